@@ -1,0 +1,239 @@
+"""Sets of squares of an 8x8 board as 64-bit words.
+
+    8 | 56 57 58 59 60 61 62 63        Square s = 8*(y-1) + (x-1) is bit s; x is the
+    7 | 48 49 50 51 52 53 54 55        file (a to h), y the rank (1 to 8), north is y + 1.
+    6 | 40 41 42 43 44 45 46 47
+    5 | 32 33 34 35 36 37 38 39             nw   n   ne          +7  +8  +9
+    4 | 24 25 26 27 28 29 30 31               w  .  e            -1   .  +1
+    3 | 16 17 18 19 20 21 22 23             sw   s   se          -9  -8  -7
+    2 |  8  9 10 11 12 13 14 15
+    1 |  0  1  2  3  4  5  6  7
+        a  b  c  d  e  f  g  h
+
+Functions on `Bits` run unchanged on Python ints, on uint64 arrays and on traced symbols (see
+`boardenvs.kernel`); none of them branches on data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from boardenvs.kernel import ALL, Bits, Word, popcount
+from boardenvs.kernel.words import less, spread
+
+SIZE = 8
+FILE_A = 0x0101010101010101
+FILE_H = FILE_A << 7
+RANK_1 = 0xFF
+
+
+class Direction(NamedTuple):
+    """A compass direction: name, steps in x and y, and the shift of one step in squares."""
+
+    name: str
+    dx: int
+    dy: int
+
+    @property
+    def shift(self) -> int:
+        """Squares to the left in a word (to the right where negative)."""
+        return SIZE * self.dy + self.dx
+
+    @property
+    def reach(self) -> int:
+        """The squares that a step can end on: a step that leaves the board wraps to the others."""
+        files = {-1: ALL ^ FILE_H, 0: ALL, 1: ALL ^ FILE_A}[self.dx]
+        ranks = {-1: ALL >> SIZE, 0: ALL, 1: ALL << SIZE & ALL}[self.dy]
+        return files & ranks
+
+    @property
+    def opposite(self) -> Direction:
+        return next(d for d in DIRECTIONS if (d.dx, d.dy) == (-self.dx, -self.dy))
+
+
+# In the order of the action numbers.
+DIRECTIONS = (
+    Direction("n", 0, 1),
+    Direction("ne", 1, 1),
+    Direction("e", 1, 0),
+    Direction("se", 1, -1),
+    Direction("s", 0, -1),
+    Direction("sw", -1, -1),
+    Direction("w", -1, 0),
+    Direction("nw", -1, 1),
+)
+N, NE, E, SE, S, SW, W, NW = DIRECTIONS
+
+
+def move(bits: Bits, shift: int) -> Bits:
+    """All squares moved by `shift` in the word, left where positive; edges are the caller's."""
+    return bits << shift if shift > 0 else bits >> -shift
+
+
+def step(bits: Bits, direction: Direction) -> Bits:
+    """All squares moved one step; those that would leave the board are gone."""
+    return move(bits, direction.shift) & direction.reach
+
+
+def steps(bits: Bits, direction: Direction, count: int) -> Bits:
+    """All squares moved `count` steps; those that would leave the board are gone."""
+    return move(bits, direction.shift * count) & reach(direction, count)
+
+
+def reach(direction: Direction, count: int) -> int:
+    """The squares on which `count` steps can end without having left the board."""
+    squares = ALL
+    for _ in range(count):
+        squares = step(squares, direction)
+    return squares
+
+
+def ray(square: int, direction: Direction) -> int:
+    """The squares from `square` (excluded) to the edge of the board."""
+    squares, bit = 0, step(1 << square, direction)
+    while bit:
+        squares |= bit
+        bit = step(bit, direction)
+    return squares
+
+
+def fill(start: Bits, through: Bits, direction: Direction) -> Bits:
+    """The squares of `through` that `start` (excluded) reaches in `direction` without a gap.
+
+    On one board a loop ends with the longest run, which is short. A batch goes the full distance,
+    in doubling steps: Kogge-Stone, https://www.chessprogramming.org/Kogge-Stone_Algorithm.
+    """
+    shift, through = direction.shift, through & direction.reach
+    if isinstance(start, Word) and start.program.target == "scalar":
+        return start.fill(through, shift)
+    if isinstance(start, int):
+        front = filled = move(start, shift) & through
+        while front:
+            front = move(front, shift) & through
+            filled |= front
+        return filled
+    filled = through & move(start, shift)
+    filled = filled | (through & move(filled, shift))
+    through = through & move(through, shift)
+    filled = filled | (through & move(filled, 2 * shift))
+    through = through & move(through, 2 * shift)
+    return filled | (through & move(filled, 4 * shift))
+
+
+def lowest(bits: Bits) -> Bits:
+    """The lowest square alone."""
+    return bits & (0 - bits)
+
+
+def highest(bits: Bits) -> Bits:
+    """The highest square alone: every bit below it is set, then all but the top one cleared."""
+    for distance in (1, 2, 4, 8, 16, 32):
+        bits = bits | (bits >> distance)
+    return bits ^ (bits >> 1)
+
+
+def rank_of(bit: Bits) -> Bits:
+    """Rank 0 to 7 of a single square (8 for the empty set)."""
+    return popcount((bit - 1) & ALL) >> 3
+
+
+def neighbours(bits: Bits) -> Bits:
+    """The squares themselves and all their neighbours in the eight directions."""
+    row = bits | step(bits, E) | step(bits, W)
+    return row | step(row, N) | step(row, S)
+
+
+def select(bits: Bits, k: Bits) -> Bits:
+    """The index of the k-th lowest set bit, k from 0; k must be less than popcount(bits).
+
+    Binary search over popcounts of halves kept in one word, as in "Select the bit position (from
+    the most-significant bit) with the given count", Bit Twiddling Hacks,
+    https://graphics.stanford.edu/~seander/bithacks.html#SelectPosFromMSBRank.
+    """
+    pairs = bits - ((bits >> 1) & 0x5555555555555555)
+    nibbles = (pairs & 0x3333333333333333) + ((pairs >> 2) & 0x3333333333333333)
+    octets = (nibbles + (nibbles >> 4)) & 0x0F0F0F0F0F0F0F0F
+    # Byte j of `upto`: how many bits are set in bytes 0 to j.
+    upto = (octets * FILE_A) & ALL
+    # A byte's top bit survives where k has not been reached by it; the count is the byte sought.
+    byte = popcount((((k * FILE_A) | (FILE_A << 7)) - upto) & (FILE_A << 7))
+    k = k - (((upto << 8) >> (byte << 3)) & 0xFF)
+    place = byte << 3
+    for counts, width, mask in ((nibbles, 4, 0xF), (pairs, 2, 0x3), (bits, 1, 0x1)):
+        count = (counts >> place) & mask
+        beyond = less(k, count) ^ 1
+        k = k - (count & spread(beyond))
+        place = place + beyond * width
+    return place
+
+
+def flip_ranks(bits: Bits) -> Bits:
+    """Mirrored top to bottom (y -> 9 - y)."""
+    bits = ((bits & 0x00FF00FF00FF00FF) << 8) | ((bits >> 8) & 0x00FF00FF00FF00FF)
+    bits = ((bits & 0x0000FFFF0000FFFF) << 16) | ((bits >> 16) & 0x0000FFFF0000FFFF)
+    return ((bits & 0xFFFFFFFF) << 32) | (bits >> 32)
+
+
+def flip_files(bits: Bits) -> Bits:
+    """Mirrored left to right (x -> 9 - x)."""
+    bits = ((bits & 0x5555555555555555) << 1) | ((bits >> 1) & 0x5555555555555555)
+    bits = ((bits & 0x3333333333333333) << 2) | ((bits >> 2) & 0x3333333333333333)
+    return ((bits & 0x0F0F0F0F0F0F0F0F) << 4) | ((bits >> 4) & 0x0F0F0F0F0F0F0F0F)
+
+
+def transpose(bits: Bits) -> Bits:
+    """Mirrored at the diagonal from a1 to h8 (x <-> y).
+
+    Delta swaps, https://www.chessprogramming.org/Flipping_Mirroring_and_Rotating#Diagonal.
+    """
+    for distance, mask in (
+        (28, 0x0F0F0F0F00000000),
+        (14, 0x3333000033330000),
+        (7, 0x5500550055005500),
+    ):
+        moved = mask & (bits ^ ((bits << distance) & ALL))
+        bits = bits ^ moved ^ (moved >> distance)
+    return bits
+
+
+def square_name(square: int) -> str:
+    """0 -> "a1", 63 -> "h8"."""
+    return "abcdefgh"[square % SIZE] + str(square // SIZE + 1)
+
+
+def parse_square(text: str) -> int:
+    """The square with this name, "a1" -> 0, "h8" -> 63; ValueError for anything else."""
+    if len(text) == 2 and text[0] in "abcdefgh" and text[1] in "12345678":
+        return SIZE * (int(text[1]) - 1) + "abcdefgh".index(text[0])
+    raise ValueError(f"{text!r} is no square: squares are a1 to h8, file then rank")
+
+
+def from_squares(squares: Iterable[int | str]) -> int:
+    """The set of these squares, given as numbers or names."""
+    bits = 0
+    for square in squares:
+        bits |= 1 << (parse_square(square) if isinstance(square, str) else square)
+    return bits
+
+
+def squares_of(bits: int) -> Iterator[int]:
+    """The squares of one board's set, lowest first."""
+    while bits:
+        yield (bits & -bits).bit_length() - 1
+        bits &= bits - 1
+
+
+def to_planes(words: np.ndarray[Any, np.dtype[np.uint64]]) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """Words (..., C) as 0/1 planes (..., C, 8, 8), indexed [y-1, x-1]."""
+    octets = np.ascontiguousarray(words).astype("<u8", copy=False).view(np.uint8)
+    bits = np.unpackbits(octets, axis=-1, bitorder="little")
+    return bits.reshape(*words.shape, SIZE, SIZE)
+
+
+def from_planes(planes: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.uint64]]:
+    """0/1 planes (..., 8, 8) as words (...): the inverse of `to_planes`."""
+    bits = np.asarray(planes).reshape(*np.shape(planes)[:-2], 64) != 0
+    return np.packbits(bits, axis=-1, bitorder="little").view("<u8")[..., 0].astype(np.uint64)

@@ -1,0 +1,23 @@
+"""Errors that name the value, what was wrong with it and what would be right."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class IllegalActionError(ValueError):
+    """An action that is no action of the game, or not legal in the position."""
+
+
+class PositionError(ValueError):
+    """A text or object that does not describe a position of the game."""
+
+
+def unknown(kind: str, name: object, known: Iterable[str]) -> str:
+    """The message for a name that does not exist, with the nearest one that does."""
+    names = sorted(known)
+    near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.4)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    listing = f"one of {', '.join(map(repr, names))}" if names else "none exists"
+    return f"unknown {kind} {name!r}.{hint} Known: {listing}."

@@ -1,0 +1,354 @@
+"""The contract of a game, and all that follows from its rules for one board and for a batch.
+
+A rules file states five things on words (see `boardenvs.kernel`): the starting squares, where the
+side to move can move, what a move does, when the game is over, and the points that decide it.
+Everything else in the library is derived from these, once, for all games.
+
+All games here alternate strictly: every ply, a noop too, passes the turn to the other side.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from boardenvs import bitboard
+from boardenvs.errors import PositionError
+from boardenvs.kernel import (
+    Bits,
+    compile_arrays,
+    compile_scalar,
+    nonzero,
+    spread,
+    trace,
+)
+from boardenvs.kernel.arrays import ArrayProgram
+from boardenvs.state import (
+    BoolArray,
+    FloatArray,
+    Int8Array,
+    IntArray,
+    Position,
+    State,
+    WordArray,
+    empty_state,
+)
+from boardenvs.symmetry import IDENTITY, Symmetry
+
+WIN, DRAW, LOSS = 100.0, 50.0, 0.0
+
+
+def goal_to_reward(goal: Any) -> Any:
+    """Goal values 100 / 50 / 0 as zero-sum rewards +1 / 0 / -1."""
+    return (goal - DRAW) / DRAW
+
+
+@dataclass(frozen=True)
+class Game(ABC):
+    """A two-player game on an 8x8 board; its fields are the parameters of its rules.
+
+    Action a < num_actions - 1 is bit a % 64 of plane a // 64; the last action is noop. `own` and
+    `opp` are the squares of the side to move and of the other side, `to_move` is 0 or 1 and `ply`
+    counts from 0; all are words.
+    """
+
+    id: str
+
+    roles: ClassVar[tuple[str, str]]  # first to move first
+    action_planes: ClassVar[int]  # 64 actions each
+    symmetries: ClassVar[tuple[Symmetry, ...]] = (IDENTITY,)  # those that leave the rules unchanged
+    max_plies: ClassVar[int | None] = None  # a cap that truncates a game that is not over
+
+    # ---- the rules -------------------------------------------------------------------------
+
+    @abstractmethod
+    def setup(self) -> tuple[int, int]:
+        """The starting squares of the first and of the second role."""
+
+    @abstractmethod
+    def moves(self, own: Bits, opp: Bits, to_move: Bits) -> tuple[Bits, ...]:
+        """The moves of the side to move, one word an action plane, without noop."""
+
+    @abstractmethod
+    def play(self, own: Bits, opp: Bits, action: Bits) -> tuple[Bits, Bits]:
+        """Own and opposing squares after a legal action (noop included) of the side to move.
+
+        `action` may be used in arithmetic and as index of a `Table`.
+        """
+
+    @abstractmethod
+    def over(self, own: Bits, opp: Bits, moves: Sequence[Bits], to_move: Bits, ply: Bits) -> Bits:
+        """The flag 1 where the game is over."""
+
+    @abstractmethod
+    def points(self, own: Bits, opp: Bits, to_move: Bits) -> tuple[Bits, Bits]:
+        """What decides the game, own and opposing: more is a win, the same a draw."""
+
+    def planes(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[Bits, ...]:
+        """The observation's planes; together they must determine the rest of the game."""
+        return (own, opp)
+
+    @abstractmethod
+    def check_squares(self, squares: tuple[int, int]) -> None:
+        """Raise PositionError where the roles' squares cannot be those of a position."""
+
+    @abstractmethod
+    def action_name(self, action: int, position: Position | None = None) -> str:
+        """An action as players write it: "d3", "b1-b3", "pass".
+
+        Where the position decides how far a piece goes and none is given, the direction stands
+        for the target: "b1-n".
+        """
+
+    @abstractmethod
+    def parse_action(self, text: str) -> int:
+        """The inverse of `action_name`; ValueError for anything else."""
+
+    @abstractmethod
+    def action_gdl(self, action: int, position: Position | None = None) -> str:
+        """An action as the rule sheets write it, without parentheses: "4 3", "b 1 b 3", "noop"."""
+
+    @abstractmethod
+    def parse_gdl(self, text: str) -> int:
+        """The inverse of `action_gdl`; ValueError for anything else."""
+
+    # ---- sizes -----------------------------------------------------------------------------
+
+    @property
+    def num_actions(self) -> int:
+        return 64 * self.action_planes + 1
+
+    @property
+    def noop(self) -> int:
+        """The number of the action that passes."""
+        return 64 * self.action_planes
+
+    @property
+    def observation_shape(self) -> tuple[int, int, int]:
+        return (bitboard.SIZE, bitboard.SIZE, self._programs.num_planes)
+
+    # ---- one board, in Python ints -----------------------------------------------------------
+
+    def start(self) -> Position:
+        """The starting position."""
+        return self.position(self.setup())
+
+    def position(self, squares: tuple[int, int], to_move: int = 0, ply: int = 0) -> Position:
+        """The position with these squares by role.
+
+        Raises PositionError where the squares, the side to move or the ply are impossible.
+        """
+        if any(not 0 <= bits < 1 << 64 for bits in squares) or squares[0] & squares[1]:
+            raise PositionError(f"{squares} are not two disjoint sets of squares (64-bit words)")
+        if to_move not in (0, 1):
+            raise PositionError(f"to_move is {to_move!r}: it must be 0 or 1, an index of roles")
+        if not 0 <= ply < 1 << 31:
+            raise PositionError(f"ply is {ply!r}: it must be 0 or more, and less than 2**31")
+        self.check_squares(squares)
+        own, opp = squares[to_move], squares[1 - to_move]
+        *legal_bits, terminated = self._programs.begin(own, opp, to_move, ply)
+        return Position(own, opp, tuple(legal_bits), to_move, ply, bool(terminated))
+
+    def next(self, position: Position, action: int) -> Position:
+        """The position after a legal action; legality is not checked."""
+        own, opp, _, to_move, ply, _ = position
+        result = self._programs.advance(own, opp, to_move, ply, action)
+        return Position(result[0], result[1], result[2:-1], 1 - to_move, ply + 1, bool(result[-1]))
+
+    def result(self, position: Position) -> tuple[float, float]:
+        """The goal values by role that the position would give, whether it is over or not."""
+        mine, theirs = self._programs.points(position.own, position.opp, position.to_move)
+        if mine == theirs:
+            return (DRAW, DRAW)
+        return (WIN, LOSS) if (mine > theirs) == (position.to_move == 0) else (LOSS, WIN)
+
+    def plane_words(self, position: Position) -> tuple[int, ...]:
+        """The observation's planes for the side to move, as words."""
+        return self._programs.planes(*position[:2], position.to_move, position.ply)
+
+    def is_truncated(self, position: Position) -> bool:
+        """Whether the cap on plies ends the game here, undecided."""
+        cap = self.max_plies
+        return cap is not None and position.ply >= cap and not position.terminated
+
+    # ---- batches -----------------------------------------------------------------------------
+
+    def init(self, batch: int) -> State:
+        """B = `batch` games at the start."""
+        own, opp, legal_bits, to_move, ply, terminated = self.start()
+        state = empty_state(batch, len(legal_bits))
+        for array, value in zip(
+            state, (own, opp, legal_bits, to_move, ply, terminated), strict=True
+        ):
+            array[:] = value
+        return state
+
+    def legal(self, state: State) -> BoolArray:
+        """The legal actions, (B, A) bool; all False where terminated."""
+        octets = np.ascontiguousarray(state.legal_bits).astype("<u8", copy=False).view(np.uint8)
+        mask: BoolArray = np.unpackbits(
+            octets, axis=1, count=self.num_actions, bitorder="little"
+        ).view(np.bool_)
+        return mask
+
+    def is_legal(self, state: State, actions: IntArray) -> BoolArray:
+        """Whether row i's action is legal, (B,) bool; actions out of range are not."""
+        actions = np.asarray(actions)
+        inside = (actions >= 0) & (actions < self.num_actions)
+        index = np.where(inside, actions, 0)
+        words = state.legal_bits[np.arange(len(index)), index >> 6]
+        bit = (words >> (index & 63).astype(np.uint64)) & np.uint64(1)
+        return inside & (bit != 0)
+
+    def sample(self, state: State, rng: np.random.Generator) -> IntArray:
+        """A uniformly random legal action for each row, (B,) int64; noop where terminated."""
+        counts = np.cumsum(np.bitwise_count(state.legal_bits), axis=1, dtype=np.int64)
+        total = counts[:, -1]
+        k = (rng.random(len(total)) * total).astype(np.int64)
+        word = (counts <= k[:, None]).sum(axis=1)
+        word[total == 0] = self.action_planes
+        rows = np.arange(len(total))
+        bits = state.legal_bits[rows, word]
+        k -= counts[rows, word] - np.bitwise_count(bits)
+        square = bitboard.select(bits, k.astype(np.uint64)).astype(np.int64)
+        return np.where(total == 0, self.noop, 64 * word + square)
+
+    def step(self, state: State, actions: IntArray) -> State:
+        """The state after one ply in every row; terminated rows stay as they are.
+
+        `actions` is (B,) int; legality is not checked. The input state is not modified.
+        """
+        index = np.asarray(actions).astype(np.intp, copy=False)
+        frozen = np.flatnonzero(state.terminated)
+        if frozen.size:
+            index = index.copy()
+            index[frozen] = self.noop
+        new = empty_state(len(index), self.action_planes + 1)
+        self._programs.advance_batch(
+            [*_words(state), index.view(np.uint64)],
+            [new.own, new.opp, *new.legal_bits.T, new.terminated],
+        )
+        np.bitwise_xor(state.to_move, 1, out=new.to_move)
+        np.add(state.ply, 1, out=new.ply)
+        if frozen.size:
+            for before, after in zip(state, new, strict=True):
+                after[frozen] = before[frozen]
+        return new
+
+    def lead(self, state: State) -> IntArray:
+        """Own minus opposing points of the side to move, (B,) int64; see `points`."""
+        mine = np.empty(len(state.own), np.int64)
+        theirs = np.empty_like(mine)
+        self._programs.points_batch(_words(state)[:3], [mine, theirs])
+        return mine - theirs
+
+    def results(self, state: State) -> FloatArray:
+        """The goal values by role that each row would give, over or not, (B, 2) float."""
+        sign = np.sign(self.lead(state))
+        sign[state.to_move == 1] *= -1
+        return DRAW + DRAW * np.stack([sign, -sign], axis=1)
+
+    def goal(self, state: State) -> FloatArray:
+        """Goal values by role, 100 / 50 / 0, (B, 2) float; 0 until terminated."""
+        return np.where(state.terminated[:, None], self.results(state), 0.0)
+
+    def truncated(self, state: State) -> BoolArray:
+        """Where the cap on plies ends a game that is not over, (B,) bool."""
+        if self.max_plies is None:
+            return np.zeros(len(state.ply), np.bool_)
+        return (state.ply >= self.max_plies) & ~state.terminated
+
+    def observe(self, state: State) -> Int8Array:
+        """What the side to move sees, (B, 8, 8, C) int8 of 0 and 1, indexed [row, y-1, x-1, plane].
+
+        A view of memory that holds the planes first.
+        """
+        words: WordArray = np.empty((len(state.own), self._programs.num_planes), np.uint64)
+        self._programs.planes_batch(_words(state), list(words.T))
+        return bitboard.to_planes(words).view(np.int8).transpose(0, 2, 3, 1)
+
+    # ---- compiled rules ----------------------------------------------------------------------
+
+    @cached_property
+    def _programs(self) -> _Programs:
+        return _Programs(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The compiled rules are derived, and functions made by exec do not pickle.
+        return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+
+
+def _words(state: State) -> list[IntArray]:
+    """The inputs of a batch program; views, since the signed fields are never negative."""
+    return [state.own, state.opp, state.to_move.view(np.uint8), state.ply.view(np.uint32)]
+
+
+class _Programs:
+    """The rules of one game, compiled on first use for one board and for a batch."""
+
+    def __init__(self, game: Game) -> None:
+        self._game = game
+
+    def _begin(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[Bits, ...]:
+        """The legal actions, noop as last word, and whether the game is over."""
+        moves = self._game.moves(own, opp, to_move)
+        live = self._game.over(own, opp, moves, to_move, ply) ^ 1
+        some = moves[0]
+        for word in moves[1:]:
+            some = some | word
+        legal = [word & spread(live) for word in moves]
+        return (*legal, live & (nonzero(some) ^ 1), live ^ 1)
+
+    def _advance(
+        self, own: Bits, opp: Bits, to_move: Bits, ply: Bits, action: Bits
+    ) -> tuple[Bits, ...]:
+        mine, theirs = self._game.play(own, opp, action)
+        return (theirs, mine, *self._begin(theirs, mine, to_move ^ 1, ply + 1))
+
+    def _scalar(self, rule: Callable[..., Any], inputs: int) -> Callable[..., tuple[int, ...]]:
+        return compile_scalar(trace(rule, inputs, "scalar"), _name(rule))
+
+    def _batch(self, rule: Callable[..., Any], inputs: int) -> ArrayProgram:
+        return compile_arrays(trace(rule, inputs, "batch"), _name(rule))
+
+    @cached_property
+    def begin(self) -> Callable[..., tuple[int, ...]]:
+        return self._scalar(self._begin, 4)
+
+    @cached_property
+    def advance(self) -> Callable[..., tuple[int, ...]]:
+        return self._scalar(self._advance, 5)
+
+    @cached_property
+    def advance_batch(self) -> ArrayProgram:
+        return self._batch(self._advance, 5)
+
+    @cached_property
+    def points(self) -> Callable[..., tuple[int, ...]]:
+        return self._scalar(self._game.points, 3)
+
+    @cached_property
+    def points_batch(self) -> ArrayProgram:
+        return self._batch(self._game.points, 3)
+
+    @cached_property
+    def planes(self) -> Callable[..., tuple[int, ...]]:
+        return self._scalar(self._game.planes, 4)
+
+    @cached_property
+    def planes_batch(self) -> ArrayProgram:
+        return self._batch(self._game.planes, 4)
+
+    @cached_property
+    def num_planes(self) -> int:
+        return len(trace(self._game.planes, 4, "batch").outputs)
+
+
+def _name(rule: Callable[..., Any]) -> str:
+    return rule.__name__.strip("_")

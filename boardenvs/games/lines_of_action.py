@@ -1,0 +1,166 @@
+"""Lines of Action, after its rule sheet or after a description of it.
+
+Source: the rule sheet `linesOfAction` of the General Game Playing repository (it ends with step
+50). With `rules="classic"` a piece moves exactly as many squares as there are pieces of both
+sides on its whole line of movement; it may pass over its own side's pieces, not over the other's,
+and ends on an empty square or captures. With `rules="described"` the description is taken at its
+word: black starts on ranks 2 and 7, and the distance is the length of the unbroken line of own
+pieces ahead, the moving one included, so that a piece lands on the first square beyond them.
+
+The game ends when, after a move, either side is one group (one piece, or none, is one), or at the
+last step. One side connected wins; both or neither is a draw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import ClassVar
+
+from boardenvs.bitboard import (
+    DIRECTIONS,
+    NE,
+    NW,
+    SIZE,
+    E,
+    N,
+    fill,
+    from_squares,
+    highest,
+    lowest,
+    neighbours,
+    ray,
+    step,
+    steps,
+)
+from boardenvs.bitslice import countdown, line_counts
+from boardenvs.errors import PositionError, unknown
+from boardenvs.game import Game
+from boardenvs.kernel import ALL, Bits, Table, less, nonzero, popcount, when
+from boardenvs.notation import Moving
+from boardenvs.state import Position
+from boardenvs.symmetry import ALL_EIGHT
+
+MEN = 12  # a side at the start, and so at most
+
+_WHITE = from_squares([f + r for f in "ah" for r in "234567"])
+_BLACK = {
+    "classic": from_squares([f + r for f in "bcdefg" for r in "18"]),
+    "described": from_squares([f + r for f in "bcdefg" for r in "27"]),
+}
+
+_ACTIONS = [(d, square) for d in DIRECTIONS for square in range(64)]
+_UPWARD = {d for d in DIRECTIONS if d.shift > 0}  # a step that way goes to a higher square
+# What an action concerns, 0 for noop: the square left, the line it lies on, and the squares ahead.
+_SOURCE = Table([1 << s for _, s in _ACTIONS] + [0])
+_LINE = Table([1 << s | ray(s, d) | ray(s, d.opposite) for d, s in _ACTIONS] + [0])
+_AHEAD_UP = Table([ray(s, d) if d in _UPWARD else 0 for d, s in _ACTIONS] + [0])
+_AHEAD_DOWN = Table([0 if d in _UPWARD else ray(s, d) for d, s in _ACTIONS] + [0])
+# One step in the action's direction as a number of squares, modulo 64.
+_STRIDE = Table([d.shift % 64 for d, _ in _ACTIONS] + [0])
+
+
+@dataclass(frozen=True)
+class LinesOfAction(Moving, Game):
+    """Bring all your pieces together in one group, neighbours in any of the eight directions.
+
+    Action 64*d + s moves the piece on square s in direction d, as far as the rules say; 512 is
+    noop. Planes: own pieces, opposing pieces, and the steps left, in binary, lowest digit first,
+    each digit a constant plane.
+    """
+
+    id: str = "lines_of_action"
+    rules: str = "classic"
+    max_steps: int = 50
+
+    roles: ClassVar = ("black", "white")
+    action_planes: ClassVar = 8
+    symmetries: ClassVar = ALL_EIGHT
+    gdl_cell: ClassVar = "{file} {y}"
+
+    def __post_init__(self) -> None:
+        if self.rules not in _BLACK:
+            raise ValueError(unknown("rules", self.rules, _BLACK))
+        if not isinstance(self.max_steps, int) or self.max_steps < 1:
+            raise ValueError(f"max_steps is {self.max_steps!r}: it must be 1 or more")
+
+    def setup(self) -> tuple[int, int]:
+        return _BLACK[self.rules], _WHITE
+
+    def moves(self, own: Bits, opp: Bits, to_move: Bits) -> tuple[Bits, ...]:
+        return (_classic_moves if self.rules == "classic" else _described_moves)(own, opp)
+
+    def play(self, own: Bits, opp: Bits, action: Bits) -> tuple[Bits, Bits]:
+        source = _SOURCE[action]
+        if self.rules == "classic":
+            distance = popcount((own | opp) & _LINE[action])
+            square = (action + _STRIDE[action] * distance) & 63
+            target = nonzero(source) << square
+        else:
+            # The first square ahead that is not own: the nearest one, whichever way numbers go.
+            target = lowest(_AHEAD_UP[action] & ~own) | highest(_AHEAD_DOWN[action] & ~own)
+        return (own & ~source) | target, opp & ~target
+
+    def over(self, own: Bits, opp: Bits, moves: Sequence[Bits], to_move: Bits, ply: Bits) -> Bits:
+        last_step = less(ply, self.max_steps) ^ 1
+        return connected(own) | connected(opp) | last_step
+
+    def points(self, own: Bits, opp: Bits, to_move: Bits) -> tuple[Bits, Bits]:
+        return connected(own), connected(opp)
+
+    def planes(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[Bits, ...]:
+        return (own, opp, *countdown(ply, self.max_steps))
+
+    def check_squares(self, squares: tuple[int, int]) -> None:
+        for role, bits in zip(self.roles, squares, strict=True):
+            if bits.bit_count() > MEN:
+                raise PositionError(
+                    f"{role} has {bits.bit_count()} pieces: a side has at most {MEN}"
+                )
+
+    def target(self, action: int, position: Position | None) -> int | None:
+        if position is None:
+            return None
+        mine: int = self.next(position, action).opp
+        return (mine & ~position.own).bit_length() - 1
+
+
+def connected(pieces: Bits) -> Bits:
+    """The flag 1 where the pieces, at most twelve, are one 8-connected group, or none."""
+    isolated = pieces & ~reduce(lambda a, b: a | b, [step(pieces, d) for d in DIRECTIONS])
+    return when(nonzero(isolated) ^ 1, _flood, pieces) | less(popcount(pieces), 2)
+
+
+def _flood(pieces: Bits) -> Bits:
+    """`connected` by breadth-first search from one piece: eleven steps reach the twelfth piece."""
+    group = lowest(pieces)
+    for _ in range(MEN - 1):
+        group = neighbours(group) & pieces
+    return nonzero(pieces ^ group) ^ 1
+
+
+def _classic_moves(own: Bits, opp: Bits) -> tuple[Bits, ...]:
+    """All moves at once: for each distance k, the pieces whose line holds k pieces, and of these
+    the ones with no opposing piece on the squares 1 to k-1 ahead and no own piece on square k.
+    """
+    moves: dict[str, Bits] = {}
+    free = ~own & ALL
+    for axis in (N, E, NE, NW):
+        exactly = line_counts(own | opp, axis)
+        for d in (axis, axis.opposite):
+            back = d.opposite
+            targets = [own & 0]
+            blocked = own & 0
+            for k in range(1, SIZE):
+                movers = own & exactly[k]
+                targets.append(movers & steps(free, back, k) & ~blocked)
+                blocked = blocked | steps(opp, back, k)
+            moves[d.name] = reduce(lambda a, b: a | b, targets)
+    return tuple(moves[d.name] for d in DIRECTIONS)
+
+
+def _described_moves(own: Bits, opp: Bits) -> tuple[Bits, ...]:
+    """A piece can move wherever the board goes on beyond the own pieces ahead of it."""
+    free = ~own & ALL
+    return tuple(fill(free, own, d.opposite) for d in DIRECTIONS)

@@ -1,0 +1,135 @@
+"""Wolf and Sheep (Fox and Hounds), after its rule sheet or after a description of it.
+
+Source: the rule sheet `sheepAndWolf` of the General Game Playing repository. With
+`rules="classic"` the wolf steps diagonally in all four directions and the sheep diagonally
+forwards. With `rules="described"` the description is taken at its word: the wolf steps in all
+eight directions and the sheep in all four diagonal ones; then the sheep can never win, since they
+stay on one colour of square and every square has neighbours of both.
+
+The description ends the game when the wolf's y is "numerically greater" than a sheep's, which
+would be at the start; the rule sheet's condition is used: no sheep has a smaller y than the wolf.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import ClassVar
+
+from boardenvs.bitboard import (
+    DIRECTIONS,
+    NE,
+    NW,
+    SE,
+    SW,
+    Direction,
+    from_squares,
+    lowest,
+    rank_of,
+    step,
+)
+from boardenvs.bitslice import countdown
+from boardenvs.errors import PositionError, unknown
+from boardenvs.game import Game
+from boardenvs.kernel import ALL, Bits, Table, less, nonzero, spread
+from boardenvs.notation import Moving
+from boardenvs.state import Position
+from boardenvs.symmetry import IDENTITY, MIRROR
+
+WOLF, SHEEP = 0, 1
+DIAGONAL = (NE, SE, SW, NW)
+FORWARD = (NE, NW)
+
+# The directions of the wolf and of the sheep.
+_STEPS: dict[str, tuple[tuple[Direction, ...], tuple[Direction, ...]]] = {
+    "classic": (DIAGONAL, FORWARD),
+    "described": (DIRECTIONS, DIAGONAL),
+}
+
+# The square that an action leaves and the one that it enters; noop neither.
+_SOURCE = Table([1 << square for _ in DIRECTIONS for square in range(64)] + [0])
+_TARGET = Table([step(1 << square, d) for d in DIRECTIONS for square in range(64)] + [0])
+
+
+@dataclass(frozen=True)
+class WolfAndSheep(Moving, Game):
+    """The wolf wins by getting past the sheep, the sheep by leaving it without a move.
+
+    Action 64*d + s moves the piece on square s one step in direction d; 512 is noop.
+    Planes: own pieces, opposing pieces, all ones if the sheep are to move, and with a cap the
+    plies left, in binary, lowest digit first, each digit a constant plane.
+    """
+
+    id: str = "wolf_and_sheep"
+    rules: str = "classic"
+    max_plies: int | None = 200  # type: ignore[misc]  # None: no cap
+
+    roles: ClassVar = ("wolf", "sheep")
+    action_planes: ClassVar = 8
+    symmetries: ClassVar = (IDENTITY, MIRROR)
+    gdl_cell: ClassVar = "c{x} c{y}"
+
+    def __post_init__(self) -> None:
+        if self.rules not in _STEPS:
+            raise ValueError(unknown("rules", self.rules, _STEPS))
+        if self.max_plies is not None and self.max_plies < 1:
+            raise ValueError(f"max_plies is {self.max_plies!r}: it must be 1 or more, or None")
+
+    def setup(self) -> tuple[int, int]:
+        return from_squares(["d8"]), from_squares(["a1", "c1", "e1", "g1"])
+
+    def moves(self, own: Bits, opp: Bits, to_move: Bits) -> tuple[Bits, ...]:
+        wolf_steps, sheep_steps = _STEPS[self.rules]
+        movers = {
+            (True, True): own,
+            (True, False): own & ~spread(to_move),
+            (False, True): own & spread(to_move),
+            (False, False): own & 0,
+        }
+        empty = ~(own | opp) & ALL
+        return tuple(
+            movers[d in wolf_steps, d in sheep_steps] & step(empty, d.opposite) for d in DIRECTIONS
+        )
+
+    def play(self, own: Bits, opp: Bits, action: Bits) -> tuple[Bits, Bits]:
+        return (own & ~_SOURCE[action]) | _TARGET[action], opp
+
+    def over(self, own: Bits, opp: Bits, moves: Sequence[Bits], to_move: Bits, ply: Bits) -> Bits:
+        wolf, sheep = _by_role(own, opp, to_move)
+        wolf_steps, sheep_steps = _STEPS[self.rules]
+        both_move = _can_move(wolf, sheep, wolf_steps) & _can_move(sheep, wolf, sheep_steps)
+        sheep_below = less(rank_of(lowest(sheep)), rank_of(wolf))
+        return (both_move & sheep_below) ^ 1
+
+    def points(self, own: Bits, opp: Bits, to_move: Bits) -> tuple[Bits, Bits]:
+        wolf, sheep = _by_role(own, opp, to_move)
+        mine = _can_move(wolf, sheep, _STEPS[self.rules][WOLF]) ^ to_move
+        return mine, mine ^ 1
+
+    def planes(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[Bits, ...]:
+        return (own, opp, spread(to_move), *countdown(ply, self.max_plies))
+
+    def check_squares(self, squares: tuple[int, int]) -> None:
+        counts = tuple(bits.bit_count() for bits in squares)
+        if counts != (1, 4):
+            raise PositionError(
+                f"there are {counts[WOLF]} wolves and {counts[SHEEP]} sheep: one wolf and four "
+                "sheep are needed"
+            )
+
+    def target(self, action: int, position: Position | None) -> int | None:
+        bit = _TARGET.values[action]
+        return bit.bit_length() - 1 if bit else None
+
+
+def _by_role(own: Bits, opp: Bits, to_move: Bits) -> tuple[Bits, Bits]:
+    """The wolf and the sheep."""
+    swap = (own ^ opp) & spread(to_move)
+    return own ^ swap, opp ^ swap
+
+
+def _can_move(pieces: Bits, others: Bits, directions: Sequence[Direction]) -> Bits:
+    """The flag 1 where one of the pieces has an empty square next to it."""
+    around = reduce(lambda a, b: a | b, [step(pieces, d) for d in directions])
+    return nonzero(around & ~(pieces | others))

@@ -1,0 +1,53 @@
+"""Perft: the number of lines of play of a given length, the standard test of move generation."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from boardenvs.game import Game
+from boardenvs.state import IntArray, Position, State, stack, take
+
+# Rows expanded at once; bounds the memory at any depth.
+_CHUNK = 1 << 14
+
+
+def successors(game: Game, state: State) -> tuple[IntArray, IntArray, State]:
+    """Every legal action of every row: the row it belongs to, the action, and the state after it.
+
+    Rows ascend, and actions ascend within a row; N actions in all give (N,), (N,) and N rows.
+    """
+    rows, actions = np.nonzero(game.legal(state))
+    return rows, actions, game.step(take(state, rows), actions)
+
+
+def perft(game: Game, depth: int, position: Position | None = None) -> int:
+    """The number of ways to play `depth` plies from the position (by default the start).
+
+    A noop is a ply; a finished game has no successors.
+    """
+    if depth < 0:
+        raise ValueError(f"depth is {depth}: it must be 0 or more")
+    return _count(game, stack([position or game.start()]), depth)
+
+
+def divide(game: Game, depth: int, position: Position | None = None) -> dict[str, int]:
+    """`perft` of depth - 1 after each legal action, by the action's name."""
+    if depth < 1:
+        raise ValueError(f"depth is {depth}: it must be 1 or more")
+    root = position or game.start()
+    return {
+        game.action_name(action, root): perft(game, depth - 1, game.next(root, action))
+        for action in root.legal_actions()
+    }
+
+
+def _count(game: Game, state: State, depth: int) -> int:
+    if depth == 0:
+        return len(state.own)
+    if depth == 1:
+        return int(np.bitwise_count(state.legal_bits).sum(dtype=np.int64))
+    total = 0
+    for start in range(0, len(state.own), _CHUNK):
+        part = take(state, slice(start, start + _CHUNK))
+        total += _count(game, successors(game, part)[2], depth - 1)
+    return total

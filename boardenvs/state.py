@@ -1,0 +1,106 @@
+"""A batch of positions as arrays, one position as ints, and the way between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+# The fields of a state share one type, so that code may loop over them.
+Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+BoolArray: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]
+FloatArray: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+Int8Array: TypeAlias = np.ndarray[Any, np.dtype[np.int8]]
+IntArray: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+WordArray: TypeAlias = np.ndarray[Any, np.dtype[np.uint64]]
+
+
+class State(NamedTuple):
+    """A batch of B positions. Action a is legal in row i iff bit a % 64 of
+    `legal_bits[i, a // 64]` is set; nothing is legal where `terminated`.
+    """
+
+    own: Array  # (B,) uint64: squares of the side to move
+    opp: Array  # (B,) uint64: squares of the other side
+    legal_bits: Array  # (B, W) uint64
+    to_move: Array  # (B,) int8: index into game.roles
+    ply: Array  # (B,) int32: plies since the start, noops included
+    terminated: Array  # (B,) bool
+
+
+class Position(NamedTuple):
+    """One position in Python ints; the fields mean what they mean in `State`."""
+
+    own: int
+    opp: int
+    legal_bits: tuple[int, ...]
+    to_move: int
+    ply: int
+    terminated: bool
+
+    def is_legal(self, action: int) -> bool:
+        """Whether the action, which must not be negative, is legal here."""
+        word = action >> 6
+        return word < len(self.legal_bits) and bool(self.legal_bits[word] >> (action & 63) & 1)
+
+    def legal_actions(self) -> list[int]:
+        """The legal actions in ascending order."""
+        actions = []
+        for word, bits in enumerate(self.legal_bits):
+            while bits:
+                actions.append(64 * word + (bits & -bits).bit_length() - 1)
+                bits &= bits - 1
+        return actions
+
+    def pieces(self, role: int) -> int:
+        """The squares of a role, given by its index."""
+        return self.own if role == self.to_move else self.opp
+
+
+def empty_state(batch: int, words: int) -> State:
+    """A state of uninitialised arrays."""
+    return State(
+        np.empty(batch, np.uint64),
+        np.empty(batch, np.uint64),
+        np.empty((batch, words), np.uint64),
+        np.empty(batch, np.int8),
+        np.empty(batch, np.int32),
+        np.empty(batch, np.bool_),
+    )
+
+
+def take(state: State, rows: Any) -> State:
+    """The rows selected by an index array, a boolean array or a slice."""
+    return State(*(x[rows] for x in state))
+
+
+def where(condition: BoolArray, a: State, b: State) -> State:
+    """Rows of `a` where `condition` (B,), else rows of `b`."""
+    return State(
+        *(
+            np.where(condition if x.ndim == 1 else condition[:, None], x, y)
+            for x, y in zip(a, b, strict=True)
+        )
+    )
+
+
+def concat(states: Sequence[State]) -> State:
+    """The rows of all the states, one after the other."""
+    return State(*(np.concatenate(parts) for parts in zip(*states, strict=True)))
+
+
+def stack(positions: Sequence[Position]) -> State:
+    """A batch of these positions."""
+    if not positions:
+        raise ValueError("stack needs at least one position")
+    dtypes = (np.uint64, np.uint64, np.uint64, np.int8, np.int32, np.bool_)
+    columns = zip(*positions, strict=True)
+    return State(*(np.array(c, t) for c, t in zip(columns, dtypes, strict=True)))
+
+
+def unstack(state: State) -> list[Position]:
+    """The rows of a batch as single positions."""
+    own, opp, legal_bits, to_move, ply, terminated = (x.tolist() for x in state)
+    legal = [tuple(words) for words in legal_bits]
+    return [Position(*row) for row in zip(own, opp, legal, to_move, ply, terminated, strict=True)]
