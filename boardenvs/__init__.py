@@ -1,7 +1,38 @@
-"""boardenvs: two-player board games for reinforcement learning."""
+"""boardenvs: two-player board games for reinforcement learning.
 
-from boardenvs import games
+    env = boardenvs.othello_v0.env()
+
+Public modules `othello_v0`, `othello_holes_v0`, `reversi_v0`, `wolf_and_sheep_v0` and
+`lines_of_action_v0` hold the environments; `games.make` gives the rules themselves, batched.
+"""
+
+from boardenvs import (
+    games,
+    lines_of_action_v0,
+    othello_holes_v0,
+    othello_v0,
+    reversi_v0,
+    wolf_and_sheep_v0,
+)
+from boardenvs.envs.core import ResetNeededError
+from boardenvs.envs.registration import register
 from boardenvs.errors import IllegalActionError, PositionError
 from boardenvs.perft import divide, perft
 
-__all__ = ["IllegalActionError", "PositionError", "divide", "games", "perft"]
+__version__ = "0.1.0"
+
+register()
+
+__all__ = [
+    "IllegalActionError",
+    "PositionError",
+    "ResetNeededError",
+    "divide",
+    "games",
+    "lines_of_action_v0",
+    "othello_holes_v0",
+    "othello_v0",
+    "perft",
+    "reversi_v0",
+    "wolf_and_sheep_v0",
+]

@@ -191,9 +191,9 @@ class Game(ABC):
 
     def legal(self, state: State) -> BoolArray:
         """The legal actions, (B, A) bool; all False where terminated."""
-        octets = np.ascontiguousarray(state.legal_bits).astype("<u8", copy=False).view(np.uint8)
+        words = np.ascontiguousarray(state.legal_bits, "<u8")
         mask: BoolArray = np.unpackbits(
-            octets, axis=1, count=self.num_actions, bitorder="little"
+            words.view(np.uint8), axis=1, count=self.num_actions, bitorder="little"
         ).view(np.bool_)
         return mask
 
@@ -204,7 +204,8 @@ class Game(ABC):
         index = np.where(inside, actions, 0)
         words = state.legal_bits[np.arange(len(index)), index >> 6]
         bit = (words >> (index & 63).astype(np.uint64)) & np.uint64(1)
-        return inside & (bit != 0)
+        legal: BoolArray = inside & (bit != 0)
+        return legal
 
     def sample(self, state: State, rng: np.random.Generator) -> IntArray:
         """A uniformly random legal action for each row, (B,) int64; noop where terminated."""

@@ -25,17 +25,24 @@ GAMES: dict[str, Callable[..., Game]] = {
 }
 
 
-def make(game_id: str, **parameters: Any) -> Game:
+def parameters(game_id: str) -> list[str]:
+    """The names of a game's rule parameters; ValueError for an unknown id."""
+    if game_id not in GAMES:
+        raise ValueError(unknown("game", game_id, GAMES))
+    return [name for name in inspect.signature(GAMES[game_id]).parameters if name != "id"]
+
+
+def make(game_id: str, **rules: Any) -> Game:
     """The game with this id, with rule parameters such as `rules="classic"`.
 
     ValueError for an unknown id or a wrong value, TypeError for an unknown parameter; both name
     what would be right.
     """
-    if game_id not in GAMES:
-        raise ValueError(unknown("game", game_id, GAMES))
-    factory = GAMES[game_id]
-    known = [name for name in inspect.signature(factory).parameters if name != "id"]
-    for name in parameters:
+    known = parameters(game_id)
+    for name in rules:
         if name not in known:
             raise TypeError(unknown(f"parameter of {game_id}", name, known))
-    return factory(**parameters)
+    return GAMES[game_id](**rules)
+
+
+__all__ = ["GAMES", "Game", "LinesOfAction", "Othello", "WolfAndSheep", "make", "parameters"]

@@ -1,0 +1,114 @@
+"""PettingZoo's turn-based environment, for every game."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, TypeAlias
+
+from pettingzoo import AECEnv
+
+from boardenvs.envs.core import BoardEnv, RenderMode, ResetNeededError, Reward
+from boardenvs.game import Game
+
+OnIllegal: TypeAlias = Literal["raise", "forfeit"]
+
+
+class BoardAECEnv(BoardEnv, AECEnv):
+    """The agent in control acts; the other one's action mask is all zeros.
+
+    With `on_illegal="raise"` (`raw_env`) an illegal action raises IllegalActionError and changes
+    nothing; with "forfeit" (`env`) it ends the game: the offender gets -1, the other agent the
+    reward of a win. PettingZoo's wrappers for order, bounds and illegal actions are not needed:
+    the same checks are made here, for a fraction of their cost.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        *,
+        name: str,
+        on_illegal: OnIllegal,
+        reward: Reward = "goal",
+        render_mode: RenderMode | None = None,
+    ) -> None:
+        super().__init__(game, name=name, reward=reward, render_mode=render_mode)
+        self.on_illegal = on_illegal
+        self._updates = 0  # steps and resets so far, for the check in agent_iter
+
+    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
+        """Start a game, at `options["position"]` where given (see `boardenvs.fen`).
+
+        The games have no chance in them: the seed changes nothing.
+        """
+        self._start(options)
+        self.agents = list(self.possible_agents)
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
+        self.agent_selection = self.possible_agents[self._position.to_move]
+        self._skip_agent_selection = None
+        self._updates += 1
+        if self.render_mode == "human":
+            self.render()
+
+    def step(self, action: Any) -> None:
+        """Play `action` for `agent_selection`; None once that agent is out.
+
+        Raises TypeError for what is no integer, IllegalActionError for one that is out of range
+        or, under `on_illegal="raise"`, not legal, and ResetNeededError when nobody is left.
+        """
+        agent = self.agent_selection
+        if not self.agents:
+            raise ResetNeededError("the game is over and no agent is left: call reset()")
+        self._updates += 1
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        position = self._position
+        number = self._checked(action)
+        # All rewards are 0 until the last ply, so there is nothing to clear or accumulate before.
+        if not position.is_legal(number):
+            if self.on_illegal == "raise":
+                raise self._illegal(number, agent)
+            self.infos[agent] = {"illegal_action": number}
+            self._finish(self._forfeit_rewards([position.to_move]), truncated=False)
+            return
+        self._position = position = self.game.next(position, number)
+        self.last_action = number
+        self.agent_selection = self.possible_agents[position.to_move]
+        if position.terminated:
+            self._finish(self._final_rewards(), truncated=False)
+        elif self.game.is_truncated(position):
+            self._finish(self._final_rewards(), truncated=True)
+        if self.render_mode == "human":
+            self.render()
+
+    def observe(self, agent: str) -> dict[str, Any]:
+        """What `agent` sees: "observation" (8, 8, C) and "action_mask" (A,), both int8."""
+        position = self._position
+        role = self.possible_agents.index(agent)
+        if role != position.to_move or any(self.terminations.values()):
+            return self._view(role, (0,) * len(position.legal_bits))
+        return self._view(role, position.legal_bits)
+
+    def agent_iter(self, max_iter: int = 2**63) -> Iterator[str]:
+        """The agent to act, again and again until the game is over.
+
+        Raises AssertionError where the loop goes on without a step or reset.
+        """
+        seen = None
+        for _ in range(max_iter):
+            if not self.agents:
+                return
+            assert seen != self._updates, "call step() or reset() in a loop over agent_iter()"
+            seen = self._updates
+            yield self.agent_selection
+
+    def _finish(self, rewards: tuple[float, float], *, truncated: bool) -> None:
+        for agent, reward in zip(self.possible_agents, rewards, strict=True):
+            self.rewards[agent] = reward
+            self._cumulative_rewards[agent] = reward
+            self.terminations[agent] = not truncated
+            self.truncations[agent] = truncated

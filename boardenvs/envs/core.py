@@ -1,0 +1,233 @@
+"""What the PettingZoo environments share: a position, its views, rewards, rendering."""
+
+from __future__ import annotations
+
+import operator
+import struct
+import warnings
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+from gymnasium import error, spaces
+
+from boardenvs import fen
+from boardenvs.bitboard import SIZE, to_planes
+from boardenvs.errors import IllegalActionError, PositionError, unknown
+from boardenvs.game import WIN, Game, goal_to_reward
+from boardenvs.state import Position
+
+Reward: TypeAlias = Literal["goal", "zero_sum"]
+RenderMode: TypeAlias = Literal["human", "ansi", "rgb_array"]
+
+ILLEGAL_ACTION_REWARD = -1.0  # under either scale of rewards
+
+
+class ResetNeededError(error.ResetNeeded, AttributeError):
+    """A step before `reset`, or after the last agent has left.
+
+    An AttributeError too, since the attributes of a running game do not exist before `reset`.
+    """
+
+
+class BoardEnv:
+    """One game in progress. `possible_agents` are the game's roles, first to move first.
+
+    Raises ValueError for an unknown `reward` or `render_mode`.
+    """
+
+    possible_agents: list[str]
+    agents: list[str]
+    metadata: dict[str, Any]
+
+    def __init__(
+        self, game: Game, *, name: str, reward: Reward = "goal", render_mode: RenderMode | None
+    ) -> None:
+        if reward not in get_args(Reward):
+            raise ValueError(unknown("reward", reward, get_args(Reward)))
+        if render_mode is not None and render_mode not in get_args(RenderMode):
+            raise ValueError(unknown("render_mode", render_mode, get_args(RenderMode)))
+        self.game = game
+        self.reward = reward
+        self.render_mode = render_mode
+        self.metadata = {
+            "name": name,
+            "render_modes": list(get_args(RenderMode)),
+            "is_parallelizable": False,  # as PettingZoo says of games of turns
+            "render_fps": 2,
+        }
+        self.possible_agents = list(game.roles)
+        shape = game.observation_shape
+        self._mask_format = f"<{game.action_planes + 1}Q"
+        self._planes_format = f"<{shape[-1]}Q"
+        self.observation_spaces = {role: _observation_space(game) for role in game.roles}
+        self.action_spaces = {role: spaces.Discrete(game.num_actions) for role in game.roles}
+        self.state_space = spaces.Box(0, 1, (*shape[:2], shape[2] + 1), np.int8)
+        self.last_action: int | None = None
+        self._window: Any = None
+
+    def observation_space(self, agent: str) -> spaces.Dict:
+        """The space of `agent`'s observations: "observation" and "action_mask"."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Discrete:
+        """The space of `agent`'s actions, numbered as the game's page says."""
+        return self.action_spaces[agent]
+
+    @property
+    def position(self) -> Position:
+        """The position on the board."""
+        return self._position
+
+    def state(self) -> np.ndarray[Any, np.dtype[np.int8]]:
+        """The whole board, the same for both agents: (8, 8, C + 1) int8 of 0 and 1.
+
+        The planes that the first role observes, and one of ones where the second is to move.
+        """
+        words = self._seen_by(0)
+        to_move = -self._position.to_move & 0xFFFFFFFFFFFFFFFF
+        return _planes(struct.pack(self._planes_format + "Q", *words, to_move))
+
+    def render(self) -> Any:
+        """A str for "ansi", a (H, W, 3) uint8 array for "rgb_array"; None for "human"."""
+        from boardenvs import render
+
+        match self.render_mode:
+            case None:
+                raise ValueError(
+                    "no render_mode was given: make the environment with render_mode= one of "
+                    f"{', '.join(map(repr, get_args(RenderMode)))}"
+                )
+            case "ansi":
+                return render.to_ansi(self.game, self._position, self.last_action)
+            case "rgb_array":
+                return render.to_rgb(self.game, self._position, self.last_action)
+            case "human":
+                if self._window is None:
+                    self._window = render.Window(self.metadata["name"], self.metadata["render_fps"])
+                self._window.show(render.to_rgb(self.game, self._position, self.last_action))
+        return None
+
+    def close(self) -> None:
+        """Close the window, if one is open."""
+        if self._window is not None:
+            self._window.close()
+            self._window = None
+
+    def _start(self, options: Mapping[str, Any] | None) -> None:
+        """Set the board up, at `options["position"]` where that is given."""
+        for name in options or ():
+            if name != "position":
+                # Not an error: PettingZoo's api_test demands that strange options do no harm.
+                warnings.warn(unknown("reset option", name, ["position"]), stacklevel=3)
+        self._position = self._given_position((options or {}).get("position"))
+        self.last_action = None
+
+    def _given_position(self, given: Position | str | None) -> Position:
+        if given is None:
+            return self.game.start()
+        if isinstance(given, Position):
+            squares = (given.pieces(0), given.pieces(1))
+            position = self.game.position(squares, given.to_move, given.ply)
+        elif isinstance(given, str):
+            position = fen.parse_position(self.game, given)
+        else:
+            raise PositionError(
+                f"position is a {type(given).__name__}: it must be a text such as "
+                f"{fen.write_position(self.game, self.game.start())!r} or a Position"
+            )
+        if position.terminated or self.game.is_truncated(position):
+            raise PositionError(f"the game is over in position {given!r}: nothing is left to play")
+        return position
+
+    def _checked(self, action: Any) -> int:
+        """The action as int; TypeError or IllegalActionError where it is no action at all."""
+        try:
+            number = operator.index(action)
+        except TypeError:
+            raise TypeError(
+                f"action {action!r} is a {type(action).__name__}: it must be an int from 0 to "
+                f"{self.game.noop}" + (", None is for agents that are out" * (action is None))
+            ) from None
+        if not 0 <= number <= self.game.noop:
+            raise IllegalActionError(
+                f"action {number} is out of range: actions are 0 to {self.game.noop}"
+            )
+        return number
+
+    def _illegal(self, action: int, agent: str) -> IllegalActionError:
+        game, position = self.game, self._position
+        legal = position.legal_actions() if agent == game.roles[position.to_move] else [game.noop]
+        names = ", ".join(f"{a} ({game.action_name(a, position)})" for a in legal)
+        return IllegalActionError(
+            f"action {action} ({game.action_name(action)}) is not legal for {agent} at ply "
+            f"{position.ply}; legal: {names}"
+        )
+
+    def _seen_by(self, role: int) -> tuple[int, ...]:
+        position = self._position
+        if role != position.to_move:
+            position = position._replace(own=position.opp, opp=position.own, to_move=role)
+        return self.game.plane_words(position)
+
+    def _view(self, role: int, legal_bits: tuple[int, ...]) -> dict[str, Any]:
+        """A role's observation, with these actions as its mask."""
+        octets = np.frombuffer(struct.pack(self._mask_format, *legal_bits), np.uint8)
+        mask = np.unpackbits(octets, count=self.game.num_actions, bitorder="little")
+        planes = _planes(struct.pack(self._planes_format, *self._seen_by(role)))
+        return {"observation": planes, "action_mask": mask.view(np.int8)}
+
+    def _final_rewards(self) -> tuple[float, float]:
+        """The rewards by role for the position on the board, which ends the game."""
+        return self._scaled(*self.game.result(self._position))
+
+    def _forfeit_rewards(self, offenders: list[int]) -> tuple[float, float]:
+        """The rewards by role where these roles took an illegal action."""
+        win = self._scaled(WIN, WIN)[0]
+        first, second = (ILLEGAL_ACTION_REWARD if role in offenders else win for role in (0, 1))
+        return first, second
+
+    def _scaled(self, first: float, second: float) -> tuple[float, float]:
+        if self.reward == "goal":
+            return first, second
+        return goal_to_reward(first), goal_to_reward(second)
+
+    def __getattr__(self, name: str) -> Any:
+        # Reached only where an attribute does not exist, so the check costs a running game nothing.
+        if name in _AFTER_RESET:
+            raise ResetNeededError(f"call reset() before the first step: there is no {name} yet")
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_window": None}  # a window belongs to one process
+
+
+_AFTER_RESET = frozenset(
+    (
+        "agents",
+        "agent_selection",
+        "rewards",
+        "terminations",
+        "truncations",
+        "infos",
+        "_cumulative_rewards",
+        "_position",
+    )
+)
+
+
+def _observation_space(game: Game) -> spaces.Dict:
+    return spaces.Dict(
+        {
+            "observation": spaces.Box(0, 1, game.observation_shape, np.int8),
+            "action_mask": spaces.Box(0, 1, (game.num_actions,), np.int8),
+        }
+    )
+
+
+def _planes(octets: bytes) -> np.ndarray[Any, np.dtype[np.int8]]:
+    """Packed words as planes (8, 8, C)."""
+    return to_planes(np.frombuffer(octets, np.uint64)).view(np.int8).transpose(1, 2, 0)
+
+
+__all__ = ["SIZE", "BoardEnv", "RenderMode", "ResetNeededError", "Reward"]

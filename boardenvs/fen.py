@@ -1,0 +1,73 @@
+"""A position as a line of text, after Forsyth-Edwards Notation.
+
+    8/8/8/3rb3/3br3/8/8/8 black 0
+
+The ranks from 8 down to 1, each from file a to h: a piece is the first letter of its role, a
+number counts empty squares; then the role to move and the plies played (0 may be left out).
+"""
+
+from __future__ import annotations
+
+from boardenvs.bitboard import SIZE
+from boardenvs.errors import PositionError, unknown
+from boardenvs.game import Game
+from boardenvs.state import Position
+
+
+def write_position(game: Game, position: Position) -> str:
+    """The position as text; `parse_position` reads it back."""
+    ranks = []
+    for y in reversed(range(SIZE)):
+        rank = ""
+        for x in range(SIZE):
+            square = 1 << (SIZE * y + x)
+            letters = [role[0] for i, role in enumerate(game.roles) if position.pieces(i) & square]
+            rank += letters[0] if letters else "."
+        for run in range(SIZE, 0, -1):
+            rank = rank.replace("." * run, str(run))
+        ranks.append(rank)
+    return f"{'/'.join(ranks)} {game.roles[position.to_move]} {position.ply}"
+
+
+def parse_position(game: Game, text: str) -> Position:
+    """The position that the text describes; PositionError where it describes none."""
+    fields = text.split()
+    if len(fields) not in (2, 3):
+        raise PositionError(
+            f"position {text!r} has {len(fields)} fields: it must have the board, the role to "
+            f"move and perhaps the plies played, as in {write_position(game, game.start())!r}"
+        )
+    board, role, *ply = fields
+    if role not in game.roles:
+        raise PositionError(f"position {text!r}: {unknown('role', role, game.roles)}")
+    if ply and not ply[0].isdecimal():
+        raise PositionError(f"position {text!r}: {ply[0]!r} is no number of plies")
+    try:
+        squares = _parse_board(game, board)
+        return game.position(squares, game.roles.index(role), int(ply[0]) if ply else 0)
+    except PositionError as error:
+        raise PositionError(f"position {text!r}: {error}") from None
+
+
+def _parse_board(game: Game, board: str) -> tuple[int, int]:
+    ranks = board.split("/")
+    if len(ranks) != SIZE:
+        raise PositionError(f"the board has {len(ranks)} ranks: it must have {SIZE}")
+    letters = [role[0] for role in game.roles]
+    squares = [0, 0]
+    for y, rank in zip(reversed(range(SIZE)), ranks, strict=True):
+        x = 0
+        for char in rank:
+            if char in "12345678":
+                x += int(char)
+            elif char in letters:
+                squares[letters.index(char)] |= 1 << (SIZE * y + x) if x < SIZE else 0
+                x += 1
+            else:
+                raise PositionError(
+                    f"{char!r} in rank {y + 1} is neither {letters[0]!r}, {letters[1]!r} nor a "
+                    "number of empty squares"
+                )
+        if x != SIZE:
+            raise PositionError(f"rank {y + 1}, {rank!r}, has {x} squares: it must have {SIZE}")
+    return squares[0], squares[1]
