@@ -1,0 +1,35 @@
+# `make demo` and `make test` set everything up in .venv by themselves; Python 3.11 or newer.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint install clean
+
+# A short PPO self-play training on Othello; results in runs/demo/.
+demo: $(VENV)/.train
+	$(BIN)/python -m training.ppo configs/demo.yaml --overwrite
+
+test: lint
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+install: $(VENV)/.dev
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; set PYTHON=")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.train: pyproject.toml .ci/constraints.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --constraint .ci/constraints.txt --editable '.[train]'
+	touch $@
+
+$(VENV)/.dev: pyproject.toml .ci/constraints.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --constraint .ci/constraints.txt --editable '.[dev]'
+	touch $@ $(VENV)/.train
+
+clean:
+	rm -rf $(VENV) runs

@@ -1,0 +1,19 @@
+"""What `import boardenvs` brings with it."""
+
+import subprocess
+import sys
+
+HEAVY = ["torch", "stable_baselines3", "matplotlib", "pygame", "pydantic", "rich", "yaml", "numba"]
+
+
+def test_import_is_light():
+    """Heavy libraries wait until they are used, and no rule is compiled on import."""
+    code = (
+        "import sys, boardenvs; "
+        f"print([m for m in {HEAVY} if m in sys.modules]); "
+        "g = boardenvs.games.make('othello'); print('_programs' in vars(g))"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.split("\n")[:2] == ["[]", "False"]
