@@ -100,11 +100,12 @@ def ray(square: int, direction: Direction) -> int:
     return squares
 
 
-def fill(start: Bits, through: Bits, direction: Direction) -> Bits:
+def fill(start: Bits, through: Bits, direction: Direction, longest: int = 7) -> Bits:
     """The squares of `through` that `start` (excluded) reaches in `direction` without a gap.
 
-    On one board a loop ends with the longest run, which is short. A batch goes the full distance,
-    in doubling steps: Kogge-Stone, https://www.chessprogramming.org/Kogge-Stone_Algorithm.
+    `longest` bounds their number in one line. On one board a loop ends with the longest run there
+    is, mostly a short one; a batch goes the full distance, in doubling steps after Kogge and Stone,
+    https://www.chessprogramming.org/Kogge-Stone_Algorithm.
     """
     shift, through = direction.shift, through & direction.reach
     if isinstance(start, Word) and start.program.target == "scalar":
@@ -117,10 +118,10 @@ def fill(start: Bits, through: Bits, direction: Direction) -> Bits:
         return filled
     filled = through & move(start, shift)
     filled = filled | (through & move(filled, shift))
-    through = through & move(through, shift)
-    filled = filled | (through & move(filled, 2 * shift))
-    through = through & move(through, 2 * shift)
-    return filled | (through & move(filled, 4 * shift))
+    pairs = through & move(through, shift)
+    for _ in range(2, longest, 2):
+        filled = filled | (pairs & move(filled, 2 * shift))
+    return filled
 
 
 def lowest(bits: Bits) -> Bits:

@@ -10,10 +10,11 @@ All games here alternate strictly: every ply, a noop too, passes the turn to the
 from __future__ import annotations
 
 import dataclasses
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,7 +25,9 @@ from boardenvs.kernel import (
     Bits,
     compile_arrays,
     compile_scalar,
+    less,
     nonzero,
+    popcount,
     spread,
     trace,
 )
@@ -209,16 +212,10 @@ class Game(ABC):
 
     def sample(self, state: State, rng: np.random.Generator) -> IntArray:
         """A uniformly random legal action for each row, (B,) int64; noop where terminated."""
-        counts = np.cumsum(np.bitwise_count(state.legal_bits), axis=1, dtype=np.int64)
-        total = counts[:, -1]
-        k = (rng.random(len(total)) * total).astype(np.int64)
-        word = (counts <= k[:, None]).sum(axis=1)
-        word[total == 0] = self.action_planes
-        rows = np.arange(len(total))
-        bits = state.legal_bits[rows, word]
-        k -= counts[rows, word] - np.bitwise_count(bits)
-        square = bitboard.select(bits, k.astype(np.uint64)).astype(np.int64)
-        return np.where(total == 0, self.noop, 64 * word + square)
+        actions = np.empty(len(state.own), np.int64)
+        bits = rng.integers(1 << 64, size=len(actions), dtype=np.uint64)
+        self._programs.sample_batch([*state.legal_bits.T, bits], [actions])
+        return actions
 
     def step(self, state: State, actions: IntArray) -> State:
         """The state after one ply in every row; terminated rows stay as they are.
@@ -312,6 +309,26 @@ class _Programs:
         mine, theirs = self._game.play(own, opp, action)
         return (theirs, mine, *self._begin(theirs, mine, to_move ^ 1, ply + 1))
 
+    def _sample(self, *words: Bits) -> Bits:
+        """A uniform choice of a set bit of all words but the last, which is random.
+
+        The action is where the k-th set bit is, k from 0, and k is the high word of the product
+        of the random bits and the count: https://arxiv.org/abs/1805.10941.
+        """
+        *legal, random = words
+        counts = [popcount(word) for word in legal]
+        total = reduce(operator.add, counts)
+        legal[-1] = legal[-1] | (nonzero(total) ^ 1)  # noop where nothing is legal
+        k = ((random >> 32) * total) >> 32
+        chosen, action, beyond = legal[0], 0, 1
+        for word, before, count in zip(legal[1:], legal, counts, strict=False):
+            beyond = (less(k, count) ^ 1) & beyond
+            mask = spread(beyond)
+            chosen = chosen ^ ((word ^ before) & mask)
+            k = k - (count & mask)
+            action = action + (beyond << 6)
+        return action + bitboard.select(chosen, k)
+
     def _scalar(self, rule: Callable[..., Any], inputs: int) -> Callable[..., tuple[int, ...]]:
         return compile_scalar(trace(rule, inputs, "scalar"), _name(rule))
 
@@ -329,6 +346,10 @@ class _Programs:
     @cached_property
     def advance_batch(self) -> ArrayProgram:
         return self._batch(self._advance, 5)
+
+    @cached_property
+    def sample_batch(self) -> ArrayProgram:
+        return self._batch(self._sample, self._game.action_planes + 2)
 
     @cached_property
     def points(self) -> Callable[..., tuple[int, ...]]:

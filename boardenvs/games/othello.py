@@ -32,6 +32,10 @@ from boardenvs.symmetry import ALL_EIGHT
 
 CENTRE_HOLES = from_squares(["c3", "c6", "f3", "f6"])
 
+# A bracketed line lies between two discs: at most six squares, none at either end of the board.
+_LONGEST = 6
+_INNER = {d: d.reach & d.opposite.reach for d in DIRECTIONS}
+
 # The disc that an action places; noop places none.
 _PLACED = Table([1 << square for square in range(64)] + [0])
 
@@ -66,7 +70,7 @@ class Othello(Placing, Game):
 
     def mobility(self, own: Bits, opp: Bits) -> Bits:
         """The empty squares from which a line of `opp` leads to one of `own`."""
-        beyond = [step(fill(own, opp, d), d) for d in DIRECTIONS]
+        beyond = [step(fill(own, opp & _INNER[d], d, _LONGEST), d) for d in DIRECTIONS]
         empty = ~(own | opp) & (ALL ^ self.holes)
         return reduce(_either, beyond) & empty
 
@@ -99,7 +103,8 @@ class Othello(Placing, Game):
 def flipped(placed: Bits, own: Bits, opp: Bits) -> Bits:
     """The discs of `opp` in the lines that `placed` and a disc of `own` bracket."""
     lines = [
-        guard(fill(placed, opp, d), partial(_if_bracketed, direction=d), own) for d in DIRECTIONS
+        guard(fill(placed, opp & _INNER[d], d, _LONGEST), partial(_if_bracketed, direction=d), own)
+        for d in DIRECTIONS
     ]
     return reduce(_either, lines)
 

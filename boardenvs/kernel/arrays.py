@@ -33,7 +33,6 @@ _UFUNCS: dict[str, np.ufunc] = {
     "not": np.bitwise_not,
     "popcount": np.bitwise_count,
 }
-_ZERO = np.zeros((), np.uint64)
 
 
 def compile_arrays(program: Program, name: str) -> ArrayProgram:
@@ -170,8 +169,9 @@ class _Writer:
         args = [self._text[a] for a in node.args]
         match node.op:
             case "nonzero":
-                self.namespace.update(not_equal=np.not_equal, zero=_ZERO)
-                return f"not_equal({args[0]}, zero, {out})"
+                # Unlike a comparison, min(x, 1) needs no cast from bool.
+                self.namespace["minimum"] = np.minimum
+                return f"minimum({args[0]}, {self._constant(1)}, out={out})"
             case "lookup":
                 take = self._object("take", node.extra.array.take)
                 return f"{take}({args[0]}.view('p'), None, {out}, 'clip')"

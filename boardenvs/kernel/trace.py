@@ -28,6 +28,7 @@ class Program:
     num_inputs: int
     nodes: list[Node] = field(default_factory=list)
     outputs: tuple[int, ...] = ()
+    possible: list[int] = field(default_factory=list)  # the bits that each node may set
     _known: dict[Node, int] = field(default_factory=dict, repr=False)
 
     def add(self, op: str, *args: int, extra: Any = None) -> Word:
@@ -37,6 +38,7 @@ class Program:
         if index is None:
             index = len(self.nodes)
             self.nodes.append(node)
+            self.possible.append(self._possible_bits(node))
             self._known[node] = index
         return Word(self, index)
 
@@ -46,6 +48,28 @@ class Program:
                 raise ValueError("a word of another program: pass it to the function as argument")
             return value.index
         return self.add("const", extra=int(value) & ALL).index
+
+    def _possible_bits(self, node: Node) -> int:
+        """An upper bound of the bits set in the result, by which masks prove superfluous."""
+        bits = [self.possible[a] for a in node.args]
+        match node.op:
+            case "const":
+                return int(node.extra)
+            case "and":
+                return bits[0] & bits[1]
+            case "or" | "xor":
+                return bits[0] | bits[1]
+            case "shl" | "shr" if self.nodes[node.args[1]].op == "const":
+                distance: int = self.nodes[node.args[1]].extra
+                return (bits[0] << distance) & ALL if node.op == "shl" else bits[0] >> distance
+            case "nonzero" | "less":
+                return 1
+            case "popcount":
+                return 127
+            case "fill":
+                return bits[1]
+            case _:
+                return ALL
 
     def live(self) -> list[bool]:
         """Which nodes an output depends on."""
@@ -89,7 +113,7 @@ class Word:
         return self.program.add(op, a, b)
 
     def __and__(self, other: Word | int) -> Word:
-        if isinstance(other, int) and other & ALL == ALL:
+        if isinstance(other, int) and not self.program.possible[self.index] & ~other:
             return self
         return self._binary("and", other)
 
