@@ -82,7 +82,7 @@ def test_wrong_actions_are_named():
     env.reset()
     with pytest.raises(ValueError, match="no action for red"):
         env.step({"black": 20})
-    with pytest.raises(ValueError, match="unknown agent 'blakc'. Did you mean 'black'"):
+    with pytest.raises(ValueError, match=r"unknown agent 'blakc'\. Did you mean 'black'"):
         env.step({"blakc": 20, "red": 64})
     with pytest.raises(IllegalActionError, match="out of range"):
         env.step({"black": 20, "red": 65})
