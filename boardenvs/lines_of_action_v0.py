@@ -85,6 +85,6 @@ piece lands on the first square beyond them. That is another game than Lines of 
 
 from boardenvs.envs.factory import make_module
 
-env, raw_env, parallel_env = make_module("lines_of_action")
+env, raw_env, parallel_env, vec_env = make_module("lines_of_action")
 
-__all__ = ["env", "parallel_env", "raw_env"]
+__all__ = ["env", "parallel_env", "raw_env", "vec_env"]

@@ -81,6 +81,6 @@ project implements retells it exactly.
 
 from boardenvs.envs.factory import make_module
 
-env, raw_env, parallel_env = make_module("othello")
+env, raw_env, parallel_env, vec_env = make_module("othello")
 
-__all__ = ["env", "parallel_env", "raw_env"]
+__all__ = ["env", "parallel_env", "raw_env", "vec_env"]

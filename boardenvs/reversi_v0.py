@@ -80,6 +80,6 @@ another game.
 
 from boardenvs.envs.factory import make_module
 
-env, raw_env, parallel_env = make_module("reversi")
+env, raw_env, parallel_env, vec_env = make_module("reversi")
 
-__all__ = ["env", "parallel_env", "raw_env"]
+__all__ = ["env", "parallel_env", "raw_env", "vec_env"]

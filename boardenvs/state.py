@@ -75,6 +75,12 @@ def take(state: State, rows: Any) -> State:
     return State(*(x[rows] for x in state))
 
 
+def put(state: State, rows: Any, values: State) -> None:
+    """Overwrite the rows selected as in `take` with the rows of `values`, in place."""
+    for x, y in zip(state, values, strict=True):
+        x[rows] = y
+
+
 def where(condition: BoolArray, a: State, b: State) -> State:
     """Rows of `a` where `condition` (B,), else rows of `b`."""
     return State(

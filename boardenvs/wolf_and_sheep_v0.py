@@ -88,6 +88,6 @@ sheep's, which would be at the start; the rule sheet settles that.)
 
 from boardenvs.envs.factory import make_module
 
-env, raw_env, parallel_env = make_module("wolf_and_sheep")
+env, raw_env, parallel_env, vec_env = make_module("wolf_and_sheep")
 
-__all__ = ["env", "parallel_env", "raw_env"]
+__all__ = ["env", "parallel_env", "raw_env", "vec_env"]

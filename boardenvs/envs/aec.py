@@ -49,7 +49,7 @@ class BoardAECEnv(BoardEnv, AECEnv):
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self.agent_selection = self.possible_agents[self._position.to_move]
         self._skip_agent_selection = None
-        self._over = False
+        self.is_over = False  # terminated or truncated; the agents may still be there
         self._updates += 1
         if self.render_mode == "human":
             self.render()
@@ -90,7 +90,7 @@ class BoardAECEnv(BoardEnv, AECEnv):
         """What `agent` sees: "observation" (8, 8, C) and "action_mask" (A,), both int8."""
         position = self._position
         role = self.possible_agents.index(agent)
-        if self._over or role != position.to_move:
+        if self.is_over or role != position.to_move:
             return self._view(role, (0,) * len(position.legal_bits))
         return self._view(role, position.legal_bits)
 
@@ -108,7 +108,7 @@ class BoardAECEnv(BoardEnv, AECEnv):
             yield self.agent_selection
 
     def _finish(self, rewards: tuple[float, float], *, truncated: bool) -> None:
-        self._over = True
+        self.is_over = True
         for agent, reward in zip(self.possible_agents, rewards, strict=True):
             self.rewards[agent] = reward
             self._cumulative_rewards[agent] = reward

@@ -210,6 +210,7 @@ _AFTER_RESET = frozenset(
         "terminations",
         "truncations",
         "infos",
+        "is_over",
         "_cumulative_rewards",
         "_position",
     )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from boardenvs import games
-from boardenvs.envs.aec import BoardAECEnv
-from boardenvs.envs.core import RenderMode, Reward
+from boardenvs.envs.aec import BoardAECEnv, OnIllegal
 from boardenvs.envs.parallel import BoardParallelEnv
+from boardenvs.envs.single import BoardSingleEnv
+from boardenvs.envs.vector import BoardVectorEnv
 from boardenvs.errors import unknown
 
 VERSION = "v0"
@@ -20,6 +22,7 @@ class Module(NamedTuple):
     env: Callable[..., BoardAECEnv]
     raw_env: Callable[..., BoardAECEnv]
     parallel_env: Callable[..., BoardParallelEnv]
+    vec_env: Callable[..., BoardVectorEnv]
 
 
 def module_name(game_id: str) -> str:
@@ -31,44 +34,61 @@ def make_module(game_id: str) -> Module:
     """The environment makers of this game."""
     name = module_name(game_id)
 
-    def env(
-        render_mode: RenderMode | None = None, reward: Reward = "goal", **rules: Any
-    ) -> BoardAECEnv:
+    def env(**options: Any) -> BoardAECEnv:
         """A turn-based environment in which an illegal action loses the game."""
-        return BoardAECEnv(
-            _game(game_id, rules),
-            name=name,
-            on_illegal="forfeit",
-            reward=reward,
-            render_mode=render_mode,
-        )
+        return aec_env(game_id, on_illegal="forfeit", **options)
 
-    def raw_env(
-        render_mode: RenderMode | None = None, reward: Reward = "goal", **rules: Any
-    ) -> BoardAECEnv:
+    def raw_env(**options: Any) -> BoardAECEnv:
         """A turn-based environment in which an illegal action raises IllegalActionError."""
-        return BoardAECEnv(
-            _game(game_id, rules),
-            name=name,
-            on_illegal="raise",
-            reward=reward,
-            render_mode=render_mode,
-        )
+        return aec_env(game_id, on_illegal="raise", **options)
 
-    def parallel_env(
-        render_mode: RenderMode | None = None, reward: Reward = "goal", **rules: Any
-    ) -> BoardParallelEnv:
+    def parallel_env(**options: Any) -> BoardParallelEnv:
         """An environment of joint moves: the agent not in control says noop."""
-        return BoardParallelEnv(
-            _game(game_id, rules), name=name, reward=reward, render_mode=render_mode
-        )
+        options, rules = _split(game_id, BoardParallelEnv, options)
+        return BoardParallelEnv(games.make(game_id, **rules), name=name, **options)
 
-    return Module(env, raw_env, parallel_env)
+    def vec_env(num_envs: int = 1, **options: Any) -> BoardVectorEnv:
+        """Many games at once, as Gymnasium's vector environment; options: `BoardVectorEnv`."""
+        return vector_env(game_id, num_envs, **options)
+
+    return Module(env, raw_env, parallel_env, vec_env)
 
 
-def _game(game_id: str, rules: dict[str, Any]) -> games.Game:
-    known = [*games.parameters(game_id), "render_mode", "reward"]
-    for name in rules:
-        if name not in known:
-            raise TypeError(unknown(f"option of {module_name(game_id)}", name, known))
-    return games.make(game_id, **rules)
+def aec_env(game_id: str, *, on_illegal: OnIllegal, **options: Any) -> BoardAECEnv:
+    """A turn-based environment; options: `BoardAECEnv`."""
+    options, rules = _split(game_id, BoardAECEnv, options)
+    return BoardAECEnv(
+        games.make(game_id, **rules), name=module_name(game_id), on_illegal=on_illegal, **options
+    )
+
+
+def single_env(game_id: str, **options: Any) -> BoardSingleEnv:
+    """A seat against an opponent, as Gymnasium's environment; options: `BoardSingleEnv`."""
+    options, rules = _split(game_id, BoardSingleEnv, options)
+    return BoardSingleEnv(games.make(game_id, **rules), name=module_name(game_id), **options)
+
+
+def vector_env(game_id: str, num_envs: int = 1, **options: Any) -> BoardVectorEnv:
+    """Many games at once, as Gymnasium's vector environment; options: `BoardVectorEnv`."""
+    options, rules = _split(game_id, BoardVectorEnv, options)
+    game = games.make(game_id, **rules)
+    return BoardVectorEnv(game, num_envs, name=module_name(game_id), **options)
+
+
+def _split(
+    game_id: str, maker: Callable[..., Any], options: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The options of the environment and those of the rules; TypeError for any other."""
+    own = {
+        name
+        for name, parameter in inspect.signature(maker).parameters.items()
+        if parameter.kind is parameter.KEYWORD_ONLY and name not in ("name", "on_illegal")
+    }
+    rules = games.parameters(game_id)
+    for name in options:
+        if name not in own and name not in rules:
+            raise TypeError(unknown(f"option of {module_name(game_id)}", name, [*own, *rules]))
+    return (
+        {name: value for name, value in options.items() if name in own},
+        {name: value for name, value in options.items() if name in rules},
+    )

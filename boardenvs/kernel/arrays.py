@@ -14,9 +14,9 @@ import numpy as np
 
 from boardenvs.kernel.trace import Node, Program
 
-# Rows a chunk: large enough to hide the cost of a NumPy call, small enough that some thirty
-# buffers of 8-byte words stay in a second-level cache.
-CHUNK = 4096
+# Rows a chunk: large enough to hide the cost of a NumPy call, small enough that the buffers stay in
+# the processor's caches; measured, 8192 to 65536 differ little.
+CHUNK = 16384
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -1,0 +1,116 @@
+"""Gymnasium's single-agent environment, for every game: a seat against an opponent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from boardenvs.agents import Agent, make_agent
+from boardenvs.envs.aec import BoardAECEnv
+from boardenvs.envs.core import RenderMode, Reward
+from boardenvs.errors import unknown
+from boardenvs.game import Game
+from boardenvs.state import Int8Array, stack
+
+
+class BoardSingleEnv(gymnasium.Env[Int8Array, np.int64]):
+    """The learner's plies are steps; the opponent's are played inside, the opening one by `reset`.
+
+    `seat` is the learner's role, or "random" (drawn by `reset` from its seed) or "alternating".
+    The observation is (8, 8, C) int8 and `info["action_mask"]` (A,) int8; `action_masks()` gives
+    the mask to sb3-contrib. An illegal action loses the game: -1.
+
+    Raises ValueError for an unknown opponent, seat, reward or render mode.
+    """
+
+    metadata = {"render_modes": ["human", "ansi", "rgb_array"], "render_fps": 2}  # noqa: RUF012
+
+    def __init__(
+        self,
+        game: Game,
+        *,
+        name: str,
+        opponent: Agent | str = "random",
+        seat: str = "random",
+        reward: Reward = "zero_sum",
+        render_mode: RenderMode | None = None,
+    ) -> None:
+        seats = (*game.roles, "random", "alternating")
+        if seat not in seats:
+            raise ValueError(unknown("seat", seat, seats))
+        self.board = BoardAECEnv(
+            game, name=name, on_illegal="forfeit", reward=reward, render_mode=render_mode
+        )
+        self.opponent = make_agent(opponent) if isinstance(opponent, str) else opponent
+        self.seat = seat
+        self.render_mode = render_mode
+        first = game.roles[0]
+        self.observation_space = self.board.observation_space(first)["observation"]
+        self.action_space = self.board.action_space(first)
+        self._games = 0
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Int8Array, dict[str, Any]]:
+        """A new game, at `options["position"]` where given (see `boardenvs.fen`)."""
+        super().reset(seed=seed)
+        if seed is not None:
+            self._games = 0
+        self._role = self._draw_role()
+        self._games += 1
+        self.board.reset(options=options)
+        self._reply()
+        return self._seen()
+
+    def step(self, action: np.int64 | int) -> tuple[Int8Array, float, bool, bool, dict[str, Any]]:
+        """The learner's ply and the opponent's answer; raises what `BoardAECEnv.step` raises."""
+        self.board.step(action)
+        self._reply()
+        observation, info = self._seen()
+        board, role = self.board, self._role
+        return (
+            observation,
+            board.rewards[role],
+            board.terminations[role],
+            board.truncations[role],
+            info,
+        )
+
+    def action_masks(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """The learner's legal actions, (A,) bool."""
+        mask: np.ndarray[Any, np.dtype[np.bool_]] = self.board.observe(self._role)[
+            "action_mask"
+        ].astype(np.bool_)
+        return mask
+
+    def render(self) -> Any:
+        """See `BoardEnv.render`."""
+        return self.board.render()
+
+    def close(self) -> None:
+        """Close the window, if one is open."""
+        self.board.close()
+
+    def _draw_role(self) -> str:
+        roles = self.board.game.roles
+        match self.seat:
+            case "random":
+                return roles[int(self.np_random.integers(2))]
+            case "alternating":
+                return roles[self._games % 2]
+            case role:
+                return role
+
+    def _reply(self) -> None:
+        """The opponent's ply, where it is its turn."""
+        board = self.board
+        if board.agent_selection != self._role and not board.is_over:
+            state = stack([board.position])
+            board.step(self.opponent.act(board.game, state, self.np_random)[0])
+
+    def _seen(self) -> tuple[Int8Array, dict[str, Any]]:
+        view = self.board.observe(self._role)
+        info = {"action_mask": view["action_mask"], "seat": self._role}
+        return view["observation"], {**info, **self.board.infos[self._role]}

@@ -1,0 +1,176 @@
+"""Gymnasium's vector environment, for every game."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.error import ResetNeeded
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from boardenvs.agents import Agent
+from boardenvs.envs.batch import Batch, Plies
+from boardenvs.envs.core import Reward
+from boardenvs.errors import unknown
+from boardenvs.game import Game
+from boardenvs.state import BoolArray, FloatArray, Int8Array, IntArray, take
+
+
+class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
+    """`num_envs` games at once. Observations are (B, 8, 8, C) int8, actions (B,) integers.
+
+    Without an `opponent` every step is one ply of whoever is to move, and the reward is the
+    mover's. With one (an agent or its specification) every step is a ply of the learner's `seat`
+    (a role, "random" for each game or "alternating") and the opponent's reply, and the reward is
+    the learner's; a learner without a move has noop to play, like everybody.
+
+    `infos["action_mask"]` (B, A) bool marks the legal actions of the observation's side, none
+    where the game is over; `infos["to_move"]` (B,) int8 is that side as index of `game.roles`. An
+    illegal action loses the game: -1. `infos["illegal_action"]` (B,) bool tells where.
+
+    `autoreset_mode` is Gymnasium's: SAME_STEP (the default) puts the last observation and infos
+    of a game that ended under "final_obs" and "final_info" and returns the next game's first;
+    NEXT_STEP returns the last, and the next step ignores the row's action and starts its next
+    game with reward 0; DISABLED waits for `reset(options={"reset_mask": mask})`.
+
+    All returned arrays are fresh; nothing is written to them later.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        num_envs: int = 1,
+        *,
+        name: str,
+        opponent: Agent | str | None = None,
+        seat: str = "random",
+        reward: Reward = "zero_sum",
+        random_plies: tuple[int, int] = (0, 0),
+        autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
+    ) -> None:
+        self.game = game
+        self.num_envs = num_envs
+        self.batch = Batch(
+            game,
+            num_envs,
+            opponent=opponent,
+            seat=seat,
+            random_plies=random_plies,
+            goal_rewards=reward == "goal",
+        )
+        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.metadata = {"name": name, "autoreset_mode": self.autoreset_mode, "render_modes": []}
+        self.single_observation_space = spaces.Box(0, 1, game.observation_shape, np.int8)
+        self.single_action_space = spaces.Discrete(game.num_actions)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._over: BoolArray | None = None  # games that wait for their reset
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int] | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> tuple[Int8Array, dict[str, Any]]:
+        """New games in all rows, or in those of `options["reset_mask"]` (B,) bool.
+
+        `seed` is one for each row, or one for the first row, the next one for the second and so
+        on; see `Batch.seed`. Raises TypeError or ValueError for a wrong mask.
+        """
+        for key in options or ():
+            if key != "reset_mask":
+                raise ValueError(unknown("reset option", key, ["reset_mask"]))
+        if seed is not None:
+            self.batch.seed(seed)
+        mask = (options or {}).get("reset_mask")
+        if mask is None:
+            self._over = np.zeros(self.num_envs, np.bool_)
+            self.batch.restart()
+        else:
+            if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
+                raise TypeError(f"reset_mask is {mask!r}: it must be a numpy array of bool")
+            if mask.shape != (self.num_envs,) or not mask.any():
+                raise ValueError(
+                    f"reset_mask has shape {mask.shape} and {mask.sum()} rows set: it must have "
+                    f"shape ({self.num_envs},) and one or more"
+                )
+            if self._over is None:
+                raise ResetNeeded("call reset() without a mask first")
+            self._over = self._over & ~mask
+            self.batch.restart(np.flatnonzero(mask))
+        return self.game.observe(self.batch.state), self._infos()
+
+    def step(
+        self, actions: IntArray
+    ) -> tuple[Int8Array, FloatArray, BoolArray, BoolArray, dict[str, Any]]:
+        """One action in each game: observations, rewards, terminations, truncations, infos."""
+        if self._over is None:
+            raise ResetNeeded("call reset() before the first step")
+        waiting = self._over if self._over.any() else None
+        if waiting is not None and self.autoreset_mode is AutoresetMode.DISABLED:
+            raise ResetNeeded(
+                f"{waiting.sum()} games are over: reset them with "
+                'reset(options={"reset_mask": terminated | truncated})'
+            )
+        plies = self.batch.step(actions, skip=waiting)
+        over = plies.terminated | plies.truncated
+        final: dict[str, Any] = {}
+        if self.autoreset_mode is AutoresetMode.SAME_STEP:
+            if over.any():
+                final = self._final(over, plies)
+                self.batch.restart(np.flatnonzero(over))
+        else:
+            if waiting is not None:
+                self.batch.restart(np.flatnonzero(waiting))
+            self._over = over
+        infos = self._infos()
+        if plies.illegal.any():
+            infos["illegal_action"] = plies.illegal
+        infos.update(final)
+        return (
+            self.game.observe(self.batch.state),
+            plies.rewards,
+            plies.terminated,
+            plies.truncated,
+            infos,
+        )
+
+    def action_masks(self) -> BoolArray:
+        """The legal actions of every game, (B, A) bool; see `infos["action_mask"]`."""
+        mask = self.game.legal(self.batch.state)
+        if self._over is not None and self._over.any():
+            mask[self._over] = False
+        return mask
+
+    def _infos(self) -> dict[str, Any]:
+        everywhere = np.ones(self.num_envs, np.bool_)
+        return {
+            "action_mask": self.action_masks(),
+            "_action_mask": everywhere,
+            "to_move": self.batch.state.to_move.copy(),
+            "_to_move": everywhere,
+        }
+
+    def _final(self, over: BoolArray, plies: Plies) -> dict[str, Any]:
+        """The infos of games that ended in this step, as Gymnasium's SAME_STEP lays them out."""
+        rows = np.flatnonzero(over)
+        last = take(self.batch.state, rows)
+        observations = np.full(self.num_envs, None, object)
+        for row, observation in zip(rows.tolist(), self.game.observe(last), strict=True):
+            observations[row] = observation
+        plies_played = np.zeros(self.num_envs, np.int32)
+        plies_played[rows] = last.ply
+        to_move = np.zeros(self.num_envs, np.int8)
+        to_move[rows] = last.to_move
+        info = {"plies": plies_played, "_plies": over, "to_move": to_move, "_to_move": over}
+        if plies.illegal.any():
+            info |= {"illegal_action": plies.illegal, "_illegal_action": over}
+        return {
+            "final_obs": observations,
+            "_final_obs": over,
+            "final_info": info,
+            "_final_info": over,
+        }
