@@ -17,6 +17,7 @@ from boardenvs import (
 from boardenvs.envs.core import ResetNeededError
 from boardenvs.envs.registration import register
 from boardenvs.errors import IllegalActionError, PositionError
+from boardenvs.kernel import get_backend, set_backend
 from boardenvs.perft import divide, perft
 
 __version__ = "0.1.0"
@@ -29,10 +30,12 @@ __all__ = [
     "ResetNeededError",
     "divide",
     "games",
+    "get_backend",
     "lines_of_action_v0",
     "othello_holes_v0",
     "othello_v0",
     "perft",
     "reversi_v0",
+    "set_backend",
     "wolf_and_sheep_v0",
 ]

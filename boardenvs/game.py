@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any, ClassVar
@@ -23,15 +23,12 @@ from boardenvs import bitboard
 from boardenvs.errors import PositionError
 from boardenvs.kernel import (
     Bits,
-    compile_arrays,
-    compile_scalar,
+    Kernel,
     less,
     nonzero,
     popcount,
     spread,
-    trace,
 )
-from boardenvs.kernel.arrays import ArrayProgram
 from boardenvs.state import (
     BoolArray,
     FloatArray,
@@ -67,6 +64,8 @@ class Game(ABC):
     action_planes: ClassVar[int]  # 64 actions each
     symmetries: ClassVar[tuple[Symmetry, ...]] = (IDENTITY,)  # those that leave the rules unchanged
     max_plies: ClassVar[int | None] = None  # a cap that truncates a game that is not over
+    holes: ClassVar[int] = 0  # squares out of play, as a bitboard
+    board_look: ClassVar[str] = "wood"  # how it is drawn: a name in `boardenvs.render.theme`
 
     # ---- the rules -------------------------------------------------------------------------
 
@@ -134,7 +133,7 @@ class Game(ABC):
 
     @property
     def observation_shape(self) -> tuple[int, int, int]:
-        return (bitboard.SIZE, bitboard.SIZE, self._programs.num_planes)
+        return (bitboard.SIZE, bitboard.SIZE, self._kernels.planes.num_outputs)
 
     # ---- one board, in Python ints -----------------------------------------------------------
 
@@ -155,25 +154,25 @@ class Game(ABC):
             raise PositionError(f"ply is {ply!r}: it must be 0 or more, and less than 2**31")
         self.check_squares(squares)
         own, opp = squares[to_move], squares[1 - to_move]
-        *legal_bits, terminated = self._programs.begin(own, opp, to_move, ply)
+        *legal_bits, terminated = self._kernels.begin.one(own, opp, to_move, ply)
         return Position(own, opp, tuple(legal_bits), to_move, ply, bool(terminated))
 
     def next(self, position: Position, action: int) -> Position:
         """The position after a legal action; legality is not checked."""
         own, opp, _, to_move, ply, _ = position
-        result = self._programs.advance(own, opp, to_move, ply, action)
+        result = self._kernels.advance.one(own, opp, to_move, ply, action)
         return Position(result[0], result[1], result[2:-1], 1 - to_move, ply + 1, bool(result[-1]))
 
     def result(self, position: Position) -> tuple[float, float]:
         """The goal values by role that the position would give, whether it is over or not."""
-        mine, theirs = self._programs.points(position.own, position.opp, position.to_move)
+        mine, theirs = self._kernels.points.one(position.own, position.opp, position.to_move)
         if mine == theirs:
             return (DRAW, DRAW)
         return (WIN, LOSS) if (mine > theirs) == (position.to_move == 0) else (LOSS, WIN)
 
     def plane_words(self, position: Position) -> tuple[int, ...]:
         """The observation's planes for the side to move, as words."""
-        return self._programs.planes(*position[:2], position.to_move, position.ply)
+        return self._kernels.planes.one(*position[:2], position.to_move, position.ply)
 
     def is_truncated(self, position: Position) -> bool:
         """Whether the cap on plies ends the game here, undecided."""
@@ -214,7 +213,7 @@ class Game(ABC):
         """A uniformly random legal action for each row, (B,) int64; noop where terminated."""
         actions = np.empty(len(state.own), np.int64)
         bits = rng.integers(1 << 64, size=len(actions), dtype=np.uint64)
-        self._programs.sample_batch([*state.legal_bits.T, bits], [actions])
+        self._kernels.sample.batch([*state.legal_bits.T, bits], [actions])
         return actions
 
     def step(self, state: State, actions: IntArray) -> State:
@@ -228,7 +227,7 @@ class Game(ABC):
             index = index.copy()
             index[frozen] = self.noop
         new = empty_state(len(index), self.action_planes + 1)
-        self._programs.advance_batch(
+        self._kernels.advance.batch(
             [*_words(state), index.view(np.uint64)],
             [new.own, new.opp, *new.legal_bits.T, new.terminated],
         )
@@ -243,7 +242,7 @@ class Game(ABC):
         """Own minus opposing points of the side to move, (B,) int64; see `points`."""
         mine = np.empty(len(state.own), np.int64)
         theirs = np.empty_like(mine)
-        self._programs.points_batch(_words(state)[:3], [mine, theirs])
+        self._kernels.points.batch(_words(state)[:3], [mine, theirs])
         return mine - theirs
 
     def results(self, state: State) -> FloatArray:
@@ -267,15 +266,15 @@ class Game(ABC):
 
         A view of memory that holds the planes first.
         """
-        words: WordArray = np.empty((len(state.own), self._programs.num_planes), np.uint64)
-        self._programs.planes_batch(_words(state), list(words.T))
+        words: WordArray = np.empty((len(state.own), self._kernels.planes.num_outputs), np.uint64)
+        self._kernels.planes.batch(_words(state), list(words.T))
         return bitboard.to_planes(words).view(np.int8).transpose(0, 2, 3, 1)
 
     # ---- compiled rules ----------------------------------------------------------------------
 
     @cached_property
-    def _programs(self) -> _Programs:
-        return _Programs(self)
+    def _kernels(self) -> _Kernels:
+        return _Kernels(self)
 
     def __getstate__(self) -> dict[str, Any]:
         # The compiled rules are derived, and functions made by exec do not pickle.
@@ -287,11 +286,16 @@ def _words(state: State) -> list[IntArray]:
     return [state.own, state.opp, state.to_move.view(np.uint8), state.ply.view(np.uint32)]
 
 
-class _Programs:
-    """The rules of one game, compiled on first use for one board and for a batch."""
+class _Kernels:
+    """The rules of one game, each compiled on first use for one board and for a batch."""
 
     def __init__(self, game: Game) -> None:
         self._game = game
+        self.begin = Kernel(self._begin, 4, "begin")
+        self.advance = Kernel(self._advance, 5, "advance")
+        self.sample = Kernel(self._sample, game.action_planes + 2, "sample")
+        self.points = Kernel(game.points, 3, "points")
+        self.planes = Kernel(game.planes, 4, "planes")
 
     def _begin(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[Bits, ...]:
         """The legal actions, noop as last word, and whether the game is over."""
@@ -328,49 +332,3 @@ class _Programs:
             k = k - (count & mask)
             action = action + (beyond << 6)
         return action + bitboard.select(chosen, k)
-
-    def _scalar(self, rule: Callable[..., Any], inputs: int) -> Callable[..., tuple[int, ...]]:
-        return compile_scalar(trace(rule, inputs, "scalar"), _name(rule))
-
-    def _batch(self, rule: Callable[..., Any], inputs: int) -> ArrayProgram:
-        return compile_arrays(trace(rule, inputs, "batch"), _name(rule))
-
-    @cached_property
-    def begin(self) -> Callable[..., tuple[int, ...]]:
-        return self._scalar(self._begin, 4)
-
-    @cached_property
-    def advance(self) -> Callable[..., tuple[int, ...]]:
-        return self._scalar(self._advance, 5)
-
-    @cached_property
-    def advance_batch(self) -> ArrayProgram:
-        return self._batch(self._advance, 5)
-
-    @cached_property
-    def sample_batch(self) -> ArrayProgram:
-        return self._batch(self._sample, self._game.action_planes + 2)
-
-    @cached_property
-    def points(self) -> Callable[..., tuple[int, ...]]:
-        return self._scalar(self._game.points, 3)
-
-    @cached_property
-    def points_batch(self) -> ArrayProgram:
-        return self._batch(self._game.points, 3)
-
-    @cached_property
-    def planes(self) -> Callable[..., tuple[int, ...]]:
-        return self._scalar(self._game.planes, 4)
-
-    @cached_property
-    def planes_batch(self) -> ArrayProgram:
-        return self._batch(self._game.planes, 4)
-
-    @cached_property
-    def num_planes(self) -> int:
-        return len(trace(self._game.planes, 4, "batch").outputs)
-
-
-def _name(rule: Callable[..., Any]) -> str:
-    return rule.__name__.strip("_")

@@ -35,13 +35,8 @@ _UFUNCS: dict[str, np.ufunc] = {
 }
 
 
-def compile_arrays(program: Program, name: str) -> ArrayProgram:
-    """The batch form of a program traced with target "batch"."""
-    return ArrayProgram(program, name)
-
-
 class ArrayProgram:
-    """Call with input arrays (B,) and output arrays (B,), which are written.
+    """A program traced with target "batch". Call it with inputs (B,) and outputs (B,), to write.
 
     Inputs are unsigned, and of 64 bits where they index a Table. Outputs may be strided and may
     be of any integer or boolean dtype, but must not overlap the inputs.
@@ -177,7 +172,7 @@ class _Writer:
                 return f"{take}({args[0]}.view('p'), None, {out}, 'clip')"
             case "when":
                 self.namespace["compute_rows"] = _compute_rows
-                sub = self._object("sub", compile_arrays(node.extra.program, "when"))
+                sub = self._object("sub", ArrayProgram(node.extra.program, "when"))
                 return f"compute_rows({sub}, {args[0]}, {out}, ({', '.join(args[1:])},))"
             case op:
                 self.namespace[f"{op}_"] = _UFUNCS[op]

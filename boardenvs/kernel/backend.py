@@ -1,0 +1,99 @@
+"""The choice of the rules' compiler: "numpy", always there, or "numba" (extra `fast`)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from importlib.util import find_spec
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from boardenvs.errors import unknown
+from boardenvs.kernel.arrays import ArrayProgram
+from boardenvs.kernel.scalar import compile_scalar
+from boardenvs.kernel.trace import trace
+
+Backend: TypeAlias = Literal["numpy", "numba"]
+Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+
+VARIABLE = "BOARDENVS_BACKEND"
+
+_chosen: Backend | None = None
+
+
+def set_backend(name: str | None) -> None:
+    """Compile rules with "numpy" or "numba" from now on; None goes back to the default.
+
+    The default is $BOARDENVS_BACKEND, else "numba" where it is installed, else "numpy". Results
+    are the same. ValueError for another name, ImportError where numba is asked for and missing.
+    """
+    global _chosen
+    _chosen = None if name is None else _checked(name, "backend")
+
+
+def get_backend() -> Backend:
+    """The backend in use; raises as `set_backend` does where $BOARDENVS_BACKEND is wrong."""
+    global _chosen
+    if _chosen is None:
+        name = os.environ.get(VARIABLE) or ("numba" if find_spec("numba") else "numpy")
+        _chosen = _checked(name, f"{VARIABLE}")
+    return _chosen
+
+
+def _checked(name: str, what: str) -> Backend:
+    if name not in get_args(Backend):
+        raise ValueError(unknown(what, name, get_args(Backend)))
+    if name == "numba" and not find_spec("numba"):
+        raise ImportError('numba is not installed: pip install "boardenvs[fast]"')
+    backend: Backend = "numba" if name == "numba" else "numpy"
+    return backend
+
+
+class Kernel:
+    """A rule function on words, compiled on first use by the backend in use then.
+
+    `function` takes `num_inputs` words and returns one or a sequence of them.
+    """
+
+    def __init__(self, function: Callable[..., Any], num_inputs: int, name: str) -> None:
+        self._function = function
+        self._num_inputs = num_inputs
+        self._name = name
+        self._one: dict[Backend, Callable[..., tuple[int, ...]]] = {}
+        self._batch: dict[Backend, Callable[[Sequence[Array], Sequence[Array]], None]] = {}
+
+    def one(self, *inputs: int) -> tuple[int, ...]:
+        """For one board: ints in [0, 2**64) in and out."""
+        backend = _chosen or get_backend()
+        if backend not in self._one:
+            self._one[backend] = self._compile_one()
+        return self._one[backend](*inputs)
+
+    def batch(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
+        """For a batch: reads arrays (B,) and writes arrays (B,); see `arrays.ArrayProgram`."""
+        backend = _chosen or get_backend()
+        if backend not in self._batch:
+            self._batch[backend] = self._compile_batch()
+        self._batch[backend](inputs, outputs)
+
+    @cached_property
+    def num_outputs(self) -> int:
+        return len(trace(self._function, self._num_inputs, "batch").outputs)
+
+    def _compile_one(self) -> Callable[..., tuple[int, ...]]:
+        if get_backend() == "numpy":
+            return compile_scalar(trace(self._function, self._num_inputs, "scalar"), self._name)
+        from boardenvs.kernel import native
+
+        # Machine code gains nothing from the loops of "scalar": a pass costs less than their jumps.
+        return native.compile_one(trace(self._function, self._num_inputs, "batch"), self._name)
+
+    def _compile_batch(self) -> Callable[[Sequence[Array], Sequence[Array]], None]:
+        program = trace(self._function, self._num_inputs, "batch")
+        if get_backend() == "numpy":
+            return ArrayProgram(program, self._name)
+        from boardenvs.kernel import native
+
+        return native.NativeProgram(program, self._name)

@@ -1,0 +1,243 @@
+"""Traced programs as machine code, through Numba (extra `fast`): the same program, one loop.
+
+The generated source is kept in a cache folder, with Numba's cache of its machine code beside it, so
+that a program is compiled once for all processes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from boardenvs.kernel.trace import Node, Program
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+# Rows between the two loops of a program: their values stay in a first-level cache.
+_BLOCK = 256
+
+_OPERATORS = {
+    "and": "&",
+    "or": "|",
+    "xor": "^",
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "shl": "<<",
+    "shr": ">>",
+}
+
+_PRELUDE = '''"""Written by boardenvs.kernel.native."""
+import numpy as np
+from numba import njit, types, uint64
+from numba.extending import intrinsic
+
+
+@intrinsic
+def popcount(typing_context, word):
+    def generate(context, builder, signature, args):
+        return builder.ctpop(args[0])
+
+    return types.uint64(types.uint64), generate
+
+'''
+
+
+class NativeProgram:
+    """A program traced with target "batch". Call it as an `ArrayProgram`: with input arrays (B,)
+    and output arrays (B,), which are written.
+    """
+
+    def __init__(self, program: Program, name: str) -> None:
+        self._run: Callable[..., None] = getattr(_load(_Writer().batch(program, name)), name)
+
+    def __call__(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
+        self._run(*inputs, *(x.view(np.uint8) if x.dtype == np.bool_ else x for x in outputs))
+
+
+def compile_one(program: Program, name: str) -> Callable[..., tuple[int, ...]]:
+    """A function of `program.num_inputs` ints in [0, 2**64) that returns the outputs as a tuple."""
+    function: Callable[..., tuple[int, ...]] = getattr(_load(_Writer().one(program, name)), name)
+    return function
+
+
+def cache_folder() -> Path:
+    """Where generated sources and machine code are kept: `$BOARDENVS_CACHE` or the user's cache."""
+    given = os.environ.get("BOARDENVS_CACHE")
+    if given:
+        return Path(given)
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "boardenvs"
+
+
+def _load(source: str) -> Any:
+    """Import generated source from a file, where Numba can cache what it makes of it."""
+    digest = hashlib.sha256(source.encode()).hexdigest()[:16]
+    path = cache_folder() / f"kernel_{digest}.py"
+    try:
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _write(path, source)
+    except OSError:  # a home that cannot be written to: compile anew in each process
+        path = Path(tempfile.mkdtemp(prefix="boardenvs_")) / path.name
+        _write(path, source)
+    spec = importlib.util.spec_from_file_location(f"boardenvs_kernel_{digest}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _write(path: Path, text: str) -> None:
+    """Write to a temporary name and rename, since other processes may do the same."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
+    with os.fdopen(handle, "w") as file:
+        file.write(text)
+    os.replace(temporary, path)
+
+
+class _Writer:
+    """Writes the source of one program."""
+
+    def __init__(self) -> None:
+        self._globals: list[str] = []
+        self._constants: dict[int, str] = {}
+
+    def one(self, program: Program, name: str) -> str:
+        """A function of words that returns the outputs."""
+        words = ", ".join(["uint64"] * program.num_inputs)
+        signature = f"types.UniTuple(uint64, {len(program.outputs)})({words})"
+        self._function(program, name, f"{signature}, ")
+        return self._source()
+
+    def batch(self, program: Program, name: str) -> str:
+        """A function of arrays, with two loops for each block of rows: all that every row needs,
+        which the compiler turns into vector instructions, and then what depends on a `when`, which
+        branches row by row.
+        """
+        text = self._texts(program)
+        late = _depends_on_when(program)
+        nodes = _operations(program)
+        first = [i for i in nodes if not late[i]]
+        second = [i for i in nodes if late[i]]
+        needed = {a for i in second for a in program.nodes[i].args}
+        needed |= {o for o in program.outputs if late[o]}
+        kept = [i for i in first if i in needed]  # handed from the first loop to the second
+        arrays = [f"i{k}" for k in range(program.num_inputs)]
+        arrays += [f"o{k}" for k in range(len(program.outputs))]
+        loop = "        for r in range(start, stop):"
+        lines = [
+            "@njit(cache=True, nogil=True, error_model='numpy')",
+            f"def {name}({', '.join(arrays)}):",
+            *(f"    k{i} = np.empty({_BLOCK}, np.uint64)" for i in kept),
+            f"    for start in range(0, len(o0), {_BLOCK}):",
+            f"        stop = min(start + {_BLOCK}, len(o0))",
+            loop,
+        ]
+        body = [*_loads(program, text, first), *self._statements(program, first, text)]
+        body += [f"k{i}[r - start] = {text[i]}" for i in kept]
+        body += [f"o{k}[r] = {text[o]}" for k, o in enumerate(program.outputs) if not late[o]]
+        lines += [f"            {line}" for line in body]
+        if second:
+            body = [*_loads(program, text, second)]
+            body += [f"{text[i]} = k{i}[r - start]" for i in kept]
+            body += self._statements(program, second, text)
+            body += [f"o{k}[r] = {text[o]}" for k, o in enumerate(program.outputs) if late[o]]
+            lines += [loop, *(f"            {line}" for line in body)]
+        self._globals += lines
+        return self._source()
+
+    def _source(self) -> str:
+        return "\n".join([_PRELUDE, *self._globals, ""])
+
+    def _function(self, program: Program, name: str, signature: str = "") -> None:
+        text = self._texts(program)
+        body = self._statements(program, _operations(program), text)
+        inputs = [i for i, node in enumerate(program.nodes) if node.op == "input"]
+        self._globals += [
+            f"@njit({signature}cache=True, error_model='numpy')",
+            f"def {name}({', '.join(text[i] for i in inputs)}):",
+            *(f"    {line}" for line in body),
+            f"    return ({', '.join(text[o] for o in program.outputs)},)",
+            "",
+        ]
+
+    def _texts(self, program: Program) -> list[str]:
+        return [
+            self._constant(node.extra) if node.op == "const" else f"t{i}"
+            for i, node in enumerate(program.nodes)
+        ]
+
+    def _constant(self, value: int) -> str:
+        if value not in self._constants:
+            self._constants[value] = f"c{len(self._constants)}"
+            self._globals.append(f"{self._constants[value]} = np.uint64({value:#x})")
+        return self._constants[value]
+
+    def _statements(self, program: Program, nodes: list[int], text: list[str]) -> list[str]:
+        lines: list[str] = []
+        for i in nodes:
+            node = program.nodes[i]
+            args = [text[a] for a in node.args]
+            if node.op == "when":
+                name = f"when_{len(self._globals)}"
+                self._function(node.extra.program, name)
+                lines += [
+                    f"{text[i]} = uint64(0)",
+                    f"if {args[0]} != uint64(0):",
+                    f"    {text[i]} = {name}({', '.join(args[1:])})[0]",
+                ]
+            else:
+                lines.append(f"{text[i]} = {self._expression(node, args)}")
+        return lines
+
+    def _expression(self, node: Node, args: list[str]) -> str:
+        match node.op:
+            case "not":
+                return f"~{args[0]}"
+            case "popcount":
+                return f"popcount({args[0]})"
+            case "nonzero":
+                return f"uint64({args[0]} != uint64(0))"
+            case "less":
+                return f"uint64({args[0]} < {args[1]})"
+            case "lookup":
+                table = f"table_{len(self._globals)}"
+                self._globals.append(f"{table} = np.array({list(node.extra.values)}, np.uint64)")
+                return f"{table}[{args[0]}]"
+            case op:
+                return f"{args[0]} {_OPERATORS[op]} {args[1]}"
+
+
+def _operations(program: Program) -> list[int]:
+    """The nodes to compute, in order."""
+    return [
+        i
+        for i, (node, lives) in enumerate(zip(program.nodes, program.live(), strict=True))
+        if lives and node.op not in ("const", "input")
+    ]
+
+
+def _depends_on_when(program: Program) -> list[bool]:
+    late: list[bool] = []
+    for node in program.nodes:
+        late.append(node.op == "when" or any(late[a] for a in node.args))
+    return late
+
+
+def _loads(program: Program, text: list[str], nodes: list[int]) -> list[str]:
+    """Statements that read the inputs which these nodes or the outputs use."""
+    used = {a for i in nodes for a in program.nodes[i].args} | set(program.outputs)
+    return [
+        f"{text[i]} = uint64(i{program.nodes[i].extra}[r])"
+        for i in sorted(used)
+        if program.nodes[i].op == "input"
+    ]
