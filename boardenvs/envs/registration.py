@@ -15,7 +15,7 @@ from boardenvs.games import GAMES
 
 
 def gymnasium_id(game_id: str) -> str:
-    """ "othello_holes" -> "boardenvs/OthelloHoles-v0"."""
+    """The name in Gymnasium's registry: "othello_holes" -> "boardenvs/OthelloHoles-v0"."""
     return f"boardenvs/{game_id.title().replace('_', '')}-v0"
 
 
