@@ -170,9 +170,9 @@ class Game(ABC):
             return (DRAW, DRAW)
         return (WIN, LOSS) if (mine > theirs) == (position.to_move == 0) else (LOSS, WIN)
 
-    def plane_words(self, position: Position) -> tuple[int, ...]:
-        """The observation's planes for the side to move, as words."""
-        return self._kernels.planes.one(*position[:2], position.to_move, position.ply)
+    def plane_words(self, own: int, opp: int, role: int, ply: int) -> tuple[int, ...]:
+        """The observation's planes as words, for the role whose squares are `own`."""
+        return self._kernels.planes.one(own, opp, role, ply)
 
     def is_truncated(self, position: Position) -> bool:
         """Whether the cap on plies ends the game here, undecided."""

@@ -12,10 +12,11 @@ import numpy as np
 from gymnasium import error, spaces
 
 from boardenvs import fen
-from boardenvs.bitboard import SIZE, to_planes
+from boardenvs.bitboard import SIZE
 from boardenvs.errors import IllegalActionError, PositionError, unknown
 from boardenvs.game import WIN, Game, goal_to_reward
-from boardenvs.state import Position
+from boardenvs.kernel import ALL
+from boardenvs.state import Int8Array, Position
 
 Reward: TypeAlias = Literal["goal", "zero_sum"]
 RenderMode: TypeAlias = Literal["human", "ansi", "rgb_array"]
@@ -58,8 +59,8 @@ class BoardEnv:
         }
         self.possible_agents = list(game.roles)
         shape = game.observation_shape
-        self._mask_format = f"<{game.action_planes + 1}Q"
-        self._planes_format = f"<{shape[-1]}Q"
+        self._num_planes = shape[2]
+        self._format = f"<{shape[2] + game.action_planes + 1}Q"  # planes, then legal actions
         self.observation_spaces = {role: _observation_space(game) for role in game.roles}
         self.action_spaces = {role: spaces.Discrete(game.num_actions) for role in game.roles}
         self.state_space = spaces.Box(0, 1, (*shape[:2], shape[2] + 1), np.int8)
@@ -79,14 +80,13 @@ class BoardEnv:
         """The position on the board."""
         return self._position
 
-    def state(self) -> np.ndarray[Any, np.dtype[np.int8]]:
+    def state(self) -> Int8Array:
         """The whole board, the same for both agents: (8, 8, C + 1) int8 of 0 and 1.
 
         The planes that the first role observes, and one of ones where the second is to move.
         """
-        words = self._seen_by(0)
-        to_move = -self._position.to_move & 0xFFFFFFFFFFFFFFFF
-        return _planes(struct.pack(self._planes_format + "Q", *words, to_move))
+        words = (*self._seen_by(0), -self._position.to_move & ALL)
+        return _planes(_bits(struct.pack(f"<{len(words)}Q", *words)), len(words))
 
     def render(self) -> Any:
         """A str for "ansi", a (H, W, 3) uint8 array for "rgb_array"; None for "human"."""
@@ -165,17 +165,18 @@ class BoardEnv:
         )
 
     def _seen_by(self, role: int) -> tuple[int, ...]:
-        position = self._position
-        if role != position.to_move:
-            position = position._replace(own=position.opp, opp=position.own, to_move=role)
-        return self.game.plane_words(position)
+        own, opp, _, to_move, ply, _ = self._position
+        if role != to_move:
+            own, opp = opp, own
+        return self.game.plane_words(own, opp, role, ply)
 
     def _view(self, role: int, legal_bits: tuple[int, ...]) -> dict[str, Any]:
         """A role's observation, with these actions as its mask."""
-        octets = np.frombuffer(struct.pack(self._mask_format, *legal_bits), np.uint8)
-        mask = np.unpackbits(octets, count=self.game.num_actions, bitorder="little")
-        planes = _planes(struct.pack(self._planes_format, *self._seen_by(role)))
-        return {"observation": planes, "action_mask": mask.view(np.int8)}
+        count = self._num_planes
+        # Planes and mask in one go: unpacking costs a call, whatever its size.
+        bits = _bits(struct.pack(self._format, *self._seen_by(role), *legal_bits))
+        mask = bits[64 * count : 64 * count + self.game.num_actions]
+        return {"observation": _planes(bits, count), "action_mask": mask}
 
     def _final_rewards(self) -> tuple[float, float]:
         """The rewards by role for the position on the board, which ends the game."""
@@ -226,9 +227,13 @@ def _observation_space(game: Game) -> spaces.Dict:
     )
 
 
-def _planes(octets: bytes) -> np.ndarray[Any, np.dtype[np.int8]]:
-    """Packed words as planes (8, 8, C)."""
-    return to_planes(np.frombuffer(octets, np.uint64)).view(np.int8).transpose(1, 2, 0)
+def _bits(octets: bytes) -> Int8Array:
+    bits: Int8Array = np.unpackbits(np.frombuffer(octets, np.uint8), bitorder="little").view(
+        np.int8
+    )
+    return bits
 
 
-__all__ = ["SIZE", "BoardEnv", "RenderMode", "ResetNeededError", "Reward"]
+def _planes(bits: Int8Array, count: int) -> Int8Array:
+    """The first `count` words' bits as planes (8, 8, count)."""
+    return bits[: 64 * count].reshape(count, SIZE, SIZE).transpose(1, 2, 0)

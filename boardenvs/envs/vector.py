@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from gymnasium import spaces
@@ -51,6 +51,8 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
         random_plies: tuple[int, int] = (0, 0),
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
     ) -> None:
+        if reward not in get_args(Reward):
+            raise ValueError(unknown("reward", reward, get_args(Reward)))
         self.game = game
         self.num_envs = num_envs
         self.batch = Batch(
@@ -128,7 +130,7 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
             self._over = over
         infos = self._infos()
         if plies.illegal.any():
-            infos["illegal_action"] = plies.illegal
+            infos |= {"illegal_action": plies.illegal, "_illegal_action": plies.illegal | True}
         infos.update(final)
         return (
             self.game.observe(self.batch.state),
