@@ -1,0 +1,18 @@
+"""Uniformly random play."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from boardenvs.game import Game
+from boardenvs.state import IntArray, State
+
+
+@dataclass(frozen=True)
+class RandomAgent:
+    """Plays any legal action with the same probability."""
+
+    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+        return game.sample(state, rng)
