@@ -1,0 +1,200 @@
+"""What comes out: a table, a JSON file and a picture."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import tempfile
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.table import Table
+
+from boardenvs.bench.measure import Measurement
+
+# The yardstick of each game's ratio: OpenSpiel's loop for the games it has, Othello's for the rest.
+_YARDSTICK = {"lines_of_action": "lines_of_action", "connect_four": "", "tictactoe": ""}
+_PACKAGES = ("boardenvs", "numpy", "numba", "open_spiel", "pettingzoo", "pgx", "jax", "envpool")
+
+
+def ratio(result: Measurement, results: list[Measurement]) -> float | None:
+    """How many times OpenSpiel's State loop; PettingZoo interfaces: its connect_four's."""
+    w = result.workload
+    if w.interface in ("raw_env", "env"):
+        wanted = ("PettingZoo", "connect_four", w.interface)
+    else:
+        wanted = ("OpenSpiel", _YARDSTICK.get(w.game, "othello"), "State loop")
+    for other in results:
+        o = other.workload
+        if (o.library, o.game, o.interface) == wanted:
+            return result.median / other.median
+    return None
+
+
+def speed_table(results: list[Measurement]) -> Table:
+    """All measurements."""
+    table = Table(title="Uniformly random play, plies a CPU second (medians)")
+    for name in ("library", "game", "interface", "backend"):
+        table.add_column(name)
+    for name in ("boards", "plies/s", "spread", "wall", "ns a ply", "ratio"):
+        table.add_column(name, justify="right")
+    last = None
+    for result in results:
+        w, times = result.workload, ratio(result, results)
+        if last not in (None, (w.library, w.game, w.backend)):
+            table.add_section()
+        last = (w.library, w.game, w.backend)
+        table.add_row(
+            w.library,
+            w.game,
+            w.interface,
+            w.backend or "",
+            f"{w.boards:,}",
+            f"{result.median:,.0f}",
+            f"{result.spread:.0%}",
+            f"{np.median(result.wall):,.0f}",
+            f"{1e9 / result.median:,.0f}",
+            f"{times:.1f}" if times else "",
+        )
+    table.caption = (
+        "ratio: to OpenSpiel's State loop of Othello (Lines of Action: of the same); raw_env and "
+        "env: to PettingZoo's connect_four"
+    )
+    return table
+
+
+def memory_table(memory: dict[str, dict[str, float]]) -> Table:
+    """Bytes a board by game and interface."""
+    table = Table(title="Bytes a board, peak during a step included")
+    table.add_column("game")
+    columns = list(next(iter(memory.values())))
+    for name in columns:
+        table.add_column(name, justify="right")
+    for game_id, row in memory.items():
+        table.add_row(game_id, *(f"{row[name]:,.0f}" for name in columns))
+    return table
+
+
+def write_json(
+    path: Path,
+    results: list[Measurement],
+    memory: dict[str, dict[str, float]],
+    setting: dict[str, Any],
+    errors: dict[str, str],
+) -> None:
+    """All figures, and the machine and versions they belong to."""
+    rows = [
+        {
+            "library": r.workload.library,
+            "game": r.workload.game,
+            "interface": r.workload.interface,
+            "backend": r.workload.backend,
+            "boards": r.workload.boards,
+            "plies_per_cpu_second": r.cpu,
+            "plies_per_wall_second": r.wall,
+            "median": r.median,
+            "spread": r.spread,
+            "ratio": ratio(r, results),
+        }
+        for r in results
+    ]
+    document = {
+        "setting": setting,
+        "machine": {"processor": _processor(), "cores": os.cpu_count()},
+        "python": platform.python_version(),
+        "versions": {name: _version(name) for name in _PACKAGES},
+        "results": rows,
+        "bytes_per_board": memory,
+        "not_run": errors,
+    }
+    write_atomically(path, json.dumps(document, indent=1).encode())
+
+
+def write_picture(path: Path, results: list[Measurement], game_id: str) -> None:
+    """Plies a second by batch size of one game, peers included, on logarithmic axes."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+    from matplotlib.ticker import FuncFormatter
+
+    figure, axes = plt.subplots(figsize=(9, 5.6), dpi=120)
+    colours = {"numpy": "#2a6fbb", "numba": "#d1495b", None: "#777777"}
+    styles = {"kernel": ("-", "o"), "vec_env": ("--", "s"), "SB3 VecEnv": (":", "^")}
+    labels = []
+    for key, line in _lines(results, game_id).items():
+        library, interface, backend = key
+        style, marker = styles.get(interface, ("-.", "D"))
+        colour = colours[backend] if library == "boardenvs" else _PEERS[library]
+        x, y, low, high = (np.array(v) for v in zip(*line, strict=True))
+        label = f"{interface}, {backend}" if library == "boardenvs" else f"{library} {interface}"
+        if len(x) == 1:
+            axes.axhline(y[0], color=colour, linewidth=1.2, linestyle=(0, (1, 2)))
+            labels.append((y[0], label, colour))
+            continue
+        axes.plot(x, y, style, marker=marker, markersize=4.5, color=colour, label=label)
+        axes.fill_between(x, low, high, color=colour, alpha=0.12, linewidth=0)
+    axes.set(xscale="log", yscale="log", xlabel="boards in the batch", ylabel="plies a CPU second")
+    for y_value, label, colour in labels:
+        axes.text(1.1, y_value * 1.08, label, color=colour, fontsize=8)
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.0f}"))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda v, _: _short(v)))
+    axes.grid(which="major", alpha=0.25)
+    axes.set_title(f"Random play of {game_id.replace('_', ' ').title()} on one core")
+    axes.legend(fontsize=8, frameon=False, loc="lower right")
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    figure.tight_layout()
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        figure.savefig(Path(folder) / path.name)
+        os.replace(Path(folder) / path.name, path)
+    plt.close(figure)
+
+
+_PEERS = {"OpenSpiel": "#5f5f5f", "Pgx": "#e09f3e", "EnvPool": "#6a994e", "PettingZoo": "#9a7aa0"}
+
+
+def _lines(
+    results: list[Measurement], game_id: str
+) -> dict[tuple[str, str, str | None], list[tuple[float, float, float, float]]]:
+    """By library, interface and backend: boards, median, lowest and highest round."""
+    lines: dict[tuple[str, str, str | None], list[tuple[float, float, float, float]]] = {}
+    for r in results:
+        w = r.workload
+        if w.game == game_id:
+            key = (w.library, w.interface, w.backend)
+            lines.setdefault(key, []).append((w.boards, r.median, min(r.cpu), max(r.cpu)))
+    return lines
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write to a temporary name beside the file and rename."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent)
+    with os.fdopen(handle, "wb") as file:
+        file.write(data)
+    os.replace(temporary, path)
+
+
+def _short(value: float) -> str:
+    for unit, name in ((1e6, "M"), (1e3, "k")):
+        if value >= unit:
+            return f"{value / unit:g}{name}"
+    return f"{value:g}"
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor()

@@ -1,0 +1,143 @@
+"""What is measured: uniformly random play through each of our interfaces."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from boardenvs import games
+from boardenvs.envs.factory import aec_env, vector_env
+from boardenvs.kernel.backend import Backend
+from boardenvs.state import put
+
+# Plies before a single-board slice looks at the clock again.
+_SLICE = 300
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Random play of one game through one interface, `boards` at a time.
+
+    `start()` sets it up and returns a function that plays a slice and returns its plies; its
+    attribute `__self__`, where it has one, is what holds the boards.
+    """
+
+    library: str
+    game: str
+    interface: str
+    boards: int
+    backend: Backend | None
+    start: Callable[[], Callable[[], int]]
+
+    @property
+    def name(self) -> str:
+        backend = f" ({self.backend})" if self.backend else ""
+        return f"{self.library} {self.game} {self.interface}{backend} x{self.boards}"
+
+
+def workloads(game_ids: list[str], sizes: list[int], backends: list[Backend]) -> Iterator[Workload]:
+    """All of ours, for these games, batch sizes and backends."""
+    for game_id in game_ids:
+        for backend in backends:
+            for interface in ("raw_env", "env"):
+                yield Workload(
+                    "boardenvs", game_id, interface, 1, backend, _aec(game_id, interface)
+                )
+            for size in sizes:
+                for interface, start in (("kernel", _kernel), ("vec_env", _vector)):
+                    yield Workload(
+                        "boardenvs", game_id, interface, size, backend, start(game_id, size)
+                    )
+                if find_spec("stable_baselines3"):
+                    yield Workload(
+                        "boardenvs", game_id, "SB3 VecEnv", size, backend, _sb3(game_id, size)
+                    )
+
+
+def aec_slice(env: Any, seed: int = 0) -> Callable[[], int]:
+    """Random play in any PettingZoo environment whose observations hold an action mask.
+
+    The choice is made as cheaply as Python allows, so that the environment is what is measured.
+    """
+    chance = random.Random(seed).random
+
+    def play() -> int:
+        plies = 0
+        while plies < _SLICE:
+            env.reset()
+            for _ in env.agent_iter():
+                observation, _, terminated, truncated, _ = env.last()
+                if terminated or truncated:
+                    env.step(None)
+                    continue
+                legal = observation["action_mask"].nonzero()[0]
+                env.step(legal[int(chance() * len(legal))])
+                plies += 1
+        return plies
+
+    return play
+
+
+def _aec(game_id: str, interface: str) -> Callable[[], Callable[[], int]]:
+    on_illegal: Any = "raise" if interface == "raw_env" else "forfeit"
+    return lambda: aec_slice(aec_env(game_id, on_illegal=on_illegal))
+
+
+def _kernel(game_id: str, boards: int) -> Callable[[], Callable[[], int]]:
+    """Rules alone: choice, step, and a new game where one is over."""
+
+    def start() -> Callable[[], int]:
+        game, rng = games.make(game_id), np.random.default_rng(0)
+        state, fresh = game.init(boards), game.init(boards)
+
+        def play() -> int:
+            nonlocal state
+            state = game.step(state, game.sample(state, rng))
+            over = np.flatnonzero(state.terminated)
+            if over.size:
+                put(state, over, type(state)(*(x[: over.size] for x in fresh)))
+            return boards
+
+        return play
+
+    return start
+
+
+def _vector(game_id: str, boards: int) -> Callable[[], Callable[[], int]]:
+    """Rules, legality check, observation, mask, rewards, autoreset, and the choice of actions."""
+
+    def start() -> Callable[[], int]:
+        env, rng = vector_env(game_id, boards), np.random.default_rng(0)
+        env.reset(seed=0)
+
+        def play() -> int:
+            env.step(env.game.sample(env.batch.state, rng))
+            return boards
+
+        return play
+
+    return start
+
+
+def _sb3(game_id: str, boards: int) -> Callable[[], Callable[[], int]]:
+    """As `_vector`, through Stable-Baselines3's interface, masks included."""
+
+    def start() -> Callable[[], int]:
+        from boardenvs.envs.sb3 import SelfPlayVecEnv
+
+        env, rng = SelfPlayVecEnv(games.make(game_id), boards), np.random.default_rng(0)
+        env.reset()
+
+        def play() -> int:
+            env.step(env.game.sample(env.state, rng))
+            env.env_method("action_masks")
+            return boards
+
+        return play
+
+    return start
