@@ -70,6 +70,14 @@ Every move and noop counts one step. The game ends when, after it, either side i
   `boardenvs.state.Position` or as text: `"1bbbbbb1/w6w/w6w/w6w/w6w/w6w/w6w/1bbbbbb1 black 0"`
   (ranks 8 to 1, first letters of the roles, numbers of empty squares, role to move, plies played).
 
+## Gymnasium
+
+- `vec_env(num_envs, opponent=None)` plays a batch: one ply of whoever is to move a step, or a seat
+  against an opponent; see `boardenvs.envs.vector.BoardVectorEnv`. The same is
+  `gymnasium.make_vec("boardenvs/LinesOfAction-v0", num_envs, vectorization_mode="vector_entry_point")`.
+- `gymnasium.make("boardenvs/LinesOfAction-v0", opponent="random", seat="random")` is one board against an
+  opponent; see `boardenvs.envs.single.BoardSingleEnv`.
+
 ## Source of the rules
 
 The rule sheet `linesOfAction` of the General Game Playing repository (the limit of 50 steps is its

@@ -68,6 +68,14 @@ pass is played. The side with more discs wins; the same number is a draw. Nothin
   `boardenvs.state.Position` or as text: `"8/8/8/3rb3/3br3/8/8/8 black 0"`
   (ranks 8 to 1, first letters of the roles, numbers of empty squares, role to move, plies played).
 
+## Gymnasium
+
+- `vec_env(num_envs, opponent=None)` plays a batch: one ply of whoever is to move a step, or a seat
+  against an opponent; see `boardenvs.envs.vector.BoardVectorEnv`. The same is
+  `gymnasium.make_vec("boardenvs/OthelloHoles-v0", num_envs, vectorization_mode="vector_entry_point")`.
+- `gymnasium.make("boardenvs/OthelloHoles-v0", opponent="random", seat="random")` is one board against an
+  opponent; see `boardenvs.envs.single.BoardSingleEnv`.
+
 ## Source of the rules
 
 The rule sheet `othelloHoles` of the General Game Playing repository; the description that this

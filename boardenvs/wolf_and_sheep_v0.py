@@ -72,6 +72,14 @@ terminated, and get the goal values of the position as rewards.
   `boardenvs.state.Position` or as text: `"3w4/8/8/8/8/8/8/s1s1s1s1 wolf 0"`
   (ranks 8 to 1, first letters of the roles, numbers of empty squares, role to move, plies played).
 
+## Gymnasium
+
+- `vec_env(num_envs, opponent=None)` plays a batch: one ply of whoever is to move a step, or a seat
+  against an opponent; see `boardenvs.envs.vector.BoardVectorEnv`. The same is
+  `gymnasium.make_vec("boardenvs/WolfAndSheep-v0", num_envs, vectorization_mode="vector_entry_point")`.
+- `gymnasium.make("boardenvs/WolfAndSheep-v0", opponent="random", seat="random")` is one board against an
+  opponent; see `boardenvs.envs.single.BoardSingleEnv`.
+
 ## Source of the rules
 
 The rule sheet `sheepAndWolf` of the General Game Playing repository. The description that this

@@ -131,6 +131,10 @@ def write_picture(path: Path, results: list[Measurement], game_id: str) -> None:
         colour = colours[backend] if library == "boardenvs" else _PEERS[library]
         x, y, low, high = (np.array(v) for v in zip(*line, strict=True))
         label = f"{interface}, {backend}" if library == "boardenvs" else f"{library} {interface}"
+        if interface in ("raw_env", "env"):
+            if interface == "raw_env":  # the two lie on top of each other
+                continue
+            label = f"PettingZoo AEC {label}"
         if len(x) == 1:
             axes.axhline(y[0], color=colour, linewidth=1.2, linestyle=(0, (1, 2)))
             labels.append((y[0], label, colour))
