@@ -27,7 +27,9 @@ from boardenvs.kernel.words import less, spread
 SIZE = 8
 FILE_A = 0x0101010101010101
 FILE_H = FILE_A << 7
-RANK_1 = 0xFF
+
+# Bytes that `unpack` makes at once before it copies them: they should not leave the cache.
+_UNPACKED_AT_ONCE = 1 << 17
 
 
 class Direction(NamedTuple):
@@ -227,14 +229,20 @@ def squares_of(bits: int) -> Iterator[int]:
         bits &= bits - 1
 
 
-def to_planes(words: np.ndarray[Any, np.dtype[np.uint64]]) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    """Words (..., C) as 0/1 planes (..., C, 8, 8), indexed [y-1, x-1]."""
-    octets = np.ascontiguousarray(words).astype("<u8", copy=False).view(np.uint8)
-    bits = np.unpackbits(octets, axis=-1, bitorder="little")
-    return bits.reshape(*words.shape, SIZE, SIZE)
+def unpack(
+    words: np.ndarray[Any, np.dtype[np.uint64]],
+    count: int,
+    out: np.ndarray[Any, np.dtype[np.uint8]] | None = None,
+) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """The lowest `count` bits of each row of words (B, W) as 0 and 1, (B, count) uint8.
 
-
-def from_planes(planes: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.uint64]]:
-    """0/1 planes (..., 8, 8) as words (...): the inverse of `to_planes`."""
-    bits = np.asarray(planes).reshape(*np.shape(planes)[:-2], 64) != 0
-    return np.packbits(bits, axis=-1, bitorder="little").view("<u8")[..., 0].astype(np.uint64)
+    With `out`, written there: memory that is used again saves the page faults of new memory.
+    """
+    octets = np.ascontiguousarray(words, "<u8").view(np.uint8)
+    if out is None:
+        return np.unpackbits(octets, axis=1, count=count, bitorder="little")
+    rows = max(1, _UNPACKED_AT_ONCE // count)
+    for start in range(0, len(octets), rows):
+        part = slice(start, start + rows)
+        out[part] = np.unpackbits(octets[part], axis=1, count=count, bitorder="little")
+    return out

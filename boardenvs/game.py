@@ -191,12 +191,10 @@ class Game(ABC):
             array[:] = value
         return state
 
-    def legal(self, state: State) -> BoolArray:
-        """The legal actions, (B, A) bool; all False where terminated."""
-        words = np.ascontiguousarray(state.legal_bits, "<u8")
-        mask: BoolArray = np.unpackbits(
-            words.view(np.uint8), axis=1, count=self.num_actions, bitorder="little"
-        ).view(np.bool_)
+    def legal(self, state: State, out: BoolArray | None = None) -> BoolArray:
+        """The legal actions, (B, A) bool; all False where terminated. Written to `out` if given."""
+        octets = None if out is None else out.view(np.uint8)
+        mask: BoolArray = bitboard.unpack(state.legal_bits, self.num_actions, octets).view(np.bool_)
         return mask
 
     def is_legal(self, state: State, actions: IntArray) -> BoolArray:
@@ -261,14 +259,17 @@ class Game(ABC):
             return np.zeros(len(state.ply), np.bool_)
         return (state.ply >= self.max_plies) & ~state.terminated
 
-    def observe(self, state: State) -> Int8Array:
+    def observe(self, state: State, out: Int8Array | None = None) -> Int8Array:
         """What the side to move sees, (B, 8, 8, C) int8 of 0 and 1, indexed [row, y-1, x-1, plane].
 
-        A view of memory that holds the planes first.
+        A view of memory that holds the planes first, (B, C * 64) int8: `out`, if given.
         """
-        words: WordArray = np.empty((len(state.own), self._kernels.planes.num_outputs), np.uint64)
+        planes = self._kernels.planes.num_outputs
+        words: WordArray = np.empty((len(state.own), planes), np.uint64)
         self._kernels.planes.batch(_words(state), list(words.T))
-        return bitboard.to_planes(words).view(np.int8).transpose(0, 2, 3, 1)
+        bits = bitboard.unpack(words, 64 * planes, None if out is None else out.view(np.uint8))
+        shape = (len(words), planes, bitboard.SIZE, bitboard.SIZE)
+        return bits.view(np.int8).reshape(shape).transpose(0, 2, 3, 1)
 
     # ---- compiled rules ----------------------------------------------------------------------
 

@@ -73,10 +73,10 @@ Every move and noop counts one step. The game ends when, after it, either side i
 ## Gymnasium
 
 - `vec_env(num_envs, opponent=None)` plays a batch: one ply of whoever is to move a step, or a seat
-  against an opponent; see `boardenvs.envs.vector.BoardVectorEnv`. The same is
-  `gymnasium.make_vec("boardenvs/LinesOfAction-v0", num_envs, vectorization_mode="vector_entry_point")`.
-- `gymnasium.make("boardenvs/LinesOfAction-v0", opponent="random", seat="random")` is one board against an
-  opponent; see `boardenvs.envs.single.BoardSingleEnv`.
+  against an opponent; see `boardenvs.envs.vector.BoardVectorEnv`. `gymnasium.make_vec` makes it
+  with the name `"boardenvs/LinesOfAction-v0"` and `vectorization_mode="vector_entry_point"`.
+- `gymnasium.make("boardenvs/LinesOfAction-v0", opponent="random", seat="random")` is one board
+  against an opponent; see `boardenvs.envs.single.BoardSingleEnv`.
 
 ## Source of the rules
 

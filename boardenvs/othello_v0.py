@@ -72,10 +72,10 @@ pass is played. The side with more discs wins; the same number is a draw. Nothin
 ## Gymnasium
 
 - `vec_env(num_envs, opponent=None)` plays a batch: one ply of whoever is to move a step, or a seat
-  against an opponent; see `boardenvs.envs.vector.BoardVectorEnv`. The same is
-  `gymnasium.make_vec("boardenvs/Othello-v0", num_envs, vectorization_mode="vector_entry_point")`.
-- `gymnasium.make("boardenvs/Othello-v0", opponent="random", seat="random")` is one board against an
-  opponent; see `boardenvs.envs.single.BoardSingleEnv`.
+  against an opponent; see `boardenvs.envs.vector.BoardVectorEnv`. `gymnasium.make_vec` makes it
+  with the name `"boardenvs/Othello-v0"` and `vectorization_mode="vector_entry_point"`.
+- `gymnasium.make("boardenvs/Othello-v0", opponent="random", seat="random")` is one board
+  against an opponent; see `boardenvs.envs.single.BoardSingleEnv`.
 
 ## Source of the rules
 

@@ -248,6 +248,23 @@ def test_returned_arrays_are_never_written_to_later():
                 np.testing.assert_array_equal(array, copy)
 
 
+@pytest.mark.parametrize("game_id", GAME_IDS)
+@pytest.mark.parametrize("num_envs", [1, 700])
+def test_without_copies_the_same_memory_holds_the_same_values(game_id, num_envs):
+    fresh, reusing = (make_module(game_id).vec_env(num_envs, copy=c) for c in (True, False))
+    rng = np.random.default_rng(0)
+    kept, kept_infos = reusing.reset(seed=1)
+    _, infos = fresh.reset(seed=1)
+    for _ in range(40):
+        actions = choose(infos["action_mask"], rng)
+        expected, *_, infos = fresh.step(actions)
+        observation, *_, new_infos = reusing.step(actions)
+        np.testing.assert_array_equal(observation, expected)
+        np.testing.assert_array_equal(new_infos["action_mask"], infos["action_mask"])
+        assert np.shares_memory(observation, kept)
+        assert np.shares_memory(new_infos["action_mask"], kept_infos["action_mask"])
+
+
 def test_wrong_input_is_named():
     make = boardenvs.othello_v0.vec_env
     with pytest.raises(ValueError, match="num_envs is 0"):

@@ -36,7 +36,9 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
     NEXT_STEP returns the last, and the next step ignores the row's action and starts its next
     game with reward 0; DISABLED waits for `reset(options={"reset_mask": mask})`.
 
-    All returned arrays are fresh; nothing is written to them later.
+    All returned arrays are fresh, and nothing is written to them later, but for observations and
+    action masks under `copy=False`: those keep their memory, which the next step or reset
+    overwrites, and a large batch saves the time that new memory takes.
     """
 
     def __init__(
@@ -50,6 +52,7 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
         reward: Reward = "zero_sum",
         random_plies: tuple[int, int] = (0, 0),
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
+        copy: bool = True,
     ) -> None:
         if reward not in get_args(Reward):
             raise ValueError(unknown("reward", reward, get_args(Reward)))
@@ -70,6 +73,11 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._over: BoolArray | None = None  # games that wait for their reset
+        self._planes: Int8Array | None = None
+        self._mask: BoolArray | None = None
+        if not copy:
+            self._planes = np.empty((num_envs, int(np.prod(game.observation_shape))), np.int8)
+            self._mask = np.empty((num_envs, game.num_actions), np.bool_)
 
     def reset(
         self,
@@ -103,7 +111,7 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
                 raise ResetNeeded("call reset() without a mask first")
             self._over = self._over & ~mask
             self.batch.restart(np.flatnonzero(mask))
-        return self.game.observe(self.batch.state), self._infos()
+        return self._observe(), self._infos()
 
     def step(
         self, actions: IntArray
@@ -133,7 +141,7 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
             infos |= {"illegal_action": plies.illegal, "_illegal_action": plies.illegal | True}
         infos.update(final)
         return (
-            self.game.observe(self.batch.state),
+            self._observe(),
             plies.rewards,
             plies.terminated,
             plies.truncated,
@@ -142,10 +150,13 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
 
     def action_masks(self) -> BoolArray:
         """The legal actions of every game, (B, A) bool; see `infos["action_mask"]`."""
-        mask = self.game.legal(self.batch.state)
+        mask = self.game.legal(self.batch.state, out=self._mask)
         if self._over is not None and self._over.any():
             mask[self._over] = False
         return mask
+
+    def _observe(self) -> Int8Array:
+        return self.game.observe(self.batch.state, out=self._planes)
 
     def _infos(self) -> dict[str, Any]:
         everywhere = np.ones(self.num_envs, np.bool_)
