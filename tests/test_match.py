@@ -1,0 +1,125 @@
+"""Matches: every opening twice, scores of the right side, and intervals that hold what they say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from boardenvs.agents import GreedyAgent, RandomAgent
+from boardenvs.arena import play_match, score_interval
+from boardenvs.games import GAMES, Game, make
+from boardenvs.openings import distinct_openings, random_openings
+from boardenvs.perft import successors
+from boardenvs.state import IntArray, State
+
+
+@dataclass
+class Recorder:
+    """Plays at random and keeps the positions it was first asked about."""
+
+    seen: list[State] = field(default_factory=list)
+
+    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+        self.seen.append(state)
+        return game.sample(state, rng)
+
+
+class Corners:
+    """Plays at random, but takes a corner where it can and gives none where it can help it."""
+
+    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+        rows, actions, after = successors(game, state)
+        value = np.isin(actions, [0, 7, 56, 63]) - 1.0 * game.legal(after)[:, [0, 7, 56, 63]].any(1)
+        order = np.lexsort((rng.random(len(rows)), value, rows))
+        chosen = np.empty(len(state.ply), np.int64)
+        chosen[rows[order]] = actions[order]
+        return chosen
+
+
+@pytest.mark.parametrize("game_id", GAMES)
+def test_same_strength_scores_about_half(game_id):
+    game = make(game_id)
+    result = play_match(game, RandomAgent(), RandomAgent(), 150, seed=3)
+    assert result.games == 300
+    assert result.score == pytest.approx((result.wins + result.draws / 2) / 300)
+    assert abs(result.score - 0.5) < 0.12  # four standard deviations
+
+
+def test_scores_are_the_first_agents():
+    game = make("othello")
+    assert play_match(game, Corners(), RandomAgent(), 100).score > 0.75
+    assert play_match(game, RandomAgent(), Corners(), 100).score < 0.25
+
+
+def test_each_opening_is_played_with_both_roles():
+    game = make("othello")
+    recorder = Recorder()
+    play_match(game, recorder, RandomAgent(), 40, opening_plies=(7, 7), seed=5)
+    # After seven plies the second role is to move: the recorder has it in half of the games.
+    assert (recorder.seen[0].to_move == 1).all()
+    openings = set(zip(recorder.seen[0].own.tolist(), recorder.seen[0].opp.tolist(), strict=True))
+    assert len(openings) == 40
+    other = Recorder()
+    play_match(game, RandomAgent(), other, 40, opening_plies=(7, 7), seed=5)
+    assert set(zip(other.seen[0].own.tolist(), other.seen[0].opp.tolist(), strict=True)) == openings
+
+
+def test_the_seed_determines_the_match():
+    game = make("lines_of_action")
+    first, second = (play_match(game, RandomAgent(), GreedyAgent(), 20, seed=9) for _ in range(2))
+    assert np.array_equal(first.pair_scores, second.pair_scores)
+    assert first.mean_plies == second.mean_plies
+    other = play_match(game, RandomAgent(), GreedyAgent(), 20, seed=8)
+    assert other.mean_plies != first.mean_plies or other.score != first.score
+
+
+def test_a_capped_game_counts_by_its_position():
+    # The described wolf can always move, so where the cap ends the game it has won.
+    game = make("wolf_and_sheep", rules="described", max_plies=12)
+    result = play_match(game, RandomAgent(), RandomAgent(), 25, seed=2)
+    assert (result.wins, result.draws, result.losses) == (25, 0, 25)
+    assert (result.pair_scores == 0.5).all()
+
+
+@pytest.mark.parametrize("game_id", GAMES)
+def test_openings_are_not_over_and_have_the_plies_asked_for(game_id):
+    game = make(game_id)
+    openings = random_openings(game, 500, (3, 9), np.random.default_rng(0))
+    assert not openings.terminated.any()
+    assert set(openings.ply.tolist()) == set(range(3, 10))
+
+
+def test_openings_are_distinct_as_far_as_there_are_so_many():
+    game, rng = make("othello"), np.random.default_rng(0)
+    found = distinct_openings(game, 56, (3, 3), rng)  # perft(3) is 56, with transpositions
+    assert len(set(zip(found.own.tolist(), found.opp.tolist(), strict=True))) == 54
+    assert len(distinct_openings(game, 10, (0, 0), rng).ply) == 10
+
+
+def test_openings_longer_than_any_game_are_refused():
+    with pytest.raises(ValueError, match="lasts 50 random plies"):
+        random_openings(make("lines_of_action"), 10, (50, 50), np.random.default_rng(0))
+    with pytest.raises(ValueError, match="range"):
+        random_openings(make("othello"), 10, (4, 2), np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(("score", "pairs"), [(0.5, 40), (0.9, 60), (0.98, 100)])
+def test_intervals_hold_the_true_score_19_times_in_20(score, pairs):
+    rng = np.random.default_rng(0)
+    samples = (rng.random((2000, pairs, 2)) < score).mean(axis=2)
+    held = [low <= score <= high for low, high in map(score_interval, samples)]
+    assert 0.92 < np.mean(held) < 0.99
+
+
+def test_an_interval_of_equal_scores_is_no_point_and_stays_in_range():
+    low, high = score_interval(np.ones(50))
+    assert high == 1.0
+    assert 0.9 < low < 0.95
+    assert score_interval(np.zeros(50)) == pytest.approx((0.0, 1 - low))
+
+
+def test_no_pairs_are_refused():
+    with pytest.raises(ValueError, match="pairs is 0"):
+        play_match(make("othello"), RandomAgent(), RandomAgent(), 0)

@@ -1,0 +1,253 @@
+"""Self-play as a VecEnv: SB3's conventions, and a value that is always its own player's."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+import torch as th
+from gymnasium import spaces
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer
+from sb3_contrib.common.maskable.evaluation import evaluate_policy
+from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from stable_baselines3.common.vec_env import VecMonitor
+
+from boardenvs import IllegalActionError
+from boardenvs.envs.sb3 import SelfPlayVecEnv
+from boardenvs.games import GAMES, make
+from boardenvs.openings import random_openings
+from boardenvs.state import Position, State, concat, stack, take, unstack
+
+th.set_num_threads(1)
+
+VARIANTS = [(game_id, {}) for game_id in GAMES] + [
+    ("wolf_and_sheep", {"rules": "described", "max_plies": 30}),
+    ("lines_of_action", {"rules": "described", "max_steps": 12}),
+]
+
+
+def same(a: State, b: State) -> bool:
+    return all(np.array_equal(x, y) for x, y in zip(a, b, strict=True))
+
+
+@pytest.mark.parametrize(("game_id", "rules"), VARIANTS)
+def test_every_step_is_what_the_rules_say(game_id, rules):
+    game, rng = make(game_id, **rules), np.random.default_rng(0)
+    env = SelfPlayVecEnv(game, 32, random_plies=(0, 10), seed=1)
+    observation = env.reset()
+    endings = set()
+    for _ in range(130):
+        before = env.state
+        (masks,) = env.env_method("action_masks")
+        assert np.array_equal(masks, game.legal(before))
+        assert np.array_equal(observation, game.observe(before))
+        assert env.observation_space.contains(observation[0])
+        actions = game.sample(before, rng)
+        observation, rewards, dones, infos = env.step(actions)
+        after = game.step(before, actions)
+        assert np.array_equal(dones, after.terminated | game.truncated(after))
+        assert not (env.state.terminated | game.truncated(env.state)).any()
+        assert same(take(env.state, ~dones), take(after, ~dones))
+        goals = game.results(after)[np.arange(32), before.to_move]
+        assert np.array_equal(rewards, np.where(dones, (goals - 50) / 50, 0))
+        for row in range(32):
+            if not dones[row]:
+                assert infos[row] == {}
+                continue
+            assert np.array_equal(infos[row]["terminal_observation"], game.observe(after)[row])
+            assert infos[row]["plies"] == after.ply[row]
+            assert infos[row]["truncated"] == game.truncated(after)[row]
+            # The cap pays out, so the value of a continuation must not be added.
+            assert not infos[row].get("TimeLimit.truncated", False)
+            endings.add(float(rewards[row]))
+    assert endings
+
+
+def test_the_mover_can_lose_by_its_own_ply():
+    game = make("othello")
+    starts = random_openings(game, 400, (50, 57), np.random.default_rng(3))
+    env = SelfPlayVecEnv(game, 400, starts=starts, seed=0)
+    env.reset()
+    seen, rng = set(), np.random.default_rng(1)
+    for _ in range(12):
+        _, rewards, dones, _ = env.step(game.sample(env.state, rng))
+        seen |= set(rewards[dones].tolist())
+    assert seen == {-1.0, 0.0, 1.0}
+
+
+# ---- the sign of the value ---------------------------------------------------------------------
+
+
+def outcome_returns(game, gamma, rng):
+    """The returns that SB3 computes for a rollout of random games, with random values as guesses,
+    and what each mover got in the end; NaN where a game did not end within the rollout.
+    """
+    steps, boards = 70, 16
+    env = SelfPlayVecEnv(game, boards, random_plies=(0, 20), seed=2)
+    buffer = MaskableRolloutBuffer(
+        steps, env.observation_space, env.action_space, gamma=gamma, gae_lambda=1.0, n_envs=boards
+    )
+    observation, dones = env.reset(), np.ones(boards, bool)
+    truth, movers = np.full((steps, boards), np.nan), np.empty((steps, boards), int)
+    began = np.zeros(boards, int)
+    for step in range(steps):
+        before, starts = env.state, dones
+        movers[step] = before.to_move
+        actions = game.sample(before, rng)
+        after = game.step(before, actions)
+        new_observation, rewards, dones, _ = env.step(actions)
+        values = th.as_tensor(rng.normal(size=boards))
+        buffer.add(observation, actions, rewards, starts, values, values, action_masks=None)
+        observation = new_observation
+        goals = game.results(after)
+        for board in np.flatnonzero(dones):
+            plies = slice(began[board], step + 1)
+            truth[plies, board] = (goals[board, movers[plies, board]] - 50) / 50
+            began[board] = step + 1
+    buffer.compute_returns_and_advantage(th.as_tensor(rng.normal(size=boards)), dones)
+    return buffer.returns, truth
+
+
+@pytest.mark.parametrize(("game_id", "rules"), VARIANTS)
+def test_with_gamma_minus_one_each_mover_learns_its_own_result(game_id, rules):
+    returns, truth = outcome_returns(make(game_id, **rules), -1.0, np.random.default_rng(0))
+    finished = ~np.isnan(truth)
+    assert finished.sum() > 100
+    assert np.allclose(returns[finished], truth[finished], atol=1e-4)
+
+
+def test_with_gamma_plus_one_the_loser_would_learn_that_it_won():
+    returns, truth = outcome_returns(make("othello"), 1.0, np.random.default_rng(0))
+    lost = truth == -1
+    assert lost.sum() > 100
+    assert (returns[lost] > 0).mean() > 0.4
+
+
+@cache
+def solve(game, position: Position) -> int:
+    """The result for the side to move under best play: +1, 0 or -1, by trying everything."""
+    if position.terminated:
+        return int(game.result(position)[position.to_move] - 50) // 50
+    return max(-solve(game, game.next(position, a)) for a in position.legal_actions())
+
+
+def test_learnt_values_and_moves_agree_with_endgames_solved_exactly():
+    game = make("othello")
+    late = unstack(random_openings(game, 300, (55, 56), np.random.default_rng(5)))
+    won = [p for p in late if solve(game, p) == 1 and is_hard(game, p)][:12]
+    lost = [p for p in late if solve(game, p) == -1 and is_hard(game, p)][:12]
+    starts = stack(won + lost)
+    env = SelfPlayVecEnv(game, 64, starts=starts, seed=0)
+    model = MaskablePPO(
+        "MlpPolicy", env, gamma=-1.0, n_steps=32, batch_size=256, n_epochs=4, learning_rate=1e-3,
+        seed=0, device="cpu",
+    )  # fmt: skip
+    model.learn(50_000)
+    observation = th.as_tensor(game.observe(starts).copy())
+    with th.no_grad():
+        values = model.policy.predict_values(observation).flatten().numpy()
+    truth = np.array([1] * len(won) + [-1] * len(lost))
+    assert (np.sign(values) == truth).mean() > 0.9
+    actions, _ = model.predict(observation.numpy(), deterministic=True,
+                               action_masks=game.legal(starts))  # fmt: skip
+    kept = [
+        solve(game, game.next(p, int(a))) == -1 for p, a in zip(won, actions, strict=False)
+    ]  # a move that keeps the win leaves the opponent lost
+    assert np.mean(kept) > 0.9
+
+
+def is_hard(game, position: Position) -> bool:
+    """Whether the moves here differ in value, or those of the answer to each of them do."""
+    after = [game.next(position, a) for a in position.legal_actions()]
+    branches = [position, *after]
+    return any(len({solve(game, game.next(p, a)) for a in p.legal_actions()}) > 1 for p in branches)
+
+
+# ---- SB3's conventions -------------------------------------------------------------------------
+
+
+def test_it_trains_and_evaluates_with_the_tools_of_sb3():
+    env = SelfPlayVecEnv(make("reversi"), 8, seed=0)
+    monitored = VecMonitor(env)
+    assert is_masking_supported(monitored)
+    assert get_action_masks(monitored).shape == (1, 8, 65)
+    model = MaskablePPO("MlpPolicy", monitored, gamma=-1.0, n_steps=16, batch_size=64, seed=0)
+    model.learn(8 * 16 * 10)
+    assert len(model.ep_info_buffer) > 8
+    rewards, lengths = evaluate_policy(model, monitored, 16, return_episode_rewards=True)
+    assert len(rewards) == 16
+    assert set(rewards) <= {-1.0, 0.0, 1.0}
+    assert 50 < np.mean(lengths) < 70
+
+
+def test_spaces():
+    env = SelfPlayVecEnv(make("lines_of_action"), 3)
+    assert env.observation_space == spaces.Box(0, 1, (8, 8, 8), np.int8)
+    assert env.action_space == spaces.Discrete(513)
+    assert env.get_attr("render_mode") == [None] * 3
+    assert env.env_is_wrapped(VecMonitor, indices=[0, 2]) == [False, False]
+    assert env.env_method("action_masks", indices=[1])[0].shape == (1, 513)
+
+
+def play(env: SelfPlayVecEnv, steps: int) -> list[State]:
+    rng, states = np.random.default_rng(7), []
+    for _ in range(steps):
+        env.step(env.game.sample(env.state, rng))
+        states.append(env.state)
+    return states
+
+
+def test_the_seed_determines_the_games():
+    game = make("wolf_and_sheep")
+    envs = [SelfPlayVecEnv(game, 16, random_plies=(0, 9), seed=s) for s in (1, 1, 2)]
+    first, second, other = (concat(play(env, 60)) for env in envs)
+    assert same(first, second)
+    assert not same(first, other)
+    envs[2].seed(5)
+    envs[0].seed(5)
+    assert np.array_equal(envs[2].reset(), envs[0].reset())
+    assert same(concat(play(envs[2], 60)), concat(play(envs[0], 60)))
+
+
+def test_a_snapshot_goes_on_as_the_original():
+    game = make("othello")
+    env = SelfPlayVecEnv(game, 16, random_plies=(0, 30), seed=1)
+    play(env, 50)
+    snapshot = env.snapshot()
+    went_on = concat(play(env, 80))
+    other = SelfPlayVecEnv(game, 16, random_plies=(0, 30), seed=99)
+    assert np.array_equal(other.restore(snapshot), game.observe(State(*snapshot["state"])))
+    assert same(concat(play(other, 80)), went_on)
+
+
+def test_new_games_start_after_as_many_random_plies_as_asked():
+    env = SelfPlayVecEnv(make("othello"), 2000, random_plies=(0, 40), seed=0)
+    env.reset()
+    counts = np.bincount(env.state.ply, minlength=41)
+    assert len(counts) == 41
+    assert counts.min() > 20  # about 49 are expected of each
+
+
+def test_illegal_actions_are_refused():
+    env = SelfPlayVecEnv(make("othello"), 4)
+    env.reset()
+    before = env.state
+    with pytest.raises(IllegalActionError, match="action 0 is not legal on board 2; legal: "):
+        env.step(np.array([20, 29, 0, 43]))
+    assert same(env.state, before)
+
+
+def test_wrong_arguments_are_refused():
+    game = make("othello")
+    with pytest.raises(ValueError, match="num_envs is 0"):
+        SelfPlayVecEnv(game, 0)
+    with pytest.raises(ValueError, match="range"):
+        SelfPlayVecEnv(game, 2, random_plies=(5, 2))
+    over = game.init(1)._replace(terminated=np.array([True]))
+    with pytest.raises(ValueError, match="starts must hold"):
+        SelfPlayVecEnv(game, 2, starts=over)
+    env = SelfPlayVecEnv(game, 2)
+    with pytest.raises(AttributeError, match="share"):
+        env.set_attr("game", game)

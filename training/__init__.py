@@ -1,0 +1,1 @@
+"""Training by self-play: `python -m training.ppo CONFIG`; see README.md in this folder."""

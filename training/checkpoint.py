@@ -1,0 +1,101 @@
+"""Checkpoints that are whole or refused: written aside, renamed in one step, with a digest.
+
+A file is a line that names the format, the SHA-256 of the rest, and the rest: what `torch.save`
+makes of tensors and plain values. Loading runs no code from the file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch as th
+
+KEEP = 2  # the last checkpoint and one to fall back on
+
+_MAGIC = b"boardenvs checkpoint 1\n"
+_DIGEST = hashlib.sha256().digest_size
+
+
+class CheckpointError(Exception):
+    """A checkpoint that is missing or damaged; the message names the file."""
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Replace `path` so that it holds the old or the new content whenever power or process end."""
+    aside = path.with_name(path.name + ".tmp")
+    with aside.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    aside.replace(path)
+
+
+def save_checkpoint(folder: Path, steps: int, content: dict[str, Any]) -> Path:
+    """Write the checkpoint of a training after `steps`, and remove all but the last `KEEP`."""
+    buffer = io.BytesIO()
+    th.save(content, buffer)
+    payload = buffer.getvalue()
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{steps:012d}.ckpt"
+    write_atomically(path, _MAGIC + hashlib.sha256(payload).digest() + payload)
+    for old in _newest_first(folder)[KEEP:]:
+        old.unlink()
+    return path
+
+
+def load_checkpoint(path: Path) -> dict[str, Any]:
+    """What `save_checkpoint` was given; CheckpointError where the file is not whole."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise CheckpointError(f"checkpoint {path} cannot be read: {error.strerror}") from None
+    start = len(_MAGIC) + _DIGEST
+    if not data.startswith(_MAGIC):
+        raise CheckpointError(f"{path} is no checkpoint of this version, or its start is damaged")
+    if hashlib.sha256(data[start:]).digest() != data[len(_MAGIC) : start]:
+        raise CheckpointError(f"checkpoint {path} is damaged or cut off: its digest does not match")
+    content: dict[str, Any] = th.load(io.BytesIO(data[start:]), weights_only=True)
+    return content
+
+
+def load_newest(folder: Path) -> tuple[Path, dict[str, Any], list[str]]:
+    """The newest whole checkpoint, its content, and what was wrong with newer ones.
+
+    CheckpointError, naming the files, where there is none.
+    """
+    problems: list[str] = []
+    for path in _newest_first(folder):
+        try:
+            return path, load_checkpoint(path), problems
+        except CheckpointError as error:
+            problems.append(str(error))
+    if problems:
+        raise CheckpointError("no checkpoint is whole:\n  " + "\n  ".join(problems))
+    raise CheckpointError(f"there is no checkpoint in {folder}: start without --resume")
+
+
+def _newest_first(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.ckpt"), reverse=True)
+
+
+def to_tensors(value: Any) -> Any:
+    """Nested dicts, tuples and lists with their NumPy arrays as tensors, which `th.load` trusts."""
+    return _converted(value, lambda x: hasattr(x, "__array__"), th.as_tensor)
+
+
+def to_arrays(value: Any) -> Any:
+    """The inverse of `to_tensors`."""
+    return _converted(value, th.is_tensor, lambda x: x.numpy())
+
+
+def _converted(value: Any, applies: Callable[[Any], bool], convert: Callable[[Any], Any]) -> Any:
+    if isinstance(value, dict):
+        return {key: _converted(x, applies, convert) for key, x in value.items()}
+    if isinstance(value, (tuple, list)):
+        return type(value)(_converted(x, applies, convert) for x in value)
+    return convert(value) if applies(value) else value

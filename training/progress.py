@@ -1,0 +1,94 @@
+"""What a training shows while it runs: a progress bar, lines in the terminal, TensorBoard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+
+from rich.console import Console, RenderableType
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from torch.utils.tensorboard import SummaryWriter
+
+from training.evaluation import PanelResult
+
+
+class _Bar(Progress):
+    """A progress bar with a line of figures below it, where narrow terminals have room for it."""
+
+    figures = ""
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        yield from super().get_renderables()
+        yield self.figures
+
+
+class Display:
+    """The progress bar of a training of `total` steps, of which `done` are behind it.
+
+    TensorBoard's figures go to `folder`; those of steps after `done`, from a part of the run that
+    was lost, are discarded.
+    """
+
+    def __init__(self, console: Console, folder: Path, name: str, total: int, done: int) -> None:
+        self._console = console
+        self._bar = _Bar(
+            TextColumn("[bold]{task.description}"),
+            BarColumn(bar_width=20),
+            MofNCompleteColumn(),
+            TextColumn("steps"),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            console=console,
+        )
+        self._task = self._bar.add_task(name, total=total, completed=done)
+        self._writer = SummaryWriter(str(folder), purge_step=done + 1)
+        self._scores = ""
+
+    def __enter__(self) -> Display:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._bar.stop()
+        self._writer.close()
+
+    def update(self, steps: int, figures: Mapping[str, float]) -> None:
+        """Show and log the figures of an update."""
+        for name, value in figures.items():
+            self._writer.add_scalar(name, value, steps)
+        self._bar.figures = (
+            f"{figures['speed/steps_per_second']:,.0f} steps/s  {self._scores}"
+            f"entropy {figures['train/entropy']:.2f}  "
+            f"explained variance {figures['train/explained_variance']:.2f}  "
+            f"game {figures['games/plies']:.0f} plies"
+        )
+        self._bar.update(self._task, completed=steps)
+
+    def evaluated(self, result: PanelResult, is_best: bool) -> None:
+        """Show and log an evaluation."""
+        for name, score in result.scores.items():
+            self._writer.add_scalar(f"evaluation/{name}", score.score, result.steps)
+        self._writer.add_scalar("evaluation/worst", result.worst[0], result.steps)
+        self._scores = "".join(f"{name} {s.score:.2f}  " for name, s in result.scores.items())
+        self.say(
+            f"{result.steps:>11,} steps {result.minutes:6.2f} min   {result}"
+            + ("   best so far" if is_best else "")
+        )
+
+    def say(self, text: str) -> None:
+        """A line above the progress bar."""
+        self._console.print(text, highlight=False, markup=False, soft_wrap=True)
