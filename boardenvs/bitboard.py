@@ -27,6 +27,7 @@ from boardenvs.kernel.words import less, spread
 SIZE = 8
 FILE_A = 0x0101010101010101
 FILE_H = FILE_A << 7
+RANK_1 = 0xFF
 
 # Bytes that `unpack` makes at once before it copies them: they should not leave the cache.
 _UNPACKED_AT_ONCE = 1 << 17

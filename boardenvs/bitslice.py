@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from boardenvs.bitboard import Direction, steps
+from boardenvs.bitboard import FILE_A, RANK_1, Direction, steps
 from boardenvs.kernel import ALL, Bits, spread
 
 
@@ -24,12 +24,34 @@ def add(a: Sequence[Bits], b: Sequence[Bits]) -> list[Bits]:
 
 def line_counts(bits: Bits, axis: Direction) -> list[Bits]:
     """Element k, 0 to 7: the squares whose whole line along `axis` holds exactly k of `bits`."""
-    upto = _counts_behind(bits, axis)
-    ahead = [steps(digit, axis.opposite, 1) for digit in _counts_behind(bits, axis.opposite)]
-    ones, twos, fours, eights, _ = add(upto, ahead)
+    if axis.dy == 0:
+        ones, twos, fours, eights = _rank_counts(bits)
+    elif axis.dx == 0:
+        ones, twos, fours, eights = _file_counts(bits)
+    else:
+        ahead = [steps(digit, axis.opposite, 1) for digit in _counts_behind(bits, axis.opposite)]
+        ones, twos, fours, eights, _ = add(_counts_behind(bits, axis), ahead)
     low = [~(ones | twos), ones & ~twos, twos & ~ones, ones & twos]
     high = [~(fours | eights) & ALL, fours & ~eights]
     return [low[k % 4] & high[k // 4] for k in range(8)]
+
+
+def _rank_counts(bits: Bits) -> list[Bits]:
+    """Sums within the bytes, and each digit spread over its byte by a multiplication."""
+    pairs = bits - ((bits >> 1) & 0x5555555555555555)
+    nibbles = (pairs & 0x3333333333333333) + ((pairs >> 2) & 0x3333333333333333)
+    octets = (nibbles + (nibbles >> 4)) & 0x0F0F0F0F0F0F0F0F
+    return [(((octets >> digit) & FILE_A) * RANK_1) & ALL for digit in range(4)]
+
+
+def _file_counts(bits: Bits) -> list[Bits]:
+    """Sums over rotations by whole ranks: each adds as many ranks as there are in the sum."""
+    digits = [bits]
+    for distance in (8, 16, 32):
+        digits = add(
+            digits, [(digit << distance) & ALL | digit >> (64 - distance) for digit in digits]
+        )
+    return digits
 
 
 def _counts_behind(bits: Bits, direction: Direction) -> list[Bits]:

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
+from operator import or_
 from typing import ClassVar
 
 from boardenvs.bitboard import (
@@ -23,6 +24,7 @@ from boardenvs.bitboard import (
     NE,
     NW,
     SIZE,
+    Direction,
     E,
     N,
     fill,
@@ -37,7 +39,7 @@ from boardenvs.bitboard import (
 from boardenvs.bitslice import countdown, line_counts
 from boardenvs.errors import PositionError, unknown
 from boardenvs.game import Game
-from boardenvs.kernel import ALL, Bits, Table, less, nonzero, popcount, when
+from boardenvs.kernel import ALL, Bits, Table, guard, less, nonzero, popcount, when
 from boardenvs.notation import Moving
 from boardenvs.state import Position
 from boardenvs.symmetry import ALL_EIGHT
@@ -128,7 +130,7 @@ class LinesOfAction(Moving, Game):
 
 def connected(pieces: Bits) -> Bits:
     """The flag 1 where the pieces, at most twelve, are one 8-connected group, or none."""
-    isolated = pieces & ~reduce(lambda a, b: a | b, [step(pieces, d) for d in DIRECTIONS])
+    isolated = pieces & ~reduce(or_, [step(pieces, d) for d in DIRECTIONS])
     return when(nonzero(isolated) ^ 1, _flood, pieces) | less(popcount(pieces), 2)
 
 
@@ -144,20 +146,26 @@ def _classic_moves(own: Bits, opp: Bits) -> tuple[Bits, ...]:
     """All moves at once: for each distance k, the pieces whose line holds k pieces, and of these
     the ones with no opposing piece on the squares 1 to k-1 ahead and no own piece on square k.
     """
-    moves: dict[str, Bits] = {}
+    moves: dict[Direction, Bits] = {}
     free = ~own & ALL
     for axis in (N, E, NE, NW):
         exactly = line_counts(own | opp, axis)
         for d in (axis, axis.opposite):
-            back = d.opposite
-            targets = [own & 0]
-            blocked = own & 0
-            for k in range(1, SIZE):
-                movers = own & exactly[k]
-                targets.append(movers & steps(free, back, k) & ~blocked)
-                blocked = blocked | steps(opp, back, k)
-            moves[d.name] = reduce(lambda a, b: a | b, targets)
-    return tuple(moves[d.name] for d in DIRECTIONS)
+            each = [
+                guard(own & exactly[k], partial(_that_can_go, direction=d, distance=k), free, opp)
+                for k in range(1, SIZE)
+            ]
+            moves[d] = reduce(or_, each)
+    return tuple(moves[d] for d in DIRECTIONS)
+
+
+def _that_can_go(movers: Bits, free: Bits, opp: Bits, direction: Direction, distance: int) -> Bits:
+    """Those of the movers with a free square at this distance and none of `opp` before it."""
+    back = direction.opposite
+    movers = movers & steps(free, back, distance)
+    if distance > 1:
+        movers = movers & ~reduce(or_, [steps(opp, back, k) for k in range(1, distance)])
+    return movers
 
 
 def _described_moves(own: Bits, opp: Bits) -> tuple[Bits, ...]:

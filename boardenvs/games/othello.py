@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
+from operator import or_
 from typing import ClassVar
 
 from boardenvs.bitboard import (
@@ -49,9 +50,10 @@ class Othello(Placing, Game):
     """
 
     id: str = "othello"
-    holes: int = 0  # squares out of play, as a bitboard
+    holes: int = 0  # type: ignore[misc]  # squares out of play, as a bitboard
 
     roles: ClassVar = ("black", "red")
+    board_look: ClassVar = "felt"
     action_planes: ClassVar = 1
     symmetries: ClassVar = ALL_EIGHT
 
@@ -72,7 +74,7 @@ class Othello(Placing, Game):
         """The empty squares from which a line of `opp` leads to one of `own`."""
         beyond = [step(fill(own, opp & _INNER[d], d, _LONGEST), d) for d in DIRECTIONS]
         empty = ~(own | opp) & (ALL ^ self.holes)
-        return reduce(_either, beyond) & empty
+        return reduce(or_, beyond) & empty
 
     def play(self, own: Bits, opp: Bits, action: Bits) -> tuple[Bits, Bits]:
         placed = _PLACED[action]
@@ -106,13 +108,9 @@ def flipped(placed: Bits, own: Bits, opp: Bits) -> Bits:
         guard(fill(placed, opp & _INNER[d], d, _LONGEST), partial(_if_bracketed, direction=d), own)
         for d in DIRECTIONS
     ]
-    return reduce(_either, lines)
+    return reduce(or_, lines)
 
 
 def _if_bracketed(line: Bits, own: Bits, direction: Direction) -> Bits:
     """The line where a disc of `own` follows it, else nothing."""
     return line & spread(nonzero(step(line, direction) & own))
-
-
-def _either(a: Bits, b: Bits) -> Bits:
-    return a | b

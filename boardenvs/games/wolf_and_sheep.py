@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from operator import or_
 from typing import ClassVar
 
 from boardenvs.bitboard import (
@@ -131,5 +132,5 @@ def _by_role(own: Bits, opp: Bits, to_move: Bits) -> tuple[Bits, Bits]:
 
 def _can_move(pieces: Bits, others: Bits, directions: Sequence[Direction]) -> Bits:
     """The flag 1 where one of the pieces has an empty square next to it."""
-    around = reduce(lambda a, b: a | b, [step(pieces, d) for d in directions])
+    around = reduce(or_, [step(pieces, d) for d in directions])
     return nonzero(around & ~(pieces | others))

@@ -6,9 +6,11 @@ that a program is compiled once for all processes.
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import importlib.util
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -87,7 +89,9 @@ def _load(source: str) -> Any:
             path.parent.mkdir(parents=True, exist_ok=True)
             _write(path, source)
     except OSError:  # a home that cannot be written to: compile anew in each process
-        path = Path(tempfile.mkdtemp(prefix="boardenvs_")) / path.name
+        folder = tempfile.mkdtemp(prefix="boardenvs_")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        path = Path(folder) / path.name
         _write(path, source)
     spec = importlib.util.spec_from_file_location(f"boardenvs_kernel_{digest}", path)
     assert spec is not None
