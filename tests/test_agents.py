@@ -16,7 +16,7 @@ from boardenvs.state import IntArray, State, concat, stack
 
 @pytest.mark.parametrize("game_id", GAMES)
 @pytest.mark.parametrize("name", AGENTS)
-def test_actions_are_legal_and_noop_where_the_game_is_over(game_id, name):
+def test_actions_are_legal_and_noop_where_the_game_is_over(game_id: str, name: str) -> None:
     game, rng = make(game_id), np.random.default_rng(0)
     state = game.init(100)
     agent = make_agent(name)
@@ -43,7 +43,7 @@ def best_by_loop(game: Game, state: State, row: int) -> set[int]:
 
 
 @pytest.mark.parametrize("game_id", GAMES)
-def test_greedy_plays_what_its_rule_says(game_id):
+def test_greedy_plays_what_its_rule_says(game_id: str) -> None:
     game, rng = make(game_id), np.random.default_rng(1)
     state = random_openings(game, 60, (0, 45 if game_id != "wolf_and_sheep" else 20), rng)
     choices = [GreedyAgent().act(game, state, rng) for _ in range(12)]
@@ -52,7 +52,7 @@ def test_greedy_plays_what_its_rule_says(game_id):
         assert {int(c[row]) for c in choices} <= best
 
 
-def test_greedy_draws_from_equal_moves():
+def test_greedy_draws_from_equal_moves() -> None:
     game, rng = make("othello"), np.random.default_rng(0)
     # All four first moves flip one disc.
     counts = np.bincount(GreedyAgent().act(game, game.init(4000), rng), minlength=65)
@@ -60,7 +60,7 @@ def test_greedy_draws_from_equal_moves():
     assert counts[counts > 0].min() > 850
 
 
-def test_greedy_takes_a_win_at_once():
+def test_greedy_takes_a_win_at_once() -> None:
     # The wolf's lead is the same after each of its four moves; c3 and e3 pass the last sheep.
     game = make("wolf_and_sheep")
     position = parse_position(game, "8/8/5s1s/6s1/3w4/s7/8/8 wolf 20")
@@ -71,7 +71,7 @@ def test_greedy_takes_a_win_at_once():
     assert names == {"d4-c3", "d4-e3"}
 
 
-def test_agents_draw_only_from_the_given_generator():
+def test_agents_draw_only_from_the_given_generator() -> None:
     game = make("lines_of_action")
     for agent in (RandomAgent(), GreedyAgent()):
         first, second = (
@@ -94,11 +94,11 @@ class Tuned:
 
 
 @pytest.fixture
-def tuned(monkeypatch):
+def tuned(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(AGENTS, "tuned", Tuned)
 
 
-def test_parameters_are_read_by_their_types(tuned):
+def test_parameters_are_read_by_their_types(tuned: None) -> None:
     assert make_agent("tuned") == Tuned()
     assert make_agent("tuned:depth=4,weight=1e-2,book=true,file=a=b") == Tuned(4, 0.01, True, "a=b")
 
@@ -118,12 +118,12 @@ def test_parameters_are_read_by_their_types(tuned):
         ("greedy:depth=4", "Known: none exists"),
     ],
 )
-def test_wrong_texts_are_explained(tuned, spec, message):
+def test_wrong_texts_are_explained(tuned: None, spec: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make_agent(spec)
 
 
-def test_rows_do_not_influence_one_another():
+def test_rows_do_not_influence_one_another() -> None:
     game = make("othello")
     over = parse_position(game, "8/8/8/8/8/8/8/bbb5 black 40")
     state = concat([stack([over]), game.init(3), stack([over])])

@@ -39,7 +39,7 @@ class Corners:
 
 
 @pytest.mark.parametrize("game_id", GAMES)
-def test_same_strength_scores_about_half(game_id):
+def test_same_strength_scores_about_half(game_id: str) -> None:
     game = make(game_id)
     result = play_match(game, RandomAgent(), RandomAgent(), 150, seed=3)
     assert result.games == 300
@@ -47,13 +47,13 @@ def test_same_strength_scores_about_half(game_id):
     assert abs(result.score - 0.5) < 0.12  # four standard deviations
 
 
-def test_scores_are_the_first_agents():
+def test_scores_are_the_first_agents() -> None:
     game = make("othello")
     assert play_match(game, Corners(), RandomAgent(), 100).score > 0.75
     assert play_match(game, RandomAgent(), Corners(), 100).score < 0.25
 
 
-def test_each_opening_is_played_with_both_roles():
+def test_each_opening_is_played_with_both_roles() -> None:
     game = make("othello")
     recorder = Recorder()
     play_match(game, recorder, RandomAgent(), 40, opening_plies=(7, 7), seed=5)
@@ -66,7 +66,7 @@ def test_each_opening_is_played_with_both_roles():
     assert set(zip(other.seen[0].own.tolist(), other.seen[0].opp.tolist(), strict=True)) == openings
 
 
-def test_the_seed_determines_the_match():
+def test_the_seed_determines_the_match() -> None:
     game = make("lines_of_action")
     first, second = (play_match(game, RandomAgent(), GreedyAgent(), 20, seed=9) for _ in range(2))
     assert np.array_equal(first.pair_scores, second.pair_scores)
@@ -75,7 +75,7 @@ def test_the_seed_determines_the_match():
     assert other.mean_plies != first.mean_plies or other.score != first.score
 
 
-def test_a_capped_game_counts_by_its_position():
+def test_a_capped_game_counts_by_its_position() -> None:
     # The described wolf can always move, so where the cap ends the game it has won.
     game = make("wolf_and_sheep", rules="described", max_plies=12)
     result = play_match(game, RandomAgent(), RandomAgent(), 25, seed=2)
@@ -84,21 +84,21 @@ def test_a_capped_game_counts_by_its_position():
 
 
 @pytest.mark.parametrize("game_id", GAMES)
-def test_openings_are_not_over_and_have_the_plies_asked_for(game_id):
+def test_openings_are_not_over_and_have_the_plies_asked_for(game_id: str) -> None:
     game = make(game_id)
     openings = random_openings(game, 500, (3, 9), np.random.default_rng(0))
     assert not openings.terminated.any()
     assert set(openings.ply.tolist()) == set(range(3, 10))
 
 
-def test_openings_are_distinct_as_far_as_there_are_so_many():
+def test_openings_are_distinct_as_far_as_there_are_so_many() -> None:
     game, rng = make("othello"), np.random.default_rng(0)
     found = distinct_openings(game, 56, (3, 3), rng)  # perft(3) is 56, with transpositions
     assert len(set(zip(found.own.tolist(), found.opp.tolist(), strict=True))) == 54
     assert len(distinct_openings(game, 10, (0, 0), rng).ply) == 10
 
 
-def test_openings_longer_than_any_game_are_refused():
+def test_openings_longer_than_any_game_are_refused() -> None:
     with pytest.raises(ValueError, match="lasts 50 random plies"):
         random_openings(make("lines_of_action"), 10, (50, 50), np.random.default_rng(0))
     with pytest.raises(ValueError, match="range"):
@@ -106,20 +106,20 @@ def test_openings_longer_than_any_game_are_refused():
 
 
 @pytest.mark.parametrize(("score", "pairs"), [(0.5, 40), (0.9, 60), (0.98, 100)])
-def test_intervals_hold_the_true_score_19_times_in_20(score, pairs):
+def test_intervals_hold_the_true_score_19_times_in_20(score: float, pairs: int) -> None:
     rng = np.random.default_rng(0)
     samples = (rng.random((2000, pairs, 2)) < score).mean(axis=2)
     held = [low <= score <= high for low, high in map(score_interval, samples)]
     assert 0.92 < np.mean(held) < 0.99
 
 
-def test_an_interval_of_equal_scores_is_no_point_and_stays_in_range():
+def test_an_interval_of_equal_scores_is_no_point_and_stays_in_range() -> None:
     low, high = score_interval(np.ones(50))
     assert high == 1.0
     assert 0.9 < low < 0.95
     assert score_interval(np.zeros(50)) == pytest.approx((0.0, 1 - low))
 
 
-def test_no_pairs_are_refused():
+def test_no_pairs_are_refused() -> None:
     with pytest.raises(ValueError, match="pairs is 0"):
         play_match(make("othello"), RandomAgent(), RandomAgent(), 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -16,13 +17,13 @@ from stable_baselines3.common.vec_env import VecMonitor
 
 from boardenvs import IllegalActionError
 from boardenvs.envs.sb3 import SelfPlayVecEnv
-from boardenvs.games import GAMES, make
+from boardenvs.games import GAMES, Game, make
 from boardenvs.openings import random_openings
-from boardenvs.state import Position, State, concat, stack, take, unstack
+from boardenvs.state import FloatArray, Position, State, concat, stack, take, unstack
 
 th.set_num_threads(1)
 
-VARIANTS = [(game_id, {}) for game_id in GAMES] + [
+VARIANTS: list[tuple[str, dict[str, Any]]] = [(game_id, {}) for game_id in GAMES] + [
     ("wolf_and_sheep", {"rules": "described", "max_plies": 30}),
     ("lines_of_action", {"rules": "described", "max_steps": 12}),
 ]
@@ -33,10 +34,10 @@ def same(a: State, b: State) -> bool:
 
 
 @pytest.mark.parametrize(("game_id", "rules"), VARIANTS)
-def test_every_step_is_what_the_rules_say(game_id, rules):
+def test_every_step_is_what_the_rules_say(game_id: str, rules: dict[str, Any]) -> None:
     game, rng = make(game_id, **rules), np.random.default_rng(0)
     env = SelfPlayVecEnv(game, 32, random_plies=(0, 10), seed=1)
-    observation = env.reset()
+    observation: Any = env.reset()
     endings = set()
     for _ in range(130):
         before = env.state
@@ -65,7 +66,7 @@ def test_every_step_is_what_the_rules_say(game_id, rules):
     assert endings
 
 
-def test_the_mover_can_lose_by_its_own_ply():
+def test_the_mover_can_lose_by_its_own_ply() -> None:
     game = make("othello")
     starts = random_openings(game, 400, (50, 57), np.random.default_rng(3))
     env = SelfPlayVecEnv(game, 400, starts=starts, seed=0)
@@ -80,7 +81,9 @@ def test_the_mover_can_lose_by_its_own_ply():
 # ---- the sign of the value ---------------------------------------------------------------------
 
 
-def outcome_returns(game, gamma, rng):
+def outcome_returns(
+    game: Game, gamma: float, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
     """The returns that SB3 computes for a rollout of random games, with random values as guesses,
     and what each mover got in the end; NaN where a game did not end within the rollout.
     """
@@ -89,7 +92,8 @@ def outcome_returns(game, gamma, rng):
     buffer = MaskableRolloutBuffer(
         steps, env.observation_space, env.action_space, gamma=gamma, gae_lambda=1.0, n_envs=boards
     )
-    observation, dones = env.reset(), np.ones(boards, bool)
+    observation: Any = env.reset()
+    dones = np.ones(boards, bool)
     truth, movers = np.full((steps, boards), np.nan), np.empty((steps, boards), int)
     began = np.zeros(boards, int)
     for step in range(steps):
@@ -111,14 +115,16 @@ def outcome_returns(game, gamma, rng):
 
 
 @pytest.mark.parametrize(("game_id", "rules"), VARIANTS)
-def test_with_gamma_minus_one_each_mover_learns_its_own_result(game_id, rules):
+def test_with_gamma_minus_one_each_mover_learns_its_own_result(
+    game_id: str, rules: dict[str, Any]
+) -> None:
     returns, truth = outcome_returns(make(game_id, **rules), -1.0, np.random.default_rng(0))
     finished = ~np.isnan(truth)
     assert finished.sum() > 100
     assert np.allclose(returns[finished], truth[finished], atol=1e-4)
 
 
-def test_with_gamma_plus_one_the_loser_would_learn_that_it_won():
+def test_with_gamma_plus_one_the_loser_would_learn_that_it_won() -> None:
     returns, truth = outcome_returns(make("othello"), 1.0, np.random.default_rng(0))
     lost = truth == -1
     assert lost.sum() > 100
@@ -126,14 +132,14 @@ def test_with_gamma_plus_one_the_loser_would_learn_that_it_won():
 
 
 @cache
-def solve(game, position: Position) -> int:
+def solve(game: Game, position: Position) -> int:
     """The result for the side to move under best play: +1, 0 or -1, by trying everything."""
     if position.terminated:
         return int(game.result(position)[position.to_move] - 50) // 50
     return max(-solve(game, game.next(position, a)) for a in position.legal_actions())
 
 
-def test_learnt_values_and_moves_agree_with_endgames_solved_exactly():
+def test_learnt_values_and_moves_agree_with_endgames_solved_exactly() -> None:
     game = make("othello")
     late = unstack(random_openings(game, 300, (55, 56), np.random.default_rng(5)))
     won = [p for p in late if solve(game, p) == 1 and is_hard(game, p)][:12]
@@ -158,7 +164,7 @@ def test_learnt_values_and_moves_agree_with_endgames_solved_exactly():
     assert np.mean(kept) > 0.9
 
 
-def is_hard(game, position: Position) -> bool:
+def is_hard(game: Game, position: Position) -> bool:
     """Whether the moves here differ in value, or those of the answer to each of them do."""
     after = [game.next(position, a) for a in position.legal_actions()]
     branches = [position, *after]
@@ -168,21 +174,25 @@ def is_hard(game, position: Position) -> bool:
 # ---- SB3's conventions -------------------------------------------------------------------------
 
 
-def test_it_trains_and_evaluates_with_the_tools_of_sb3():
+def test_it_trains_and_evaluates_with_the_tools_of_sb3() -> None:
     env = SelfPlayVecEnv(make("reversi"), 8, seed=0)
     monitored = VecMonitor(env)
     assert is_masking_supported(monitored)
     assert get_action_masks(monitored).shape == (1, 8, 65)
     model = MaskablePPO("MlpPolicy", monitored, gamma=-1.0, n_steps=16, batch_size=64, seed=0)
     model.learn(8 * 16 * 10)
+    assert model.ep_info_buffer is not None
     assert len(model.ep_info_buffer) > 8
-    rewards, lengths = evaluate_policy(model, monitored, 16, return_episode_rewards=True)
+    rewards, lengths = cast(
+        tuple[list[float], list[int]],
+        evaluate_policy(model, monitored, 16, return_episode_rewards=True),
+    )
     assert len(rewards) == 16
     assert set(rewards) <= {-1.0, 0.0, 1.0}
     assert 50 < np.mean(lengths) < 70
 
 
-def test_spaces():
+def test_spaces() -> None:
     env = SelfPlayVecEnv(make("lines_of_action"), 3)
     assert env.observation_space == spaces.Box(0, 1, (8, 8, 8), np.int8)
     assert env.action_space == spaces.Discrete(513)
@@ -199,7 +209,7 @@ def play(env: SelfPlayVecEnv, steps: int) -> list[State]:
     return states
 
 
-def test_the_seed_determines_the_games():
+def test_the_seed_determines_the_games() -> None:
     game = make("wolf_and_sheep")
     envs = [SelfPlayVecEnv(game, 16, random_plies=(0, 9), seed=s) for s in (1, 1, 2)]
     first, second, other = (concat(play(env, 60)) for env in envs)
@@ -211,7 +221,7 @@ def test_the_seed_determines_the_games():
     assert same(concat(play(envs[2], 60)), concat(play(envs[0], 60)))
 
 
-def test_a_snapshot_goes_on_as_the_original():
+def test_a_snapshot_goes_on_as_the_original() -> None:
     game = make("othello")
     env = SelfPlayVecEnv(game, 16, random_plies=(0, 30), seed=1)
     play(env, 50)
@@ -222,7 +232,7 @@ def test_a_snapshot_goes_on_as_the_original():
     assert same(concat(play(other, 80)), went_on)
 
 
-def test_new_games_start_after_as_many_random_plies_as_asked():
+def test_new_games_start_after_as_many_random_plies_as_asked() -> None:
     env = SelfPlayVecEnv(make("othello"), 2000, random_plies=(0, 40), seed=0)
     env.reset()
     counts = np.bincount(env.state.ply, minlength=41)
@@ -230,7 +240,7 @@ def test_new_games_start_after_as_many_random_plies_as_asked():
     assert counts.min() > 20  # about 49 are expected of each
 
 
-def test_illegal_actions_are_refused():
+def test_illegal_actions_are_refused() -> None:
     env = SelfPlayVecEnv(make("othello"), 4)
     env.reset()
     before = env.state
@@ -239,7 +249,7 @@ def test_illegal_actions_are_refused():
     assert same(env.state, before)
 
 
-def test_wrong_arguments_are_refused():
+def test_wrong_arguments_are_refused() -> None:
     game = make("othello")
     with pytest.raises(ValueError, match="num_envs is 0"):
         SelfPlayVecEnv(game, 0)

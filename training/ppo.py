@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # One thread: more of them wait for each other in loops that steal time from other processes,
     # and the same seed gives the same run only with a fixed number.
     th.set_num_threads(1)
-    th.distributions.Distribution.set_default_validate_args(False)  # checks cost a tenth
+    th.distributions.Distribution.set_default_validate_args(False)  # the masks are checked
     console = Console()
     try:
         config = read_config(options.config, options.set)
