@@ -221,13 +221,16 @@ def test_the_seed_determines_the_games() -> None:
     assert same(concat(play(envs[2], 60)), concat(play(envs[0], 60)))
 
 
-def test_a_snapshot_goes_on_as_the_original() -> None:
+@pytest.mark.parametrize("kind", ["pool", "starts"])  # starts are drawn anew for every game
+def test_a_snapshot_goes_on_as_the_original(kind: str) -> None:
     game = make("othello")
-    env = SelfPlayVecEnv(game, 16, random_plies=(0, 30), seed=1)
+    starts = random_openings(game, 99, (5, 30), np.random.default_rng(0))
+    how: dict[str, Any] = {"pool": {"random_plies": (0, 30)}, "starts": {"starts": starts}}[kind]
+    env = SelfPlayVecEnv(game, 16, seed=1, **how)
     play(env, 50)
     snapshot = env.snapshot()
     went_on = concat(play(env, 80))
-    other = SelfPlayVecEnv(game, 16, random_plies=(0, 30), seed=99)
+    other = SelfPlayVecEnv(game, 16, seed=99, **how)
     assert np.array_equal(other.restore(snapshot), game.observe(State(*snapshot["state"])))
     assert same(concat(play(other, 80)), went_on)
 

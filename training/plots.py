@@ -59,8 +59,9 @@ def _minutes_above(axes: Axes, results: Sequence[PanelResult]) -> None:
     above.spines[["right"]].set_visible(False)
     every = max(1, len(results) // 6)
     shown = results[::every]
+    digits = 1 if results[-1].minutes >= 1 else 2
     above.set_xlim(axes.get_xlim())
-    above.set_xticks([r.steps / 1e6 for r in shown], [f"{r.minutes:.2g}" for r in shown])
+    above.set_xticks([r.steps / 1e6 for r in shown], [f"{r.minutes:.{digits}f}" for r in shown])
     above.set_xlabel("minutes")
 
 
