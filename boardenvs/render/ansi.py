@@ -1,0 +1,59 @@
+"""A view as text for a terminal: colours where it has them, plain ASCII without them."""
+
+from __future__ import annotations
+
+from boardenvs.bitboard import SIZE
+from boardenvs.render.theme import BoardLook, board_look, piece_look
+from boardenvs.render.view import View
+
+RESET = "\x1b[0m"
+
+
+def write_ansi(seen: View, look_name: str) -> str:
+    """The board with rank 8 on top, and the caption as last line.
+
+    A piece is the first letter of its role, "#" a hole, "." an empty square and "*" one that the
+    side to move can play to; brackets are around the squares of the last action.
+    """
+    look = board_look(look_name)
+    files = "  " + "".join(f" {name} " for name in "abcdefgh")
+    ranks = []
+    for y in reversed(range(SIZE)):
+        cells = "".join(_cell(seen, look, SIZE * y + x) for x in range(SIZE))
+        ranks.append(f"{y + 1} {cells}{RESET} {y + 1}")
+    return "\n".join([files, *ranks, files, seen.caption])
+
+
+def _cell(seen: View, look: BoardLook, square: int) -> str:
+    bit = 1 << square
+    ground = look.light if (square + square // SIZE) % 2 else look.dark
+    symbol, ink, under = ".", look.line, ground
+    if seen.holes & bit:
+        symbol, ink, under = "#", look.label, look.hole
+    elif seen.targets & bit:
+        symbol, ink = "*", look.target.colour
+    for role, pieces in zip(seen.roles, seen.pieces, strict=True):
+        if pieces & bit:
+            under = piece_look(role).colour
+            symbol, ink = role[0].upper(), _contrast(under)
+    left, right = "[]" if seen.marks & bit else "  "
+    around = _paint(look.target.colour, ground)
+    return around + left + _paint(ink, under) + symbol + around + right
+
+
+def _paint(ink: str, ground: str) -> str:
+    return f"\x1b[1;38;5;{_code(ink)};48;5;{_code(ground)}m"
+
+
+def _contrast(colour: str) -> str:
+    """Black or white, whichever is easier to read on the colour."""
+    return "#ffffff" if sum(bytes.fromhex(colour[1:])) < 384 else "#000000"
+
+
+def _code(colour: str) -> int:
+    """The nearest colour of the 6x6x6 cube that nearly all terminals have."""
+    levels = (0, 95, 135, 175, 215, 255)
+    red, green, blue = (
+        min(range(6), key=lambda i: abs(levels[i] - value)) for value in bytes.fromhex(colour[1:])
+    )
+    return 16 + 36 * red + 6 * green + blue

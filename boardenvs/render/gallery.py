@@ -1,0 +1,34 @@
+"""The games' pictures in the README: one position of a random game of each, always the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+from boardenvs import games
+from boardenvs.render import to_svg
+
+PLIES = 16
+SEED = 0
+
+
+def picture(game_id: str) -> str:
+    """The picture of a game as SVG."""
+    game = games.make(game_id)
+    rng = Random(f"{game_id} {SEED}")
+    position = before = game.start()
+    action = None
+    for _ in range(PLIES):
+        if position.terminated:
+            break
+        before = position
+        action = rng.choice(position.legal_actions())
+        position = game.next(position, action)
+    return to_svg(game, position, action, before=before, caption=False)
+
+
+def write_pictures(folder: Path) -> None:
+    """Write a picture of every game into the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for game_id in games.GAMES:
+        (folder / f"{game_id}.svg").write_text(picture(game_id), encoding="utf-8", newline="\n")

@@ -1,0 +1,102 @@
+"""Where everything is in the picture of a position: the one geometry that all renderers draw.
+
+The board is eight units wide, framed by half a unit on each side with the labels of files and
+ranks; rank 8 is on top. The caption has a strip of the frame below the board.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from boardenvs.bitboard import SIZE, squares_of
+from boardenvs.render.shapes import Circle, Drawing, Ink, Placed, Rect, Scene, Shape, Text
+from boardenvs.render.theme import BoardLook, board_look, piece_look
+from boardenvs.render.view import View
+
+MARGIN = 0.5
+CAPTION = 0.45  # height of the caption's strip
+
+
+def corner(square: int) -> tuple[float, float]:
+    """The upper left corner of a square."""
+    return MARGIN + square % SIZE, MARGIN + SIZE - 1 - square // SIZE
+
+
+def scene(seen: View, look_name: str, *, caption: bool = True) -> Scene:
+    """The picture of what is seen on a board of this look."""
+    look = board_look(look_name)
+    width = SIZE + 2 * MARGIN
+    height = width + (CAPTION if caption else 0)
+    placed = [Placed("board", _board(look, height), 0, 0)]
+    placed += _on_squares("hole", seen.holes, _hole(look))
+    placed += _on_squares("mark", seen.marks, _mark(look))
+    for role, pieces in zip(seen.roles, seen.pieces, strict=True):
+        placed += _on_squares(role, pieces, piece_look(role).drawing)
+    placed += _on_squares("target", seen.targets, _target(look))
+    if caption:
+        text = Text(width / 2, CAPTION / 2, seen.caption, 0.36, Ink(look.label))
+        drawing = Drawing(width, CAPTION, (text,))
+        placed.append(Placed("caption", drawing, 0, height - CAPTION - 0.08))
+    return Scene(width, height, look.frame, seen.caption, tuple(placed))
+
+
+def _on_squares(what: str, squares: int, drawing: Drawing) -> Iterator[Placed]:
+    return (Placed(what, drawing, *corner(square)) for square in squares_of(squares))
+
+
+@lru_cache
+def _board(look: BoardLook, height: float) -> Drawing:
+    """The frame, the labels in it and the empty squares."""
+    width = SIZE + 2 * MARGIN
+    edge = 0.05
+    shapes: list[Shape] = [
+        Rect(0, 0, width, height, Ink(look.frame_edge), 0.2),
+        Rect(edge, edge, width - 2 * edge, height - 2 * edge, Ink(look.frame), 0.2 - edge),
+        Rect(MARGIN - edge, MARGIN - edge, SIZE + 2 * edge, SIZE + 2 * edge, Ink(look.frame_edge)),
+        Rect(MARGIN, MARGIN, SIZE, SIZE, Ink(look.dark)),
+    ]
+    if look.light == look.dark:
+        shapes += _lines(look)
+    else:
+        # As in chess, the square in the lower right corner, h1, is light.
+        light = [s for s in range(SIZE * SIZE) if (s + s // SIZE) % 2]
+        shapes += [Rect(*corner(s), 1, 1, Ink(look.light)) for s in light]
+    for i in range(SIZE):
+        at, middle = MARGIN + i + 0.5, MARGIN / 2
+        shapes.append(Text(at, width - middle, "abcdefgh"[i], 0.32, Ink(look.label)))
+        shapes.append(Text(middle, at, str(SIZE - i), 0.32, Ink(look.label)))
+    return Drawing(width, height, tuple(shapes))
+
+
+def _lines(look: BoardLook) -> Iterator[Shape]:
+    """Lines between squares of one colour."""
+    thick, ink = 0.035, Ink(look.line)
+    for i in range(1, SIZE):
+        yield Rect(MARGIN + i - thick / 2, MARGIN, thick, SIZE, ink)
+        yield Rect(MARGIN, MARGIN + i - thick / 2, SIZE, thick, ink)
+
+
+@lru_cache
+def _hole(look: BoardLook) -> Drawing:
+    """A square cut out of the board: the wood below it, in the shadow of its upper left edges."""
+    depth = 0.12
+    return Drawing(
+        1,
+        1,
+        (
+            Rect(0, 0, 1, 1, Ink(look.hole)),
+            Rect(0, 0, 1, depth, Ink("#000000", 0.55)),
+            Rect(0, depth, depth, 1 - depth, Ink("#000000", 0.4)),
+        ),
+    )
+
+
+@lru_cache
+def _mark(look: BoardLook) -> Drawing:
+    return Drawing(1, 1, (Rect(0, 0, 1, 1, look.mark),))
+
+
+@lru_cache
+def _target(look: BoardLook) -> Drawing:
+    return Drawing(1, 1, (Circle(0.5, 0.5, 0.11, look.target),))

@@ -1,0 +1,104 @@
+"""A scene as an array of pixels, drawn by pygame on plain surfaces: no window, no display.
+
+Each distinct drawing is drawn once, larger than needed, and scaled down to smooth its edges; a
+picture is then a few dozen copies.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from boardenvs.render.shapes import GLOW_AT, Circle, Drawing, Ink, Polygon, Rect, Scene, Shape, Text
+
+OVERSAMPLING = 4
+RINGS = 48  # steps of a circle's glow
+
+
+def import_pygame() -> ModuleType:
+    """pygame, or an ImportError that says how to get it."""
+    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+    try:
+        import pygame
+    except ImportError as error:
+        raise ImportError('drawing pixels needs pygame: pip install "boardenvs[render]"') from error
+    return pygame
+
+
+def draw_rgb(scene: Scene, unit: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """The picture, (H, W, 3) uint8; a square is `unit` pixels wide."""
+    pygame = import_pygame()
+    picture = pygame.Surface((round(scene.width * unit), round(scene.height * unit)), 0, 32)
+    picture.fill(scene.ground)
+    picture.blits(
+        [
+            (
+                _sprite(p.drawing, unit),
+                (round(p.x * unit), round(p.y * unit)),
+                None,
+                pygame.BLEND_PREMULTIPLIED,
+            )
+            for p in scene.placed
+        ]
+    )
+    return np.ascontiguousarray(pygame.surfarray.pixels3d(picture).swapaxes(0, 1))
+
+
+@lru_cache(maxsize=64)
+def _sprite(drawing: Drawing, unit: int) -> Any:
+    """The drawing as a surface with premultiplied alpha, so that scaling keeps its edges clean."""
+    pygame = import_pygame()
+    size = (round(drawing.width * unit), round(drawing.height * unit))
+    large = pygame.Surface([OVERSAMPLING * length for length in size], pygame.SRCALPHA, 32)
+    for shape in drawing.shapes:
+        if shape.ink.opacity == 1:
+            _draw(pygame, large, shape, OVERSAMPLING * unit)
+            continue
+        # pygame's shapes replace pixels; only copying a surface blends them.
+        layer = pygame.Surface(large.get_size(), pygame.SRCALPHA, 32)
+        _draw(pygame, layer, shape, OVERSAMPLING * unit)
+        large.blit(layer, (0, 0))
+    return pygame.transform.smoothscale(large.premul_alpha(), size)
+
+
+def _draw(pygame: ModuleType, surface: Any, shape: Shape, unit: int) -> None:
+    match shape:
+        case Rect(x, y, width, height, ink, radius):
+            left, top = round(x * unit), round(y * unit)
+            size = (round((x + width) * unit) - left, round((y + height) * unit) - top)
+            pygame.draw.rect(
+                surface, _rgba(ink), ((left, top), size), border_radius=round(radius * unit)
+            )
+        case Circle(x, y, radius, ink, glow):
+            if glow is None:
+                pygame.draw.circle(surface, _rgba(ink), (x * unit, y * unit), radius * unit)
+                return
+            # Circles that shrink towards the glow, as a radial gradient with a focus does.
+            rim, bright = pygame.Color(ink.colour), pygame.Color(glow)
+            for ring in range(RINGS):
+                part = ring / RINGS
+                centre = [
+                    (at + part * radius * offset) * unit
+                    for at, offset in zip((x, y), GLOW_AT, strict=True)
+                ]
+                pygame.draw.circle(
+                    surface, rim.lerp(bright, part), centre, (1 - part) * radius * unit
+                )
+        case Polygon(points, ink):
+            pygame.draw.polygon(surface, _rgba(ink), [(x * unit, y * unit) for x, y in points])
+        case Text(x, y, text, size, ink):
+            pygame.font.init()
+            # The bundled font, whose letters are as large as Helvetica's at 1.2 times the size.
+            font = pygame.font.Font(None, round(1.2 * size * unit))
+            line = font.render(text, True, ink.colour)
+            line.set_alpha(round(255 * ink.opacity))
+            surface.blit(line, line.get_rect(center=(x * unit, y * unit)))
+
+
+def _rgba(ink: Ink) -> tuple[int, int, int, int]:
+    red, green, blue = bytes.fromhex(ink.colour[1:])
+    return red, green, blue, round(255 * ink.opacity)
