@@ -16,7 +16,7 @@ from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_suppo
 from stable_baselines3.common.vec_env import VecMonitor
 
 from boardenvs import IllegalActionError
-from boardenvs.envs.sb3 import SelfPlayVecEnv
+from boardenvs.envs.sb3 import BoardVecEnv
 from boardenvs.games import GAMES, Game, make
 from boardenvs.openings import random_openings
 from boardenvs.state import FloatArray, Position, State, concat, stack, take, unstack
@@ -36,7 +36,7 @@ def same(a: State, b: State) -> bool:
 @pytest.mark.parametrize(("game_id", "rules"), VARIANTS)
 def test_every_step_is_what_the_rules_say(game_id: str, rules: dict[str, Any]) -> None:
     game, rng = make(game_id, **rules), np.random.default_rng(0)
-    env = SelfPlayVecEnv(game, 32, random_plies=(0, 10), seed=1)
+    env = BoardVecEnv(game, 32, random_plies=(0, 10), seed=1)
     observation: Any = env.reset()
     endings = set()
     for _ in range(130):
@@ -69,7 +69,7 @@ def test_every_step_is_what_the_rules_say(game_id: str, rules: dict[str, Any]) -
 def test_the_mover_can_lose_by_its_own_ply() -> None:
     game = make("othello")
     starts = random_openings(game, 400, (50, 57), np.random.default_rng(3))
-    env = SelfPlayVecEnv(game, 400, starts=starts, seed=0)
+    env = BoardVecEnv(game, 400, starts=starts, seed=0)
     env.reset()
     seen, rng = set(), np.random.default_rng(1)
     for _ in range(12):
@@ -88,7 +88,7 @@ def outcome_returns(
     and what each mover got in the end; NaN where a game did not end within the rollout.
     """
     steps, boards = 70, 16
-    env = SelfPlayVecEnv(game, boards, random_plies=(0, 20), seed=2)
+    env = BoardVecEnv(game, boards, random_plies=(0, 20), seed=2)
     buffer = MaskableRolloutBuffer(
         steps, env.observation_space, env.action_space, gamma=gamma, gae_lambda=1.0, n_envs=boards
     )
@@ -145,7 +145,7 @@ def test_learnt_values_and_moves_agree_with_endgames_solved_exactly() -> None:
     won = [p for p in late if solve(game, p) == 1 and is_hard(game, p)][:12]
     lost = [p for p in late if solve(game, p) == -1 and is_hard(game, p)][:12]
     starts = stack(won + lost)
-    env = SelfPlayVecEnv(game, 64, starts=starts, seed=0)
+    env = BoardVecEnv(game, 64, starts=starts, seed=0)
     model = MaskablePPO(
         "MlpPolicy", env, gamma=-1.0, n_steps=32, batch_size=256, n_epochs=4, learning_rate=1e-3,
         seed=0, device="cpu",
@@ -175,7 +175,7 @@ def is_hard(game: Game, position: Position) -> bool:
 
 
 def test_it_trains_and_evaluates_with_the_tools_of_sb3() -> None:
-    env = SelfPlayVecEnv(make("reversi"), 8, seed=0)
+    env = BoardVecEnv(make("reversi"), 8, seed=0)
     monitored = VecMonitor(env)
     assert is_masking_supported(monitored)
     assert get_action_masks(monitored).shape == (1, 8, 65)
@@ -193,7 +193,7 @@ def test_it_trains_and_evaluates_with_the_tools_of_sb3() -> None:
 
 
 def test_spaces() -> None:
-    env = SelfPlayVecEnv(make("lines_of_action"), 3)
+    env = BoardVecEnv(make("lines_of_action"), 3)
     assert env.observation_space == spaces.Box(0, 1, (8, 8, 8), np.int8)
     assert env.action_space == spaces.Discrete(513)
     assert env.get_attr("render_mode") == [None] * 3
@@ -201,7 +201,7 @@ def test_spaces() -> None:
     assert env.env_method("action_masks", indices=[1])[0].shape == (1, 513)
 
 
-def play(env: SelfPlayVecEnv, steps: int) -> list[State]:
+def play(env: BoardVecEnv, steps: int) -> list[State]:
     rng, states = np.random.default_rng(7), []
     for _ in range(steps):
         env.step(env.game.sample(env.state, rng))
@@ -211,7 +211,7 @@ def play(env: SelfPlayVecEnv, steps: int) -> list[State]:
 
 def test_the_seed_determines_the_games() -> None:
     game = make("wolf_and_sheep")
-    envs = [SelfPlayVecEnv(game, 16, random_plies=(0, 9), seed=s) for s in (1, 1, 2)]
+    envs = [BoardVecEnv(game, 16, random_plies=(0, 9), seed=s) for s in (1, 1, 2)]
     first, second, other = (concat(play(env, 60)) for env in envs)
     assert same(first, second)
     assert not same(first, other)
@@ -225,18 +225,18 @@ def test_the_seed_determines_the_games() -> None:
 def test_a_snapshot_goes_on_as_the_original(kind: str) -> None:
     game = make("othello")
     starts = random_openings(game, 99, (5, 30), np.random.default_rng(0))
-    how: dict[str, Any] = {"pool": {"random_plies": (0, 30)}, "starts": {"starts": starts}}[kind]
-    env = SelfPlayVecEnv(game, 16, seed=1, **how)
+    how: dict[str, Any] = {"starts": starts} if kind == "starts" else {"random_plies": (0, 30)}
+    env = BoardVecEnv(game, 16, seed=1, **how)
     play(env, 50)
     snapshot = env.snapshot()
     went_on = concat(play(env, 80))
-    other = SelfPlayVecEnv(game, 16, seed=99, **how)
+    other = BoardVecEnv(game, 16, seed=99, **how)
     assert np.array_equal(other.restore(snapshot), game.observe(State(*snapshot["state"])))
     assert same(concat(play(other, 80)), went_on)
 
 
 def test_new_games_start_after_as_many_random_plies_as_asked() -> None:
-    env = SelfPlayVecEnv(make("othello"), 2000, random_plies=(0, 40), seed=0)
+    env = BoardVecEnv(make("othello"), 2000, random_plies=(0, 40), seed=0)
     env.reset()
     counts = np.bincount(env.state.ply, minlength=41)
     assert len(counts) == 41
@@ -244,7 +244,7 @@ def test_new_games_start_after_as_many_random_plies_as_asked() -> None:
 
 
 def test_illegal_actions_are_refused() -> None:
-    env = SelfPlayVecEnv(make("othello"), 4)
+    env = BoardVecEnv(make("othello"), 4)
     env.reset()
     before = env.state
     with pytest.raises(IllegalActionError, match="action 0 is not legal on board 2; legal: "):
@@ -255,12 +255,12 @@ def test_illegal_actions_are_refused() -> None:
 def test_wrong_arguments_are_refused() -> None:
     game = make("othello")
     with pytest.raises(ValueError, match="num_envs is 0"):
-        SelfPlayVecEnv(game, 0)
+        BoardVecEnv(game, 0)
     with pytest.raises(ValueError, match="range"):
-        SelfPlayVecEnv(game, 2, random_plies=(5, 2))
+        BoardVecEnv(game, 2, random_plies=(5, 2))
     over = game.init(1)._replace(terminated=np.array([True]))
     with pytest.raises(ValueError, match="starts must hold"):
-        SelfPlayVecEnv(game, 2, starts=over)
-    env = SelfPlayVecEnv(game, 2)
+        BoardVecEnv(game, 2, starts=over)
+    env = BoardVecEnv(game, 2)
     with pytest.raises(AttributeError, match="share"):
         env.set_attr("game", game)

@@ -10,7 +10,7 @@ import numpy as np
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 
-from boardenvs.envs.sb3 import SelfPlayVecEnv
+from boardenvs.envs.sb3 import BoardVecEnv
 from training.checkpoint import save_checkpoint, write_atomically
 from training.config import Config
 from training.evaluation import PanelResult, evaluate
@@ -35,7 +35,7 @@ class Training(BaseCallback):
     """
 
     def __init__(
-        self, config: Config, folder: Path, env: SelfPlayVecEnv, interrupt: InterruptRequest
+        self, config: Config, folder: Path, env: BoardVecEnv, interrupt: InterruptRequest
     ) -> None:
         super().__init__()
         self.config = config

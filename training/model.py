@@ -14,7 +14,7 @@ from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.utils import LinearSchedule
 
-from boardenvs.envs.sb3 import SelfPlayVecEnv
+from boardenvs.envs.sb3 import BoardVecEnv
 from training.checkpoint import to_arrays, to_tensors
 from training.config import Config
 
@@ -39,8 +39,8 @@ class Trunk(BaseFeaturesExtractor):
         return features
 
 
-def make_env(config: Config) -> SelfPlayVecEnv:
-    return SelfPlayVecEnv(
+def make_env(config: Config) -> BoardVecEnv:
+    return BoardVecEnv(
         config.make_game(),
         config.self_play.boards,
         random_plies=config.self_play.random_plies,
@@ -48,7 +48,7 @@ def make_env(config: Config) -> SelfPlayVecEnv:
     )
 
 
-def make_model(config: Config, env: SelfPlayVecEnv) -> MaskablePPO:
+def make_model(config: Config, env: BoardVecEnv) -> MaskablePPO:
     """An untrained model; seeds all random generators with the run's seed."""
     ppo = config.ppo
     model = MaskablePPO(
@@ -76,7 +76,7 @@ def make_model(config: Config, env: SelfPlayVecEnv) -> MaskablePPO:
     return model
 
 
-def capture(model: MaskablePPO, env: SelfPlayVecEnv) -> dict[str, Any]:
+def capture(model: MaskablePPO, env: BoardVecEnv) -> dict[str, Any]:
     """All that the rest of a training depends on, between two updates."""
     return {
         "policy": model.policy.state_dict(),
@@ -91,7 +91,7 @@ def capture(model: MaskablePPO, env: SelfPlayVecEnv) -> dict[str, Any]:
     }
 
 
-def restore(model: MaskablePPO, env: SelfPlayVecEnv, captured: dict[str, Any]) -> None:
+def restore(model: MaskablePPO, env: BoardVecEnv, captured: dict[str, Any]) -> None:
     """Put a model and environment made from the same settings where `capture` found them."""
     model.policy.load_state_dict(captured["policy"])
     model.policy.optimizer.load_state_dict(captured["optimizer"])
