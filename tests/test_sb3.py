@@ -11,6 +11,7 @@ import torch as th
 from gymnasium import spaces
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer
+from sb3_contrib.common.maskable.callbacks import MaskableEvalCallback
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3.common.vec_env import VecMonitor
@@ -264,3 +265,39 @@ def test_wrong_arguments_are_refused() -> None:
     env = BoardVecEnv(game, 2)
     with pytest.raises(AttributeError, match="share"):
         env.set_attr("game", game)
+
+
+@pytest.mark.parametrize(("game_id", "rules"), VARIANTS)
+@pytest.mark.parametrize("seat", ["random", 0])
+def test_against_an_opponent_every_state_is_the_learners(
+    game_id: str, rules: dict[str, Any], seat: str | int
+) -> None:
+    game, rng = make(game_id, **rules), np.random.default_rng(0)
+    chosen = game.roles[seat] if isinstance(seat, int) else seat
+    env = BoardVecEnv(game, 24, opponent="greedy", seat=chosen, random_plies=(0, 4), seed=3)
+    env.reset()
+    rewards_seen: list[float] = []
+    for _ in range(80):
+        before, seats = env.state, env.batch.seats.copy()
+        assert np.array_equal(before.to_move, seats)
+        _, rewards, dones, infos = env.step(game.sample(before, rng))
+        assert (env.state.ply[~dones] == before.ply[~dones] + 2).all()
+        rewards_seen += rewards[dones].tolist()
+        assert all(infos[row]["plies"] > before.ply[row] for row in np.flatnonzero(dones))
+    assert rewards_seen
+    if "othello" in game_id:
+        assert np.mean(rewards_seen) < 0, "random play does not beat greedy"
+
+
+def test_callbacks_of_sb3_contrib_work_on_it(tmp_path: Any) -> None:
+    """`MaskableEvalCallback` against an opponent, while MaskablePPO learns against it."""
+    game = make("othello")
+    train, judge = (VecMonitor(BoardVecEnv(game, 16, opponent="random", seed=s)) for s in (1, 2))
+    callback = MaskableEvalCallback(
+        judge, n_eval_episodes=20, eval_freq=32, log_path=str(tmp_path), verbose=0
+    )
+    model = MaskablePPO("MlpPolicy", train, n_steps=32, batch_size=64, n_epochs=1, seed=0)
+    model.learn(16 * 32 * 2, callback=callback)
+    results = np.load(tmp_path / "evaluations.npz")["results"]
+    assert results.shape[1] == 20
+    assert set(np.unique(results)) <= {-1.0, 0.0, 1.0}

@@ -83,5 +83,5 @@ def test_starts_from_a_position_and_names_a_bad_one():
 def test_wrong_options_are_named():
     with pytest.raises(ValueError, match=r"unknown seat 'whit'\. Did you mean 'white'"):
         gymnasium.make("boardenvs/LinesOfAction-v0", seat="whit")
-    with pytest.raises(TypeError, match="unknown option of lines_of_action_v0 'rule'.*'rules'"):
+    with pytest.raises(TypeError, match=r"unknown option of lines_of_action_v0 'rule'.*'rules'"):
         gymnasium.make("boardenvs/LinesOfAction-v0", rule="classic")

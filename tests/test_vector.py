@@ -1,4 +1,4 @@
-"""Batches as Gymnasium's vector environment: against the kernel, row by row, and its conventions."""
+"""Batches as Gymnasium's vector environment: against the kernel row by row; its conventions."""
 
 import gymnasium
 import numpy as np
@@ -275,7 +275,7 @@ def test_wrong_input_is_named():
         make(2, opponent="greddy")
     with pytest.raises(ValueError, match=r"unknown reward 'gaol'\. Did you mean 'goal'"):
         make(2, reward="gaol")
-    with pytest.raises(TypeError, match="unknown option of othello_v0 'oponent'.*'opponent'"):
+    with pytest.raises(TypeError, match=r"unknown option of othello_v0 'oponent'.*'opponent'"):
         make(2, oponent="random")
     env = make(3)
     with pytest.raises(ResetNeeded):

@@ -128,9 +128,9 @@ def _sb3(game_id: str, boards: int) -> Callable[[], Callable[[], int]]:
     """As `_vector`, through Stable-Baselines3's interface, masks included."""
 
     def start() -> Callable[[], int]:
-        from boardenvs.envs.sb3 import SelfPlayVecEnv
+        from boardenvs.envs.sb3 import BoardVecEnv
 
-        env, rng = SelfPlayVecEnv(games.make(game_id), boards), np.random.default_rng(0)
+        env, rng = BoardVecEnv(games.make(game_id), boards), np.random.default_rng(0)
         env.reset()
 
         def play() -> int:
