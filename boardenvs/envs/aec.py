@@ -76,8 +76,8 @@ class BoardAECEnv(BoardEnv, AECEnv):
             self.infos[agent] = {"illegal_action": number}
             self._finish(self._forfeit_rewards([position.to_move]), truncated=False)
             return
+        self.last_action, self.last_position = number, position
         self._position = position = self.game.next(position, number)
-        self.last_action = number
         self.agent_selection = self.possible_agents[position.to_move]
         if position.terminated:
             self._finish(self._final_rewards(), truncated=False)

@@ -22,6 +22,7 @@ Reward: TypeAlias = Literal["goal", "zero_sum"]
 RenderMode: TypeAlias = Literal["human", "ansi", "rgb_array"]
 
 ILLEGAL_ACTION_REWARD = -1.0  # under either scale of rewards
+FRAMES_PER_SECOND = 2  # that a window shows
 
 
 class ResetNeededError(error.ResetNeeded, AttributeError):
@@ -55,7 +56,7 @@ class BoardEnv:
             "name": name,
             "render_modes": list(get_args(RenderMode)),
             "is_parallelizable": False,  # as PettingZoo says of games of turns
-            "render_fps": 2,
+            "render_fps": FRAMES_PER_SECOND,
         }
         self.possible_agents = list(game.roles)
         shape = game.observation_shape
@@ -65,6 +66,7 @@ class BoardEnv:
         self.action_spaces = {role: spaces.Discrete(game.num_actions) for role in game.roles}
         self.state_space = spaces.Box(0, 1, (*shape[:2], shape[2] + 1), np.int8)
         self.last_action: int | None = None
+        self.last_position: Position | None = None  # before the last action
         self._window: Any = None
 
     def observation_space(self, agent: str) -> spaces.Dict:
@@ -92,20 +94,18 @@ class BoardEnv:
         """A str for "ansi", a (H, W, 3) uint8 array for "rgb_array"; None for "human"."""
         from boardenvs import render
 
-        match self.render_mode:
-            case None:
-                raise ValueError(
-                    "no render_mode was given: make the environment with render_mode= one of "
-                    f"{', '.join(map(repr, get_args(RenderMode)))}"
-                )
-            case "ansi":
-                return render.to_ansi(self.game, self._position, self.last_action)
-            case "rgb_array":
-                return render.to_rgb(self.game, self._position, self.last_action)
-            case "human":
-                if self._window is None:
-                    self._window = render.Window(self.metadata["name"], self.metadata["render_fps"])
-                self._window.show(render.to_rgb(self.game, self._position, self.last_action))
+        if self.render_mode is None:
+            raise ValueError(
+                "no render_mode was given: make the environment with render_mode= one of "
+                f"{', '.join(map(repr, get_args(RenderMode)))}"
+            )
+        draw = render.to_ansi if self.render_mode == "ansi" else render.to_rgb
+        picture = draw(self.game, self._position, self.last_action, before=self.last_position)
+        if self.render_mode != "human":
+            return picture
+        if self._window is None:
+            self._window = render.Window(self.metadata["name"], self.metadata["render_fps"])
+        self._window.show(picture)
         return None
 
     def close(self) -> None:
@@ -121,7 +121,7 @@ class BoardEnv:
                 # Not an error: PettingZoo's api_test demands that strange options do no harm.
                 warnings.warn(unknown("reset option", name, ["position"]), stacklevel=3)
         self._position = self._given_position((options or {}).get("position"))
-        self.last_action = None
+        self.last_action = self.last_position = None
 
     def _given_position(self, given: Position | str | None) -> Position:
         if given is None:

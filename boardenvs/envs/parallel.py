@@ -69,6 +69,7 @@ class BoardParallelEnv(BoardEnv, ParallelEnv):
                 infos[self.possible_agents[role]]["illegal_action"] = chosen[role]
             rewards, terminated = self._forfeit_rewards(offenders), True
         else:
+            self.last_position = self._position
             self.last_action = chosen[self._position.to_move]
             self._position = self.game.next(self._position, self.last_action)
             terminated = self._position.terminated
