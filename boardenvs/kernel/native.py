@@ -19,23 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from boardenvs.kernel.trace import Node, Program
+from boardenvs.kernel.trace import OPERATORS, Node, Program
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 # Rows between the two loops of a program: their values stay in a first-level cache.
 _BLOCK = 256
-
-_OPERATORS = {
-    "and": "&",
-    "or": "|",
-    "xor": "^",
-    "add": "+",
-    "sub": "-",
-    "mul": "*",
-    "shl": "<<",
-    "shr": ">>",
-}
 
 _PRELUDE = '''"""Written by boardenvs.kernel.native."""
 import numpy as np
@@ -220,7 +209,7 @@ class _Writer:
                 self._globals.append(f"{table} = np.array({list(node.extra.values)}, np.uint64)")
                 return f"{table}[{args[0]}]"
             case op:
-                return f"{args[0]} {_OPERATORS[op]} {args[1]}"
+                return f"{args[0]} {OPERATORS[op]} {args[1]}"
 
 
 def _operations(program: Program) -> list[int]:

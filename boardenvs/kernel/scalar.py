@@ -9,20 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from boardenvs.kernel.trace import Node, Program
+from boardenvs.kernel.trace import OPERATORS, Node, Program
 from boardenvs.kernel.words import ALL
 
-_OPERATORS = {
-    "and": "&",
-    "or": "|",
-    "xor": "^",
-    "add": "+",
-    "sub": "-",
-    "mul": "*",
-    "shl": "<<",
-    "shr": ">>",
-    "less": "<",
-}
 _NEEDS_CUT = {"shr", "less", "popcount", "nonzero", "lookup", "when", "fill"}
 _MAX_NESTING = 12  # CPython's parser refuses deeply nested parentheses
 
@@ -110,7 +99,7 @@ class _Writer:
             case "when":
                 return self.branch(node.extra.program, args)
             case op:
-                return f"({args[0]} {_OPERATORS[op]} {args[1]})"
+                return f"({args[0]} {OPERATORS[op]} {args[1]})"
 
     def fill(self, start: str, through: str, shift: int) -> str:
         front, total = self.fresh(), self.fresh()

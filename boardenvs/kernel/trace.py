@@ -10,6 +10,19 @@ from boardenvs.kernel.words import ALL, Table
 
 Target = Literal["scalar", "batch"]
 
+# How the operations that are Python operators are written.
+OPERATORS = {
+    "and": "&",
+    "or": "|",
+    "xor": "^",
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "shl": "<<",
+    "shr": ">>",
+    "less": "<",
+}
+
 
 @dataclass(frozen=True)
 class Node:
