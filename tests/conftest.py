@@ -1,0 +1,35 @@
+"""Fixtures over all games and compilers, and a Hypothesis profile that repeats itself exactly."""
+
+import pytest
+from hypothesis import HealthCheck, settings
+from variants import BACKENDS, VARIANTS, make
+
+from boardenvs.kernel import set_backend
+
+settings.register_profile(
+    "boardenvs",
+    deadline=None,
+    derandomize=True,
+    # The fixtures below hold nothing that an example could spoil for the next one.
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+settings.load_profile("boardenvs")
+
+
+@pytest.fixture(params=VARIANTS)
+def name(request):
+    """The name of a game under one of its rules."""
+    return request.param
+
+
+@pytest.fixture
+def game(name):
+    return make(name)
+
+
+@pytest.fixture(params=BACKENDS)
+def backend(request):
+    """Each compiler of the rules in turn."""
+    set_backend(request.param)
+    yield request.param
+    set_backend(None)

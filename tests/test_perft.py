@@ -1,0 +1,44 @@
+"""The numbers of lines of play from the start; `perft.json` holds them from depth 1 on."""
+
+import json
+
+import pytest
+from variants import HERE, VARIANTS, make, random_position
+
+from boardenvs import divide, perft
+
+PERFT: dict[str, list[int]] = json.loads((HERE / "perft.json").read_text())
+
+
+def test_every_variant_has_values():
+    assert PERFT.keys() == VARIANTS.keys()
+
+
+@pytest.mark.usefixtures("backend")
+def test_perft(name, game):
+    assert perft(game, 0) == 1
+    for depth, expected in enumerate(PERFT[name], start=1):
+        count = perft(game, depth)
+        assert count == expected, f"depth {depth}; by first move: {divide(game, depth)}"
+
+
+def test_divide_adds_up(game):
+    """From a position in the middle, too, and by the names of the legal actions."""
+    position = random_position(game, seed=5, plies=9)
+    shares = divide(game, 3, position)
+    assert sum(shares.values()) == perft(game, 3, position)
+    assert list(shares) == [game.action_name(a, position) for a in position.legal_actions()]
+
+
+def test_finished_game_has_no_successors():
+    game = make("othello")
+    position = random_position(game, seed=0, plies=100)
+    assert position.terminated
+    assert [perft(game, depth, position) for depth in range(3)] == [1, 0, 0]
+
+
+def test_bad_depth():
+    with pytest.raises(ValueError, match="depth is -1: it must be 0 or more"):
+        perft(make("othello"), -1)
+    with pytest.raises(ValueError, match="depth is 0: it must be 1 or more"):
+        divide(make("othello"), 0)

@@ -1,0 +1,153 @@
+"""The kernel against the slow rules in `reference.py`, on random games and random positions."""
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import CELLS, HOLES, NOOP, REFERENCE, Board
+from variants import VARIANTS
+
+from boardenvs.perft import successors
+from boardenvs.state import stack, take, unstack
+
+
+def word(cells):
+    return sum(1 << (8 * (y - 1) + (x - 1)) for x, y in cells)
+
+
+def words(board):
+    return word(board.pieces[0]), word(board.pieces[1])
+
+
+def check_position(game, rules, position, board):
+    """The same squares, legal actions, end and goals; returns the moves by action."""
+    assert (position.pieces(0), position.pieces(1)) == words(board)
+    assert (position.to_move, position.ply) == (board.to_move, board.ply)
+    moves = {game.parse_gdl(rules.spell(move)): move for move in rules.legal(board)}
+    assert position.legal_actions() == sorted(moves)
+    assert position.terminated == rules.over(board)
+    assert game.result(position) == rules.goals(board)
+    return moves
+
+
+def check_successors(game, rules, position, moves, board):
+    """All successors at once, as a batch, and those of `moves` on one board."""
+    state = stack([position])
+    assert tuple(game.goal(state)[0]) == (rules.goals(board) if rules.over(board) else (0, 0))
+    rows, actions, after = successors(game, state)
+    assert (rows == 0).all()
+    batch = dict(zip(actions.tolist(), unstack(after), strict=True))
+    for action, move in moves.items():
+        next_board = rules.after(board, move)
+        check_position(game, rules, batch[action], next_board)
+        assert game.next(position, action) == batch[action]
+
+
+def test_every_variant_has_a_reference():
+    assert REFERENCE.keys() == VARIANTS.keys()
+
+
+def test_start(name, game):
+    check_position(game, REFERENCE[name], game.start(), REFERENCE[name].start)
+
+
+@pytest.mark.usefixtures("backend")
+def test_random_games(name, game):
+    """Random games advance as a batch and, at the same time, as boards of the reference."""
+    rules, rng = REFERENCE[name], random.Random(name)
+    boards = [rules.start] * 8
+    state = game.init(len(boards))
+    seen_end = False
+    for _ in range(70):
+        moves = [
+            check_position(game, rules, position, board)
+            for position, board in zip(unstack(state), boards, strict=True)
+        ]
+        seen_end |= bool(state.terminated.any())
+        goals = [rules.goals(b) if rules.over(b) else (0, 0) for b in boards]
+        np.testing.assert_array_equal(game.goal(state), goals)
+        live = np.flatnonzero(~state.terminated)
+        if not live.size:
+            break
+        state, boards = take(state, live), [boards[i] for i in live]
+        actions = [rng.choice(sorted(moves[i])) for i in live]
+        boards = [
+            rules.after(board, moves[i][action])
+            for i, board, action in zip(live, boards, actions, strict=True)
+        ]
+        state = game.step(state, np.array(actions))
+    assert seen_end or name == "wolf_and_sheep_described"
+
+
+@st.composite
+def any_board(draw, name):
+    """Pieces placed at random, as many of a side as the game can have, and either side to move."""
+    shuffled = draw(st.permutations(CELLS))
+    if name.startswith("wolf_and_sheep"):
+        first, second = shuffled[:1], shuffled[1:5]
+    elif name.startswith("lines_of_action"):
+        count = draw(st.integers(0, 12))
+        first, second = shuffled[:count], shuffled[count : count + draw(st.integers(0, 12))]
+    else:
+        free = [cell for cell in shuffled if "holes" not in name or cell not in HOLES]
+        discs = draw(st.integers(0, len(free)))
+        split = draw(st.integers(0, discs))
+        first, second = free[:split], free[split:discs]
+    ply = draw(st.sampled_from([0, 1, 48, 49, 50, 51]))
+    return Board((frozenset(first), frozenset(second)), draw(st.integers(0, 1)), ply)
+
+
+@pytest.mark.usefixtures("backend")
+@settings(max_examples=150)
+@given(data=st.data())
+def test_random_positions(name, game, data):
+    """Any position that the game accepts: its legal actions, and one step from it."""
+    rules = REFERENCE[name]
+    board = data.draw(any_board(name))
+    position = game.position(words(board), board.to_move, board.ply)
+    moves = check_position(game, rules, position, board)
+    some = dict(sorted(moves.items())[:: max(1, len(moves) // 6)])
+    check_successors(game, rules, position, some, board)
+
+
+@pytest.mark.usefixtures("backend")
+def test_forced_passes(name, game):
+    """Where a side that is to move has no move and the game goes on, it may only pass."""
+    rules, rng = REFERENCE[name], random.Random(0)
+    passes = 0
+    for _ in range(200):
+        board = stuck_board(name, rng)
+        if board is None:
+            continue
+        position = game.position(words(board), board.to_move, board.ply)
+        moves = check_position(game, rules, position, board)
+        if [*moves.values()] == [NOOP]:
+            passes += 1
+            check_successors(game, rules, position, moves, board)
+    # In Wolf and Sheep a side without a move ends the game. In described Lines of Action only a
+    # board filled by one side up to the edge could hold a piece back.
+    assert (passes > 0) == (name not in NEVER_PASSES)
+
+
+NEVER_PASSES = ("wolf_and_sheep", "wolf_and_sheep_described", "lines_of_action_described")
+
+
+def stuck_board(name, rng):
+    """Positions in which a side is likely to have no move."""
+    if name.startswith("wolf_and_sheep"):
+        cells = rng.sample(CELLS, 5)
+        return Board((frozenset(cells[:1]), frozenset(cells[1:])), rng.randrange(2), 7)
+    if name == "lines_of_action_described":
+        cells = rng.sample(CELLS, 24)
+        return Board((frozenset(cells[:12]), frozenset(cells[12:])), rng.randrange(2), 7)
+    if name == "lines_of_action":
+        # Two pieces in opposite corners, each line of which is blocked by its first neighbours.
+        own = {(1, 1), (8, 8)}
+        opp = {(1, 2), (2, 1), (2, 2), (7, 7), (7, 8), (8, 7)}
+        opp |= set(rng.sample([c for c in CELLS if c not in own | opp], 6))
+        return Board((frozenset(own), frozenset(opp)), 0, 7)
+    free = [cell for cell in CELLS if "holes" not in name or cell not in HOLES]
+    cells = rng.sample(free, 12)
+    return Board((frozenset(cells[:2]), frozenset(cells[2:])), rng.randrange(2), 7)

@@ -1,0 +1,66 @@
+"""The games that the tests run over, and where their data lies."""
+
+import functools
+import gzip
+import json
+import random
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from boardenvs import games
+from boardenvs.game import Game
+from boardenvs.state import Position
+
+HERE = Path(__file__).resolve().parent
+# Other people's data, which is read where it is there and not kept here.
+SHARED = HERE.parents[1] / "shared"
+
+
+def _variants() -> dict[str, tuple[str, dict[str, str]]]:
+    """Every registered game, and twice where it takes `rules`."""
+    found: dict[str, tuple[str, dict[str, str]]] = {}
+    for game_id in games.GAMES:
+        found[game_id] = (game_id, {})
+        if "rules" in games.parameters(game_id):
+            found[f"{game_id}_described"] = (game_id, {"rules": "described"})
+    return found
+
+
+VARIANTS = _variants()
+
+BACKENDS = [
+    "numpy",
+    pytest.param(
+        "numba",
+        marks=pytest.mark.skipif(not find_spec("numba"), reason="numba is not installed"),
+    ),
+]
+
+
+@functools.cache
+def make(name: str) -> Game:
+    """The variant's game; one object for all tests, so that it is compiled once."""
+    game_id, rules = VARIANTS[name]
+    return games.make(game_id, **rules)
+
+
+def load_playouts(name: str) -> list[dict[str, Any]]:
+    with gzip.open(HERE / "playouts" / f"{name}.jsonl.gz", "rt") as file:
+        return [json.loads(line) for line in file]
+
+
+def random_line(game: Game, seed: int, plies: int) -> tuple[list[Position], list[int]]:
+    """Uniformly random play for at most so many plies: the positions, and the actions between."""
+    rng = random.Random(seed)
+    positions, actions = [game.start()], list[int]()
+    while not positions[-1].terminated and len(actions) < plies:
+        actions.append(rng.choice(positions[-1].legal_actions()))
+        positions.append(game.next(positions[-1], actions[-1]))
+    return positions, actions
+
+
+def random_position(game: Game, seed: int, plies: int) -> Position:
+    return random_line(game, seed, plies)[0][-1]
