@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import io
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import torch as th
+
+from boardenvs.files import write_atomically
 
 KEEP = 2  # the last checkpoint and one to fall back on
 
@@ -23,16 +24,6 @@ _DIGEST = hashlib.sha256().digest_size
 
 class CheckpointError(Exception):
     """A checkpoint that is missing or damaged; the message names the file."""
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Replace `path` so that it holds the old or the new content whenever power or process end."""
-    aside = path.with_name(path.name + ".tmp")
-    with aside.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    aside.replace(path)
 
 
 def save_checkpoint(folder: Path, steps: int, content: dict[str, Any]) -> Path:

@@ -11,7 +11,8 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 
 from boardenvs.envs.sb3 import BoardVecEnv
-from training.checkpoint import save_checkpoint, write_atomically
+from boardenvs.files import write_atomically
+from training.checkpoint import save_checkpoint
 from training.config import Config
 from training.evaluation import PanelResult, evaluate
 from training.interrupt import InterruptRequest

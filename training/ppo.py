@@ -22,7 +22,8 @@ from rich.table import Table
 from sb3_contrib import MaskablePPO
 
 from boardenvs.errors import unknown
-from training.checkpoint import CheckpointError, load_newest, write_atomically
+from boardenvs.files import write_atomically
+from training.checkpoint import CheckpointError, load_newest
 from training.config import Config, ConfigError, read_config
 from training.evaluation import PanelResult, Score, evaluate
 from training.interrupt import InterruptRequest

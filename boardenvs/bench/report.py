@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import platform
-import tempfile
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import numpy as np
 from rich.table import Table
 
 from boardenvs.bench.measure import Measurement
+from boardenvs.files import write_atomically
 
 # The yardstick of each game's ratio: OpenSpiel's loop for the games it has, Othello's for the rest.
 _YARDSTICK = {"lines_of_action": "lines_of_action", "connect_four": "", "tictactoe": ""}
@@ -152,9 +153,9 @@ def write_picture(path: Path, results: list[Measurement], game_id: str) -> None:
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     figure.tight_layout()
-    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        figure.savefig(Path(folder) / path.name)
-        os.replace(Path(folder) / path.name, path)
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png")
+    write_atomically(path, buffer.getvalue())
     plt.close(figure)
 
 
@@ -172,14 +173,6 @@ def _lines(
             key = (w.library, w.interface, w.backend)
             lines.setdefault(key, []).append((w.boards, r.median, min(r.cpu), max(r.cpu)))
     return lines
-
-
-def write_atomically(path: Path, data: bytes) -> None:
-    """Write to a temporary name beside the file and rename."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent)
-    with os.fdopen(handle, "wb") as file:
-        file.write(data)
-    os.replace(temporary, path)
 
 
 def _short(value: float) -> str:

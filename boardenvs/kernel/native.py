@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from boardenvs.files import write_atomically
 from boardenvs.kernel.trace import OPERATORS, Node, Program
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -76,12 +77,12 @@ def _load(source: str) -> Any:
     try:
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
-            _write(path, source)
+            write_atomically(path, source.encode())
     except OSError:  # a home that cannot be written to: compile anew in each process
         folder = tempfile.mkdtemp(prefix="boardenvs_")
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         path = Path(folder) / path.name
-        _write(path, source)
+        write_atomically(path, source.encode())
     spec = importlib.util.spec_from_file_location(f"boardenvs_kernel_{digest}", path)
     assert spec is not None
     assert spec.loader is not None
@@ -89,14 +90,6 @@ def _load(source: str) -> Any:
     sys.modules[spec.name] = module  # Numba's cache imports it by its name
     spec.loader.exec_module(module)
     return module
-
-
-def _write(path: Path, text: str) -> None:
-    """Write to a temporary name and rename, since other processes may do the same."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-    with os.fdopen(handle, "w") as file:
-        file.write(text)
-    os.replace(temporary, path)
 
 
 class _Writer:
