@@ -1,0 +1,98 @@
+"""The benchmark: that it runs and what it writes. Its figures are nobody's to test."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from boardenvs.bench.measure import Measurement, measure
+from boardenvs.bench.peers import peers
+from boardenvs.bench.report import ratio
+from boardenvs.bench.workloads import Workload, workloads
+
+
+def run(*arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "boardenvs.bench", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_tables_figures_and_pictures(tmp_path):
+    result = run(
+        *("--games", "wolf_and_sheep", "--sizes", 1, 8, "--backends", "numpy", "--rounds", 2),
+        *("--seconds", 0.01, "--no-peers", "--out", tmp_path),
+    )
+    assert result.returncode == 0, result.stderr
+    for word in ("raw_env", "kernel", "vec_env", "SB3 VecEnv", "Bytes a board"):
+        assert word in result.stdout
+    document = json.loads((tmp_path / "bench.json").read_text())
+    rows = document["results"]
+    assert {(r["interface"], r["boards"]) for r in rows} == {
+        *(("raw_env", 1), ("env", 1)),
+        *((name, size) for name in ("kernel", "vec_env", "SB3 VecEnv") for size in (1, 8)),
+    }
+    for row in rows:
+        assert len(row["plies_per_cpu_second"]) == 2
+        assert row["median"] == np.median(row["plies_per_cpu_second"])
+    assert document["versions"]["numpy"] == np.__version__
+    assert (tmp_path / "wolf_and_sheep.png").read_bytes().startswith(b"\x89PNG")
+    assert {p.name for p in tmp_path.iterdir()} == {"bench.json", "wolf_and_sheep.png"}
+
+
+def test_wrong_input_is_named(tmp_path):
+    assert "Did you mean 'othello'" in run("--games", "otello").stderr
+    assert "numpi" in run("--backends", "numpi").stderr
+
+
+def test_our_workloads_count_what_they_play():
+    """One ply a board in a batch; whole games, and so some more than asked for, on one board."""
+    for workload in workloads(["othello"], [16], ["numpy"]):
+        count = workload.start()()
+        assert count == 16 if workload.boards == 16 else 300 <= count < 300 + 70
+
+
+@pytest.mark.parametrize("library", ["OpenSpiel", "PettingZoo"])
+def test_peers_play(library):
+    pytest.importorskip({"OpenSpiel": "pyspiel", "PettingZoo": "pygame"}[library])
+    found = [w for w in peers([16]) if w.library == library]
+    assert found
+    results, errors = measure(found, 1, 0.01, lambda name: None)
+    assert not errors
+    assert all(r.median > 0 for r in results)
+
+
+def test_a_peer_that_fails_is_reported_and_an_own_failure_raised():
+    def broken():
+        raise RuntimeError("no such thing")
+
+    peer, own = (
+        Workload(library, "othello", "x", 1, None, broken) for library in ("X", "boardenvs")
+    )
+    results, errors = measure([peer], 1, 0.01, lambda name: None)
+    assert not results
+    assert errors == {peer.name: "RuntimeError: no such thing"}
+    with pytest.raises(RuntimeError):
+        measure([own], 1, 0.01, lambda name: None)
+
+
+def test_ratios_take_the_right_yardstick():
+    def result(library, game, interface, speed):
+        return Measurement(Workload(library, game, interface, 1, None, lambda: lambda: 1), [speed])
+
+    results = [
+        result("OpenSpiel", "othello", "State loop", 10),
+        result("OpenSpiel", "lines_of_action", "State loop", 5),
+        result("PettingZoo", "connect_four", "env", 2),
+        othello := result("boardenvs", "othello", "vec_env", 100),
+        wolf := result("boardenvs", "wolf_and_sheep", "kernel", 50),
+        lines := result("boardenvs", "lines_of_action", "vec_env", 50),
+        single := result("boardenvs", "reversi", "env", 6),
+        alone := result("boardenvs", "reversi", "raw_env", 6),
+    ]
+    ours = (othello, wolf, lines, single, alone)
+    assert [ratio(r, results) for r in ours] == [10, 5, 10, 3, None]
