@@ -51,7 +51,11 @@ def make_module(game_id: str) -> Module:
         """Many games at once, as Gymnasium's vector environment; options: `BoardVectorEnv`."""
         return vector_env(game_id, num_envs, **options)
 
-    return Module(env, raw_env, parallel_env, vec_env)
+    made = Module(env, raw_env, parallel_env, vec_env)
+    makers = (BoardAECEnv, BoardAECEnv, BoardParallelEnv, BoardVectorEnv)
+    for function, maker in zip(made, makers, strict=True):
+        _show_options(function, maker, game_id)
+    return made
 
 
 def aec_env(game_id: str, *, on_illegal: OnIllegal, **options: Any) -> BoardAECEnv:
@@ -75,15 +79,30 @@ def vector_env(game_id: str, num_envs: int = 1, **options: Any) -> BoardVectorEn
     return BoardVectorEnv(game, num_envs, name=module_name(game_id), **options)
 
 
+def _options(maker: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """The keywords of an environment that users give."""
+    return {
+        name: parameter
+        for name, parameter in inspect.signature(maker).parameters.items()
+        if parameter.kind is parameter.KEYWORD_ONLY and name not in ("name", "on_illegal")
+    }
+
+
+def _show_options(function: Callable[..., Any], maker: Callable[..., Any], game_id: str) -> None:
+    """Have `help` and editors show the options by name, those of the rules included."""
+    signature = inspect.signature(function)
+    given = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+    rules = inspect.signature(games.GAMES[game_id]).parameters
+    named = [*_options(maker).values(), *(rules[name] for name in games.parameters(game_id))]
+    shown = [*given, *(p.replace(kind=p.KEYWORD_ONLY) for p in named)]
+    vars(function)["__signature__"] = signature.replace(parameters=shown)
+
+
 def _split(
     game_id: str, maker: Callable[..., Any], options: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The options of the environment and those of the rules; TypeError for any other."""
-    own = {
-        name
-        for name, parameter in inspect.signature(maker).parameters.items()
-        if parameter.kind is parameter.KEYWORD_ONLY and name not in ("name", "on_illegal")
-    }
+    own = _options(maker)
     rules = games.parameters(game_id)
     for name in options:
         if name not in own and name not in rules:
