@@ -133,7 +133,7 @@ class _Writer:
         body = [*_loads(program, text, first), *self._statements(program, first, text)]
         body += [f"k{i}[r - start] = {text[i]}" for i in kept]
         body += [f"o{k}[r] = {text[o]}" for k, o in enumerate(program.outputs) if not late[o]]
-        lines += [f"            {line}" for line in body]
+        lines += [f"            {line}" for line in body or ["pass"]]
         if second:
             body = [*_loads(program, text, second)]
             body += [f"{text[i]} = k{i}[r - start]" for i in kept]
