@@ -61,15 +61,16 @@ class Kernel:
         self._function = function
         self._num_inputs = num_inputs
         self._name = name
-        self._one: dict[Backend, Callable[..., tuple[int, ...]]] = {}
+        self._one: dict[Backend | None, Callable[..., tuple[int, ...]]] = {}
         self._batch: dict[Backend, Callable[[Sequence[Array], Sequence[Array]], None]] = {}
 
     def one(self, *inputs: int) -> tuple[int, ...]:
         """For one board: ints in [0, 2**64) in and out."""
-        backend = _chosen or get_backend()
-        if backend not in self._one:
-            self._one[backend] = self._compile_one()
-        return self._one[backend](*inputs)
+        try:  # costs nothing where it succeeds, which is all but once
+            function = self._one[_chosen]
+        except KeyError:
+            function = self._one[get_backend()] = self._compile_one()
+        return function(*inputs)
 
     def batch(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
         """For a batch: reads arrays (B,) and writes arrays (B,); see `arrays.ArrayProgram`."""
