@@ -12,7 +12,7 @@ README = (Path(__file__).resolve().parents[1] / "README.md").read_text(encoding=
 
 def test_examples_run(capsys):
     pytest.importorskip("gymnasium")
-    namespace: dict[str, object] = {}
+    namespace = {}
     blocks = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     assert len(blocks) >= 3
     for block in blocks:

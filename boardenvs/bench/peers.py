@@ -85,10 +85,10 @@ def _pgx(boards: int) -> Callable[[], Callable[[], int]]:
             action = act_randomly(choice, state.legal_action_mask)
             return step(state, action, jax.random.split(chance, boards)), None
 
-        @jax.jit
-        def many(state: Any, key: Any) -> Any:
+        def scan(state: Any, key: Any) -> Any:
             return jax.lax.scan(one, state, jax.random.split(key, _PGX_STEPS))[0]
 
+        many = jax.jit(scan)
         state = jax.jit(jax.vmap(env.init))(jax.random.split(jax.random.key(0), boards))
         key = jax.random.key(1)
 
