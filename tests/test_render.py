@@ -281,7 +281,9 @@ def test_missing_pygame_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_there_is_a_picture_of_every_game_and_no_other() -> None:
-    assert {path.name for path in IMAGES.glob("*.svg")} == {f"{game_id}.svg" for game_id in games.GAMES}
+    assert {path.name for path in IMAGES.glob("*.svg")} == {
+        f"{game_id}.svg" for game_id in games.GAMES
+    }
 
 
 @pytest.mark.parametrize("game_id", games.GAMES)
