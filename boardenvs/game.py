@@ -42,6 +42,7 @@ from boardenvs.state import (
 from boardenvs.symmetry import IDENTITY, Symmetry
 
 WIN, DRAW, LOSS = 100.0, 50.0, 0.0
+ILLEGAL_ACTION_REWARD = -1.0  # of an offender whose game ends with it, under either scale
 
 
 def goal_to_reward(goal: Any) -> Any:

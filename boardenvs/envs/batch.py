@@ -13,11 +13,9 @@ import numpy as np
 
 from boardenvs.agents import Agent, make_agent
 from boardenvs.errors import IllegalActionError, unknown
-from boardenvs.game import DRAW, Game
+from boardenvs.game import ILLEGAL_ACTION_REWARD, Game, goal_to_reward
 from boardenvs.openings import random_openings
 from boardenvs.state import BoolArray, FloatArray, Int8Array, IntArray, State, put, take
-
-ILLEGAL_ACTION_REWARD = -1.0
 
 # Openings are drawn this many at a time: a batch large enough to be cheap a game.
 _POOL = 4096
@@ -59,15 +57,12 @@ class Batch:
     ) -> None:
         if not isinstance(size, int) or size < 1:
             raise ValueError(f"num_envs is {size!r}: it must be a whole number, 1 or more")
-        seats = (*game.roles, "random", "alternating")
-        if seat not in seats:
-            raise ValueError(unknown("seat", seat, seats))
         if starts is not None and (not len(starts.ply) or is_over(game, starts).any()):
             raise ValueError("starts must hold one or more positions in which the game is not over")
         self.game = game
         self.size = size
         self.opponent = make_agent(opponent) if isinstance(opponent, str) else opponent
-        self.seat = seat
+        self.seat = checked_seat(game, seat)
         self.random_plies = random_plies
         self._starts = starts
         self._goal_rewards = goal_rewards
@@ -199,7 +194,7 @@ class Batch:
         if ended.size:
             final = take(self.state, ended)
             goals = self.game.results(final)[np.arange(ended.size), movers[ended]]
-            rewards[ended] = goals if self._goal_rewards else (goals - DRAW) / DRAW
+            rewards[ended] = goals if self._goal_rewards else goal_to_reward(goals)
             truncated[ended] = self.game.truncated(final)
         rewards[illegal] = ILLEGAL_ACTION_REWARD
         return Plies(rewards, (over & ~truncated) | illegal, truncated, illegal)
@@ -247,6 +242,14 @@ class Batch:
         self._games = snapshot["games"]
         self._keys = snapshot["keys"]
         self._rng.bit_generator.state = snapshot["rng"]
+
+
+def checked_seat(game: Game, seat: str) -> str:
+    """The seat, or ValueError where it is neither a role nor a way to draw one."""
+    seats = (*game.roles, "random", "alternating")
+    if seat not in seats:
+        raise ValueError(unknown("seat", seat, seats))
+    return seat
 
 
 def is_over(game: Game, state: State) -> BoolArray:

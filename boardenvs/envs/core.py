@@ -14,14 +14,13 @@ from gymnasium import error, spaces
 from boardenvs import fen
 from boardenvs.bitboard import SIZE
 from boardenvs.errors import IllegalActionError, PositionError, unknown
-from boardenvs.game import WIN, Game, goal_to_reward
+from boardenvs.game import ILLEGAL_ACTION_REWARD, WIN, Game, goal_to_reward
 from boardenvs.kernel import ALL
 from boardenvs.state import Int8Array, Position
 
 Reward: TypeAlias = Literal["goal", "zero_sum"]
 RenderMode: TypeAlias = Literal["human", "ansi", "rgb_array"]
 
-ILLEGAL_ACTION_REWARD = -1.0  # under either scale of rewards
 FRAMES_PER_SECOND = 2  # that a window shows
 
 
