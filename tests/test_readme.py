@@ -25,6 +25,7 @@ def test_examples_run(capsys):
 def test_links_and_pictures_exist():
     root = Path(__file__).resolve().parents[1]
     links = re.findall(r"\]\((?!https?:)([^)#]+)\)", README)
+    links += re.findall(r'<img src="([^"]+)"', README)
     assert len([link for link in links if link.startswith(".images/")]) > len(games.GAMES)
     for link in links:
         assert (root / link).exists(), link
