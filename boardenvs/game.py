@@ -20,8 +20,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from boardenvs import bitboard
-from boardenvs.errors import PositionError
+from boardenvs.errors import PositionError, is_whole
 from boardenvs.kernel import (
+    ALL,
     Bits,
     Kernel,
     less,
@@ -147,11 +148,11 @@ class Game(ABC):
 
         Raises PositionError where the squares, the side to move or the ply are impossible.
         """
-        if any(not 0 <= bits < 1 << 64 for bits in squares) or squares[0] & squares[1]:
+        if not all(is_whole(bits, 0, ALL) for bits in squares) or squares[0] & squares[1]:
             raise PositionError(f"{squares} are not two disjoint sets of squares (64-bit words)")
-        if to_move not in (0, 1):
+        if not is_whole(to_move, 0, 1):
             raise PositionError(f"to_move is {to_move!r}: it must be 0 or 1, an index of roles")
-        if not 0 <= ply < 1 << 31:
+        if not is_whole(ply, 0, (1 << 31) - 1):
             raise PositionError(f"ply is {ply!r}: it must be 0 or more, and less than 2**31")
         self.check_squares(squares)
         own, opp = squares[to_move], squares[1 - to_move]

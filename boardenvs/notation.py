@@ -110,7 +110,9 @@ class Moving(ABC):
     ) -> str:
         if check_action(action, 513) == 512:
             return noop
-        target = self.target(action, position)
+        # What is not legal ends nowhere: its direction says more than a square would.
+        known = position if position is not None and position.is_legal(action) else None
+        target = self.target(action, known)
         end = DIRECTIONS[action // 64].name if target is None else write(target)
         return write(action % 64) + separator + end
 

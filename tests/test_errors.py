@@ -1,5 +1,7 @@
 """Bad input to the rules: each message names the value, what is wrong and what would be right."""
 
+import re
+
 import pytest
 from variants import make
 
@@ -199,3 +201,39 @@ def test_no_rule_sheet_spelling_of_a_move(name, text):
 def test_cell_off_the_board(cell):
     with pytest.raises(ValueError, match="is not on the board: x and y go from 1 to 8"):
         square_of(*cell)
+
+
+@pytest.mark.parametrize("value", [2.5, True, "x", [1]])
+def test_parameters_of_a_wrong_type(value):
+    """Named with their value, as those out of range are."""
+    for game_id, name in (
+        ("wolf_and_sheep", "max_plies"),
+        ("lines_of_action", "max_steps"),
+        ("othello", "holes"),
+    ):
+        with pytest.raises(ValueError, match=re.escape(f"{name} is {value!r}: it must be")):
+            games.make(game_id, **{name: value})
+    for game_id in ("wolf_and_sheep", "lines_of_action"):
+        with pytest.raises(ValueError, match="unknown rules"):
+            games.make(game_id, rules=value)
+
+
+@pytest.mark.parametrize("value", [1.5, True, "a", None])
+def test_positions_of_a_wrong_type(game, value):
+    squares = game.setup()
+    for arguments in (
+        {"squares": (value, 0)},
+        {"squares": squares, "to_move": value},
+        {"squares": squares, "ply": value},
+    ):
+        with pytest.raises(PositionError, match=re.escape(repr(value))):
+            game.position(**arguments)
+
+
+def test_the_name_of_an_illegal_move_in_lines_of_action_is_its_direction():
+    game = make("lines_of_action")
+    start = game.start()
+    for action in range(game.num_actions):
+        name = game.action_name(action, start)
+        assert game.parse_action(name) == action
+        assert (name == game.action_name(action)) == (not start.is_legal(action) or action == 512)

@@ -37,7 +37,7 @@ from boardenvs.bitboard import (
     steps,
 )
 from boardenvs.bitslice import countdown, line_counts
-from boardenvs.errors import PositionError, unknown
+from boardenvs.errors import PositionError, check_name, is_whole
 from boardenvs.game import Game
 from boardenvs.kernel import ALL, Bits, Table, guard, less, nonzero, popcount, when
 from boardenvs.notation import Moving
@@ -82,10 +82,9 @@ class LinesOfAction(Moving, Game):
     gdl_cell: ClassVar = "{file} {y}"
 
     def __post_init__(self) -> None:
-        if self.rules not in _BLACK:
-            raise ValueError(unknown("rules", self.rules, _BLACK))
-        if not isinstance(self.max_steps, int) or self.max_steps < 1:
-            raise ValueError(f"max_steps is {self.max_steps!r}: it must be 1 or more")
+        check_name("rules", self.rules, _BLACK)
+        if not is_whole(self.max_steps, 1):
+            raise ValueError(f"max_steps is {self.max_steps!r}: it must be 1 or more, and whole")
 
     def setup(self) -> tuple[int, int]:
         return _BLACK[self.rules], _WHITE

@@ -25,7 +25,7 @@ from boardenvs.bitboard import (
     squares_of,
     step,
 )
-from boardenvs.errors import PositionError
+from boardenvs.errors import PositionError, is_whole
 from boardenvs.game import Game
 from boardenvs.kernel import ALL, Bits, Table, guard, nonzero, popcount, spread, when
 from boardenvs.notation import Placing
@@ -58,7 +58,8 @@ class Othello(Placing, Game):
     symmetries: ClassVar = ALL_EIGHT
 
     def __post_init__(self) -> None:
-        if not 0 <= self.holes <= ALL or self.holes & (self.setup()[0] | self.setup()[1]):
+        centre = self.setup()[0] | self.setup()[1]
+        if not is_whole(self.holes, 0, ALL) or self.holes & centre:
             raise ValueError(
                 f"holes is {self.holes!r}: it must be a bitboard of 64 bits without the four "
                 "squares in the centre"

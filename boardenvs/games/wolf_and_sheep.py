@@ -31,7 +31,7 @@ from boardenvs.bitboard import (
     step,
 )
 from boardenvs.bitslice import countdown
-from boardenvs.errors import PositionError, unknown
+from boardenvs.errors import PositionError, check_name, is_whole
 from boardenvs.game import Game
 from boardenvs.kernel import ALL, Bits, Table, less, nonzero, spread
 from boardenvs.notation import Moving
@@ -72,10 +72,11 @@ class WolfAndSheep(Moving, Game):
     gdl_cell: ClassVar = "c{x} c{y}"
 
     def __post_init__(self) -> None:
-        if self.rules not in _STEPS:
-            raise ValueError(unknown("rules", self.rules, _STEPS))
-        if self.max_plies is not None and self.max_plies < 1:
-            raise ValueError(f"max_plies is {self.max_plies!r}: it must be 1 or more, or None")
+        check_name("rules", self.rules, _STEPS)
+        if self.max_plies is not None and not is_whole(self.max_plies, 1):
+            raise ValueError(
+                f"max_plies is {self.max_plies!r}: it must be 1 or more, or None, and whole"
+            )
 
     def setup(self) -> tuple[int, int]:
         return from_squares(["d8"]), from_squares(["a1", "c1", "e1", "g1"])
