@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, cast
 
+import gymnasium
 import numpy as np
 import pytest
 import torch as th
@@ -301,3 +302,14 @@ def test_callbacks_of_sb3_contrib_work_on_it(tmp_path: Any) -> None:
     results = np.load(tmp_path / "evaluations.npz")["results"]
     assert results.shape[1] == 20
     assert set(np.unique(results)) <= {-1.0, 0.0, 1.0}
+
+
+def test_maskable_ppo_takes_the_single_environment_as_it_is() -> None:
+    """Its `action_masks` is found through Gymnasium's wrappers; no ActionMasker is needed."""
+    env = gymnasium.make("boardenvs/Othello-v0", opponent="random")
+    model = MaskablePPO("MlpPolicy", env, n_steps=64, batch_size=32, n_epochs=1, seed=0)
+    model.learn(128)
+    mean, _ = evaluate_policy(model, env, n_eval_episodes=3, warn=False)
+    assert -1 <= cast(float, mean) <= 1
+    masks = model.rollout_buffer.action_masks
+    assert 0 < masks.mean() < 0.5, "the masks of the games, not those of ones"
