@@ -313,3 +313,22 @@ def test_maskable_ppo_takes_the_single_environment_as_it_is() -> None:
     assert -1 <= cast(float, mean) <= 1
     masks = model.rollout_buffer.action_masks
     assert 0 < masks.mean() < 0.5, "the masks of the games, not those of ones"
+
+
+@pytest.mark.parametrize("opponent", [None, "random"])
+def test_games_that_go_on_do_not_write_into_a_snapshot(opponent: str | None) -> None:
+    """Taken once, it restores the same games twice."""
+    env = BoardVecEnv(make("othello"), 32, opponent=opponent, random_plies=(0, 6), seed=1)
+    env.reset()
+    snapshot = env.snapshot()
+
+    def go_on() -> list[bytes]:
+        rng, record = np.random.default_rng(0), []
+        env.restore(snapshot)
+        for _ in range(70):
+            observation, rewards, _, _ = env.step(env.game.sample(env.state, rng))
+            record += [cast(Any, observation).tobytes(), rewards.tobytes()]
+        env.reset()
+        return record
+
+    assert go_on() == go_on()

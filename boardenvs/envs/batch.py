@@ -7,12 +7,13 @@ learner's seat, with the opponent's plies played inside. There is no loop over b
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from boardenvs.agents import Agent, make_agent
-from boardenvs.errors import IllegalActionError, unknown
+from boardenvs.errors import IllegalActionError, check_name, is_whole
 from boardenvs.game import ILLEGAL_ACTION_REWARD, Game, goal_to_reward
 from boardenvs.openings import random_openings
 from boardenvs.state import BoolArray, FloatArray, Int8Array, IntArray, State, put, take
@@ -55,14 +56,15 @@ class Batch:
         starts: State | None = None,
         goal_rewards: bool = False,
     ) -> None:
-        if not isinstance(size, int) or size < 1:
+        if not is_whole(size, 1):
             raise ValueError(f"num_envs is {size!r}: it must be a whole number, 1 or more")
         if starts is not None and (not len(starts.ply) or is_over(game, starts).any()):
             raise ValueError("starts must hold one or more positions in which the game is not over")
         self.game = game
         self.size = size
         self.opponent = make_agent(opponent) if isinstance(opponent, str) else opponent
-        self.seat = checked_seat(game, seat)
+        check_seat(game, seat)
+        self.seat = seat
         self.random_plies = random_plies
         self._starts = starts
         self._goal_rewards = goal_rewards
@@ -86,7 +88,7 @@ class Batch:
                 raise ValueError(f"there are {len(seeds)} seeds for {self.size} games")
             keys = np.array([int(s) % (1 << 64) for s in seeds], np.uint64)
         self._keys = keys
-        # Two words suffice to tell batches of seeds apart; all of them would be slow to mix.
+        # A digest of all seeds, in which the order counts of the first one only.
         digest = [int(np.bitwise_xor.reduce(_mix(keys))), int(keys[0]), self.size]
         self._rng = np.random.default_rng(digest)
         self._games[:] = 0
@@ -225,17 +227,20 @@ class Batch:
 
     def snapshot(self) -> dict[str, Any]:
         """All that the games to come depend on, as arrays and plain values; see `restore`."""
-        return {
-            "state": tuple(self.state),
-            "pool": tuple(self._pool),
-            "seats": self.seats,
-            "games": self._games,
-            "keys": self._keys,
-            "rng": self._rng.bit_generator.state,
-        }
+        return deepcopy(
+            {
+                "state": tuple(self.state),
+                "pool": tuple(self._pool),
+                "seats": self.seats,
+                "games": self._games,
+                "keys": self._keys,
+                "rng": self._rng.bit_generator.state,
+            }
+        )
 
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Go on from a `snapshot` of a batch made alike."""
+        snapshot = deepcopy(snapshot)  # games that go on write into their arrays
         self.state = State(*snapshot["state"])
         self._pool = State(*snapshot["pool"])
         self.seats = snapshot["seats"]
@@ -244,12 +249,9 @@ class Batch:
         self._rng.bit_generator.state = snapshot["rng"]
 
 
-def checked_seat(game: Game, seat: str) -> str:
-    """The seat, or ValueError where it is neither a role nor a way to draw one."""
-    seats = (*game.roles, "random", "alternating")
-    if seat not in seats:
-        raise ValueError(unknown("seat", seat, seats))
-    return seat
+def check_seat(game: Game, seat: str) -> None:
+    """ValueError where the seat is neither a role nor a way to draw one."""
+    check_name("seat", seat, (*game.roles, "random", "alternating"))
 
 
 def is_over(game: Game, state: State) -> BoolArray:

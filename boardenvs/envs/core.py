@@ -13,7 +13,7 @@ from gymnasium import error, spaces
 
 from boardenvs import fen
 from boardenvs.bitboard import SIZE
-from boardenvs.errors import IllegalActionError, PositionError, unknown
+from boardenvs.errors import IllegalActionError, PositionError, check_name, unknown
 from boardenvs.game import ILLEGAL_ACTION_REWARD, WIN, Game, goal_to_reward
 from boardenvs.kernel import ALL
 from boardenvs.state import Int8Array, Position
@@ -44,10 +44,9 @@ class BoardEnv:
     def __init__(
         self, game: Game, *, name: str, reward: Reward = "goal", render_mode: RenderMode | None
     ) -> None:
-        if reward not in get_args(Reward):
-            raise ValueError(unknown("reward", reward, get_args(Reward)))
-        if render_mode is not None and render_mode not in get_args(RenderMode):
-            raise ValueError(unknown("render_mode", render_mode, get_args(RenderMode)))
+        check_name("reward", reward, get_args(Reward))
+        if render_mode is not None:
+            check_name("render_mode", render_mode, get_args(RenderMode))
         self.game = game
         self.reward = reward
         self.render_mode = render_mode

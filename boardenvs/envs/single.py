@@ -9,7 +9,7 @@ import numpy as np
 
 from boardenvs.agents import Agent, make_agent
 from boardenvs.envs.aec import BoardAECEnv
-from boardenvs.envs.batch import checked_seat
+from boardenvs.envs.batch import check_seat
 from boardenvs.envs.core import RenderMode, Reward
 from boardenvs.game import Game
 from boardenvs.state import Int8Array, stack
@@ -37,11 +37,12 @@ class BoardSingleEnv(gymnasium.Env[Int8Array, np.int64]):
         reward: Reward = "zero_sum",
         render_mode: RenderMode | None = None,
     ) -> None:
+        check_seat(game, seat)
         self.board = BoardAECEnv(
             game, name=name, on_illegal="forfeit", reward=reward, render_mode=render_mode
         )
         self.opponent = make_agent(opponent) if isinstance(opponent, str) else opponent
-        self.seat = checked_seat(game, seat)
+        self.seat = seat
         self.render_mode = render_mode
         first = game.roles[0]
         self.observation_space = self.board.observation_space(first)["observation"]

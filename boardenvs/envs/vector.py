@@ -14,7 +14,7 @@ from gymnasium.vector.utils import batch_space
 from boardenvs.agents import Agent
 from boardenvs.envs.batch import Batch, Plies
 from boardenvs.envs.core import Reward
-from boardenvs.errors import unknown
+from boardenvs.errors import check_name, unknown
 from boardenvs.game import Game
 from boardenvs.state import BoolArray, FloatArray, Int8Array, IntArray, take
 
@@ -54,8 +54,7 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
         copy: bool = True,
     ) -> None:
-        if reward not in get_args(Reward):
-            raise ValueError(unknown("reward", reward, get_args(Reward)))
+        check_name("reward", reward, get_args(Reward))
         self.game = game
         self.num_envs = num_envs
         self.batch = Batch(
