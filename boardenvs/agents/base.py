@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -19,3 +19,18 @@ class Agent(Protocol):
         All chance comes from `rng`: the same state and generator give the same actions.
         """
         ...
+
+
+@runtime_checkable
+class GameSpecific(Protocol):
+    """An agent that does not play every game."""
+
+    def check_game(self, game: Game) -> None:
+        """ValueError, with what it does play, where the agent cannot play this game."""
+        ...
+
+
+def check_game(agent: object, game: Game) -> None:
+    """ValueError where the agent cannot play the game; call it before a contest begins."""
+    if isinstance(agent, GameSpecific):
+        agent.check_game(game)

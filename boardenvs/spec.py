@@ -1,0 +1,80 @@
+"""Texts that name a thing and its parameters: "name", "name:key=value,key=value", "name:VALUE".
+
+Agents ("alphabeta:depth=4") and games ("wolf_and_sheep:rules=described") are written so.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+
+from boardenvs.errors import unknown
+
+T = TypeVar("T")
+
+_BOOLS = {"true": True, "false": False}
+_WANTED = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+
+
+def make_from_spec(
+    what: str,
+    spec: str,
+    factories: Mapping[str, Callable[..., T]],
+    hidden: tuple[str, ...] = (),
+) -> T:
+    """What the text describes, made by the factory of its name.
+
+    The factory's parameters, all but the `hidden` ones, are those of the text; a first one without
+    a key is the value of the first parameter. ValueError for unknown names, with the nearest one
+    that exists, and for values of a wrong type; `what` is what such names are called.
+    """
+    name, separator, rest = spec.partition(":")
+    if name not in factories:
+        raise ValueError(unknown(what, name, factories))
+    if separator and not rest:
+        raise ValueError(f'{spec!r} ends in ":" without a parameter: write {name!r} for defaults')
+    known = {k: t for k, t in parameters_of(factories[name]).items() if k not in hidden}
+    values: dict[str, Any] = {}
+    for index, item in enumerate(rest.split(",") if rest else ()):
+        key, separator, text = item.partition("=")
+        if not separator and index == 0 and known:
+            key, text = next(iter(known)), item
+        if not text:
+            raise ValueError(f"{item!r} in {spec!r} is no parameter: write it as key=value")
+        if key not in known:
+            raise ValueError(unknown(f"parameter of {name}", key, known))
+        if key in values:
+            raise ValueError(f"{key} is given twice in {spec!r}")
+        values[key] = _parse(key, text, known[key])
+    missing = [k for k, p in _signature(factories[name]).items() if p.default is p.empty]
+    missing = [k for k in missing if k in known and k not in values]
+    if missing:
+        raise ValueError(f"{spec!r} lacks {missing[0]}: write {name}:{missing[0].upper()}")
+    return factories[name](**values)
+
+
+def parameters_of(factory: Callable[..., object]) -> dict[str, Any]:
+    """The names of what a factory can be given, and their types."""
+    function = getattr(factory, "func", factory)  # of a partial
+    hints = get_type_hints(function.__init__ if inspect.isclass(function) else function)
+    return {name: hints[name] for name in _signature(factory)}
+
+
+def _signature(factory: Callable[..., object]) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(factory).parameters
+
+
+def _parse(key: str, text: str, kind: Any) -> Any:
+    """The value that a text has as `kind`: bool, int, float, str, or one of them or None."""
+    optional = get_origin(kind) in (types.UnionType,) and type(None) in get_args(kind)
+    if optional:
+        if text == "none":
+            return None
+        (kind,) = (k for k in get_args(kind) if k is not type(None))
+    try:
+        return _BOOLS[text] if kind is bool else kind(text)
+    except (ValueError, KeyError):
+        wanted = _WANTED[kind] + (" or none" if optional else "")
+        raise ValueError(f"{key} is {text!r}: it must be {wanted}") from None
