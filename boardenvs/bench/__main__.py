@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -20,12 +21,16 @@ _SIZES = [1, 16, 256, 1024, 4096, 16384, 65536]
 _PEER_SIZES = [16, 256, 1024, 4096]
 
 
-def main() -> None:
-    """Measure, print the tables, write bench.json and a picture of each game."""
-    arguments = _parser().parse_args()
+def main(words: Sequence[str] | None = None, prog: str = "python -m boardenvs.bench") -> None:
+    """Measure, print the tables, write bench.json and a picture of each game.
+
+    `words` are the arguments of the command named `prog`, by default those of the process.
+    """
+    parser = _parser(prog)
+    arguments = parser.parse_args(words)
     for game_id in arguments.games:
         if game_id not in GAMES:
-            raise SystemExit(unknown("game", game_id, GAMES))
+            parser.error(unknown("game", game_id, GAMES))
     pinned = pin_to_one_core()
     chosen = list(workloads(arguments.games, arguments.sizes, arguments.backends))
     if not arguments.no_peers:
@@ -55,19 +60,34 @@ def main() -> None:
     console.print(f"figures and pictures are in {arguments.out}/")
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m boardenvs.bench", description=__doc__)
-    parser.add_argument("--games", nargs="+", default=list(GAMES), metavar="GAME")
-    parser.add_argument("--sizes", nargs="+", type=int, default=_SIZES, metavar="BOARDS")
-    parser.add_argument(
-        "--backends", nargs="+", choices=["numpy", "numba"], default=_backends(), metavar="BACKEND"
+def _parser(prog: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog=prog,
+        description="Measure the speed and memory of uniformly random play through every "
+        "interface, and other libraries' where they are installed.",
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
-    parser.add_argument("--rounds", type=int, default=5, help="interleaved rounds (5)")
-    parser.add_argument(
-        "--seconds", type=float, default=0.2, help="CPU seconds of each workload in a round (0.2)"
+    add = parser.add_argument
+    add("--games", nargs="+", default=list(GAMES), metavar="GAME", help="the games to play")
+    add("--sizes", nargs="+", type=int, default=_SIZES, metavar="BOARDS", help="boards in a batch")
+    add(
+        "--backends",
+        nargs="+",
+        choices=["numpy", "numba"],
+        default=_backends(),
+        metavar="BACKEND",
+        help="what runs the rules: numpy, numba",
     )
-    parser.add_argument("--no-peers", action="store_true", help="leave the other libraries out")
-    parser.add_argument("--out", type=Path, default=Path("runs/bench"), metavar="FOLDER")
+    add("--rounds", type=int, default=5, help="interleaved rounds")
+    add("--seconds", type=float, default=0.2, help="CPU seconds of each workload in a round")
+    add("--no-peers", action="store_true", help="leave the other libraries out")
+    add(
+        "--out",
+        type=Path,
+        default=Path("runs/bench"),
+        metavar="FOLDER",
+        help="where bench.json and the pictures go",
+    )
     return parser
 
 

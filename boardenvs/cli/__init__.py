@@ -1,0 +1,56 @@
+"""The command line, `boardenvs COMMAND`: one file a command, one function in it of the same name.
+
+What a command needs beyond the rules is imported inside its function, so that help is quick.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from boardenvs import __version__
+from boardenvs.cli import bench
+from boardenvs.cli.group import ErrorsGroup
+
+app = typer.Typer(
+    name="boardenvs",
+    cls=ErrorsGroup,
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"boardenvs {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version and end.", is_eager=True, callback=_show_version
+        ),
+    ] = False,
+) -> None:
+    """Two-player board games: rules, records, players and the contests between them.
+
+    Games and players are named by a text, alone or with parameters:
+    `othello`, `wolf_and_sheep:rules=described,max_plies=none`, `alphabeta:depth=4`.
+    """
+
+
+app.command(
+    add_help_option=False,
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+)(bench.bench)
+
+
+def main() -> None:
+    """Run the command that the process was called with."""
+    app()
