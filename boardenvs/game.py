@@ -65,6 +65,7 @@ class Game(ABC):
     roles: ClassVar[tuple[str, str]]  # first to move first
     action_planes: ClassVar[int]  # 64 actions each
     symmetries: ClassVar[tuple[Symmetry, ...]] = (IDENTITY,)  # those that leave the rules unchanged
+    variants: ClassVar[tuple[str, ...]] = ()  # the values of a parameter `rules`, the first default
     max_plies: ClassVar[int | None] = None  # a cap that truncates a game that is not over
     holes: ClassVar[int] = 0  # squares out of play, as a bitboard
     board_look: ClassVar[str] = "wood"  # how it is drawn: a name in `boardenvs.render.theme`

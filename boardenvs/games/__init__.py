@@ -15,6 +15,7 @@ from boardenvs.game import Game
 from boardenvs.games.lines_of_action import LinesOfAction
 from boardenvs.games.othello import CENTRE_HOLES, Othello
 from boardenvs.games.wolf_and_sheep import WolfAndSheep
+from boardenvs.spec import make_from_spec, write_spec
 
 GAMES: dict[str, Callable[..., Game]] = {
     "othello": Othello,
@@ -25,11 +26,17 @@ GAMES: dict[str, Callable[..., Game]] = {
 }
 
 
-def parameters(game_id: str) -> list[str]:
-    """The names of a game's rule parameters; ValueError for an unknown id."""
+def defaults(game_id: str) -> dict[str, Any]:
+    """A game's rule parameters and their values by default; ValueError for an unknown id."""
     if game_id not in GAMES:
         raise ValueError(unknown("game", game_id, GAMES))
-    return [name for name in inspect.signature(GAMES[game_id]).parameters if name != "id"]
+    signature = inspect.signature(GAMES[game_id])
+    return {name: p.default for name, p in signature.parameters.items() if name != "id"}
+
+
+def parameters(game_id: str) -> list[str]:
+    """The names of a game's rule parameters; ValueError for an unknown id."""
+    return list(defaults(game_id))
 
 
 def make(game_id: str, **rules: Any) -> Game:
@@ -45,4 +52,30 @@ def make(game_id: str, **rules: Any) -> Game:
     return GAMES[game_id](**rules)
 
 
-__all__ = ["GAMES", "Game", "LinesOfAction", "Othello", "WolfAndSheep", "make", "parameters"]
+def parse(spec: str) -> Game:
+    """The game of a text: "othello", "wolf_and_sheep:rules=described,max_plies=none".
+
+    ValueError for unknown names, with the nearest one that exists, and for wrong values.
+    """
+    return make_from_spec("game", spec, GAMES, hidden=("id",))
+
+
+def spec_of(game: Game) -> str:
+    """The text that `parse` makes this game of: its id, and the parameters not left as they are."""
+    values = {name: getattr(game, name) for name in parameters(game.id)}
+    standard = defaults(game.id)
+    return write_spec(game.id, {k: v for k, v in values.items() if v != standard[k]})
+
+
+__all__ = [
+    "GAMES",
+    "Game",
+    "LinesOfAction",
+    "Othello",
+    "WolfAndSheep",
+    "defaults",
+    "make",
+    "parameters",
+    "parse",
+    "spec_of",
+]

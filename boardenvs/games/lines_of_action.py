@@ -77,6 +77,7 @@ class LinesOfAction(Moving, Game):
     max_steps: int = 50
 
     roles: ClassVar = ("black", "white")
+    variants: ClassVar = tuple(_BLACK)
     action_planes: ClassVar = 8
     symmetries: ClassVar = ALL_EIGHT
     gdl_cell: ClassVar = "{file} {y}"

@@ -67,6 +67,7 @@ class WolfAndSheep(Moving, Game):
     max_plies: int | None = 200  # type: ignore[misc]  # None: no cap
 
     roles: ClassVar = ("wolf", "sheep")
+    variants: ClassVar = tuple(_STEPS)
     action_planes: ClassVar = 8
     symmetries: ClassVar = (IDENTITY, MIRROR)
     gdl_cell: ClassVar = "c{x} c{y}"
