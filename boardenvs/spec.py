@@ -57,8 +57,13 @@ def make_from_spec(
 
 def write_spec(name: str, values: Mapping[str, bool | int | float | str | None]) -> str:
     """The text that names a thing with these parameters; `make_from_spec` reads it back."""
-    items = [f"{key}={_write(value)}" for key, value in values.items()]
+    items = [f"{key}={write_value(value)}" for key, value in values.items()]
     return f"{name}:{','.join(items)}" if items else name
+
+
+def write_value(value: bool | int | float | str | None) -> str:
+    """A parameter's value as `make_from_spec` reads it."""
+    return str(value).lower() if value is None or isinstance(value, bool) else str(value)
 
 
 def parameters_of(factory: Callable[..., object]) -> dict[str, Any]:
@@ -84,7 +89,3 @@ def _parse(key: str, text: str, kind: Any) -> Any:
     except (ValueError, KeyError):
         wanted = _WANTED[kind] + (" or none" if optional else "")
         raise ValueError(f"{key} is {text!r}: it must be {wanted}") from None
-
-
-def _write(value: bool | int | float | str | None) -> str:
-    return str(value).lower() if value is None or isinstance(value, bool) else str(value)

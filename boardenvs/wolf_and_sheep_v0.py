@@ -38,7 +38,7 @@ The mask marks the legal actions of the agent to move; for the other agent it is
 
 ## Action space
 
-Action 64*d + s moves the piece on square s = 8*(y-1) + (x-1) (0 is a1, 7 is h1, 63 is h8) in
+Action `64*d + s` moves the piece on square `s = 8*(y-1) + (x-1)` (0 is a1, 7 is h1, 63 is h8) in
 direction d: 0 north, 1 north-east, 2 east, 3 south-east, 4 south, 5 south-west, 6 west,
 7 north-west; north is the way to rank 8. Action 512 is noop, the pass. Nobody ever
 passes in the turn-based form: a side without a move ends the game. Action

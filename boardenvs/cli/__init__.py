@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from boardenvs import __version__
-from boardenvs.cli import bench
+from boardenvs.cli import bench, games, perft
 from boardenvs.cli.group import ErrorsGroup
 
 app = typer.Typer(
@@ -45,6 +45,8 @@ def _options(
     """
 
 
+app.command()(games.games)
+app.command()(perft.perft)
 app.command(
     add_help_option=False,
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True},

@@ -1,0 +1,91 @@
+"""`boardenvs games`: what there is to play."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from boardenvs.game import Game
+
+
+def games(
+    game: Annotated[
+        str | None,
+        typer.Argument(help="A game to show in full, such as `wolf_and_sheep:rules=described`."),
+    ] = None,
+) -> None:
+    """List the games and their parameters; with a GAME, show its page and its first position.
+
+    ```
+    boardenvs games
+    boardenvs games lines_of_action
+    boardenvs games lines_of_action:rules=described
+    ```
+    """
+    from boardenvs.cli.console import make_console, no_compiling
+    from boardenvs.games import parse
+
+    console = make_console()
+    with no_compiling():
+        if game is None:
+            _print_list(console)
+        else:
+            _print_page(console, parse(game))
+
+
+def _print_list(console: Console) -> None:
+    from rich.table import Table
+
+    from boardenvs.games import GAMES, make
+    from boardenvs.perft import perft
+
+    table = Table(title="Games", caption="perft: the lines of play of one, two and three plies")
+    for name in ("game", "roles", "parameters"):
+        table.add_column(name, overflow="fold")
+    for name in ("actions", "observation", "perft"):
+        table.add_column(name, justify="right")
+    for game_id in GAMES:
+        for number, game in enumerate(_variants(make(game_id))):
+            counts = " ".join(str(perft(game, depth)) for depth in (1, 2, 3))
+            table.add_row(
+                game_id if number == 0 else f"{game_id}:rules={game.variants[number]}",
+                ", ".join(game.roles),
+                _parameters(game_id) if number == 0 else "",
+                str(game.num_actions),
+                "x".join(map(str, game.observation_shape)),
+                counts,
+            )
+        table.add_section()
+    console.print(table)
+    console.print("A parameter is written after the game: wolf_and_sheep:rules=described")
+
+
+def _variants(game: Game) -> list[Game]:
+    """The game under each of its rules."""
+    from boardenvs.games import make
+
+    return [make(game.id, rules=rules) for rules in game.variants] or [game]
+
+
+def _parameters(game_id: str) -> str:
+    from boardenvs.games import defaults
+    from boardenvs.spec import write_value
+
+    return "\n".join(f"{key}={write_value(value)}" for key, value in defaults(game_id).items())
+
+
+def _print_page(console: Console, game: Game) -> None:
+    from rich.markdown import Markdown
+    from rich.text import Text
+
+    from boardenvs.envs.factory import module_name
+    from boardenvs.games import spec_of
+    from boardenvs.render import to_ansi
+
+    module = importlib.import_module(f"boardenvs.{module_name(game.id)}")
+    console.print(Markdown(module.__doc__ or "", code_theme="ansi_dark"))
+    console.print(f"\n[bold]{spec_of(game)}[/] at the start:\n")
+    console.print(Text.from_ansi(to_ansi(game, game.start(), legal=True)))
