@@ -41,8 +41,8 @@ The mask marks the legal actions of the agent to move; for the other agent it is
 ## Action space
 
 Action s, 0 to 63, places a disc on square `s = 8*(y-1) + (x-1)`: 0 is a1, 7 is h1, 63 is h8.
-Action 64 is noop, the pass; it is legal only for a side without another move. Action numbers will not
-change: saved policies depend on them.
+Action 64 is noop, the pass; it is legal only for a side without another move. Action numbers will
+not change: saved policies depend on them.
 
 ## Rewards
 
