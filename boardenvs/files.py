@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 
-def write_atomically(path: Path, content: bytes) -> None:
-    """Replace `path` so that it holds the old or the new content whenever power or process end.
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A file to write into, which takes the place of `path` when the block ends without an error.
 
-    Several processes may write the same path: one of them is last.
+    So `path` holds the old or the new content whenever power or process end. Several processes may
+    write the same path: one of them is last.
     """
     aside = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     try:
         with aside.open("wb") as file:
-            file.write(content)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         aside.replace(path)
     except BaseException:
         aside.unlink(missing_ok=True)
         raise
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Replace `path` by this content; see `replacing`."""
+    with replacing(path) as file:
+        file.write(content)
