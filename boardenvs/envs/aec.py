@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 from pettingzoo import AECEnv
 
 from boardenvs.envs.core import BoardEnv, RenderMode, ResetNeededError, Reward
+from boardenvs.errors import illegal_action
 from boardenvs.game import Game
 
 OnIllegal: TypeAlias = Literal["raise", "forfeit"]
@@ -72,7 +73,7 @@ class BoardAECEnv(BoardEnv, AECEnv):
         # All rewards are 0 until the last ply, so there is nothing to clear or accumulate before.
         if not position.is_legal(number):
             if self.on_illegal == "raise":
-                raise self._illegal(number, agent)
+                raise illegal_action(self.game, position, number)
             self.infos[agent] = {"illegal_action": number}
             self._finish(self._forfeit_rewards([position.to_move]), truncated=False)
             return

@@ -13,7 +13,7 @@ from gymnasium import error, spaces
 
 from boardenvs import fen
 from boardenvs.bitboard import SIZE
-from boardenvs.errors import IllegalActionError, PositionError, check_name, unknown
+from boardenvs.errors import PositionError, check_name, illegal_action, unknown
 from boardenvs.game import ILLEGAL_ACTION_REWARD, WIN, Game, goal_to_reward
 from boardenvs.kernel import ALL
 from boardenvs.state import Int8Array, Position
@@ -148,19 +148,8 @@ class BoardEnv:
                 f"{self.game.noop}" + (", None is for agents that are out" * (action is None))
             ) from None
         if not 0 <= number <= self.game.noop:
-            raise IllegalActionError(
-                f"action {number} is out of range: actions are 0 to {self.game.noop}"
-            )
+            raise illegal_action(self.game, self._position, number)
         return number
-
-    def _illegal(self, action: int, agent: str) -> IllegalActionError:
-        game, position = self.game, self._position
-        legal = position.legal_actions() if agent == game.roles[position.to_move] else [game.noop]
-        names = ", ".join(f"{a} ({game.action_name(a, position)})" for a in legal)
-        return IllegalActionError(
-            f"action {action} ({game.action_name(action)}) is not legal for {agent} at ply "
-            f"{position.ply}; legal: {names}"
-        )
 
     def _seen_by(self, role: int) -> tuple[int, ...]:
         own, opp, _, to_move, ply, _ = self._position
