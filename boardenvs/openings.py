@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from boardenvs.game import Game
@@ -9,6 +12,18 @@ from boardenvs.state import BoolArray, IntArray, State, concat, take
 
 # Rounds of drawing before the openings asked for count as not to be had.
 _ROUNDS = 8
+
+
+class Openings(NamedTuple):
+    """B positions and how they came about."""
+
+    state: State
+    actions: IntArray  # (B, high) int16: the plies from the start, -1 after the last
+
+    @property
+    def distinct(self) -> int:
+        """How many of the positions are distinct."""
+        return len(_first_of_each(self.state))
 
 
 def random_openings(
@@ -20,54 +35,70 @@ def random_openings(
     that short, long openings are rarer. ValueError where `plies` is no range, or where games are
     practically always over by then.
     """
-    _check_plies(plies)
-    drawn = 0
-    parts: list[State] = []
-    for _ in range(_ROUNDS):
-        part = _draw(game, count, plies, rng)
-        parts.append(part)
-        drawn += len(part.ply)
-        if drawn >= count:
-            return take(concat(parts), slice(count))
-        if drawn == 0:
-            raise ValueError(
-                f"no game of {game.id} lasts {plies[0]} random plies: lower the plies of openings"
-            )
-    found = concat(parts)
-    return take(found, rng.integers(drawn, size=count))
+    return _random_lines(game, count, plies, rng).state
 
 
 def distinct_openings(
     game: Game, count: int, plies: tuple[int, int], rng: np.random.Generator
-) -> State:
-    """`random_openings` without repeats, or with as few as the number of openings allows."""
-    found = random_openings(game, count, plies, rng)
+) -> Openings:
+    """`random_openings` without repeated positions, or with as few repeats as the game allows."""
+    found = _random_lines(game, count, plies, rng)
     for _ in range(_ROUNDS):
-        first = _first_of_each(found)
+        first = _first_of_each(found.state)
         if len(first) >= count:
             break
-        found = concat([take(found, first), random_openings(game, count, plies, rng)])
-    first = _first_of_each(found)
-    return take(found, np.resize(first, count))
+        found = _join([_select(found, first), _random_lines(game, count, plies, rng)])
+    first = _first_of_each(found.state)
+    return _select(found, np.resize(first, count))
 
 
-def _draw(game: Game, count: int, plies: tuple[int, int], rng: np.random.Generator) -> State:
+def _random_lines(
+    game: Game, count: int, plies: tuple[int, int], rng: np.random.Generator
+) -> Openings:
+    """What `random_openings` says, with the plies played."""
+    _check_plies(plies)
+    drawn = 0
+    parts: list[Openings] = []
+    for _ in range(_ROUNDS):
+        part = _draw(game, count, plies, rng)
+        parts.append(part)
+        drawn += len(part.actions)
+        if drawn >= count:
+            return _select(_join(parts), slice(count))
+        if drawn == 0:
+            raise ValueError(
+                f"no game of {game.id} lasts {plies[0]} random plies: lower the plies of openings"
+            )
+    return _select(_join(parts), rng.integers(drawn, size=count))
+
+
+def _draw(game: Game, count: int, plies: tuple[int, int], rng: np.random.Generator) -> Openings:
     """The openings that `count` random games reach, at most `count`."""
     low, high = plies
     length = rng.integers(low, high, size=count, endpoint=True)
-    state = game.init(count)
+    line = Openings(game.init(count), np.full((count, high), -1, np.int16))
     parts = []
     for ply in range(high + 1):
-        live: BoolArray = ~(state.terminated | game.truncated(state))
-        parts.append(take(state, live & (length == ply)))
+        live: BoolArray = ~(line.state.terminated | game.truncated(line.state))
+        parts.append(_select(line, live & (length == ply)))
         going = live & (length > ply)
-        state, length = take(state, going), length[going]
+        (state, actions), length = _select(line, going), length[going]
         if not len(length):
             break
-        state = game.step(state, game.sample(state, rng))
-    found = concat(parts)
+        actions[:, ply] = game.sample(state, rng)
+        line = Openings(game.step(state, actions[:, ply]), actions)
+    found = _join(parts)
     # Short openings come first: what is cut off or dealt out in order must not depend on length.
-    return take(found, rng.permutation(len(found.ply)))
+    return _select(found, rng.permutation(len(found.actions)))
+
+
+def _select(openings: Openings, rows: Any) -> Openings:
+    """The rows selected as by `boardenvs.state.take`."""
+    return Openings(take(openings.state, rows), openings.actions[rows])
+
+
+def _join(parts: Sequence[Openings]) -> Openings:
+    return Openings(concat([p.state for p in parts]), np.concatenate([p.actions for p in parts]))
 
 
 def _first_of_each(state: State) -> IntArray:

@@ -12,7 +12,7 @@ from boardenvs.arena import play_match, score_interval
 from boardenvs.games import GAMES, Game, make
 from boardenvs.openings import distinct_openings, random_openings
 from boardenvs.perft import successors
-from boardenvs.state import IntArray, State
+from boardenvs.state import IntArray, State, unstack
 
 
 @dataclass
@@ -94,8 +94,22 @@ def test_openings_are_not_over_and_have_the_plies_asked_for(game_id: str) -> Non
 def test_openings_are_distinct_as_far_as_there_are_so_many() -> None:
     game, rng = make("othello"), np.random.default_rng(0)
     found = distinct_openings(game, 56, (3, 3), rng)  # perft(3) is 56, with transpositions
-    assert len(set(zip(found.own.tolist(), found.opp.tolist(), strict=True))) == 54
-    assert len(distinct_openings(game, 10, (0, 0), rng).ply) == 10
+    boards = zip(found.state.own.tolist(), found.state.opp.tolist(), strict=True)
+    assert len(set(boards)) == found.distinct == 54
+    assert len(distinct_openings(game, 10, (0, 0), rng).state.ply) == 10
+
+
+@pytest.mark.parametrize("game_id", GAMES)
+def test_openings_come_with_the_plies_that_lead_to_them(game_id: str) -> None:
+    game = make(game_id)
+    state, actions = distinct_openings(game, 30, (0, 5), np.random.default_rng(4))
+    for position, line in zip(unstack(state), actions.tolist(), strict=True):
+        played = game.start()
+        for action in line[: position.ply]:
+            assert played.is_legal(action)
+            played = game.next(played, action)
+        assert played == position
+        assert set(line[position.ply :]) <= {-1}
 
 
 def test_openings_longer_than_any_game_are_refused() -> None:

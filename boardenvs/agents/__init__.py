@@ -3,7 +3,7 @@
 from boardenvs.agents.base import Agent, GameSpecific, check_game
 from boardenvs.agents.greedy import GreedyAgent
 from boardenvs.agents.random import RandomAgent
-from boardenvs.agents.spec import AGENTS, make_agent
+from boardenvs.agents.spec import AGENTS, as_agent, make_agent
 
 __all__ = [
     "AGENTS",
@@ -11,6 +11,7 @@ __all__ = [
     "GameSpecific",
     "GreedyAgent",
     "RandomAgent",
+    "as_agent",
     "check_game",
     "make_agent",
 ]

@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from boardenvs.agents.base import Agent
+from boardenvs.agents.foreign import adapt, load_agent
 from boardenvs.agents.greedy import GreedyAgent
 from boardenvs.agents.random import RandomAgent
+from boardenvs.agents.trained import TrainedAgent, policy_agent
 from boardenvs.spec import make_from_spec
 
 # What makes each agent; the parameters of its constructor are those of the text.
 AGENTS: dict[str, Callable[..., Agent]] = {
     "random": RandomAgent,
     "greedy": GreedyAgent,
+    "policy": policy_agent,
+    "trained": TrainedAgent,
+    "python": load_agent,
 }
 
 
@@ -22,3 +27,8 @@ def make_agent(spec: str) -> Agent:
     ValueError for unknown names, with the nearest one that exists, and for wrong values.
     """
     return make_from_spec("agent", spec, AGENTS)
+
+
+def as_agent(given: object) -> Agent:
+    """The agent that is given as a text (`make_agent`) or as an object of Python (`adapt`)."""
+    return make_agent(given) if isinstance(given, str) else adapt(given)

@@ -2,42 +2,80 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from boardenvs.agents import Agent
-from boardenvs.game import DRAW, LOSS, WIN, Game
-from boardenvs.openings import distinct_openings
-from boardenvs.state import FloatArray, IntArray, State, concat, take
+from boardenvs.agents import as_agent
+from boardenvs.arena.intervals import score_interval, share_interval
+from boardenvs.arena.player import FORFEIT, Conduct, Player
+from boardenvs.game import LOSS, WIN, Game
+from boardenvs.openings import Openings, distinct_openings
+from boardenvs.state import FloatArray, IntArray, State, concat, put, take
 
-_Z95 = 1.959963984540054  # the normal distribution's 97.5 % quantile
+Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
 class MatchResult:
-    """How a match went for the first agent; a win scores 1, a draw 1/2, a loss 0."""
+    """How a match went for the first agent; a win scores 1, a draw 1/2, a loss 0.
 
-    pair_scores: FloatArray  # (pairs,) float64: the mean score of each opening's two games
-    wins: int
-    draws: int
-    losses: int
+    Arrays (2, pairs) hold the games where it had the first role in row 0 and those where it had
+    the second in row 1; column i is opening i. A forfeit is a loss.
+    """
+
+    scores: FloatArray  # (2, pairs) float64
+    forfeits: IntArray  # (2, pairs) int8: 1 and 2 where the first and the second agent forfeited
     mean_plies: float  # the length of a game, its opening included
+    openings: int  # how many of them are distinct
+    conduct: tuple[Conduct, Conduct]  # of the first and of the second agent
+    actions: IntArray | None = None  # (2, pairs, P) int16, openings included, -1 after the end
 
     @property
     def games(self) -> int:
-        return self.wins + self.draws + self.losses
+        return self.scores.size
+
+    @property
+    def wins(self) -> int:
+        return int((self.scores == 1).sum())
+
+    @property
+    def draws(self) -> int:
+        return int((self.scores == 0.5).sum())
+
+    @property
+    def losses(self) -> int:
+        return int((self.scores == 0).sum())
+
+    @property
+    def pair_scores(self) -> FloatArray:
+        """The mean score of each opening's two games, (pairs,) float64."""
+        scores: FloatArray = self.scores.mean(axis=0)
+        return scores
 
     @property
     def score(self) -> float:
         """The mean score."""
-        return float(self.pair_scores.mean())
+        return float(self.scores.mean())
 
     @property
     def interval(self) -> tuple[float, float]:
         """The 95 % confidence interval of the score, over openings; see `score_interval`."""
         return score_interval(self.pair_scores)
+
+    @property
+    def share_intervals(self) -> tuple[tuple[float, float], ...]:
+        """The 95 % confidence intervals of the shares of wins, draws and losses."""
+        return tuple(share_interval(self.scores == value) for value in (1, 0.5, 0))
+
+    @property
+    def by_role(self) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+        """Wins, draws and losses of the first agent in the first and in the second role."""
+        first, second = (
+            tuple(int((row == value).sum()) for value in (1, 0.5, 0)) for row in self.scores
+        )
+        return first, second  # type: ignore[return-value]  # they are three each
 
     def __str__(self) -> str:
         low, high = self.interval
@@ -48,73 +86,92 @@ class MatchResult:
 
 def play_match(
     game: Game,
-    a: Agent,
-    b: Agent,
+    a: object,
+    b: object,
     pairs: int,
     *,
     opening_plies: tuple[int, int] = (6, 10),
     seed: int = 0,
+    record: bool = False,
+    progress: Progress | None = None,
 ) -> MatchResult:
     """Play 2 * `pairs` games between `a` and `b`: each opening twice, with roles swapped.
 
+    What `boardenvs.agents.as_agent` takes can play: an agent, the text of one, or a function.
     Openings are random plies, as many as `opening_plies` (low, high) says, distinct as far as the
-    game has that many. A game that its cap on plies ends counts by its position. The same seed
-    gives the same match if the agents draw their chance from the generator they are given.
+    game has that many. A game that its cap on plies ends counts by its position. An agent loses
+    the games that it forfeits (see `boardenvs.arena.player`). With `record` the result has the
+    actions of all games; `progress` is called with the games that are over and their total. The
+    same seed gives the same match if the agents draw their chance from the generator they get.
+
     ValueError for fewer than one pair, or for openings that no game is long enough for.
     """
     if pairs < 1:
         raise ValueError(f"pairs is {pairs}: it must be 1 or more")
-    openings_rng, a_rng, b_rng = np.random.default_rng(seed).spawn(3)
+    openings_rng, *rngs = np.random.default_rng(seed).spawn(3)
+    players = [Player(as_agent(x), rng) for x, rng in zip((a, b), rngs, strict=True)]
     openings = distinct_openings(game, pairs, opening_plies, openings_rng)
     role_of_a = np.repeat([0, 1], pairs)
-    players = ((a, a_rng), (b, b_rng))
-    final = _play_out(game, concat([openings, openings]), role_of_a, players)
-    goals = game.results(final)[np.arange(2 * pairs), role_of_a]
+    games = _Games(game, openings, role_of_a, record)
+    games.play_out(players, progress)
+    goals = game.results(games.final)[np.arange(2 * pairs), role_of_a]
+    scores = (goals - LOSS) / (WIN - LOSS)
+    scores[games.forfeits == 1] = 0.0
+    scores[games.forfeits == 2] = 1.0
     return MatchResult(
-        pair_scores=((goals - LOSS) / (WIN - LOSS)).reshape(2, pairs).mean(axis=0),
-        wins=int((goals == WIN).sum()),
-        draws=int((goals == DRAW).sum()),
-        losses=int((goals == LOSS).sum()),
-        mean_plies=float(final.ply.mean()),
+        scores=scores.reshape(2, pairs),
+        forfeits=games.forfeits.reshape(2, pairs),
+        mean_plies=float(games.final.ply.mean()),
+        openings=openings.distinct,
+        conduct=(players[0].conduct, players[1].conduct),
+        actions=games.recorded(),
     )
 
 
-def score_interval(pair_scores: FloatArray) -> tuple[float, float]:
-    """A 95 % confidence interval of the mean of scores from 0 to 1, one a pair of games.
+class _Games:
+    """The games of a match, played side by side: all openings, then all again, roles swapped."""
 
-    The two games of a pair share an opening and so are not independent: the pairs are what is
-    counted. It is Wilson's interval, which stays within 0 and 1 and does not shrink to a point
-    when all scores agree, for as many coin tosses as have the variance of the pairs' mean.
-    """
-    pairs, mean = len(pair_scores), float(pair_scores.mean())
-    variance = float(pair_scores.var(ddof=1)) if pairs > 1 else 0.0
-    tosses = pairs * mean * (1 - mean) / variance if variance > 0 else float(pairs)
-    squared = _Z95**2 / tosses
-    centre = (mean + squared / 2) / (1 + squared)
-    radius = math.sqrt(squared * mean * (1 - mean) + squared**2 / 4) / (1 + squared)
-    return max(0.0, centre - radius), min(1.0, centre + radius)
+    def __init__(self, game: Game, openings: Openings, role_of_a: IntArray, record: bool) -> None:
+        self._game = game
+        self._role_of_a = role_of_a
+        self._running = concat([openings.state, openings.state])
+        self._actions = np.concatenate([openings.actions] * 2) if record else None
+        # A copy; each row is replaced when its game ends.
+        self.final = take(self._running, np.arange(len(role_of_a)))
+        self.forfeits = np.zeros(len(role_of_a), np.int8)
 
+    def play_out(self, players: list[Player], progress: Progress | None) -> None:
+        """Play all games to their ends; `players` are a and b."""
+        state, rows = self._running, np.arange(len(self._role_of_a))
+        while len(rows):
+            actions = np.empty(len(rows), np.int64)
+            side = np.where(state.to_move == self._role_of_a[rows], 0, 1)
+            for index, player in enumerate(players):
+                turn = side == index
+                if turn.any():
+                    actions[turn] = player.act(self._game, take(state, turn))
+            forfeit = actions == FORFEIT
+            self.forfeits[rows[forfeit]] = 1 + side[forfeit]
+            put(self.final, rows[forfeit], take(state, forfeit))
+            state, rows, actions = take(state, ~forfeit), rows[~forfeit], actions[~forfeit]
+            self._record(rows, state, actions)
+            state = self._game.step(state, actions)
+            over = state.terminated | self._game.truncated(state)
+            put(self.final, rows[over], take(state, over))
+            state, rows = take(state, ~over), rows[~over]
+            if progress:
+                progress(len(self._role_of_a) - len(rows), len(self._role_of_a))
 
-def _play_out(
-    game: Game,
-    state: State,
-    role_of_a: IntArray,
-    players: tuple[tuple[Agent, np.random.Generator], tuple[Agent, np.random.Generator]],
-) -> State:
-    """The final positions; `players` are a and b, each with its own chance."""
-    final = take(
-        state, np.arange(len(state.ply))
-    )  # a copy; each row is replaced when its game ends
-    rows = np.arange(len(state.ply))
-    while len(rows):
-        actions = np.empty(len(rows), np.int64)
-        turn_of_a = state.to_move == role_of_a[rows]
-        for turn, (agent, rng) in ((turn_of_a, players[0]), (~turn_of_a, players[1])):
-            if turn.any():
-                actions[turn] = agent.act(game, take(state, turn), rng)
-        state = game.step(state, actions)
-        over = state.terminated | game.truncated(state)
-        for field, values in zip(final, state, strict=True):
-            field[rows[over]] = values[over]
-        rows, state = rows[~over], take(state, ~over)
-    return final
+    def _record(self, rows: IntArray, state: State, actions: IntArray) -> None:
+        if self._actions is None or not len(rows):
+            return
+        missing = int(state.ply.max()) + 1 - self._actions.shape[1]
+        if missing > 0:
+            self._actions = np.pad(self._actions, ((0, 0), (0, missing)), constant_values=-1)
+        self._actions[rows, state.ply] = actions
+
+    def recorded(self) -> IntArray | None:
+        """The actions of all games, (2, pairs, P) int16, -1 after the end of each."""
+        if self._actions is None:
+            return None
+        return self._actions.reshape(2, -1, self._actions.shape[1])

@@ -1,0 +1,138 @@
+"""Agents that others wrote: functions, PettingZoo policies and objects, named "python:MODULE:NAME".
+
+`adapt` takes any of these, and tells them apart by the arguments that they take:
+
+    def policy(observation, agent): ...   # one board, as PettingZoo's env.last() shows it -> int
+    def policy(observation): ...          # the same
+    def act(game, state, rng): ...        # a batch, as in `boardenvs.agents.Agent` -> (B,) ints
+    class Player: def act(...)            # an object with that method, or a class of such objects
+    def make(): ...                       # what can be called without arguments makes any of these
+
+`observation` is {"observation": int8 (8, 8, C), "action_mask": int8 (A,)} and `agent` the role's
+name. Such a policy gets no generator: where it needs chance it has its own, or Python's or NumPy's
+global one, which the arena seeds.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import operator
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from boardenvs.agents.base import Agent
+from boardenvs.errors import unknown
+from boardenvs.game import Game
+from boardenvs.state import IntArray, State
+
+
+@dataclass(frozen=True)
+class BoardPolicy:
+    """Asks a policy of one board, `policy(observation, agent)`, board by board."""
+
+    policy: Callable[..., Any]
+
+    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+        observations = game.observe(state)
+        masks = game.legal(state).view(np.int8)
+        chosen = [
+            self.policy({"observation": observation, "action_mask": mask}, game.roles[role])
+            for observation, mask, role in zip(observations, masks, state.to_move, strict=True)
+        ]
+        return np.array([operator.index(action) for action in chosen], np.int64)
+
+
+@dataclass(frozen=True)
+class BatchPolicy:
+    """Asks a function of a batch, `act(game, state, rng)`."""
+
+    function: Callable[..., Any]
+
+    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+        actions: IntArray = self.function(game, state, rng)
+        return actions
+
+
+@dataclass(frozen=True)
+class _WithoutRole:
+    policy: Callable[..., Any]
+
+    def __call__(self, observation: Any, agent: str) -> Any:
+        return self.policy(observation)
+
+
+def adapt(given: object) -> Agent:
+    """The agent that an object, a class or a function is, as said above; else TypeError."""
+    if inspect.isclass(given):
+        return adapt(given())
+    if callable(getattr(given, "act", None)):
+        return cast(Agent, given)
+    if not callable(given):
+        raise TypeError(
+            f"{given!r} is no agent: it must have act(game, state, rng), or be a function, "
+            "policy(observation, agent) of one board or act(game, state, rng)"
+        )
+    match _arguments(given):
+        case 0:
+            return adapt(given())
+        case 1:
+            return BoardPolicy(_WithoutRole(given))
+        case 2:
+            return BoardPolicy(given)
+        case _:
+            return BatchPolicy(given)
+
+
+def load_agent(target: str) -> Agent:
+    """The agent "MODULE:NAME", from a module on Python's path or in the current folder.
+
+    ValueError where there is no such module or name, or what is there is no agent; what the module
+    raises when it is imported passes through.
+    """
+    module_name, separator, name = target.partition(":")
+    if not separator or not module_name or not name:
+        raise ValueError(f"{target!r} names nothing in Python: write MODULE:NAME")
+    if os.getcwd() not in sys.path:  # a console script has only its own folder there
+        sys.path.insert(0, os.getcwd())
+    try:
+        found: Any = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        raise ValueError(f"cannot import {module_name!r}: {error}") from error
+    for part in name.split("."):
+        if not hasattr(found, part):
+            known = [n for n in vars(found) if not n.startswith("_")]
+            raise ValueError(unknown(f"name in {module_name}", part, known))
+        found = getattr(found, part)
+    try:
+        return adapt(found)
+    except TypeError as error:
+        raise ValueError(f"{target!r} is no agent: {error}") from error
+
+
+def _arguments(function: Callable[..., Any]) -> int:
+    """With how many positional arguments it is to be called: the first of 0, 2, 3, 1 that it takes.
+
+    TypeError for another number, or where that cannot be told.
+    """
+    try:
+        signature = inspect.signature(function)
+    except ValueError:
+        raise TypeError(
+            f"{function!r} does not say what it takes: wrap it in a def or lambda"
+        ) from None
+    for count in (0, 2, 3, 1):
+        try:
+            signature.bind(*[None] * count)
+        except TypeError:
+            continue
+        return count
+    raise TypeError(
+        f"{function!r} takes {signature}: it must take (observation, agent), (observation), "
+        "(game, state, rng) or nothing"
+    )

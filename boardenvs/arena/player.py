@@ -1,0 +1,112 @@
+"""An agent in a match: it is asked for actions, timed, and loses the games that it cannot play on.
+
+An agent forfeits a game with an illegal action. Where it raises an exception or returns no array
+of one whole number a board, it is asked again, board by board, and forfeits the games of those
+boards alone that fail again: that games are played side by side is the match's choice, and one
+position that an agent cannot handle must not cost it the games beside.
+"""
+
+from __future__ import annotations
+
+import time
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from boardenvs import fen
+from boardenvs.agents import Agent
+from boardenvs.game import Game
+from boardenvs.state import IntArray, Position, State, take, unstack
+
+FORFEIT = int(np.iinfo(np.int64).min)  # in the place of an action
+
+_MAX_MESSAGE = 300
+
+
+@dataclass
+class Conduct:
+    """How an agent behaved in a match."""
+
+    forfeits: int = 0  # games
+    message: str | None = None  # what was wrong first, with a forfeit or without
+    repeats: int = 0  # times that it failed on a batch and was asked again, board by board
+    moves: int = 0  # actions that it was asked for
+    timed_moves: int = 0  # the same without its first batch, which may load or compile
+    cpu_seconds: float = 0.0  # spent on the timed moves
+
+    def fault(self, games: int, message: str) -> None:
+        """Note a fault that costs so many games, perhaps none."""
+        self.forfeits += games
+        self.message = self.message or message
+
+
+class Player:
+    """Asks `agent` for actions; `rng` is all chance that it is given."""
+
+    def __init__(self, agent: Agent, rng: np.random.Generator) -> None:
+        self._agent = agent
+        self._rng = rng
+        self.conduct = Conduct()
+
+    def act(self, game: Game, state: State) -> IntArray:
+        """A legal action for each row, or FORFEIT, (B,) int64; KeyboardInterrupt passes through."""
+        started = time.process_time()
+        actions = self._ask(game, state)
+        conduct, asked = self.conduct, len(actions)
+        if conduct.moves:
+            conduct.cpu_seconds += time.process_time() - started
+            conduct.timed_moves += asked
+        conduct.moves += asked
+        given = actions != FORFEIT
+        illegal = np.flatnonzero(given & ~game.is_legal(state, actions))
+        if len(illegal):
+            first = int(illegal[0])
+            position = unstack(take(state, [first]))[0]
+            conduct.fault(len(illegal), _illegal(game, position, int(actions[first])))
+            actions[illegal] = FORFEIT
+        return actions
+
+    def _ask(self, game: Game, state: State) -> IntArray:
+        batch = len(state.ply)
+        try:
+            # The agent gets a copy, which it may write to.
+            answer = self._agent.act(game, take(state, np.arange(batch)), self._rng)
+            return _checked(answer, batch)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # sys.exit() in an agent, too, loses its games alone
+            self.conduct.fault(int(batch == 1), describe(error))
+        if batch == 1:
+            return np.array([FORFEIT])
+        self.conduct.repeats += 1
+        return np.concatenate([self._ask(game, take(state, [row])) for row in range(batch)])
+
+
+def describe(error: BaseException) -> str:
+    """An exception in one line: its type, its message and where it was raised."""
+    text = " ".join("".join(traceback.format_exception_only(error)).split())
+    frames = traceback.extract_tb(error.__traceback__)
+    if not frames or frames[-1].filename == __file__:  # what `_checked` finds wrong
+        return text[:_MAX_MESSAGE]
+    last = frames[-1]
+    return f"{text[:_MAX_MESSAGE]} ({Path(last.filename).name}, line {last.lineno})"
+
+
+def _checked(answer: Any, batch: int) -> IntArray:
+    """The answer as (B,) int64, without FORFEIT in it; TypeError where it is no such array."""
+    actions = np.asarray(answer)
+    if actions.shape != (batch,) or not np.issubdtype(actions.dtype, np.integer):
+        raise TypeError(
+            f"actions of shape {actions.shape} and type {actions.dtype}: they must be whole "
+            f"numbers of shape ({batch},), one a board"
+        )
+    return np.maximum(actions.astype(np.int64), FORFEIT + 1)
+
+
+def _illegal(game: Game, position: Position, action: int) -> str:
+    known = 0 <= action < game.num_actions
+    name = f" ({game.action_name(action, position)})" if known else ""
+    return f"action {action}{name} is not legal in {fen.write_position(game, position)!r}"
