@@ -1,4 +1,4 @@
-"""Files that are whole or not there."""
+"""Files that are whole or not there, and where those are kept that can be made again."""
 
 from __future__ import annotations
 
@@ -7,6 +7,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
+
+
+def cache_folder() -> Path:
+    """Where compiled rules and exact solutions are kept: `$BOARDENVS_CACHE` or the user's cache."""
+    given = os.environ.get("BOARDENVS_CACHE")
+    if given:
+        return Path(given)
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "boardenvs"
 
 
 @contextmanager
