@@ -1,0 +1,101 @@
+"""A shield for any agent in any game: it takes a win in one and avoids a loss in one.
+
+Trained policies lose most of their lost games to short tactics that two plies of search see. The
+shield finds them from the rules alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from boardenvs.agents.base import Agent, check_game
+from boardenvs.game import Game, goal_to_reward
+from boardenvs.perft import successors
+from boardenvs.state import Array, BoolArray, FloatArray, IntArray, State, take
+
+# Positions whose replies are looked at together; bounds the memory.
+_CHUNK = 1 << 13
+
+
+@runtime_checkable
+class Ranking(Protocol):
+    """An agent that can say how much it likes each action."""
+
+    def evaluate(self, game: Game, state: State) -> tuple[Array, Array]:
+        """The probability of each action, (B, A) float32, and the value to the side to move,
+        (B,) float32 from -1 to 1.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Shield:
+    """Plays as `agent` does, but wins at once where it can, and makes no move that loses at once,
+    or lets the opponent win with its reply, where there is another one.
+
+    Instead of such a move it plays the allowed one that the agent likes best, where the agent is
+    `Ranking`, and else a uniformly random one. A win or loss by a cap on plies counts too.
+    """
+
+    agent: Agent
+
+    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+        chosen = np.array(self.agent.act(game, state, rng))
+        allowed = _allowed(game, state, chosen)
+        row = np.arange(len(chosen))
+        refused = np.flatnonzero(allowed.any(axis=1) & ~allowed[row, chosen])
+        if refused.size:
+            liking = self._liking(game, take(state, refused), rng)
+            liking[~allowed[refused]] = -np.inf
+            chosen[refused] = liking.argmax(axis=1)
+        return chosen
+
+    def _liking(self, game: Game, state: State, rng: np.random.Generator) -> Array:
+        if isinstance(self.agent, Ranking):
+            return self.agent.evaluate(game, state)[0].copy()
+        return rng.random((len(state.ply), game.num_actions))
+
+    def check_game(self, game: Game) -> None:
+        check_game(self.agent, game)
+
+
+def _allowed(game: Game, state: State, chosen: IntArray) -> BoolArray:
+    """What to choose from, (B, A) bool: the wins in one where there are any; else, where the chosen
+    move loses in one, the moves that do not; else, and where all moves lose, nothing.
+    """
+    allowed: BoolArray = np.zeros((len(chosen), game.num_actions), np.bool_)
+    rows, actions, after = successors(game, state)
+    gain = _gain(game, after)
+    wins = gain > 0
+    allowed[rows[wins], actions[wins]] = True
+    undecided: BoolArray = ~np.any(allowed, axis=1)
+    moves = np.flatnonzero(undecided[rows] & (actions == chosen[rows]))
+    losing = rows[moves[_loses(game, take(after, moves), gain[moves])]]
+    # Only where the chosen move loses are all the others looked at.
+    moves = np.flatnonzero(np.isin(rows, losing))
+    safe = moves[~_loses(game, take(after, moves), gain[moves])]
+    allowed[rows[safe], actions[safe]] = True
+    return allowed
+
+
+def _gain(game: Game, after: State) -> FloatArray:
+    """+1, 0 or -1 to the side that has just moved where that ended the game, else 0, (B,) float."""
+    over = after.terminated | game.truncated(after)
+    mover = 1 - after.to_move
+    result = goal_to_reward(game.results(after)[np.arange(len(mover)), mover])
+    return np.where(over, result, 0.0)
+
+
+def _loses(game: Game, after: State, gain: FloatArray) -> BoolArray:
+    """Where the move that led here lost, or the opponent has a reply that wins, (B,) bool."""
+    loses: BoolArray = np.zeros(len(gain), np.bool_)
+    loses[gain < 0] = True
+    live = np.flatnonzero(~(after.terminated | game.truncated(after)))
+    for start in range(0, len(live), _CHUNK):
+        part = live[start : start + _CHUNK]
+        rows, _, replied = successors(game, take(after, part))
+        loses[part[rows[_gain(game, replied) > 0]]] = True
+    return loses

@@ -1,0 +1,72 @@
+"""The trained policies that come with the package, one for each game and rules.
+
+They are made by `python -m training.ppo` with the settings of the same name in `configs/`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from boardenvs import games
+from boardenvs.agents.base import Agent
+from boardenvs.agents.policy import Float32Array, Policy, PolicyAgent, load_policy
+from boardenvs.agents.shield import Shield
+from boardenvs.game import Game
+from boardenvs.state import IntArray, State
+
+FOLDER = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class TrainedAgent:
+    """Plays any game that a trained policy came with: see `PolicyAgent` and `Shield`."""
+
+    sample: bool = False
+    shield: bool = False
+
+    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+        return _player(trained_policy(game), self.sample, self.shield).act(game, state, rng)
+
+    def evaluate(self, game: Game, state: State) -> tuple[Float32Array, Float32Array]:
+        """See `Policy.evaluate`."""
+        return trained_policy(game).evaluate(game, state)
+
+    def check_game(self, game: Game) -> None:
+        trained_policy(game)
+
+
+def policy_agent(path: str, sample: bool = False, shield: bool = False) -> Agent:
+    """The player of a policy file; PolicyFileError where there is none that can be read."""
+    return _player(load_policy(path), sample, shield)
+
+
+@cache
+def trained_policy(game: Game) -> Policy:
+    """The policy that came with the package for this game; ValueError where there is none."""
+    path = FOLDER / f"{file_name(game)}.npz"
+    if not path.is_file():
+        known = sorted(p.stem for p in FOLDER.glob("*.npz"))
+        raise ValueError(
+            f"there is no trained policy for {games.spec_of(game)}: there are "
+            f"{', '.join(known) or 'none'}; python -m training.ppo makes one, which "
+            "policy:PATH plays"
+        )
+    policy = load_policy(path)
+    policy.check_game(game)
+    return policy
+
+
+def file_name(game: Game) -> str:
+    """The game's id, and the values of its rules that are not as usual, as in a file's name."""
+    usual = games.defaults(game.id)
+    special = [getattr(game, name) for name in usual if getattr(game, name) != usual[name]]
+    return "_".join([game.id, *map(str, special)])
+
+
+def _player(policy: Policy, sample: bool, shield: bool) -> Agent:
+    agent = PolicyAgent(policy, sample)
+    return Shield(agent) if shield else agent
