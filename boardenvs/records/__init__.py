@@ -1,0 +1,26 @@
+"""Records of games: kept, checked by the rules, read and written in the formats in use.
+
+    for record in load(Path("games.jsonl")):
+        print(record.players, record.goal, replay(record)[-1])
+
+`record` is what a record is, `batch` replays thousands at once; `jsonl`, `transcript` and `wthor`
+are the formats, `formats` tells them apart; `recorder` makes records of play.
+"""
+
+from boardenvs.records.batch import Verdict, check
+from boardenvs.records.formats import FORMATS, load, save
+from boardenvs.records.record import Record, make_record, replay
+from boardenvs.records.recorder import EnvRecorder, record_match
+
+__all__ = [
+    "FORMATS",
+    "EnvRecorder",
+    "Record",
+    "Verdict",
+    "check",
+    "load",
+    "make_record",
+    "record_match",
+    "replay",
+    "save",
+]

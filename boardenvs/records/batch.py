@@ -1,0 +1,137 @@
+"""Thousands of recorded games replayed at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from boardenvs.errors import IllegalActionError
+from boardenvs.game import Game
+from boardenvs.records.record import Record, replay
+from boardenvs.state import BoolArray, IntArray, Position, State, put, stack, take
+
+
+class Played(NamedTuple):
+    """Where B games got to. The legal plies alone count; see `play`."""
+
+    final: State  # (B,) rows
+    actions: list[tuple[int, ...]]  # what was played, passes that were put in included
+    left: IntArray  # (B,) int64: how many of the given actions were not played
+
+
+def play(
+    game: Game, starts: State, given: Sequence[Sequence[int]], *, insert_passes: bool = False
+) -> Played:
+    """Play the given actions of each game up to its end or to the first that is not legal.
+
+    `insert_passes` plays a noop wherever it is legal before the given action.
+    """
+    lengths = np.array([len(actions) for actions in given], np.int64)
+    table = np.full((len(given), int(lengths.max(initial=0))), game.noop, np.int64)
+    for row, of_game in zip(table, given, strict=True):
+        row[: len(of_game)] = of_game
+    final = take(starts, np.arange(len(given)))  # a copy
+    at = np.zeros(len(given), np.int64)
+    played: list[tuple[IntArray, IntArray]] = []
+    rows = np.flatnonzero(lengths > 0)
+    while rows.size:
+        state = take(final, rows)
+        actions = table[rows, at[rows]]
+        passes: BoolArray = np.zeros(len(rows), np.bool_)
+        if insert_passes:
+            passes = game.is_legal(state, np.full(len(rows), game.noop))
+            actions = np.where(passes, game.noop, actions)
+        legal = game.is_legal(state, actions) & ~game.truncated(state)
+        rows, actions = rows[legal], actions[legal]
+        put(final, rows, game.step(take(state, legal), actions))
+        played.append((rows, actions))
+        at[rows] += ~passes[legal]
+        rows = rows[at[rows] < lengths[rows]]
+    return Played(final, _by_game(len(given), played), lengths - at)
+
+
+def _by_game(count: int, plies: list[tuple[IntArray, IntArray]]) -> list[tuple[int, ...]]:
+    """The actions of each game, of plies that have the games and their actions."""
+    found: list[list[int]] = [[] for _ in range(count)]
+    for rows, actions in plies:
+        for row, action in zip(rows.tolist(), actions.tolist(), strict=True):
+            found[row].append(action)
+    return [tuple(actions) for actions in found]
+
+
+Ending: TypeAlias = Literal["finished", "truncated", "cut off", "illegal"]
+
+
+class Verdict(NamedTuple):
+    """What the rules say about a record."""
+
+    ending: Ending
+    goal: tuple[float, float] | None  # by role, of a game that is over
+    error: str | None  # what is wrong with the record
+
+
+def check(records: Sequence[Record]) -> list[Verdict]:
+    """Whether each record keeps to the rules, all games of a kind in one batch.
+
+    "finished" is over by the rules, "truncated" by the cap on plies, "cut off" not over, "illegal"
+    has an action that is not legal. An error is that action, or a goal that the end does not give.
+    """
+    verdicts: dict[int, Verdict] = {}
+    for game, rows in group_by_game(records).items():
+        part = [records[row] for row in rows]
+        for row, verdict in zip(rows, _check_games(game, part), strict=True):
+            verdicts[row] = verdict
+    return [verdicts[row] for row in range(len(records))]
+
+
+def group_by_game(records: Iterable[Record]) -> dict[Game, list[int]]:
+    """The places of the records of each game."""
+    groups: dict[Game, list[int]] = {}
+    for place, record in enumerate(records):
+        groups.setdefault(record.game, []).append(place)
+    return groups
+
+
+def starts_of(game: Game, starts: Sequence[Position | None]) -> State:
+    """These positions as a batch, None being the game's own start."""
+    own = game.start()
+    return stack([start or own for start in starts])
+
+
+def _check_games(game: Game, records: Sequence[Record]) -> list[Verdict]:
+    starts = starts_of(game, [record.start for record in records])
+    final, _, left = play(game, starts, [record.actions for record in records])
+    goals, truncated = game.results(final), game.truncated(final)
+    verdicts = []
+    for row, record in enumerate(records):
+        goal = (float(goals[row, 0]), float(goals[row, 1]))
+        if left[row]:
+            verdicts.append(Verdict("illegal", None, _what_is_illegal(record)))
+        elif final.terminated[row] or truncated[row]:
+            ending: Ending = "finished" if final.terminated[row] else "truncated"
+            verdicts.append(Verdict(ending, goal, _wrong_goal(record, goal)))
+        else:
+            verdicts.append(Verdict("cut off", None, None))
+    return verdicts
+
+
+def _what_is_illegal(record: Record) -> str:
+    try:
+        replay(record)
+    except IllegalActionError as error:
+        return str(error)
+    raise AssertionError("one board and the batch disagree on what is legal")
+
+
+def _wrong_goal(record: Record, goal: tuple[float, float]) -> str | None:
+    if record.goal in (None, goal):
+        return None
+    written, ruled = (
+        ", ".join(
+            f"{role} {value:g}" for role, value in zip(record.game.roles, values, strict=True)
+        )
+        for values in (record.goal, goal)
+    )
+    return f"the record gives {written}; the rules give {ruled}"

@@ -1,0 +1,77 @@
+"""The formats of records by name: which a file is in, and reading and writing it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from boardenvs.errors import check_name
+from boardenvs.game import Game
+from boardenvs.games import make
+from boardenvs.records.jsonl import GZIP, read_jsonl, write_jsonl
+from boardenvs.records.record import Record
+from boardenvs.records.transcript import read_transcripts, write_transcripts
+from boardenvs.records.wthor import read_wthor, write_wthor
+
+
+class Format(NamedTuple):
+    """How a format is told from others, read and written."""
+
+    suffixes: tuple[str, ...]
+    read: Callable[[Path, Game | None], Iterable[Record]]
+    write: Callable[[Path, Sequence[Record]], None]
+    lacks: tuple[str, ...]  # the fields of a record that it does not hold
+
+
+def _read_moves(path: Path, game: Game | None) -> list[Record]:
+    return read_transcripts(path, game or make("othello"))
+
+
+FORMATS = {
+    "jsonl": Format((".jsonl", ".jsonl.gz"), lambda path, _: read_jsonl(path), write_jsonl, ()),
+    "wthor": Format((".wtb",), lambda path, _: read_wthor(path)[1], write_wthor, ("players",)),
+    "moves": Format((".txt",), _read_moves, write_transcripts, ("players", "info")),
+}
+
+
+def load(path: Path, *, format_name: str | None = None, game: Game | None = None) -> list[Record]:
+    """The records of a file, in the format given, or that of its name, or that it looks like.
+
+    `game` is what plain moves belong to, Othello by default; other formats say it themselves.
+    ValueError where the file is not in its format.
+    """
+    name = format_name or _named(path) or _looks_like(path)
+    check_name("format", name, FORMATS)
+    return list(FORMATS[name].read(path, game))
+
+
+def save(path: Path, records: Sequence[Record], *, format_name: str | None = None) -> list[str]:
+    """Write the records to a file, which is replaced only when all of them are written.
+
+    Returns the fields that some of them have and the format does not hold. ValueError where the
+    path's name says no format and none is given, and for records that the format cannot hold.
+    """
+    name = format_name or _named(path)
+    if name is None:
+        endings = ", ".join(suffix for known in FORMATS.values() for suffix in known.suffixes)
+        raise ValueError(f"{path} does not say its format: end the name in one of {endings}")
+    check_name("format", name, FORMATS)
+    FORMATS[name].write(path, records)
+    return [key for key in FORMATS[name].lacks if any(getattr(r, key) for r in records)]
+
+
+def _named(path: Path) -> str | None:
+    """The format that the path's ending says."""
+    for name, known in FORMATS.items():
+        if path.name.lower().endswith(known.suffixes):
+            return name
+    return None
+
+
+def _looks_like(path: Path) -> str:
+    with path.open("rb") as file:
+        first = file.read(1024)
+    if first.startswith(GZIP) or first.lstrip().startswith(b"{"):
+        return "jsonl"
+    return "wthor" if b"\0" in first else "moves"

@@ -1,0 +1,108 @@
+"""Records of play: of a match's games, and of the games of an environment as they happen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pettingzoo.utils import BaseWrapper
+
+from boardenvs.envs.aec import BoardAECEnv
+from boardenvs.game import DRAW, LOSS, WIN, Game
+from boardenvs.records.record import Record, make_record
+from boardenvs.state import IntArray, Position
+
+if TYPE_CHECKING:
+    from boardenvs.arena.match import MatchResult
+
+
+def record_match(game: Game, match: MatchResult, players: tuple[str, str]) -> list[Record]:
+    """The games of a match between these players, played by `play_match(..., record=True)`.
+
+    Each opening's two games follow one another; info has the `opening`'s number, from 1, and the
+    player who forfeited as `forfeit`. ValueError where the match was played without `record`.
+    """
+    if match.actions is None:
+        raise ValueError("the match has no actions: play it with record=True")
+    found = []
+    for opening in range(match.scores.shape[1]):
+        for seat in (0, 1):  # the first player's role
+            info: dict[str, Any] = {"opening": opening + 1}
+            forfeited = int(match.forfeits[seat, opening])
+            if forfeited:
+                info["forfeit"] = players[forfeited - 1]
+            found.append(
+                Record(
+                    game,
+                    _until_end(match.actions[seat, opening]),
+                    goal=_goal(float(match.scores[seat, opening]), seat),
+                    players=players if seat == 0 else players[::-1],
+                    info=info,
+                )
+            )
+    return found
+
+
+def _until_end(actions: IntArray) -> tuple[int, ...]:
+    return tuple(actions[: np.count_nonzero(actions >= 0)].tolist())
+
+
+def _goal(score: float, seat: int) -> tuple[float, float]:
+    """The goal values by role, of the first player's score (1, 1/2, 0) in this role."""
+    goals = {1.0: (WIN, LOSS), 0.5: (DRAW, DRAW), 0.0: (LOSS, WIN)}[score]
+    return goals if seat == 0 else goals[::-1]
+
+
+class EnvRecorder(BaseWrapper):  # type: ignore[misc]  # PettingZoo has no types
+    """A turn-based environment that keeps the records of its games.
+
+        env = EnvRecorder(boardenvs.othello_v0.env())
+        ...  # play
+        save(Path("games.jsonl"), env.records)
+
+    A game goes to `records` when it is over, or when `reset` begins another one. One that ends
+    with an illegal action has the goal values of a forfeit, and the offender as info `forfeit`.
+    """
+
+    def __init__(self, env: Any, players: tuple[str, str] | None = None) -> None:
+        if not isinstance(env.unwrapped, BoardAECEnv):
+            raise TypeError(f"{env} is not a turn-based environment of boardenvs")
+        super().__init__(env)
+        self.records: list[Record] = []
+        self._players = players  # names by role
+        self._start: Position | None = None
+        self._actions: list[int] = []
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Begin a game; see `BoardAECEnv.reset`."""
+        if self._actions:
+            self._keep(None)
+        super().reset(seed, options)
+        position = self._board.position
+        self._start = None if position == self._board.game.start() else position
+
+    def step(self, action: Any) -> None:
+        """Play `action`; see `BoardAECEnv.step`."""
+        board, before = self._board, self._board.position
+        was_over, role = board.is_over, before.to_move
+        super().step(action)
+        if board.position is not before:
+            self._actions.append(int(action))
+        if board.is_over and not was_over:
+            self._keep(role if board.position is before else None)
+
+    @property
+    def _board(self) -> BoardAECEnv:
+        board: BoardAECEnv = self.env.unwrapped
+        return board
+
+    def _keep(self, forfeit: int | None) -> None:
+        """Keep the game, which this role forfeited."""
+        game = self._board.game
+        record = make_record(game, self._actions, start=self._start, players=self._players)
+        if forfeit is not None:
+            goal = (LOSS, WIN) if forfeit == 0 else (WIN, LOSS)
+            record = replace(record, goal=goal, info={"forfeit": game.roles[forfeit]})
+        self.records.append(record)
+        self._actions = []

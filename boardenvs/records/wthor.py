@@ -1,0 +1,195 @@
+"""Tournament games of Othello in the WTHOR format of the French federation, `.wtb`.
+
+Source: https://www.ffothello.org/wthor/Format_WThor.pdf (in French). Numbers are little-endian.
+
+The header, 16 bytes:
+
+    0   century, year, month and day of the file's making, a byte each: 20 9 12 22
+    4   number of games, 4 bytes
+    8   number of names, 2 bytes: 0 here, other files of the format have names
+    10  year of the games, 2 bytes
+    12  size of the board: 8, or 0 for the same
+    13  type of the games: 1 for problems, else 0
+    14  empty squares from which the theoretical score is counted
+    15  reserved
+
+A game, 68 bytes:
+
+    0   numbers of the tournament, of black and of the other player, 2 bytes each
+    6   black's discs at the end; empty squares count for the winner
+    7   black's theoretical score: from the depth in the header on, both play perfectly
+    8   60 moves, a byte each: 10 * row + column, rows from the top; 0 after the end
+
+Passes are not written. A game that was cut off has fewer moves and the score that it was given.
+"""
+
+from __future__ import annotations
+
+import datetime
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from boardenvs.files import write_atomically
+from boardenvs.game import DRAW, LOSS, WIN
+from boardenvs.games import make
+from boardenvs.games.othello import Othello
+from boardenvs.records.batch import play, starts_of
+from boardenvs.records.record import Record
+from boardenvs.records.tournament import from_moves, to_moves, turned
+from boardenvs.state import IntArray, State
+
+_HEADER = struct.Struct("<4BIHH4B")
+_GAME = struct.Struct("<HHHBB60s")
+_DISCS = 64
+
+
+@dataclass(frozen=True)
+class Header:
+    """What a file says of all its games."""
+
+    made: tuple[int, int, int] = (2000, 1, 1)  # year, month, day
+    year: int = 0  # of the games
+    depth: int = 0  # empty squares from which the theoretical score is counted
+    size: int = 8  # of the board; 0 says 8 too
+    reserved: int = 0
+    names: int = 0
+
+
+def read_wthor(path: Path) -> tuple[Header, list[Record]]:
+    """The header and the games; ValueError where the file is damaged or not of this kind.
+
+    A record's info has the numbers `tournament`, `black` and `white`, the scores `score` and
+    `theoretical`, and the `year` and `depth` of the header. Its goal is what the score says.
+    """
+    try:
+        return _parse(path.read_bytes())
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def write_wthor(path: Path, records: Sequence[Record], header: Header | None = None) -> None:
+    """Write games of Othello; what `read_wthor` read comes out byte for byte.
+
+    What a record's info lacks is 0, or for the scores the discs at the end. Without a header the
+    file is of today, and year and depth are those of the first record. ValueError for records of
+    other games, of other starts, or cut off without a score.
+    """
+    write_atomically(path, _write(records, header or _header_of(records)))
+
+
+def _parse(content: bytes) -> tuple[Header, list[Record]]:
+    if len(content) < _HEADER.size:
+        raise ValueError(f"{len(content)} bytes are no WTHOR file: its header alone has 16")
+    century, year, month, day, count, names, played, size, kind, depth, last = _HEADER.unpack(
+        content[: _HEADER.size]
+    )
+    if len(content) != (wanted := _HEADER.size + count * _GAME.size):
+        raise ValueError(f"{len(content)} bytes: a WTHOR file of {count} games has {wanted}")
+    if size not in (0, 8) or kind != 0:
+        raise ValueError(
+            f"board size {size}, type {kind}: games (type 0) on a board of 8 can be read"
+        )
+    header = Header((100 * century + year, month, day), played, depth, size, last, names)
+    game = make("othello")
+    rows = list(_GAME.iter_unpack(content[_HEADER.size :]))
+    actions = from_moves(game, [_squares(row[5], i) for i, row in enumerate(rows, start=1)])
+    return header, [
+        Record(game, moves, None, _goal(row[3]), None, _info(header, row))
+        for moves, row in zip(actions, rows, strict=True)
+    ]
+
+
+def _info(header: Header, row: tuple[Any, ...]) -> dict[str, int]:
+    tournament, black, white, score, theoretical, _ = row
+    return {
+        "tournament": tournament,
+        "black": black,
+        "white": white,
+        "score": score,
+        "theoretical": theoretical,
+        "year": header.year,
+        "depth": header.depth,
+    }
+
+
+def _goal(score: int) -> tuple[float, float]:
+    """The goal values by role that black's discs of 64 say."""
+    if 2 * score == _DISCS:
+        return DRAW, DRAW
+    return (WIN, LOSS) if 2 * score > _DISCS else (LOSS, WIN)
+
+
+def _squares(moves: bytes, number: int) -> list[int]:
+    """The discs placed, in our frame."""
+    found = []
+    for move in moves.rstrip(b"\0"):
+        row, column = divmod(move, 10)
+        if not (1 <= row <= 8 and 1 <= column <= 8):
+            raise ValueError(f"game {number}: move {move} is no square: moves are 11 to 88")
+        found.append(turned(8 * (row - 1) + column - 1))
+    return found
+
+
+def _header_of(records: Sequence[Record]) -> Header:
+    today = datetime.date.today()
+    info = records[0].info if records else {}
+    made = (today.year, today.month, today.day)
+    return Header(made, info.get("year", 0), info.get("depth", 0))
+
+
+def _write(records: Sequence[Record], header: Header) -> bytes:
+    (year, month, day), count = header.made, len(records)
+    head = _HEADER.pack(
+        *(year // 100, year % 100, month, day, count, header.names, header.year),
+        *(header.size, 0, header.depth, header.reserved),
+    )
+    for number, record in enumerate(records, start=1):
+        if not isinstance(record.game, Othello) or record.game.holes:
+            raise ValueError(f"game {number} is {record.game.id}: WTHOR holds Othello alone")
+    return head + b"".join(
+        _write_game(record, score, number)
+        for number, (record, score) in enumerate(zip(records, _scores(records), strict=True), 1)
+    )
+
+
+def _write_game(record: Record, discs: int | None, number: int) -> bytes:
+    info = record.info
+    try:
+        score = info.get("score", discs)
+        if score is None:
+            raise ValueError("it was cut off, and its info has no score")
+        squares = [turned(square) for square in to_moves(record)]
+        return _GAME.pack(
+            *(info.get(key, 0) for key in ("tournament", "black", "white")),
+            *(score, info.get("theoretical", score)),
+            bytes(10 * (square // 8 + 1) + square % 8 + 1 for square in squares),
+        )
+    except (ValueError, struct.error) as error:
+        raise ValueError(f"game {number} cannot be written as WTHOR: {error}") from None
+
+
+def _scores(records: Sequence[Record]) -> list[int | None]:
+    """Black's discs at the end of each game; None where it is not over."""
+    if not records:
+        return []
+    game = make("othello")
+    starts = starts_of(game, [record.start for record in records])
+    final = play(game, starts, [record.actions for record in records]).final
+    discs = black_discs(final).tolist()
+    return [n if over else None for n, over in zip(discs, final.terminated, strict=True)]
+
+
+def black_discs(state: State) -> IntArray:
+    """Black's discs in each row, where empty squares count for the side with more, (B,) int64."""
+    black, other = (
+        np.bitwise_count(np.where(state.to_move == role, state.own, state.opp)).astype(np.int64)
+        for role in (0, 1)
+    )
+    empty = _DISCS - black - other
+    discs: IntArray = black + empty * (1 + np.sign(black - other)) // 2
+    return discs
