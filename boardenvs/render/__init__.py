@@ -8,15 +8,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from boardenvs.game import Game
 from boardenvs.render.ansi import write_ansi
-from boardenvs.render.geometry import scene
+from boardenvs.render.geometry import scene, sheet
 from boardenvs.render.raster import draw_rgb
-from boardenvs.render.svg import write_svg
+from boardenvs.render.shapes import Scene
+from boardenvs.render.svg import write_animation, write_svg
 from boardenvs.render.view import view
 from boardenvs.render.window import Window
 from boardenvs.state import Position
@@ -73,4 +75,50 @@ def to_rgb(
     return draw_rgb(scene(seen, game.board_look, caption=caption), unit)
 
 
-__all__ = ["Window", "to_ansi", "to_rgb", "to_svg"]
+def to_svg_sheet(
+    game: Game,
+    positions: Sequence[Position],
+    actions: Sequence[int],
+    *,
+    columns: int = 8,
+    unit: int = 20,
+) -> str:
+    """Every position of a game on one sheet, as SVG; `actions` are those between them, N of N + 1.
+
+    A board is labelled with the action that led to it.
+    """
+    labels = ["start"] + [
+        f"{ply}. {game.action_name(action, before)}"
+        for ply, (action, before) in enumerate(zip(actions, positions, strict=False), start=1)
+    ]
+    pictures = _pictures(game, positions, actions, caption=False)
+    return write_svg(sheet(pictures, labels, columns), unit)
+
+
+def to_svg_animation(
+    game: Game,
+    positions: Sequence[Position],
+    actions: Sequence[int],
+    *,
+    unit: int = 40,
+    seconds: float = 0.8,
+) -> str:
+    """A game that plays itself, again and again, as SVG; see `to_svg_sheet`.
+
+    A position stays for so many seconds, the last one three times as long.
+    """
+    pictures = _pictures(game, positions, actions, caption=True)
+    return write_animation([*pictures, *pictures[-1:] * 2], unit, seconds)
+
+
+def _pictures(
+    game: Game, positions: Sequence[Position], actions: Sequence[int], *, caption: bool
+) -> list[Scene]:
+    first = scene(view(game, positions[0]), game.board_look, caption=caption)
+    return [first] + [
+        scene(view(game, after, action, before=before), game.board_look, caption=caption)
+        for before, action, after in zip(positions, actions, positions[1:], strict=False)
+    ]
+
+
+__all__ = ["Window", "to_ansi", "to_rgb", "to_svg", "to_svg_animation", "to_svg_sheet"]

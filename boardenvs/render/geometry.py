@@ -6,7 +6,7 @@ ranks; rank 8 is on top. The caption has a strip of the frame below the board.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from boardenvs.bitboard import SIZE, squares_of
@@ -16,6 +16,8 @@ from boardenvs.render.view import View
 
 MARGIN = 0.5
 CAPTION = 0.45  # height of the caption's strip
+LABEL = 1.0  # height of the label above a picture on a sheet
+GAP = 0.5  # between pictures on a sheet
 
 
 def corner(square: int) -> tuple[float, float]:
@@ -39,6 +41,20 @@ def scene(seen: View, look_name: str, *, caption: bool = True) -> Scene:
         drawing = Drawing(width, CAPTION, (text,))
         placed.append(Placed("caption", drawing, 0, height - CAPTION - 0.08))
     return Scene(width, height, look.frame, seen.caption, tuple(placed))
+
+
+def sheet(scenes: Sequence[Scene], labels: Sequence[str], columns: int) -> Scene:
+    """Scenes of one size in rows, each below its label."""
+    width, height = scenes[0].width + GAP, scenes[0].height + LABEL + GAP
+    placed: list[Placed] = []
+    for i, (one, label) in enumerate(zip(scenes, labels, strict=True)):
+        x, y = GAP / 2 + i % columns * width, i // columns * height
+        text = Text(one.width / 2, LABEL / 2, label, 0.7, Ink("#808080"))  # on any ground
+        placed.append(Placed("label", Drawing(one.width, LABEL, (text,)), x, y))
+        placed += [p._replace(x=p.x + x, y=p.y + y + LABEL) for p in one.placed]
+    across, down = min(columns, len(scenes)), -(-len(scenes) // columns)
+    title = scenes[-1].title
+    return Scene(across * width, down * height, "#ffffff", title, tuple(placed))
 
 
 def _on_squares(what: str, squares: int, drawing: Drawing) -> Iterator[Placed]:

@@ -3,17 +3,55 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterable, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
-from boardenvs.render.shapes import GLOW_AT, Circle, Drawing, Ink, Polygon, Rect, Scene, Shape, Text
+from boardenvs.render.shapes import (
+    GLOW_AT,
+    Circle,
+    Drawing,
+    Ink,
+    Placed,
+    Polygon,
+    Rect,
+    Scene,
+    Shape,
+    Text,
+)
 
 FONT = "Helvetica, Arial, sans-serif"
 
 
 def write_svg(scene: Scene, unit: int) -> str:
     """The document; a square is `unit` pixels wide where nothing else sets the size."""
+    return _document(scene, scene.placed, map(_use, scene.placed), unit)
+
+
+def write_animation(scenes: Sequence[Scene], unit: int, seconds: float) -> str:
+    """A document that shows the scenes, all of one size, one after the other, again and again.
+
+    Each stays for so many seconds. What cannot move shows the first.
+    """
+    count, total = len(scenes), _n(len(scenes) * seconds)
+    lines = []
+    for i, scene in enumerate(scenes):
+        changes = {0.0: "hidden", i / count: "visible", (i + 1) / count: "hidden"}
+        changes.pop(1.0, None)  # the end of it all is no change
+        lines += [
+            f'<g visibility="{"hidden" if i else "visible"}">',
+            f'<animate attributeName="visibility" calcMode="discrete" dur="{total}s" '
+            f'repeatCount="indefinite" keyTimes="{";".join(map(_n, changes))}" '
+            f'values="{";".join(changes.values())}"/>',
+            *map(_use, scene.placed),
+            "</g>",
+        ]
+    return _document(scenes[0], [p for scene in scenes for p in scene.placed], lines, unit)
+
+
+def _document(scene: Scene, placed: Iterable[Placed], body: Iterable[str], unit: int) -> str:
+    """A document of the scene's size and title, with what is placed in its definitions."""
     width, height = scene.width, scene.height
-    drawings = dict.fromkeys(placed.drawing for placed in scene.placed)
+    drawings = dict.fromkeys(p.drawing for p in placed)
     glows = dict.fromkeys(
         (shape.ink.colour, shape.glow)
         for drawing in drawings
@@ -29,13 +67,17 @@ def write_svg(scene: Scene, unit: int) -> str:
         *(_gradient(*glow) for glow in glows),
         *(_group(drawing) for drawing in drawings),
         "</defs>",
-        *(
-            f'<use class={quoteattr(p.what)} href="#{_id(p.drawing)}" x="{_n(p.x)}" y="{_n(p.y)}"/>'
-            for p in scene.placed
-        ),
+        *body,
         "</svg>",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _use(placed: Placed) -> str:
+    return (
+        f'<use class={quoteattr(placed.what)} href="#{_id(placed.drawing)}" '
+        f'x="{_n(placed.x)}" y="{_n(placed.y)}"/>'
+    )
 
 
 def _id(key: object) -> str:
