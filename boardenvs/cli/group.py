@@ -18,8 +18,14 @@ class ErrorsGroup(TyperGroup):
         except BrokenPipeError:  # the reader has seen enough: typer ends quietly
             raise
         except (ValueError, OSError) as error:
-            typer.secho(f"error: {error}", err=True, fg="red")
+            typer.secho(f"error: {_message(error)}", err=True, fg="red")
             raise typer.Exit(2) from error
         except KeyboardInterrupt as error:
             typer.secho("interrupted", err=True)
             raise typer.Exit(130) from error
+
+
+def _message(error: ValueError | OSError) -> str:
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)

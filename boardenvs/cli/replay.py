@@ -1,0 +1,208 @@
+"""`boardenvs replay`: recorded games, checked, shown and converted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+    from rich.table import Table
+
+    from boardenvs.records import Record, Verdict
+
+_SHOWN_ERRORS = 5
+
+
+def replay(
+    file: Annotated[Path, typer.Argument(help="The file with the games.")],
+    number: Annotated[
+        int | None,
+        typer.Option(
+            "--game", metavar="N", help="Show game N, from 1, move by move. Default: none.", min=1
+        ),
+    ] = None,
+    ply: Annotated[
+        int | None,
+        typer.Option(
+            metavar="K", help="The board to show, after K plies. Default: the last.", min=0
+        ),
+    ] = None,
+    board: Annotated[bool, typer.Option("--board", help="Show the board after every ply.")] = False,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check", help="Name every wrong game, not only the first five; exit code 1 if any."
+        ),
+    ] = False,
+    save: Annotated[
+        Path | None,
+        typer.Option(metavar="OUT", help="Write the games to OUT, in the format of its ending."),
+    ] = None,
+    svg: Annotated[
+        Path | None, typer.Option(metavar="OUT", help="Write the game as a moving picture, SVG.")
+    ] = None,
+    sheet: Annotated[
+        Path | None, typer.Option(metavar="OUT", help="Write all its boards on one sheet, SVG.")
+    ] = None,
+    format_name: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            help="The file's format: jsonl, wthor or moves. Default: by its ending, or by what is "
+            "in it.",
+        ),
+    ] = None,
+    of: Annotated[
+        str,
+        typer.Option(metavar="GAME", help="The game of plain moves; other formats say it."),
+    ] = "othello",
+) -> None:
+    """Check recorded games by the rules, show them and convert them.
+
+    Formats: JSON Lines (`.jsonl`, `.jsonl.gz`), WTHOR (`.wtb`), and plain moves, a game a line
+    (`.txt`): Othello as in tournaments, `f5d6c3`, other games in their own notation. Tournament
+    Othello counts rows from the top; what is shown here has rank 1 at the bottom, so its f5 is f4.
+
+    ```
+    boardenvs replay WTH_2013.wtb
+    boardenvs replay games.jsonl --game 3 --ply 20
+    boardenvs replay games.txt --of lines_of_action --check
+    boardenvs replay WTH_2013.wtb --save games.jsonl.gz
+    boardenvs replay games.jsonl --game 1 --svg game.svg --sheet boards.svg
+    ```
+    """
+    from boardenvs import records
+    from boardenvs.cli.console import make_console, no_compiling
+    from boardenvs.games import parse
+
+    console = make_console()
+    with no_compiling():
+        found = records.load(file, format_name=format_name, game=parse(of))
+        if save is not None:
+            _save(console, save, found)
+        if number is not None or any(x is not None for x in (ply, svg, sheet)) or board:
+            _show(console, _choose(file, found, number), ply, board, svg, sheet)
+            return
+        verdicts = records.check(found)
+        console.print(_summary(file, found, verdicts))
+        wrong = [(n, v.error) for n, v in enumerate(verdicts, start=1) if v.error]
+        for n, error in wrong if check else wrong[:_SHOWN_ERRORS]:
+            console.print(f"game {n}: {error}", style="red", markup=False)
+        if not check and len(wrong) > _SHOWN_ERRORS:
+            console.print(f"and {len(wrong) - _SHOWN_ERRORS} more: --check names them all")
+    if check and wrong:
+        raise typer.Exit(1)
+
+
+def _save(console: Console, path: Path, found: Sequence[Record]) -> None:
+    from boardenvs import records
+
+    lost = records.save(path, found)
+    console.print(f"{len(found):,} games are in {path}", markup=False)
+    if lost:
+        console.print(f"that format does not hold all of their {' and '.join(lost)}")
+
+
+def _summary(file: Path, found: Sequence[Record], verdicts: Sequence[Verdict]) -> Table:
+    """A row for each game that the file has records of."""
+    from rich.table import Table
+
+    from boardenvs.games import spec_of
+    from boardenvs.records.batch import group_by_game
+
+    table = Table(title=str(file), caption="cut off: the record ends before the game does")
+    for column in ("game", "games", "finished", "cut off", "wrong", "results", "plies"):
+        table.add_column(column, justify="left" if column in ("game", "results") else "right")
+    for game, rows in group_by_game(found).items():
+        part = [verdicts[row] for row in rows]
+        goals = [verdicts[row].goal or found[row].goal for row in rows]
+        results = {
+            f"{game.roles[0]} won": sum(g is not None and g[0] > g[1] for g in goals),
+            "draw": sum(g is not None and g[0] == g[1] for g in goals),
+            f"{game.roles[1]} won": sum(g is not None and g[0] < g[1] for g in goals),
+        }
+        table.add_row(
+            spec_of(game),
+            f"{len(rows):,}",
+            f"{sum(v.ending in ('finished', 'truncated') for v in part):,}",
+            f"{sum(v.ending == 'cut off' for v in part):,}",
+            f"{sum(v.error is not None for v in part):,}",
+            ", ".join(f"{name} {count:,}" for name, count in results.items() if count),
+            f"{sum(len(found[row].actions) for row in rows):,}",
+        )
+    return table
+
+
+def _choose(file: Path, found: Sequence[Record], number: int | None) -> Record:
+    if not 1 <= (number or 1) <= len(found):
+        raise ValueError(f"{file} has {len(found)} games: there is no game {number or 1}")
+    return found[(number or 1) - 1]
+
+
+def _show(
+    console: Console,
+    record: Record,
+    ply: int | None,
+    every: bool,
+    svg: Path | None,
+    sheet: Path | None,
+) -> None:
+    """The game's moves, the boards asked for, and its pictures as files."""
+    from rich.text import Text
+
+    from boardenvs import render
+    from boardenvs.errors import IllegalActionError
+    from boardenvs.files import write_atomically
+    from boardenvs.records.record import positions
+    from boardenvs.state import Position
+
+    game, boards, error = record.game, list[Position](), None
+    try:
+        boards.extend(positions(record))
+    except IllegalActionError as illegal:
+        error = illegal
+    actions = record.actions[: len(boards) - 1]
+    if ply is not None and ply >= len(boards):
+        raise ValueError(f"the game has {len(actions)} plies: there is no board after ply {ply}")
+    _print_head(console, record)
+    last = len(actions) if ply is None else ply
+    for n in range(len(boards)) if every else [last]:
+        before, action = (boards[n - 1], actions[n - 1]) if n else (None, None)
+        text = render.to_ansi(game, boards[n], action, before=before)
+        played = "" if action is None else f": {game.action_name(action, before)}"
+        console.print(f"\nafter {n} plies{played}")
+        console.print(Text.from_ansi(text))
+    if error is not None:
+        console.print(f"\nhere the record breaks the rules: {error}", style="red", markup=False)
+    for path, draw in ((svg, render.to_svg_animation), (sheet, render.to_svg_sheet)):
+        if path is not None:
+            write_atomically(path, draw(game, boards, actions).encode())
+            console.print(f"the picture is in {path}", markup=False)
+
+
+def _print_head(console: Console, record: Record) -> None:
+    """What is known about the game, and its moves."""
+    from boardenvs import fen
+    from boardenvs.games import spec_of
+    from boardenvs.records.record import names
+
+    roles = record.game.roles
+    console.print(spec_of(record.game), style="bold")
+    if record.players is not None:
+        played = zip(roles, record.players, strict=True)
+        console.print(", ".join(f"{role}: {name}" for role, name in played), markup=False)
+    if record.start is not None:
+        console.print(f"from {fen.write_position(record.game, record.start)}")
+    if record.goal is not None:
+        goals = zip(roles, record.goal, strict=True)
+        console.print(", ".join(f"{role} {goal:g}" for role, goal in goals))
+    for key, value in record.info.items():
+        console.print(f"{key}: {value}", markup=False)
+    numbered = (f"{n:>3}. {name:<6}" for n, name in enumerate(names(record), start=1))
+    console.print()
+    console.print("".join(numbered))
