@@ -39,6 +39,7 @@ from boardenvs.state import (
     State,
     WordArray,
     empty_state,
+    state_words,
 )
 from boardenvs.symmetry import IDENTITY, Symmetry
 
@@ -136,7 +137,7 @@ class Game(ABC):
 
     @property
     def observation_shape(self) -> tuple[int, int, int]:
-        return (bitboard.SIZE, bitboard.SIZE, self._kernels.planes.num_outputs)
+        return (bitboard.SIZE, bitboard.SIZE, self.kernels.planes.num_outputs)
 
     # ---- one board, in Python ints -----------------------------------------------------------
 
@@ -157,25 +158,25 @@ class Game(ABC):
             raise PositionError(f"ply is {ply!r}: it must be 0 or more, and less than 2**31")
         self.check_squares(squares)
         own, opp = squares[to_move], squares[1 - to_move]
-        *legal_bits, terminated = self._kernels.begin.one(own, opp, to_move, ply)
+        *legal_bits, terminated = self.kernels.begin.one(own, opp, to_move, ply)
         return Position(own, opp, tuple(legal_bits), to_move, ply, bool(terminated))
 
     def next(self, position: Position, action: int) -> Position:
         """The position after a legal action; legality is not checked."""
         own, opp, _, to_move, ply, _ = position
-        result = self._kernels.advance.one(own, opp, to_move, ply, action)
+        result = self.kernels.advance.one(own, opp, to_move, ply, action)
         return Position(result[0], result[1], result[2:-1], 1 - to_move, ply + 1, bool(result[-1]))
 
     def result(self, position: Position) -> tuple[float, float]:
         """The goal values by role that the position would give, whether it is over or not."""
-        mine, theirs = self._kernels.points.one(position.own, position.opp, position.to_move)
+        mine, theirs = self.kernels.points.one(position.own, position.opp, position.to_move)
         if mine == theirs:
             return (DRAW, DRAW)
         return (WIN, LOSS) if (mine > theirs) == (position.to_move == 0) else (LOSS, WIN)
 
     def plane_words(self, own: int, opp: int, role: int, ply: int) -> tuple[int, ...]:
         """The observation's planes as words, for the role whose squares are `own`."""
-        return self._kernels.planes.one(own, opp, role, ply)
+        return self.kernels.planes.one(own, opp, role, ply)
 
     def is_truncated(self, position: Position) -> bool:
         """Whether the cap on plies ends the game here, undecided."""
@@ -214,7 +215,7 @@ class Game(ABC):
         """A uniformly random legal action for each row, (B,) int64; noop where terminated."""
         actions = np.empty(len(state.own), np.int64)
         bits = rng.integers(1 << 64, size=len(actions), dtype=np.uint64)
-        self._kernels.sample.batch([*state.legal_bits.T, bits], [actions])
+        self.kernels.sample.batch([*state.legal_bits.T, bits], [actions])
         return actions
 
     def step(self, state: State, actions: IntArray) -> State:
@@ -228,8 +229,8 @@ class Game(ABC):
             index = index.copy()
             index[frozen] = self.noop
         new = empty_state(len(index), self.action_planes + 1)
-        self._kernels.advance.batch(
-            [*_words(state), index.view(np.uint64)],
+        self.kernels.advance.batch(
+            [*state_words(state), index.view(np.uint64)],
             [new.own, new.opp, *new.legal_bits.T, new.terminated],
         )
         np.bitwise_xor(state.to_move, 1, out=new.to_move)
@@ -243,7 +244,7 @@ class Game(ABC):
         """Own minus opposing points of the side to move, (B,) int64; see `points`."""
         mine = np.empty(len(state.own), np.int64)
         theirs = np.empty_like(mine)
-        self._kernels.points.batch(_words(state)[:3], [mine, theirs])
+        self.kernels.points.batch(state_words(state)[:3], [mine, theirs])
         return mine - theirs
 
     def results(self, state: State) -> FloatArray:
@@ -267,9 +268,9 @@ class Game(ABC):
 
         A view of memory that holds the planes first, (B, C * 64) int8: `out`, if given.
         """
-        planes = self._kernels.planes.num_outputs
+        planes = self.kernels.planes.num_outputs
         words: WordArray = np.empty((len(state.own), planes), np.uint64)
-        self._kernels.planes.batch(_words(state), list(words.T))
+        self.kernels.planes.batch(state_words(state), list(words.T))
         bits = bitboard.unpack(words, 64 * planes, None if out is None else out.view(np.uint8))
         shape = (len(words), planes, bitboard.SIZE, bitboard.SIZE)
         return bits.view(np.int8).reshape(shape).transpose(0, 2, 3, 1)
@@ -277,20 +278,16 @@ class Game(ABC):
     # ---- compiled rules ----------------------------------------------------------------------
 
     @cached_property
-    def _kernels(self) -> _Kernels:
-        return _Kernels(self)
+    def kernels(self) -> Kernels:
+        """The rules as functions on words, for one board and for a batch."""
+        return Kernels(self)
 
     def __getstate__(self) -> dict[str, Any]:
         # The compiled rules are derived, and functions made by exec do not pickle.
         return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
 
 
-def _words(state: State) -> list[IntArray]:
-    """The inputs of a batch program; views, since the signed fields are never negative."""
-    return [state.own, state.opp, state.to_move.view(np.uint8), state.ply.view(np.uint32)]
-
-
-class _Kernels:
+class Kernels:
     """The rules of one game, each compiled on first use for one board and for a batch."""
 
     def __init__(self, game: Game) -> None:

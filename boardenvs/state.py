@@ -70,6 +70,11 @@ def empty_state(batch: int, words: int) -> State:
     )
 
 
+def state_words(state: State) -> list[IntArray]:
+    """Own, opp, to_move and ply as inputs of a `Kernel`; views, since none is ever negative."""
+    return [state.own, state.opp, state.to_move.view(np.uint8), state.ply.view(np.uint32)]
+
+
 def take(state: State, rows: Any) -> State:
     """The rows selected by an index array, a boolean array or a slice."""
     return State(*(x[rows] for x in state))

@@ -1,4 +1,4 @@
-"""Greedy play: one ply of search."""
+"""Greedy play: the most points after the next ply."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from boardenvs.agents.one_ply import act_by_value
 from boardenvs.game import Game
-from boardenvs.perft import successors
-from boardenvs.state import FloatArray, IntArray, State
+from boardenvs.state import IntArray, State
 
 
 @dataclass(frozen=True)
@@ -21,21 +21,4 @@ class GreedyAgent:
     """
 
     def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
-        rows, moves, after = successors(game, state)
-        value = _value(game, after)
-        # Sorted by row, then value, then chance, the last move of each row is the choice.
-        order = np.lexsort((rng.random(len(rows)), value, rows))
-        chosen = np.full(len(state.ply), game.noop, np.int64)
-        chosen[rows[order]] = moves[order]  # of equal indices the last assignment stays
-        return chosen
-
-
-def _value(game: Game, after: State) -> FloatArray:
-    """What a position is worth to the side that has just moved, (B,) float."""
-    lead = -game.lead(after).astype(np.float64)
-    decided = after.terminated & (lead != 0)
-    lead[decided] *= np.inf
-    return lead
-
-
-__all__ = ["GreedyAgent"]
+        return act_by_value(game, state, rng, game.lead)

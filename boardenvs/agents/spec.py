@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from boardenvs.agents.alphabeta import AlphaBetaAgent
 from boardenvs.agents.base import Agent
 from boardenvs.agents.foreign import adapt, load_agent
 from boardenvs.agents.greedy import GreedyAgent
+from boardenvs.agents.perfect import PerfectAgent
+from boardenvs.agents.positional import PositionalAgent
 from boardenvs.agents.random import RandomAgent
 from boardenvs.agents.trained import TrainedAgent, policy_agent
 from boardenvs.spec import make_from_spec
@@ -15,6 +18,9 @@ from boardenvs.spec import make_from_spec
 AGENTS: dict[str, Callable[..., Agent]] = {
     "random": RandomAgent,
     "greedy": GreedyAgent,
+    "positional": PositionalAgent,
+    "alphabeta": AlphaBetaAgent,
+    "perfect": PerfectAgent,
     "policy": policy_agent,
     "trained": TrainedAgent,
     "python": load_agent,

@@ -43,7 +43,7 @@ DIAGONAL = (NE, SE, SW, NW)
 FORWARD = (NE, NW)
 
 # The directions of the wolf and of the sheep.
-_STEPS: dict[str, tuple[tuple[Direction, ...], tuple[Direction, ...]]] = {
+STEPS: dict[str, tuple[tuple[Direction, ...], tuple[Direction, ...]]] = {
     "classic": (DIAGONAL, FORWARD),
     "described": (DIRECTIONS, DIAGONAL),
 }
@@ -67,13 +67,13 @@ class WolfAndSheep(Moving, Game):
     max_plies: int | None = 200  # type: ignore[misc]  # None: no cap
 
     roles: ClassVar = ("wolf", "sheep")
-    variants: ClassVar = tuple(_STEPS)
+    variants: ClassVar = tuple(STEPS)
     action_planes: ClassVar = 8
     symmetries: ClassVar = (IDENTITY, MIRROR)
     gdl_cell: ClassVar = "c{x} c{y}"
 
     def __post_init__(self) -> None:
-        check_name("rules", self.rules, _STEPS)
+        check_name("rules", self.rules, STEPS)
         if self.max_plies is not None and not is_whole(self.max_plies, 1):
             raise ValueError(
                 f"max_plies is {self.max_plies!r}: it must be 1 or more, or None, and whole"
@@ -83,7 +83,7 @@ class WolfAndSheep(Moving, Game):
         return from_squares(["d8"]), from_squares(["a1", "c1", "e1", "g1"])
 
     def moves(self, own: Bits, opp: Bits, to_move: Bits) -> tuple[Bits, ...]:
-        wolf_steps, sheep_steps = _STEPS[self.rules]
+        wolf_steps, sheep_steps = STEPS[self.rules]
         movers = {
             (True, True): own,
             (True, False): own & ~spread(to_move),
@@ -99,15 +99,15 @@ class WolfAndSheep(Moving, Game):
         return (own & ~_SOURCE[action]) | _TARGET[action], opp
 
     def over(self, own: Bits, opp: Bits, moves: Sequence[Bits], to_move: Bits, ply: Bits) -> Bits:
-        wolf, sheep = _by_role(own, opp, to_move)
-        wolf_steps, sheep_steps = _STEPS[self.rules]
-        both_move = _can_move(wolf, sheep, wolf_steps) & _can_move(sheep, wolf, sheep_steps)
+        wolf, sheep = by_role(own, opp, to_move)
+        wolf_steps, sheep_steps = STEPS[self.rules]
+        both_move = can_move(wolf, sheep, wolf_steps) & can_move(sheep, wolf, sheep_steps)
         sheep_below = less(rank_of(lowest(sheep)), rank_of(wolf))
         return (both_move & sheep_below) ^ 1
 
     def points(self, own: Bits, opp: Bits, to_move: Bits) -> tuple[Bits, Bits]:
-        wolf, sheep = _by_role(own, opp, to_move)
-        mine = _can_move(wolf, sheep, _STEPS[self.rules][WOLF]) ^ to_move
+        wolf, sheep = by_role(own, opp, to_move)
+        mine = can_move(wolf, sheep, STEPS[self.rules][WOLF]) ^ to_move
         return mine, mine ^ 1
 
     def planes(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[Bits, ...]:
@@ -126,13 +126,13 @@ class WolfAndSheep(Moving, Game):
         return bit.bit_length() - 1 if bit else None
 
 
-def _by_role(own: Bits, opp: Bits, to_move: Bits) -> tuple[Bits, Bits]:
+def by_role(own: Bits, opp: Bits, to_move: Bits) -> tuple[Bits, Bits]:
     """The wolf and the sheep."""
     swap = (own ^ opp) & spread(to_move)
     return own ^ swap, opp ^ swap
 
 
-def _can_move(pieces: Bits, others: Bits, directions: Sequence[Direction]) -> Bits:
+def can_move(pieces: Bits, others: Bits, directions: Sequence[Direction]) -> Bits:
     """The flag 1 where one of the pieces has an empty square next to it."""
     around = reduce(or_, [step(pieces, d) for d in directions])
     return nonzero(around & ~(pieces | others))

@@ -13,7 +13,7 @@ import numpy as np
 from boardenvs.errors import unknown
 from boardenvs.kernel.arrays import ArrayProgram
 from boardenvs.kernel.scalar import compile_scalar
-from boardenvs.kernel.trace import trace
+from boardenvs.kernel.trace import Program, trace
 
 Backend: TypeAlias = Literal["numpy", "numba"]
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
@@ -69,7 +69,7 @@ class Kernel:
         try:  # costs nothing where it succeeds, which is all but once
             function = self._one[_chosen]
         except KeyError:
-            function = self._one[get_backend()] = self._compile_one()
+            function = self._one[get_backend()] = self.compile_one()
         return function(*inputs)
 
     def batch(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
@@ -81,20 +81,25 @@ class Kernel:
 
     @cached_property
     def num_outputs(self) -> int:
-        return len(trace(self._function, self._num_inputs, "batch").outputs)
+        return len(self.program().outputs)
 
-    def _compile_one(self) -> Callable[..., tuple[int, ...]]:
+    def program(self) -> Program:
+        """The function as a straight-line program, as machine code wants it: it gains nothing from
+        the loops of the target "scalar", where a pass costs less than their jumps.
+        """
+        return trace(self._function, self._num_inputs, "batch")
+
+    def compile_one(self) -> Callable[..., tuple[int, ...]]:
+        """The function for one board, by the backend in use."""
         if get_backend() == "numpy":
             return compile_scalar(trace(self._function, self._num_inputs, "scalar"), self._name)
         from boardenvs.kernel import native
 
-        # Machine code gains nothing from the loops of "scalar": a pass costs less than their jumps.
-        return native.compile_one(trace(self._function, self._num_inputs, "batch"), self._name)
+        return native.compile_one(self.program(), self._name)
 
     def _compile_batch(self) -> Callable[[Sequence[Array], Sequence[Array]], None]:
-        program = trace(self._function, self._num_inputs, "batch")
         if get_backend() == "numpy":
-            return ArrayProgram(program, self._name)
+            return ArrayProgram(self.program(), self._name)
         from boardenvs.kernel import native
 
-        return native.NativeProgram(program, self._name)
+        return native.NativeProgram(self.program(), self._name)

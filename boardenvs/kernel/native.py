@@ -13,7 +13,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +40,14 @@ def popcount(typing_context, word):
 
     return types.uint64(types.uint64), generate
 
+
+@intrinsic
+def trailing_zeros(typing_context, word):
+    def generate(context, builder, signature, args):
+        return builder.cttz(args[0], context.get_constant(types.boolean, 0))
+
+    return types.uint64(types.uint64), generate
+
 '''
 
 
@@ -49,7 +57,7 @@ class NativeProgram:
     """
 
     def __init__(self, program: Program, name: str) -> None:
-        self._run: Callable[..., None] = getattr(_load(_Writer().batch(program, name)), name)
+        self._run: Callable[..., None] = getattr(load_source(_Writer().batch(program, name)), name)
 
     def __call__(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
         self._run(*inputs, *(x.view(np.uint8) if x.dtype == np.bool_ else x for x in outputs))
@@ -57,8 +65,17 @@ class NativeProgram:
 
 def compile_one(program: Program, name: str) -> Callable[..., tuple[int, ...]]:
     """A function of `program.num_inputs` ints in [0, 2**64) that returns the outputs as a tuple."""
-    function: Callable[..., tuple[int, ...]] = getattr(_load(_Writer().one(program, name)), name)
+    source = write_functions({name: program})
+    function: Callable[..., tuple[int, ...]] = getattr(load_source(source), name)
     return function
+
+
+def write_functions(programs: Mapping[str, Program]) -> str:
+    """The source of a module with each program as a function of words that returns a tuple."""
+    writer = _Writer()
+    for name, program in programs.items():
+        writer.one(program, name)
+    return writer.source()
 
 
 def cache_folder() -> Path:
@@ -70,7 +87,7 @@ def cache_folder() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "boardenvs"
 
 
-def _load(source: str) -> Any:
+def load_source(source: str) -> Any:
     """Import generated source from a file, where Numba can cache what it makes of it."""
     digest = hashlib.sha256(source.encode()).hexdigest()[:16]
     path = cache_folder() / f"kernel_{digest}.py"
@@ -93,18 +110,17 @@ def _load(source: str) -> Any:
 
 
 class _Writer:
-    """Writes the source of one program."""
+    """Writes the source of programs."""
 
     def __init__(self) -> None:
         self._globals: list[str] = []
         self._constants: dict[int, str] = {}
 
-    def one(self, program: Program, name: str) -> str:
-        """A function of words that returns the outputs."""
+    def one(self, program: Program, name: str) -> None:
+        """Add a function of words that returns the outputs."""
         words = ", ".join(["uint64"] * program.num_inputs)
         signature = f"types.UniTuple(uint64, {len(program.outputs)})({words})"
         self._function(program, name, f"{signature}, ")
-        return self._source()
 
     def batch(self, program: Program, name: str) -> str:
         """A function of arrays, with two loops for each block of rows: all that every row needs,
@@ -141,9 +157,9 @@ class _Writer:
             body += [f"o{k}[r] = {text[o]}" for k, o in enumerate(program.outputs) if late[o]]
             lines += [loop, *(f"            {line}" for line in body)]
         self._globals += lines
-        return self._source()
+        return self.source()
 
-    def _source(self) -> str:
+    def source(self) -> str:
         return "\n".join([_PRELUDE, *self._globals, ""])
 
     def _function(self, program: Program, name: str, signature: str = "") -> None:

@@ -1,0 +1,33 @@
+"""Play by the value of the positions one ply ahead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from boardenvs.game import Game
+from boardenvs.perft import successors
+from boardenvs.state import FloatArray, IntArray, State
+
+
+def act_by_value(
+    game: Game, state: State, rng: np.random.Generator, value: Callable[[State], IntArray]
+) -> IntArray:
+    """The action after which `value`, to the side to move then, is lowest; ties by chance.
+
+    A win at once is better than any value, a loss at once worse; the end of a game by its cap on
+    plies counts as its end.
+    """
+    rows, moves, after = successors(game, state)
+    worth: FloatArray = -value(after).astype(np.float64)
+    lead = -game.lead(after).astype(np.float64)
+    over = after.terminated | game.truncated(after)
+    worth[over] = 0.0
+    decided = over & (lead != 0)
+    worth[decided] = lead[decided] * np.inf
+    # Sorted by row, then value, then chance, the last move of each row is the choice.
+    order = np.lexsort((rng.random(len(rows)), worth, rows))
+    chosen = np.full(len(state.ply), game.noop, np.int64)
+    chosen[rows[order]] = moves[order]  # of equal indices the last assignment stays
+    return chosen

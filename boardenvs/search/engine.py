@@ -1,0 +1,162 @@
+"""Search of one game, compiled for it: the memory that a search works in, and calls of it."""
+
+from __future__ import annotations
+
+import time as clock
+import warnings
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from boardenvs.game import Game
+from boardenvs.heuristics import heuristic_of
+from boardenvs.kernel import get_backend
+from boardenvs.kernel.backend import Backend
+from boardenvs.kernel.link import array_for_loops, link
+from boardenvs.notation import Placing
+from boardenvs.search import loops_alphabeta, loops_choose, loops_endgame
+from boardenvs.state import IntArray, State, WordArray
+
+MAX_DEPTH = 100  # plies of search at most; the table's tags know distances below 255
+NO_LIMIT = 1 << 62
+_NO_CAP = 1 << 40
+_PILOT = 5_000  # nodes that measure the speed of a search at first
+
+_SLOTS = 1 << 20  # of the transposition table, which has 32 MB
+
+
+@dataclass(frozen=True)
+class Results:
+    """What searches found, one a row."""
+
+    action: IntArray  # (B,) int64: the best; noop where the game is over
+    value: IntArray  # (B,) int64: see `Engine.search`
+    depth: IntArray  # (B,) int64: plies searched in full; empty squares where solved to the end
+    exact: IntArray  # (B,) int64: 1 where no heuristic had a say in the value
+    nodes: IntArray  # (B,) int64: positions generated
+
+
+class Engine:
+    """Alpha-beta search for one game, with a table of its own. Not for two threads at once."""
+
+    def __init__(self, game: Game) -> None:
+        self.game = game
+        self._loops = _linked(game, get_backend())
+        self._width = game.action_planes + 4
+        records = (MAX_DEPTH + 1) * game.num_actions
+        self._table = _words(_SLOTS * loops_alphabeta.SLOT)
+        self._buffer = _words(records * (self._width + 1))
+        self._keys = _numbers(records)
+        self._counters = _numbers(4)
+        self._generation = 1
+        self._nodes_per_second = 0.0
+
+    def search(
+        self,
+        state: State,
+        seeds: WordArray,
+        *,
+        depth: int = MAX_DEPTH,
+        nodes: int | None = None,
+        time: float | None = None,
+        endgame: int = 0,
+        forced: bool = False,
+    ) -> Results:
+        """Search each row deeper and deeper, to `depth` plies, or until `nodes` or about `time`
+        seconds are spent.
+
+        A value is the heuristic's; where the end is seen, WIN plus the margin (Othello) or less the
+        plies until then (other games), with a minus sign for a loss, or 0; for positions solved
+        because at most `endgame` squares are empty it is the margin itself. A position with one
+        legal action is not searched unless `forced`. The same seeds, (B,) uint64, give the same
+        results: rows know nothing of one another or of earlier calls.
+        """
+        rows = len(state.ply)
+        words = (state.to_move.astype(np.uint64), state.ply.astype(np.uint64), seeds)
+        inputs = [array_for_loops(x) for x in (_roots(state, self._width), *words)]
+        out: IntArray = np.zeros((rows, loops_choose.OUT), np.int64)
+        result = array_for_loops(out.reshape(-1))
+        for row in range(rows):  # one at a time, so that Ctrl-C is heard
+            limit = NO_LIMIT if nodes is None else nodes
+            if time is not None:
+                limit = min(limit, self._nodes_in(time, inputs, row, result))
+            self._choose(inputs, row, min(depth, MAX_DEPTH), limit, endgame, forced, result)
+        self._generation += rows
+        return Results(*out.T)
+
+    def _choose(
+        self, inputs: list[Any], row: int, depth: int, limit: int, endgame: int, forced: bool,
+        result: Any,
+    ) -> None:  # fmt: skip
+        began = clock.perf_counter()
+        self._loops.choose(
+            *inputs, row, row + 1, depth, limit, endgame, int(forced), self._generation,
+            self._table, self._buffer, self._keys, self._counters, result,
+        )  # fmt: skip
+        spent, nodes = clock.perf_counter() - began, self._counters[0]
+        if nodes >= _PILOT:
+            self._nodes_per_second = nodes / spent
+
+    def _nodes_in(self, seconds: float, inputs: list[Any], row: int, result: Any) -> int:
+        """How many nodes take so long, by the last search that was long enough to tell."""
+        if not self._nodes_per_second:
+            self._choose(inputs, row, MAX_DEPTH, 1, 0, True, result)  # compiles
+            self._choose(inputs, row, MAX_DEPTH, 2 * _PILOT, 0, True, result)
+        return max(1, int(seconds * self._nodes_per_second))
+
+
+def engine_for(game: Game) -> Engine:
+    """The engine that agents of this process share; with the backend in use."""
+    return _engine(game, get_backend())
+
+
+@lru_cache(maxsize=16)
+def _engine(game: Game, backend: Backend) -> Engine:
+    if not find_spec("numba"):
+        warnings.warn(
+            "search runs without Numba, some sixty times slower: pip install 'boardenvs[fast]'",
+            stacklevel=2,
+        )
+    return Engine(game)
+
+
+@lru_cache(maxsize=16)
+def _linked(game: Game, backend: Backend) -> Any:
+    heuristic = heuristic_of(game)
+    kernels = {
+        "advance": game.kernels.advance,
+        "points": game.kernels.points,
+        "evaluate": heuristic.kernel,
+    }
+    words = game.action_planes + 1
+    constants = {
+        "WORDS": words,
+        "OVER": words + 2,
+        "WIDTH": words + 3,
+        "MAX_PLY": _NO_CAP if game.max_plies is None else game.max_plies,
+        "HOLES": game.holes,
+        "MARGIN": int(heuristic.margin),
+        "MAX_MOVES": game.num_actions,
+        "FILLS": int(isinstance(game, Placing)),
+    }
+    return link([loops_alphabeta, loops_endgame, loops_choose], kernels, constants)
+
+
+def _roots(state: State, width: int) -> WordArray:
+    """The rows as nodes, one after the other."""
+    nodes: WordArray = np.empty((len(state.ply), width), np.uint64)
+    nodes[:, 0], nodes[:, 1] = state.own, state.opp
+    nodes[:, 2:-1] = state.legal_bits
+    nodes[:, -1] = state.terminated
+    return nodes.reshape(-1)
+
+
+def _words(size: int) -> Any:
+    return array_for_loops(np.zeros(size, np.uint64))
+
+
+def _numbers(size: int) -> Any:
+    return array_for_loops(np.zeros(size, np.int64))
