@@ -2,6 +2,7 @@
 
 from boardenvs.agents.base import Agent, GameSpecific, check_game
 from boardenvs.agents.greedy import GreedyAgent
+from boardenvs.agents.perfect import PerfectAgent
 from boardenvs.agents.random import RandomAgent
 from boardenvs.agents.spec import AGENTS, as_agent, make_agent
 
@@ -10,6 +11,7 @@ __all__ = [
     "Agent",
     "GameSpecific",
     "GreedyAgent",
+    "PerfectAgent",
     "RandomAgent",
     "as_agent",
     "check_game",

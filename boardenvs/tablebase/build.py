@@ -1,0 +1,68 @@
+"""The solving of Wolf and Sheep, once for each of its rules; later processes read the result."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import warnings
+
+import numpy as np
+
+from boardenvs.files import cache_folder
+from boardenvs.games import wolf_and_sheep
+from boardenvs.games.wolf_and_sheep import WolfAndSheep
+from boardenvs.perft import successors
+from boardenvs.state import IntArray
+from boardenvs.tablebase import storage
+from boardenvs.tablebase.numbering import CHUNKS, COUNT, numbers, positions
+from boardenvs.tablebase.retrograde import Report, solve
+
+
+def read_or_solve(game: WolfAndSheep, report: Report | None = None) -> IntArray:
+    """The codes (see `retrograde.solve`) of all positions by number, (COUNT,) int16.
+
+    They are read from the cache folder where it has them, else made in seconds and kept there.
+    """
+    path = cache_folder() / f"{game.id}_{game.rules}.tablebase"
+    key = _key(game)
+    codes = storage.read(path, key)
+    if codes is None:
+        codes = solve_all(game, report)
+        try:
+            storage.write(path, key, codes)
+        except OSError as error:
+            warnings.warn(
+                f"the tablebase could not be kept ({error}): each process solves it anew; set "
+                "BOARDENVS_CACHE to a folder that can be written to",
+                stacklevel=2,
+            )
+    return codes
+
+
+def _key(game: WolfAndSheep) -> str:
+    """What a stored table must be of: the rules, by name and as they are written."""
+    source = inspect.getsource(wolf_and_sheep).encode()
+    return f"{game.id} {game.rules} {hashlib.sha256(source).hexdigest()}"
+
+
+def solve_all(game: WolfAndSheep, report: Report | None = None) -> IntArray:
+    """What `read_or_solve` returns, made anew; it takes less than 1 GB of memory."""
+    ends = np.zeros(COUNT, np.int8)
+    sources: list[IntArray] = []
+    targets: list[IntArray] = []
+    for done, chunk in enumerate(CHUNKS):
+        if report:
+            report("moves found", done, len(CHUNKS))
+        ids, state = positions(game, *chunk)
+        ends[ids] = np.where(state.terminated, np.sign(game.lead(state)), 0)
+        rows, _, after = successors(game, state)
+        sources.append(ids[rows].astype(np.int32))
+        targets.append(numbers(game, after).astype(np.int32))
+    return solve(ends, _joined(sources), _joined(targets), report)
+
+
+def _joined(parts: list[IntArray]) -> IntArray:
+    """The parts as one array; the list is emptied, to free their memory."""
+    whole = np.concatenate(parts)
+    parts.clear()
+    return whole

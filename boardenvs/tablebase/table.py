@@ -1,0 +1,143 @@
+"""The solution of Wolf and Sheep as a table to look positions up in."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from boardenvs.game import Game
+from boardenvs.games.wolf_and_sheep import WolfAndSheep
+from boardenvs.perft import successors
+from boardenvs.state import BoolArray, FloatArray, Int8Array, IntArray, State
+from boardenvs.tablebase.build import read_or_solve
+from boardenvs.tablebase.numbering import numbers
+from boardenvs.tablebase.retrograde import Report
+
+# What has been loaded, by rules: the cap on plies does not change the table.
+_loaded: dict[str, IntArray] = {}
+
+# More than any distance.
+_FAR = 1 << 14
+
+
+class Moves(NamedTuple):
+    """Every legal action of every row, and what it leads to with perfect play of both sides."""
+
+    rows: IntArray  # (N,) ascending: the row of the state
+    actions: IntArray  # (N,) ascending within a row
+    after: State  # N rows: the position after the action
+    value: Int8Array  # (N,): to the side that makes the move, as in `Tablebase.lookup`
+    distance: IntArray  # (N,) int16: plies to the end, this one included
+
+    @property
+    def worth(self) -> IntArray:
+        """What a player who wins fast and loses slowly prefers is more, (N,) int64."""
+        worth: IntArray = self.value.astype(np.int64) * (_FAR - self.distance)
+        return worth
+
+
+class Count(NamedTuple):
+    """How many positions a role wins."""
+
+    to_move: str
+    winner: str
+    positions: int
+    over: int  # of these, positions in which the game is over
+    longest: int  # the plies that the longest of these wins takes
+
+
+class Tablebase:
+    """Who wins each position with perfect play, and in how many plies; made by `load`.
+
+    A winner hurries and a loser delays. Under both rules every position is decided: without a cap
+    one side can force the game to end with its win, at most 44 plies later in the classic game and
+    14 in the described one. So with `max_plies` (200 by default) games from the start are decided
+    long before the cap. Near it, a side wins by force if the table's distance is no more than the
+    plies left. Otherwise no side can force the end before the cap, where a game that is not over
+    pays the wolf, since it can move.
+    """
+
+    def __init__(self, game: Game, codes: IntArray) -> None:
+        self.game = game
+        self._codes = codes  # as in `retrograde.solve`, by `numbering.numbers`
+
+    @staticmethod
+    def check_game(game: Game) -> None:
+        """ValueError where there is no tablebase of the game."""
+        if not isinstance(game, WolfAndSheep):
+            raise ValueError(
+                f"there is no tablebase of {game.id}: only 'wolf_and_sheep' is solved exactly"
+            )
+
+    @classmethod
+    def load(cls, game: Game, report: Report | None = None) -> Tablebase:
+        """The table of the game, from memory or from the cache folder, else solved in seconds.
+
+        `report` is told how the solving proceeds. ValueError for a game without a tablebase.
+        """
+        cls.check_game(game)
+        assert isinstance(game, WolfAndSheep)
+        if game.rules not in _loaded:
+            _loaded[game.rules] = read_or_solve(game, report)
+        return cls(game, _loaded[game.rules])
+
+    def lookup(self, state: State) -> tuple[Int8Array, IntArray]:
+        """What each row is worth to the side to move, (B,) int8, and the plies to the end, (B,)
+        int16, with perfect play.
+
+        1 is a win and -1 a loss by force. 0 is a position that neither side can bring to an end
+        within the plies that `max_plies` leaves; the cap then pays the wolf. PositionError for
+        positions that no game reaches, see `numbering`.
+        """
+        codes = self._codes[numbers(self.game, state)]
+        value, distance = np.sign(codes).astype(np.int8), np.abs(codes) - np.int16(1)
+        if self.game.max_plies is not None:
+            cap = min(self.game.max_plies, np.iinfo(np.int32).max)
+            left = np.maximum(cap - state.ply, 0)
+            late = distance > left
+            value[late], distance[late] = 0, left[late]
+        return value, distance
+
+    def moves(self, state: State) -> Moves:
+        """All legal actions and what each is worth."""
+        rows, actions, after = successors(self.game, state)
+        value, distance = self.lookup(after)
+        return Moves(rows, actions, after, -value, distance + np.int16(1))
+
+    def preserving(self, state: State) -> BoolArray:
+        """The legal actions that keep the value of their position, (B, A) bool.
+
+        These are all actions of a position that is lost anyway, however soon they lose.
+        """
+        moves = self.moves(state)
+        best = np.full(len(state.ply), -1, np.int8)
+        np.maximum.at(best, moves.rows, moves.value)
+        mask = np.zeros((len(best), self.game.num_actions), np.bool_)
+        mask[moves.rows, moves.actions] = moves.value == best[moves.rows]
+        return mask
+
+    def mistakes(self, state: State) -> FloatArray:
+        """The share of each row's legal actions that give its value away, (B,) float; 0 where
+        nothing is legal.
+        """
+        legal = np.bitwise_count(state.legal_bits).sum(axis=1)
+        kept = self.preserving(state).sum(axis=1)
+        return np.where(legal > 0, 1 - kept / np.maximum(legal, 1), 0.0)
+
+    def counts(self) -> list[Count]:
+        """The table's positions by side to move and winner, as if there were no cap."""
+        found = []
+        for to_move, codes in enumerate(np.split(self._codes, 2)):
+            for winner, sign in ((to_move, 1), (1 - to_move, -1)):
+                won = sign * codes[sign * codes > 0]
+                found.append(
+                    Count(
+                        self.game.roles[to_move],
+                        self.game.roles[winner],
+                        len(won),
+                        int((won == 1).sum()),
+                        int(won.max(initial=1)) - 1,
+                    )
+                )
+        return found
