@@ -9,7 +9,6 @@ from __future__ import annotations
 import atexit
 import hashlib
 import importlib.util
-import os
 import shutil
 import sys
 import tempfile
@@ -19,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from boardenvs.files import write_atomically
+from boardenvs.files import cache_folder, write_atomically
 from boardenvs.kernel.trace import OPERATORS, Node, Program
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -76,15 +75,6 @@ def write_functions(programs: Mapping[str, Program]) -> str:
     for name, program in programs.items():
         writer.one(program, name)
     return writer.source()
-
-
-def cache_folder() -> Path:
-    """Where generated sources and machine code are kept: `$BOARDENVS_CACHE` or the user's cache."""
-    given = os.environ.get("BOARDENVS_CACHE")
-    if given:
-        return Path(given)
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "boardenvs"
 
 
 def load_source(source: str) -> Any:
