@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
-from boardenvs.game import Game
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from boardenvs.game import Game
 
 
 def games(

@@ -1,0 +1,356 @@
+"""The command line: what commands print and write, and that errors are short and named."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import typer.main
+from typer.testing import CliRunner, Result
+from variants import HERE, VARIANTS, make, random_line
+
+import boardenvs
+from boardenvs import fen, games
+from boardenvs.cli import app
+from boardenvs.kernel import set_backend
+from boardenvs.records import Record, load, make_record, save
+
+PERFT: dict[str, list[int]] = json.loads((HERE / "perft.json").read_text())
+COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+# Black begins in one of these two in every tournament, and never with a1.
+GOOD, BAD = "f5d6c3", "f5a1"
+
+
+@pytest.fixture(autouse=True)
+def _numpy() -> Iterator[None]:
+    """No command depends on the compiler, and NumPy has no compiling to wait for."""
+    set_backend("numpy")
+    yield
+    set_backend(None)
+
+
+def run(*words: object, code: int = 0) -> Result:
+    result = CliRunner().invoke(app, [str(word) for word in words])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == code, result.output
+    return result
+
+
+def rows(text: str) -> list[list[str]]:
+    """The cells of the tables in a text."""
+    lines = [line for line in text.splitlines() if line.startswith("│")]
+    return [[cell.strip() for cell in line.strip("│").split("│")] for line in lines]
+
+
+# ---- the program -------------------------------------------------------------------------------
+
+
+def start(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "boardenvs", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_the_program_runs_as_a_module_and_as_a_script() -> None:
+    result = start("--version")
+    assert (result.returncode, result.stdout) == (0, f"boardenvs {boardenvs.__version__}\n")
+    project = tomllib.loads((HERE.parent / "pyproject.toml").read_text())["project"]
+    assert project["scripts"] == {"boardenvs": "boardenvs.cli:main"}
+    assert project["version"] == boardenvs.__version__
+
+
+def test_a_user_s_error_is_one_line() -> None:
+    result = start("perft", "otello", "2")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert re.fullmatch(
+        r"error: unknown game 'otello'\. Did you mean 'othello'\?.*\n", result.stderr
+    )
+
+
+def test_commands_import_what_they_need_when_they_need_it() -> None:
+    heavy = ["torch", "matplotlib", "numba", "rich", "stable_baselines3", "boardenvs.records"]
+    code = f"import sys, boardenvs.cli; print([m for m in {heavy} if m in sys.modules])"
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout == "[]\n"
+
+
+def test_no_command_at_all_shows_what_there_is() -> None:
+    output = CliRunner().invoke(app, []).output
+    for name in COMMANDS:
+        assert name in output
+
+
+def test_an_unknown_command_is_named() -> None:
+    assert "perft" in run("pertf", code=2).output
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "bench"])
+def test_every_command_explains_itself(name: str) -> None:
+    """A sentence, an example, and a word on each argument and option."""
+    command = COMMANDS[name]
+    assert re.search(rf"```\nboardenvs {name}\b", command.help), "an example in a code block"
+    for parameter in command.params:
+        assert parameter.name == "help" or len(parameter.help or "") > 10, parameter.name
+    assert f"boardenvs {name}" in run(name, "--help").output
+
+
+def test_the_benchmark_is_one_program() -> None:
+    ours = run("bench", "--help").output
+    module = subprocess.run(
+        [sys.executable, "-m", "boardenvs.bench", "--help"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "COLUMNS": "80"},
+    )
+    options = re.findall(r"--[a-z-]+", module.stdout)
+    assert len(set(options)) == 8
+    assert re.findall(r"--[a-z-]+", ours) == options
+    assert "Did you mean 'othello'" in run("bench", "--games", "otello", code=2).output
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, BrokenPipeError])
+def test_an_interruption_ends_quietly(
+    monkeypatch: pytest.MonkeyPatch, stop: type[BaseException]
+) -> None:
+    def interrupted(*_: object) -> int:
+        raise stop
+
+    monkeypatch.setattr(sys.modules["boardenvs.perft"], "perft", interrupted)
+    result = CliRunner().invoke(app, ["perft", "othello", "3"])
+    assert result.exit_code == (130 if stop is KeyboardInterrupt else 1)
+    assert "Traceback" not in result.output
+
+
+# ---- games -------------------------------------------------------------------------------------
+
+
+def test_every_game_and_rule_is_listed() -> None:
+    found = {cells[0]: cells for cells in rows(run("games").output) if cells[0]}
+    specs = {games.spec_of(make(name)): name for name in VARIANTS}
+    assert found.keys() == specs.keys()
+    for spec, name in specs.items():
+        game = make(name)
+        _, roles, parameters, actions, observation, counts = found[spec]
+        assert roles == ", ".join(game.roles)
+        assert actions == str(game.num_actions)
+        assert observation == "x".join(map(str, game.observation_shape))
+        assert counts.split() == [str(count) for count in PERFT[name][:3]]
+        assert parameters == "" or parameters.split("=")[0] in games.parameters(game.id)
+
+
+def test_a_game_s_page() -> None:
+    output = run("games", "lines_of_action:rules=described").output
+    assert "agents= ['black', 'white']" in output
+    board = [line for line in output.splitlines() if re.match(r"[1-8] .* [1-8]$", line)]
+    assert board[1].split() == ["7", "W", *"BBBBBB", "W", "7"]  # where the description has black
+    assert board[0].count("*") == 8  # and where its pieces can go
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("otello", "Did you mean 'othello'"),
+        ("othello:", "write 'othello' for defaults"),
+        ("othello:rules=classic", "unknown parameter of othello 'rules'. Did you mean 'holes'"),
+        ("lines_of_action:rules=clasic", "Did you mean 'classic'"),
+        ("lines_of_action:max_steps=many", "max_steps is 'many': it must be a whole number"),
+        ("lines_of_action:max_steps=0", "max_steps is 0: it must be 1 or more"),
+        ("wolf_and_sheep:max_plies=no", "it must be a whole number or none"),
+        ("wolf_and_sheep:id=othello", "unknown parameter of wolf_and_sheep 'id'"),
+    ],
+)
+def test_a_wrong_game_is_named(spec: str, message: str) -> None:
+    assert message in run("games", spec, code=2).output
+    with pytest.raises(ValueError, match=re.escape(message)):
+        games.parse(spec)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "othello",
+        "othello:holes=1",
+        "othello_holes",
+        "wolf_and_sheep:max_plies=none",
+        "wolf_and_sheep:max_plies=30,rules=described",
+        "lines_of_action:max_steps=30",
+    ],
+)
+def test_the_text_of_a_game(spec: str) -> None:
+    game = games.parse(spec)
+    assert games.spec_of(game) == spec
+    given = {key: value for key, value in vars(game).items() if f"{key}=" in spec}
+    assert game == games.make(spec.split(":")[0], **given)
+    assert len(given) == spec.count("=")
+
+
+# ---- perft -------------------------------------------------------------------------------------
+
+
+def test_perft(name: str) -> None:
+    expected = PERFT[name][:3]
+    output = run("perft", games.spec_of(make(name)), len(expected), "--divide").output
+    cells = rows(output)
+    counts = [row[1].replace(",", "") for row in cells[: len(expected)]]
+    assert counts == [str(count) for count in expected]
+    shares = {row[0]: int(row[1].replace(",", "")) for row in cells[len(expected) :]}
+    assert sum(shares.values()) == expected[-1]
+    start = make(name).start()
+    assert list(shares) == [make(name).action_name(a, start) for a in start.legal_actions()]
+
+
+def test_perft_goes_on_from_a_position() -> None:
+    """Past the depth where the count is split up: Othello's fifth depth after one of its moves."""
+    game = make("othello")
+    position = game.next(game.start(), game.parse_action("e3"))
+    text = fen.write_position(game, position)
+    depth, nodes, *_ = rows(run("perft", "othello", 5, "--position", text).output)[-1]
+    # The four first moves are images of each other, so each has a quarter of the sixth depth.
+    assert (depth, nodes) == ("5", f"{PERFT['othello'][5] // 4:,}")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("othello", 2, "--position", "8/8 black"), "the board has 2 ranks"),
+        (("othello", 2, "--position", "8/8/8/8/8/8/8/8 white"), "unknown role 'white'"),
+    ],
+)
+def test_perft_names_what_is_wrong(words: tuple[object, ...], message: str) -> None:
+    assert message in run("perft", *words, code=2).output
+
+
+# ---- replay ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def transcripts(tmp_path: Path) -> Path:
+    path = tmp_path / "games.txt"
+    path.write_text(f"{GOOD}\n{BAD}\n")
+    return path
+
+
+@pytest.fixture
+def recorded(tmp_path: Path) -> Path:
+    """Whole games of every game, and of each one more that is cut off."""
+    records = []
+    for name in VARIANTS:
+        for seed, plies in ((0, 200), (1, 6)):
+            _, actions = random_line(make(name), seed, plies)
+            records.append(make_record(make(name), actions, players=("one", "two")))
+    path = tmp_path / "games.jsonl"
+    save(path, records)
+    return path
+
+
+def test_replay_counts_by_game(recorded: Path) -> None:
+    found = {row[0]: row[1:] for row in rows(run("replay", recorded, "--check").output)}
+    records = load(recorded)
+    assert found.keys() == {games.spec_of(record.game) for record in records}
+    for spec, (count, finished, cut_off, wrong, result, plies) in found.items():
+        whole, part = (r for r in records if games.spec_of(r.game) == spec)
+        assert (count, finished, cut_off, wrong) == ("2", "1", "1", "0")
+        assert plies == str(len(whole.actions) + len(part.actions))
+        assert whole.goal is not None
+        winner = {
+            100.0: f"{whole.game.roles[0]} won",
+            50.0: "draw",
+            0.0: f"{whole.game.roles[1]} won",
+        }
+        assert result == f"{winner[whole.goal[0]]} 1"
+
+
+def test_replay_names_wrong_games(transcripts: Path) -> None:
+    message = "game 2: action 56 (a8) is not legal for red at ply 1"
+    assert message in run("replay", transcripts).output
+    assert message in run("replay", transcripts, "--check", code=1).output
+    transcripts.write_text(f"{BAD}\n" * 7)
+    assert "and 2 more: --check names them all" in run("replay", transcripts).output
+    assert "game 7:" in run("replay", transcripts, "--check", code=1).output
+
+
+def test_replay_shows_a_game(transcripts: Path) -> None:
+    output = run("replay", transcripts, "--game", 1, "--ply", 1).output
+    assert re.search(r"1\. f4\s+2\. d3\s+3\. c6", output)
+    assert "after 1 plies: f4" in output
+    assert "4  .  .  .  B  B [B] .  .  4" in output
+    every = run("replay", transcripts, "--game", 1, "--board").output
+    assert [line for line in every.splitlines() if line.startswith("after")] == [
+        "after 0 plies",
+        "after 1 plies: f4",
+        "after 2 plies: d3",
+        "after 3 plies: c6",
+    ]
+    broken = run("replay", transcripts, "--game", 2).output
+    assert "after 1 plies: f4" in broken
+    assert "here the record breaks the rules: action 56 (a8) is not legal for red" in broken
+
+
+def test_replay_draws_a_game(recorded: Path, tmp_path: Path) -> None:
+    svg, sheet = tmp_path / "game.svg", tmp_path / "sheet.svg"
+    run("replay", recorded, "--game", 1, "--svg", svg, "--sheet", sheet)
+    plies = len(load(recorded)[0].actions)
+    for path in (svg, sheet):
+        boards = [
+            use
+            for use in ElementTree.parse(path).iter("{http://www.w3.org/2000/svg}use")
+            if use.get("class") == "board"
+        ]
+        assert len(boards) == plies + 1 + 2 * (path == svg)  # the last one stays for longer
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".jsonl.gz", ".txt", ".wtb"])
+def test_replay_converts(tmp_path: Path, ending: str) -> None:
+    game = make("othello")
+    whole = [make_record(game, random_line(game, seed, 70)[1]) for seed in range(3)]
+    save(tmp_path / "games.jsonl", whole)
+    output = run("replay", tmp_path / "games.jsonl", "--save", tmp_path / f"new{ending}").output
+    assert f"3 games are in {tmp_path / f'new{ending}'}" in output.replace("\n", "")
+    assert [r.actions for r in load(tmp_path / f"new{ending}")] == [r.actions for r in whole]
+
+
+def test_replay_says_what_a_format_loses(recorded: Path, tmp_path: Path) -> None:
+    records: list[Record] = load(recorded)[:1]
+    save(recorded, records)
+    assert (
+        "does not hold all of their players"
+        in run("replay", recorded, "--save", tmp_path / "new.txt").output
+    )
+
+
+def test_replay_of_other_games_and_formats(tmp_path: Path) -> None:
+    path = tmp_path / "moves"
+    path.write_text("1. b1-b3 a3xc1\n")
+    words = ("replay", path, "--of", "lines_of_action", "--format", "moves")
+    assert rows(run(*words).output)[0][:5] == ["lines_of_action", "1", "0", "1", "0"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--game", 3), "has 2 games: there is no game 3"),
+        (("--game", 1, "--ply", 4), "the game has 3 plies: there is no board after ply 4"),
+        (("--of", "lines"), "Did you mean 'lines_of_action'"),
+        (("--format", "wtor"), "Did you mean 'wthor'"),
+        (("--save", "games.pgn"), "end the name in one of"),
+    ],
+)
+def test_replay_names_what_is_wrong(
+    transcripts: Path, words: tuple[object, ...], message: str
+) -> None:
+    assert message in run("replay", transcripts, *words, code=2).output.replace("\n", " ")
+
+
+def test_replay_of_no_file(tmp_path: Path) -> None:
+    assert "No such file" in run("replay", tmp_path / "games.wtb", code=2).output
