@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +12,8 @@ from boardenvs.state import BoolArray, IntArray, State, concat, take
 
 # Rounds of drawing before the openings asked for count as not to be had.
 _ROUNDS = 8
+
+Keep = Callable[[Game, State], BoolArray]
 
 
 class Openings(NamedTuple):
@@ -35,25 +37,36 @@ def random_openings(
     that short, long openings are rarer. ValueError where `plies` is no range, or where games are
     practically always over by then.
     """
-    return _random_lines(game, count, plies, rng).state
+    return _random_lines(game, count, plies, rng, None).state
 
 
 def distinct_openings(
-    game: Game, count: int, plies: tuple[int, int], rng: np.random.Generator
+    game: Game,
+    count: int,
+    plies: tuple[int, int],
+    rng: np.random.Generator,
+    keep: Keep | None = None,
 ) -> Openings:
-    """`random_openings` without repeated positions, or with as few repeats as the game allows."""
-    found = _random_lines(game, count, plies, rng)
+    """`random_openings` without repeated positions, or with as few repeats as the game allows.
+
+    With `keep`, only positions that it marks.
+    """
+    found = _random_lines(game, count, plies, rng, keep)
     for _ in range(_ROUNDS):
         first = _first_of_each(found.state)
         if len(first) >= count:
             break
-        found = _join([_select(found, first), _random_lines(game, count, plies, rng)])
+        found = _join([_select(found, first), _random_lines(game, count, plies, rng, keep)])
     first = _first_of_each(found.state)
     return _select(found, np.resize(first, count))
 
 
 def _random_lines(
-    game: Game, count: int, plies: tuple[int, int], rng: np.random.Generator
+    game: Game,
+    count: int,
+    plies: tuple[int, int],
+    rng: np.random.Generator,
+    keep: Keep | None,
 ) -> Openings:
     """What `random_openings` says, with the plies played."""
     _check_plies(plies)
@@ -61,13 +74,16 @@ def _random_lines(
     parts: list[Openings] = []
     for _ in range(_ROUNDS):
         part = _draw(game, count, plies, rng)
+        if keep:
+            part = _select(part, keep(game, part.state))
         parts.append(part)
         drawn += len(part.actions)
         if drawn >= count:
             return _select(_join(parts), slice(count))
         if drawn == 0:
             raise ValueError(
-                f"no game of {game.id} lasts {plies[0]} random plies: lower the plies of openings"
+                f"no game of {game.id} lasts {plies[0]} random plies"
+                f"{' to a position that is wanted' if keep else ''}: lower the plies of openings"
             )
     return _select(_join(parts), rng.integers(drawn, size=count))
 

@@ -11,7 +11,7 @@ from boardenvs.agents import as_agent
 from boardenvs.arena.intervals import score_interval, share_interval
 from boardenvs.arena.player import FORFEIT, Conduct, Player
 from boardenvs.game import LOSS, WIN, Game
-from boardenvs.openings import Openings, distinct_openings
+from boardenvs.openings import Keep, Openings, distinct_openings
 from boardenvs.state import FloatArray, IntArray, State, concat, put, take
 
 Progress = Callable[[int, int], None]
@@ -91,6 +91,7 @@ def play_match(
     pairs: int,
     *,
     opening_plies: tuple[int, int] = (6, 10),
+    keep: Keep | None = None,
     seed: int = 0,
     record: bool = False,
     progress: Progress | None = None,
@@ -99,10 +100,11 @@ def play_match(
 
     What `boardenvs.agents.as_agent` takes can play: an agent, the text of one, or a function.
     Openings are random plies, as many as `opening_plies` (low, high) says, distinct as far as the
-    game has that many. A game that its cap on plies ends counts by its position. An agent loses
-    the games that it forfeits (see `boardenvs.arena.player`). With `record` the result has the
-    actions of all games; `progress` is called with the games that are over and their total. The
-    same seed gives the same match if the agents draw their chance from the generator they get.
+    game has that many, and with `keep` those alone that it marks. A game that its cap on plies ends
+    counts by its position. An agent loses the games that it forfeits (`boardenvs.arena.player`).
+    With `record` the result has the actions of all games; `progress` is called with the games that
+    are over and their total. The same seed gives the same match if the agents draw their chance
+    from the generator they get.
 
     ValueError for fewer than one pair, or for openings that no game is long enough for.
     """
@@ -110,7 +112,7 @@ def play_match(
         raise ValueError(f"pairs is {pairs}: it must be 1 or more")
     openings_rng, *rngs = np.random.default_rng(seed).spawn(3)
     players = [Player(as_agent(x), rng) for x, rng in zip((a, b), rngs, strict=True)]
-    openings = distinct_openings(game, pairs, opening_plies, openings_rng)
+    openings = distinct_openings(game, pairs, opening_plies, openings_rng, keep)
     role_of_a = np.repeat([0, 1], pairs)
     games = _Games(game, openings, role_of_a, record)
     games.play_out(players, progress)

@@ -6,7 +6,6 @@ import io
 import json
 import os
 import platform
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from rich.table import Table
 
 from boardenvs.bench.measure import Measurement
 from boardenvs.files import write_atomically
+from boardenvs.machine import processor, version
 
 # The yardstick of each game's ratio: OpenSpiel's loop for the games it has, Othello's for the rest.
 _YARDSTICK = {"lines_of_action": "lines_of_action", "connect_four": "", "tictactoe": ""}
@@ -104,9 +104,9 @@ def write_json(
     ]
     document = {
         "setting": setting,
-        "machine": {"processor": _processor(), "cores": os.cpu_count()},
+        "machine": {"processor": processor(), "cores": os.cpu_count()},
         "python": platform.python_version(),
-        "versions": {name: _version(name) for name in _PACKAGES},
+        "versions": {name: version(name) for name in _PACKAGES},
         "results": rows,
         "bytes_per_board": memory,
         "not_run": errors,
@@ -180,18 +180,3 @@ def _short(value: float) -> str:
         if value >= unit:
             return f"{value / unit:g}{name}"
     return f"{value:g}"
-
-
-def _version(name: str) -> str | None:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor()

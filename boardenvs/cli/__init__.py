@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from boardenvs import __version__
-from boardenvs.cli import bench, games, perft, replay
+from boardenvs.cli import arena, bench, games, match, perft, replay, solve
 from boardenvs.cli.group import ErrorsGroup
 
 app = typer.Typer(
@@ -48,6 +48,9 @@ def _options(
 app.command()(games.games)
 app.command()(perft.perft)
 app.command()(replay.replay)
+app.command()(solve.solve)
+app.command()(match.match)
+app.command()(arena.arena)
 app.command(
     add_help_option=False,
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True},

@@ -1,0 +1,151 @@
+"""Ratings of a round robin: a Bradley-Terry fit with bootstrap intervals.
+
+In the model of Bradley and Terry (1952, https://doi.org/10.2307/2334029) entrant i scores
+1 / (1 + 10 ** ((r_j - r_i) / 400)) against j, on the scale of Elo (1978). A draw counts as half a
+win and half a loss. The fit is then where every entrant's expected points are its points, so a
+rating says a score, draws and all. Models with a parameter for draws (Rao and Kupper 1967; Davidson
+1970, https://doi.org/10.1080/01621459.1970.10481082) take every pair of equals to draw as often,
+which holds neither over several games nor from random play to perfect play. That the games of a
+pair depend on their opening makes the likelihood wrong in any of these models, but not the expected
+points; the intervals come from resampling pairs and assume no model.
+
+A weak prior keeps ratings finite: every entrant has drawn PRIOR games more than it played, spread
+evenly over the others. Where one group of entrants never scored against another, the games say
+only that the distance is large (Ford 1957, https://doi.org/10.2307/2308513): the prior fixes its
+figure, and the interval has one end, beyond which so many lost games in a row have a chance of less
+than 2.5 %; a bootstrap of games that all ended alike would have no width.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from boardenvs.state import BoolArray, FloatArray
+
+PRIOR = 1.0  # drawn games of each entrant that were not played
+REPLICATES = 1000  # of the bootstrap
+
+_SCALE = 400 / math.log(10)  # Elo points of a factor e in the odds
+_SURPRISE = -math.log(0.025)
+_MAX_STEPS, _MAX_CHANGE, _TOLERANCE = 200, 1.0, 1e-9
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """Ratings of k entrants in Elo points, the anchor's being 0, by index of `entrants`."""
+
+    entrants: tuple[str, ...]  # the strongest first
+    anchor: str
+    rating: FloatArray  # (k,)
+    low: FloatArray  # (k,): the 95 % interval's ends, -inf or inf where the games give none
+    high: FloatArray
+    above: FloatArray  # (k, k): the share of the bootstrap in which i is above j, equal is 1/2
+
+
+def rate(
+    entrants: Sequence[str],
+    pair_scores: Mapping[tuple[str, str], Sequence[FloatArray]],
+    anchor: str | None,
+    seed: int = 0,
+) -> Ratings:
+    """Ratings from the pairings that were played.
+
+    `pair_scores[a, b]` has, for each match of a against b, a's mean score of each pair of games,
+    (pairs,) float64. The bootstrap draws pairs anew within each match; the same seed gives the same
+    intervals. Without an anchor the weakest is rated 0. ValueError where the anchor is none of the
+    entrants.
+    """
+    if anchor is not None and anchor not in entrants:
+        raise ValueError(f"anchor {anchor!r} is none of the entrants {', '.join(entrants)}")
+    index = {name: i for i, name in enumerate(entrants)}
+    k = len(entrants)
+    rng = np.random.default_rng(seed)
+    points = np.zeros((k, k))
+    replicates = np.zeros((REPLICATES, k, k))
+    for (a, b), matches in pair_scores.items():
+        i, j = index[a], index[b]
+        for scores in matches:
+            n = len(scores)
+            points[i, j] += 2 * scores.sum()
+            points[j, i] += 2 * (1 - scores).sum()
+            drawn = 2 * scores[rng.integers(n, size=(REPLICATES, n))].sum(axis=1)
+            replicates[:, i, j] += drawn
+            replicates[:, j, i] += 2 * n - drawn
+    rating = fit(points)
+    zero = int(rating.argmin()) if anchor is None else index[anchor]
+    samples = fit(replicates)
+    above = (np.sign(samples[:, :, None] - samples[:, None, :]) + 1).mean(axis=0) / 2
+    low, high = np.percentile(samples - samples[:, [zero]], [2.5, 97.5], axis=0)
+    reach = _reaches(points > 0)
+    below, over = ~reach[:, zero], ~reach[zero]
+    high[below] += _slack(points, rating, below, ~below)
+    low[over] -= _slack(points, rating, ~over, over)
+    low[below] = -np.inf
+    high[over] = np.inf
+    order = np.argsort(-rating, kind="stable")
+    return Ratings(
+        entrants=tuple(entrants[i] for i in order),
+        anchor=entrants[zero],
+        rating=(rating - rating[zero])[order],
+        low=low[order],
+        high=high[order],
+        above=above[np.ix_(order, order)],
+    )
+
+
+def fit(points: FloatArray) -> FloatArray:
+    """Ratings (..., k) in Elo points, of mean 0, that are most likely under the points (..., k, k).
+
+    `points[i, j]` is what i scored against j, draws as halves; the prior is added here. Newton's
+    method, the change limited in each step, finds the one maximum there is: the logarithm of the
+    likelihood is concave.
+    """
+    k = points.shape[-1]
+    points = points + PRIOR / 2 / max(1, k - 1) * (1 - np.eye(k))
+    games = points + np.swapaxes(points, -1, -2)
+    scored = points.sum(axis=-1)
+    theta = np.zeros(points.shape[:-1])
+    for _ in range(_MAX_STEPS):
+        expected = 1 / (1 + np.exp(theta[..., None, :] - theta[..., :, None]))
+        gradient = scored - (games * expected).sum(axis=-1)
+        if np.abs(gradient).max() < _TOLERANCE * max(1.0, float(scored.max())):
+            return theta * _SCALE
+        weights = games * expected * (1 - expected)
+        # The Laplacian of the weights; a constant in every cell fixes the ratings' mean, at 0.
+        curvature = 1 / k - weights
+        curvature[..., np.arange(k), np.arange(k)] += weights.sum(axis=-1)
+        change = np.linalg.solve(curvature, gradient[..., None])[..., 0]
+        largest = np.abs(change).max(axis=-1, keepdims=True)
+        theta = theta + change * np.minimum(1.0, _MAX_CHANGE / np.maximum(largest, _MAX_CHANGE))
+    raise ArithmeticError("the ratings do not converge")
+
+
+def _slack(points: FloatArray, rating: FloatArray, lost: BoolArray, won: BoolArray) -> float:
+    """How much stronger the entrants that `lost` all games against those that `won` could be, in
+    Elo points, for that to have a chance of 2.5 % still; 0 where there are no such games.
+    """
+    games = (points + points.T)[np.ix_(lost, won)]
+    distance = (rating[lost][:, None] - rating[won]) / _SCALE
+
+    def surprise(shift: float) -> float:
+        return float((games * np.logaddexp(0, distance + shift)).sum())
+
+    low, high = 0.0, 50.0
+    if not games.size or surprise(low) >= _SURPRISE:
+        return 0.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if surprise(middle) < _SURPRISE else (low, middle)
+    return low * _SCALE
+
+
+def _reaches(scored: BoolArray) -> BoolArray:
+    """Where a chain of entrants, each of which scored against the next, leads from i to j."""
+    reach: BoolArray = scored | np.eye(len(scored), dtype=np.bool_)
+    for _ in range(len(scored).bit_length()):  # the chains' length doubles
+        reach = reach @ reach
+    return reach

@@ -1,0 +1,151 @@
+"""`boardenvs arena`: a round robin of players, rated."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from boardenvs.arena.results import Results
+
+
+def arena(
+    entrants: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Players such as `greedy`, `alphabeta:depth=4`, `policy:FILE` or "
+            "`python:MODULE:NAME`. Default: the built-in ones at several strengths.",
+            show_default=False,
+        ),
+    ] = None,
+    game: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A game such as `othello` or `wolf_and_sheep:rules=described`; may be repeated. "
+            "Default: all five.",
+            show_default=False,
+        ),
+    ] = None,
+    pairs: Annotated[
+        int | None,
+        typer.Option(
+            help="Openings of each pairing, every one played twice. Default: 50.",
+            min=1,
+            show_default=False,
+        ),
+    ] = None,
+    opening_plies: Annotated[
+        tuple[int, int] | None,
+        typer.Option(
+            metavar="LOW HIGH",
+            help="Random plies of an opening. Default: by game, such as 6 10 for Othello.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="What all chance hangs on. Default: 0.", show_default=False)
+    ] = None,
+    anchor: Annotated[
+        str | None,
+        typer.Option(
+            help="The player rated 0. Default: random, else the weakest.", show_default=False
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(help="Processes. Default: one a core.", min=1, show_default=False),
+    ] = None,
+    out: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="Where journal, report and pictures go.")
+    ] = Path("runs/arena"),
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the folder's tournament.")
+    ] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the folder's tournament.")
+    ] = False,
+) -> None:
+    """Let players meet each other in every game, and rate them.
+
+    Every pairing plays random openings, distinct and each twice with roles swapped. The ratings are
+    those of a Bradley-Terry fit, with bootstrap intervals. The same settings give the same results,
+    whatever the number of workers. Ctrl-C or a crash loses only the pairings in progress: with
+    `--resume` the tournament goes on, and needs no other option but `--out`.
+
+    ```
+    boardenvs arena
+    boardenvs arena random greedy python:my_module:policy --game othello --pairs 100
+    boardenvs arena --resume
+    ```
+    """
+    from boardenvs.arena import make_settings, read_settings, run_tournament, write_results
+    from boardenvs.arena.display import Display
+    from boardenvs.arena.settings import resumed_settings
+    from boardenvs.cli.console import make_console
+
+    if resume and overwrite:
+        raise ValueError("--resume goes on with a tournament and --overwrite replaces it: take one")
+    wanted = {
+        "entrants": entrants,
+        "games_played": game,
+        "pairs": pairs,
+        "openings": opening_plies,
+        "seed": seed,
+        "anchor": anchor,
+    }
+    given: dict[str, Any] = {name: value for name, value in wanted.items() if value}
+    if seed is not None:
+        given["seed"] = seed
+    settings = resumed_settings(read_settings(out), given) if resume else make_settings(**given)
+    console = make_console()
+    try:
+        with Display(console) as display:
+            results = run_tournament(
+                settings, out, resume=resume, overwrite=overwrite, workers=workers, watcher=display
+            )
+    except KeyboardInterrupt:
+        command = shlex.join(["boardenvs", "arena", "--resume", "--out", str(out)])
+        console.print(f"interrupted; go on with: {command}", markup=False, soft_wrap=True)
+        raise typer.Exit(130) from None
+    lacking = write_results(results, out)
+    _print_results(console, results, out)
+    for line in lacking:
+        console.print(line, style="yellow", markup=False)
+
+
+def _print_results(console: Console, results: Results, out: Path) -> None:
+    from boardenvs.arena.notes import notes
+
+    console.print(_ratings(results))
+    for note in notes(results):
+        console.print(f"note: {note}", style="yellow", markup=False, soft_wrap=True)
+    console.print(f"report, results and pictures are in {out}/", markup=False)
+
+
+def _ratings(results: Results) -> Table:
+    """A row for each entrant, a column for each table."""
+    from rich.table import Table
+
+    from boardenvs.arena.text import rating_text, spread_text, title
+
+    tables = results.widest_first
+    shown = Table(title="Ratings", caption="Elo points, with half the width of 95 % intervals")
+    shown.add_column("player")
+    for table in tables:
+        shown.add_column(title(table), justify="right")
+    for label in dict.fromkeys(label for table in tables for label in table.entrants):
+        cells = []
+        for table in tables:
+            if label in table.entrants:
+                place = table.entrants.index(label)
+                cells.append(f"{rating_text(table, place)} {spread_text(table, place)}")
+            else:
+                cells.append("")
+        shown.add_row(label, *cells)
+    return shown
