@@ -76,7 +76,7 @@ def _document(scene: Scene, placed: Iterable[Placed], body: Iterable[str], unit:
 def _use(placed: Placed) -> str:
     return (
         f'<use class={quoteattr(placed.what)} href="#{_id(placed.drawing)}" '
-        f'x="{_n(placed.x)}" y="{_n(placed.y)}"/>'
+        f'x="{placed.x:.6g}" y="{placed.y:.6g}"/>'
     )
 
 
