@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
-
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from boardenvs.bench.measure import measure, pin_to_one_core
 from boardenvs.bench.memory import bytes_per_board
 from boardenvs.bench.peers import peers
 from boardenvs.bench.report import memory_table, speed_table, write_json, write_picture
 from boardenvs.bench.workloads import workloads
+from boardenvs.cli.console import make_console, make_progress
 from boardenvs.errors import unknown
 from boardenvs.games import GAMES
 
@@ -35,11 +34,8 @@ def main(words: Sequence[str] | None = None, prog: str = "python -m boardenvs.be
     chosen = list(workloads(arguments.games, arguments.sizes, arguments.backends))
     if not arguments.no_peers:
         chosen += peers([size for size in _PEER_SIZES if size <= max(arguments.sizes)])
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=120)  # a log file has no width to adapt to
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as progress:
+    console = make_console()
+    with make_progress(console) as progress:
         task = progress.add_task("", total=len(chosen) * (arguments.rounds + 1))
         results, errors = measure(
             chosen,
@@ -55,9 +51,12 @@ def main(words: Sequence[str] | None = None, prog: str = "python -m boardenvs.be
     arguments.out.mkdir(parents=True, exist_ok=True)
     setting = {"rounds": arguments.rounds, "seconds": arguments.seconds, "one_core": pinned}
     write_json(arguments.out / "bench.json", results, memory, setting, errors)
-    for game_id in arguments.games:
-        write_picture(arguments.out / f"{game_id}.png", results, game_id)
-    console.print(f"figures and pictures are in {arguments.out}/")
+    if find_spec("matplotlib"):
+        for game_id in arguments.games:
+            write_picture(arguments.out / f"{game_id}.png", results, game_id)
+    else:
+        console.print("no pictures: they need matplotlib, pip install 'boardenvs[bench]'")
+    console.print(f"the figures are in {arguments.out}/")
 
 
 def _parser(prog: str) -> argparse.ArgumentParser:
@@ -65,35 +64,30 @@ def _parser(prog: str) -> argparse.ArgumentParser:
         prog=prog,
         description="Measure the speed and memory of uniformly random play through every "
         "interface, and other libraries' where they are installed.",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        epilog=f"example: {prog} --games othello --sizes 1024 4096 --no-peers",
     )
     add = parser.add_argument
-    add("--games", nargs="+", default=list(GAMES), metavar="GAME", help="the games to play")
-    add("--sizes", nargs="+", type=int, default=_SIZES, metavar="BOARDS", help="boards in a batch")
+    add("--games", nargs="+", default=list(GAMES), metavar="GAME", help="what to play (all games)")
+    sizes = f"boards in a batch ({', '.join(map(str, _SIZES))})"
+    add("--sizes", nargs="+", type=int, default=_SIZES, metavar="BOARDS", help=sizes)
     add(
         "--backends",
         nargs="+",
         choices=["numpy", "numba"],
         default=_backends(),
         metavar="BACKEND",
-        help="what runs the rules: numpy, numba",
+        help="what runs the rules: numpy, numba (those installed)",
     )
-    add("--rounds", type=int, default=5, help="interleaved rounds")
-    add("--seconds", type=float, default=0.2, help="CPU seconds of each workload in a round")
+    add("--rounds", type=int, default=5, help="interleaved rounds (5)")
+    seconds = "CPU seconds of each workload in a round (0.2)"
+    add("--seconds", type=float, default=0.2, help=seconds)
     add("--no-peers", action="store_true", help="leave the other libraries out")
-    add(
-        "--out",
-        type=Path,
-        default=Path("runs/bench"),
-        metavar="FOLDER",
-        help="where bench.json and the pictures go",
-    )
+    out = "where bench.json and the pictures go (runs/bench)"
+    add("--out", type=Path, default=Path("runs/bench"), metavar="FOLDER", help=out)
     return parser
 
 
 def _backends() -> list[str]:
-    from importlib.util import find_spec
-
     return ["numpy", "numba"] if find_spec("numba") else ["numpy"]
 
 
