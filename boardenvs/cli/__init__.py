@@ -49,7 +49,6 @@ app.command()(games.games)
 app.command()(perft.perft)
 app.command()(replay.replay)
 app.command()(solve.solve)
-app.command()(solve.solve)
 app.command()(match.match)
 app.command()(arena.arena)
 app.command(
