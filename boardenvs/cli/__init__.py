@@ -46,11 +46,11 @@ def _options(
 
 
 app.command()(games.games)
-app.command()(perft.perft)
-app.command()(replay.replay)
-app.command()(solve.solve)
 app.command()(match.match)
 app.command()(arena.arena)
+app.command()(solve.solve)
+app.command()(replay.replay)
+app.command()(perft.perft)
 app.command(
     add_help_option=False,
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True},

@@ -57,7 +57,7 @@ def match(
     for player in players:
         check_game(player, rules)
     if record is not None:
-        _check_ending(record)
+        records.format_of(record)  # before the match is played
     console = make_console()
     with make_progress(console) as progress:
         task = progress.add_task(f"{first} - {second}", total=2 * pairs)
@@ -81,15 +81,6 @@ def match(
         console.print(f"{result.games:,} games are in {record}", markup=False)
         if lacking:
             console.print(f"that format does not hold their {' and '.join(lacking)}")
-
-
-def _check_ending(path: Path) -> None:
-    """ValueError, before the match is played, where the path says no format of records."""
-    from boardenvs.records import FORMATS
-
-    endings = [suffix for known in FORMATS.values() for suffix in known.suffixes]
-    if not path.name.lower().endswith(tuple(endings)):
-        raise ValueError(f"{path} does not say its format: end the name in {' or '.join(endings)}")
 
 
 def _table(game: Game, first: str, second: str, result: MatchResult) -> Table:

@@ -8,7 +8,7 @@ are the formats, `formats` tells them apart; `recorder` makes records of play.
 """
 
 from boardenvs.records.batch import Verdict, check
-from boardenvs.records.formats import FORMATS, load, save
+from boardenvs.records.formats import FORMATS, format_of, load, save
 from boardenvs.records.record import Record, make_record, replay
 from boardenvs.records.recorder import EnvRecorder, record_match
 
@@ -18,6 +18,7 @@ __all__ = [
     "Record",
     "Verdict",
     "check",
+    "format_of",
     "load",
     "make_record",
     "record_match",

@@ -35,13 +35,22 @@ FORMATS = {
 }
 
 
+def format_of(path: Path) -> str:
+    """The name of the format that the path's ending says; ValueError where it says none."""
+    for name, known in FORMATS.items():
+        if path.name.lower().endswith(known.suffixes):
+            return name
+    endings = ", ".join(suffix for known in FORMATS.values() for suffix in known.suffixes)
+    raise ValueError(f"{path} does not say its format: end the name in one of {endings}")
+
+
 def load(path: Path, *, format_name: str | None = None, game: Game | None = None) -> list[Record]:
     """The records of a file, in the format given, or that of its name, or that it looks like.
 
     `game` is what plain moves belong to, Othello by default; other formats say it themselves.
     ValueError where the file is not in its format.
     """
-    name = format_name or _named(path) or _looks_like(path)
+    name = format_name or _recognised(path)
     check_name("format", name, FORMATS)
     return list(FORMATS[name].read(path, game))
 
@@ -52,26 +61,19 @@ def save(path: Path, records: Sequence[Record], *, format_name: str | None = Non
     Returns the fields that some of them have and the format does not hold. ValueError where the
     path's name says no format and none is given, and for records that the format cannot hold.
     """
-    name = format_name or _named(path)
-    if name is None:
-        endings = ", ".join(suffix for known in FORMATS.values() for suffix in known.suffixes)
-        raise ValueError(f"{path} does not say its format: end the name in one of {endings}")
+    name = format_name or format_of(path)
     check_name("format", name, FORMATS)
     FORMATS[name].write(path, records)
     return [key for key in FORMATS[name].lacks if any(getattr(r, key) for r in records)]
 
 
-def _named(path: Path) -> str | None:
-    """The format that the path's ending says."""
-    for name, known in FORMATS.items():
-        if path.name.lower().endswith(known.suffixes):
-            return name
-    return None
-
-
-def _looks_like(path: Path) -> str:
-    with path.open("rb") as file:
-        first = file.read(1024)
+def _recognised(path: Path) -> str:
+    """The format of a file's name, else of its first bytes."""
+    try:
+        return format_of(path)
+    except ValueError:
+        with path.open("rb") as file:
+            first = file.read(1024)
     if first.startswith(GZIP) or first.lstrip().startswith(b"{"):
         return "jsonl"
     return "wthor" if b"\0" in first else "moves"
