@@ -82,7 +82,8 @@ def replay(
 
     console = make_console()
     with no_compiling():
-        found = records.load(file, format_name=format_name, game=parse(of))
+        with console.status(f"reading {file}"):
+            found = records.load(file, format_name=format_name, game=parse(of))
         if save is not None:
             _save(console, save, found)
         if number is not None or any(x is not None for x in (ply, svg, sheet)) or board:
