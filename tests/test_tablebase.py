@@ -97,7 +97,7 @@ def test_values_and_distances_are_those_of_a_search(variant: str, deepest: int) 
     """A search of d plies finds an end d plies away, and one of fewer plies does not."""
     game, search = game_of(variant), Minimax(REFERENCE[variant])
     state = random_placings(game, 6000, seed=1)
-    some = some_of_each_kind(*Tablebase.load(game).lookup(state), each=2)
+    some = some_of_each_kind(*Tablebase.load(game).lookup(state), each=1)
     checked = 0
     for kind, rows in some.items():
         for position in unstack(take(state, rows)):
@@ -106,7 +106,7 @@ def test_values_and_distances_are_those_of_a_search(variant: str, deepest: int) 
             if kind[1] <= deepest:
                 assert search.solve(board_of(position), deepest) == kind, position
                 checked += 1
-    assert checked > 2 * deepest
+    assert checked > deepest
 
 
 def test_late_classic_positions_are_those_of_a_full_search() -> None:

@@ -156,7 +156,9 @@ def _print(console: Console, game: Game, root: Position, solution: Solution) -> 
     console.print(Text.from_ansi(to_ansi(game, root, legal=True)))
     console.print(f"\n[bold]{_verdict(game, root, solution)}[/]\n")
     if solution.moves:
-        table = Table(title="Moves", caption="mistakes: the share of the replies that give way")
+        table = Table(
+            title="Moves", caption="mistakes: the share of replies that give the result away"
+        )
         table.add_column("move")
         table.add_column("winner")
         table.add_column("plies", justify="right")

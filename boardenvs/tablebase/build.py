@@ -50,14 +50,14 @@ def solve_all(game: WolfAndSheep, report: Report | None = None) -> IntArray:
     ends = np.zeros(COUNT, np.int8)
     sources: list[IntArray] = []
     targets: list[IntArray] = []
-    for done, chunk in enumerate(CHUNKS):
-        if report:
-            report("moves found", done, len(CHUNKS))
+    for done, chunk in enumerate(CHUNKS, start=1):
         ids, state = positions(game, *chunk)
         ends[ids] = np.where(state.terminated, np.sign(game.lead(state)), 0)
         rows, _, after = successors(game, state)
         sources.append(ids[rows].astype(np.int32))
         targets.append(numbers(game, after).astype(np.int32))
+        if report:
+            report("moves found", done, len(CHUNKS))
     return solve(ends, _joined(sources), _joined(targets), report)
 
 
