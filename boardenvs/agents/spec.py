@@ -8,6 +8,7 @@ from boardenvs.agents.alphabeta import AlphaBetaAgent
 from boardenvs.agents.base import Agent
 from boardenvs.agents.foreign import adapt, load_agent
 from boardenvs.agents.greedy import GreedyAgent
+from boardenvs.agents.mcts import mcts_agent
 from boardenvs.agents.perfect import PerfectAgent
 from boardenvs.agents.positional import PositionalAgent
 from boardenvs.agents.random import RandomAgent
@@ -20,6 +21,7 @@ AGENTS: dict[str, Callable[..., Agent]] = {
     "greedy": GreedyAgent,
     "positional": PositionalAgent,
     "alphabeta": AlphaBetaAgent,
+    "mcts": mcts_agent,
     "perfect": PerfectAgent,
     "policy": policy_agent,
     "trained": TrainedAgent,

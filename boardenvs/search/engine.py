@@ -12,19 +12,18 @@ from typing import Any
 import numpy as np
 
 from boardenvs.game import Game
-from boardenvs.heuristics import heuristic_of
 from boardenvs.kernel import get_backend
 from boardenvs.kernel.backend import Backend
-from boardenvs.kernel.link import array_for_loops, link
-from boardenvs.notation import Placing
+from boardenvs.kernel.link import array_for_loops
 from boardenvs.search import loops_alphabeta, loops_choose, loops_endgame
+from boardenvs.search.memory import linked, node_width, node_words, numbers, words
 from boardenvs.state import IntArray, State, WordArray
 
 MAX_DEPTH = 100  # plies of search at most; the table's tags know distances below 255
 NO_LIMIT = 1 << 62
-_NO_CAP = 1 << 40
 _PILOT = 5_000  # nodes that measure the speed of a search at first
 
+LOOPS = (loops_alphabeta, loops_endgame, loops_choose)
 _SLOTS = 1 << 20  # of the transposition table, which has 32 MB
 
 
@@ -44,14 +43,13 @@ class Engine:
 
     def __init__(self, game: Game) -> None:
         self.game = game
-        self._loops = _linked(game, get_backend())
-        self._width = game.action_planes + 4
+        self._loops = linked(game, get_backend(), LOOPS)
         records = (MAX_DEPTH + 1) * game.num_actions
-        self._table = _words(_SLOTS * loops_alphabeta.SLOT)
-        self._buffer = _words(records * (self._width + 1))
-        self._keys = _numbers(records)
-        self._counters = _numbers(4)
-        self._generation = 1
+        self._table = words(_SLOTS * loops_alphabeta.SLOT)
+        self._buffer = words(records * (node_width(game) + 1))
+        self._keys = numbers(records)
+        self._counters = numbers(4)
+        self._generation = 0
         self._nodes_per_second = 0.0
 
     def search(
@@ -75,8 +73,8 @@ class Engine:
         results: rows know nothing of one another or of earlier calls.
         """
         rows = len(state.ply)
-        words = (state.to_move.astype(np.uint64), state.ply.astype(np.uint64), seeds)
-        inputs = [array_for_loops(x) for x in (_roots(state, self._width), *words)]
+        columns = (state.to_move.astype(np.uint64), state.ply.astype(np.uint64), seeds)
+        inputs = [array_for_loops(x) for x in (node_words(state), *columns)]
         out: IntArray = np.zeros((rows, loops_choose.OUT), np.int64)
         result = array_for_loops(out.reshape(-1))
         for row in range(rows):  # one at a time, so that Ctrl-C is heard
@@ -84,16 +82,16 @@ class Engine:
             if time is not None:
                 limit = min(limit, self._nodes_in(time, inputs, row, result))
             self._choose(inputs, row, min(depth, MAX_DEPTH), limit, endgame, forced, result)
-        self._generation += rows
         return Results(*out.T)
 
     def _choose(
         self, inputs: list[Any], row: int, depth: int, limit: int, endgame: int, forced: bool,
         result: Any,
     ) -> None:  # fmt: skip
+        self._generation += 1  # forgets what the table holds
         began = clock.perf_counter()
         self._loops.choose(
-            *inputs, row, row + 1, depth, limit, endgame, int(forced), self._generation,
+            *inputs, row, depth, limit, endgame, int(forced), self._generation,
             self._table, self._buffer, self._keys, self._counters, result,
         )  # fmt: skip
         spent, nodes = clock.perf_counter() - began, self._counters[0]
@@ -121,42 +119,3 @@ def _engine(game: Game, backend: Backend) -> Engine:
             stacklevel=2,
         )
     return Engine(game)
-
-
-@lru_cache(maxsize=16)
-def _linked(game: Game, backend: Backend) -> Any:
-    heuristic = heuristic_of(game)
-    kernels = {
-        "advance": game.kernels.advance,
-        "points": game.kernels.points,
-        "evaluate": heuristic.kernel,
-    }
-    words = game.action_planes + 1
-    constants = {
-        "WORDS": words,
-        "OVER": words + 2,
-        "WIDTH": words + 3,
-        "MAX_PLY": _NO_CAP if game.max_plies is None else game.max_plies,
-        "HOLES": game.holes,
-        "MARGIN": int(heuristic.margin),
-        "MAX_MOVES": game.num_actions,
-        "FILLS": int(isinstance(game, Placing)),
-    }
-    return link([loops_alphabeta, loops_endgame, loops_choose], kernels, constants)
-
-
-def _roots(state: State, width: int) -> WordArray:
-    """The rows as nodes, one after the other."""
-    nodes: WordArray = np.empty((len(state.ply), width), np.uint64)
-    nodes[:, 0], nodes[:, 1] = state.own, state.opp
-    nodes[:, 2:-1] = state.legal_bits
-    nodes[:, -1] = state.terminated
-    return nodes.reshape(-1)
-
-
-def _words(size: int) -> Any:
-    return array_for_loops(np.zeros(size, np.uint64))
-
-
-def _numbers(size: int) -> Any:
-    return array_for_loops(np.zeros(size, np.int64))

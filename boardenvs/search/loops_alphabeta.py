@@ -17,6 +17,7 @@ from boardenvs.kernel.loops import (
     Node,
     Word,
     advance,
+    arrive,
     evaluate,
     load,
     number,
@@ -47,14 +48,14 @@ BIAS = 1 << 23
 NODES, LIMIT, ABORTED, HORIZON = 0, 1, 2, 3
 
 
-def is_final(node: Node, ply: Word) -> bool:
+def is_final(over: Word, ply: Word) -> bool:
     """Whether the game ends here, by its rules or by its cap."""
-    return node[OVER] != ZERO or ply >= word(MAX_PLY)
+    return over != ZERO or ply >= word(MAX_PLY)
 
 
-def final_value(node: Node, to_move: Word, distance: int) -> int:
+def final_value(own: Word, opp: Word, to_move: Word, distance: int) -> int:
     """What the end of a game is worth to the side to move."""
-    mine, theirs = points(node[0], node[1], to_move)
+    mine, theirs = points(own, opp, to_move)
     lead = number(mine) - number(theirs)
     if lead == 0:
         return 0
@@ -63,11 +64,9 @@ def final_value(node: Node, to_move: Word, distance: int) -> int:
     return WIN - distance if lead > 0 else distance - WIN
 
 
-def value_now(node: Node, to_move: Word, ply: Word, distance: int) -> int:
-    """What a position is worth to the side to move without search."""
-    if is_final(node, ply):
-        return final_value(node, to_move, distance)
-    mine, theirs = evaluate(node[0], node[1], to_move, ply)
+def static_value(own: Word, opp: Word, to_move: Word, ply: Word) -> int:
+    """What the heuristic says of a position that is not over."""
+    mine, theirs = evaluate(own, opp, to_move, ply)
     return number(mine) - number(theirs)
 
 
@@ -97,9 +96,10 @@ def remember(
     """Store a value: in the first slot if it is from a deeper search, else in the second."""
     slot = bucket
     old = table[slot + 2]
-    if (old >> word(8)) == (tag >> word(8)) and depth_of(table[slot + 3]) > depth:
-        if not (table[slot] == node[0] and table[slot + 1] == node[1] and old == tag):
-            slot = bucket + SLOT
+    here = table[slot] == node[0] and table[slot + 1] == node[1] and old == tag
+    current = (old >> word(8)) == (tag >> word(8))
+    if current and not here and depth_of(table[slot + 3]) > depth:
+        slot = bucket + SLOT
     table[slot] = node[0]
     table[slot + 1] = node[1]
     table[slot + 2] = tag
@@ -132,7 +132,9 @@ def expand(
             if number(action) == best:
                 keys[first + count] = 4 * INFINITE
             else:
-                value = value_now(child, to_move ^ ONE, ply + ONE, distance + 1)
+                value = static_value(child[0], child[1], to_move ^ ONE, ply + ONE)
+                if child[OVER] != ZERO:
+                    value = final_value(child[0], child[1], to_move ^ ONE, distance + 1)
                 keys[first + count] = -value - 2 * replies(child)
             count += 1
     return count
@@ -160,7 +162,7 @@ def bring_best(first: int, i: int, count: int, buffer: Array, keys: Array) -> No
 
 
 def frontier(
-    node: Node, to_move: Word, ply: Word, distance: int, alpha: int, beta: int, counters: Array
+    node: Node, to_move: Word, ply: Word, distance: int, beta: int, counters: Array
 ) -> int:
     """The value one ply deep."""
     best = -INFINITE
@@ -169,11 +171,13 @@ def frontier(
         while bits != ZERO:
             action = word(64 * k) + trailing_zeros(bits)
             bits = bits & (bits - ONE)
-            child = advance(node[0], node[1], to_move, ply, action)
+            own, opp, over = arrive(node[0], node[1], to_move, ply, action)
             counters[NODES] += 1
-            if not is_final(child, ply + ONE):
+            if is_final(over, ply + ONE):
+                value = -final_value(own, opp, to_move ^ ONE, distance + 1)
+            else:
+                value = -static_value(own, opp, to_move ^ ONE, ply + ONE)
                 counters[HORIZON] += 1
-            value = -value_now(child, to_move ^ ONE, ply + ONE, distance + 1)
             if value > best:
                 best = value
                 if best >= beta:
@@ -196,13 +200,13 @@ def search(
     counters: Array,
 ) -> int:
     """The value to the side to move; a bound of it outside of (alpha, beta), 0 once aborted."""
-    if is_final(node, ply):
-        return final_value(node, to_move, distance)
+    if is_final(node[OVER], ply):
+        return final_value(node[0], node[1], to_move, distance)
     if depth == 0:
         counters[HORIZON] += 1
-        return value_now(node, to_move, ply, distance)
+        return static_value(node[0], node[1], to_move, ply)
     if depth == 1:
-        return frontier(node, to_move, ply, distance, alpha, beta, counters)
+        return frontier(node, to_move, ply, distance, beta, counters)
     if counters[NODES] >= counters[LIMIT]:
         counters[ABORTED] = 1
         return 0

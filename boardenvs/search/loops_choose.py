@@ -1,4 +1,4 @@
-"""The choice of a move in each of many positions, linked after `loops_endgame`."""
+"""What Python calls of alpha-beta search, linked after `loops_endgame`."""
 
 from __future__ import annotations
 
@@ -30,46 +30,28 @@ def only_action(node: tuple[Word, ...]) -> int:
 
 
 def choose(
-    roots: Array,
-    to_move: Array,
-    plies: Array,
-    seeds: Array,
-    start: int,
-    stop: int,
-    max_depth: int,
-    limit: int,
-    endgame: int,
-    forced: int,
-    generation: int,
-    table: Array,
-    buffer: Array,
-    keys: Array,
-    counters: Array,
-    out: Array,
-) -> None:
-    """Search the positions from `start` to `stop`, each with `limit` nodes at most.
+    roots: Array, to_moves: Array, plies: Array, seeds: Array, row: int, max_depth: int,
+    limit: int, endgame: int, forced: int, generation: int, table: Array, buffer: Array,
+    keys: Array, counters: Array, out: Array,
+) -> None:  # fmt: skip
+    """Search one of the positions, with about `limit` nodes at most.
 
-    Writes for each: the action, its value, the depth, 1 if the value is exact, and the nodes.
-    Where only one action is legal it is not searched unless `forced` is 1.
+    Writes the action, its value, the depth, 1 if the value is exact, and the nodes. Where only one
+    action is legal it is not searched unless `forced` is 1.
     """
-    for row in range(start, stop):
-        root = load(roots, row * WIDTH)
-        result = out[row * OUT : (row + 1) * OUT]
-        counters[NODES] = 0
-        counters[LIMIT] = limit
-        for k in range(OUT):
-            result[k] = 0
-        result[0] = only_action(root)
-        if root[OVER] != ZERO or (replies(root) == 1 and forced == 0):
-            continue
-        key = word(generation + row)
-        if FILLS == 1 and empties_of(root) <= endgame:
-            counters[LIMIT] = limit // 2
-            solve_root(root, to_move[row], plies[row], key, table, buffer, keys, counters, result)
-            counters[LIMIT] = limit
-        if result[3] == 0:
-            think(
-                root, to_move[row], plies[row], max_depth, seeds[row], key,
-                table, buffer, keys, counters, result,
-            )  # fmt: skip
-        result[4] = counters[NODES]
+    root = load(roots, row * WIDTH)
+    result = out[row * OUT : (row + 1) * OUT]
+    counters[NODES] = 0
+    for k in range(OUT):
+        result[k] = 0
+    result[0] = only_action(root)
+    if root[OVER] != ZERO or (replies(root) == 1 and forced == 0):
+        return
+    to_move, ply, key = to_moves[row], plies[row], word(generation)
+    if FILLS == 1 and empties_of(root) <= endgame:
+        counters[LIMIT] = limit // 2
+        solve_root(root, to_move, ply, key, table, buffer, keys, counters, result)
+    counters[LIMIT] = limit
+    if result[3] == 0:
+        think(root, to_move, ply, max_depth, seeds[row], key, table, buffer, keys, counters, result)
+    result[4] = counters[NODES]

@@ -1,0 +1,74 @@
+"""Monte Carlo tree search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from boardenvs.agents.base import check_game
+from boardenvs.agents.policy import load_policy
+from boardenvs.agents.trained import TrainedAgent
+from boardenvs.errors import is_whole
+from boardenvs.game import Game
+from boardenvs.search.trees import Evaluator, search_trees
+from boardenvs.state import IntArray, State
+
+# How much exploring weighs, for values from -1 to 1.
+_C_UCT = 1.0
+_C_PUCT = 1.5
+
+
+@dataclass(frozen=True)
+class MCTSAgent:
+    """Plays the action most often tried by a Monte Carlo tree search.
+
+    rollouts: positions judged a move, by random games (UCT) or by the evaluator (PUCT).
+    c: how much exploring weighs; by default 1 for UCT and 1.5 for PUCT.
+    leaves: positions judged at once in each tree. With an evaluator more are faster; the more, the
+    less each of them can learn from the others.
+
+    Of actions tried as often the one of the higher mean value is played, and then one by chance.
+    """
+
+    rollouts: int = 200
+    c: float | None = None
+    leaves: int = 1
+    evaluator: Evaluator | None = None
+
+    def __post_init__(self) -> None:
+        if not is_whole(self.rollouts, 1):
+            raise ValueError(f"rollouts is {self.rollouts!r}: it must be 1 or more")
+        if not is_whole(self.leaves, 1):
+            raise ValueError(f"leaves is {self.leaves!r}: it must be 1 or more")
+        if self.c is not None and not self.c >= 0:
+            raise ValueError(f"c is {self.c!r}: it must be 0 or more")
+
+    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+        seeds = rng.integers(1 << 64, size=len(state.ply), dtype=np.uint64)
+        chance = rng.random((len(state.ply), game.num_actions))
+        c = self.c
+        if c is None:
+            c = _C_UCT if self.evaluator is None else _C_PUCT
+        tries, values = search_trees(
+            game, state, seeds, rollouts=self.rollouts, c=c, leaves=self.leaves,
+            evaluator=self.evaluator,
+        )  # fmt: skip
+        preference = tries + (values + 1) / 4 + chance * 1e-6
+        preference[~game.legal(state)] = -1.0
+        chosen: IntArray = preference.argmax(axis=1)
+        chosen[state.terminated] = game.noop
+        return chosen
+
+    def check_game(self, game: Game) -> None:
+        check_game(self.evaluator, game)
+
+
+def mcts_agent(
+    rollouts: int = 200, c: float | None = None, leaves: int = 1, policy: str | None = None
+) -> MCTSAgent:
+    """The agent, judging positions with the policy of a file, or with the "trained" ones."""
+    if policy is None:
+        return MCTSAgent(rollouts, c, leaves)
+    evaluator = TrainedAgent() if policy == "trained" else load_policy(policy)
+    return MCTSAgent(rollouts, c, leaves, evaluator)
