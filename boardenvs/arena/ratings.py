@@ -76,7 +76,8 @@ def rate(
             replicates[:, i, j] += drawn
             replicates[:, j, i] += 2 * n - drawn
     rating = fit(points)
-    zero = int(rating.argmin()) if anchor is None else index[anchor]
+    order = np.argsort(-rating, kind="stable")
+    zero = int(order[-1]) if anchor is None else index[anchor]
     samples = fit(replicates)
     above = (np.sign(samples[:, :, None] - samples[:, None, :]) + 1).mean(axis=0) / 2
     low, high = np.percentile(samples - samples[:, [zero]], [2.5, 97.5], axis=0)
@@ -86,7 +87,6 @@ def rate(
     low[over] -= _slack(points, rating, ~over, over)
     low[below] = -np.inf
     high[over] = np.inf
-    order = np.argsort(-rating, kind="stable")
     return Ratings(
         entrants=tuple(entrants[i] for i in order),
         anchor=entrants[zero],

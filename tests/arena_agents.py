@@ -1,0 +1,65 @@
+"""Agents that the arena's tests send to worker processes."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any
+
+import numpy as np
+
+from boardenvs.game import Game
+from boardenvs.state import IntArray, State
+
+
+def lowest(observation: dict[str, Any], agent: str) -> int:
+    """PettingZoo-style: the first legal action."""
+    return int(np.flatnonzero(observation["action_mask"])[0])
+
+
+def highest(game: Game, state: State, rng: np.random.Generator) -> IntArray:
+    """Batched: the last legal action."""
+    actions: IntArray = game.num_actions - 1 - game.legal(state)[:, ::-1].argmax(axis=1)
+    return actions
+
+
+def by_global_chance(observation: dict[str, Any]) -> int:
+    """A random action of NumPy's global generator."""
+    return int(np.random.choice(np.flatnonzero(observation["action_mask"])))  # noqa: NPY002
+
+
+def slow(game: Game, state: State, rng: np.random.Generator) -> IntArray:
+    """Takes its time over every batch."""
+    time.sleep(0.01)
+    return game.sample(state, rng)
+
+
+def dying(game: Game, state: State, rng: np.random.Generator) -> IntArray:
+    """Takes its process along in the tenth ply."""
+    if (state.ply >= 10).any():
+        os._exit(7)
+    return game.sample(state, rng)
+
+
+def leaving_a_pid(game: Game, state: State, rng: np.random.Generator) -> IntArray:
+    """Writes its process's number to $ARENA_TEST_PIDS, and takes long."""
+    with open(os.environ["ARENA_TEST_PIDS"], "a") as file:
+        file.write(f"{os.getpid()}\n")
+    time.sleep(0.2)
+    return game.sample(state, rng)
+
+
+def unmakable() -> None:
+    """A factory that fails."""
+    raise RuntimeError("no weights here")
+
+
+class Otherwise:
+    """Passes where it must not."""
+
+    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+        return np.full(len(state.ply), game.noop)
+
+    def check_game(self, game: Game) -> None:
+        if game.id == "reversi":
+            raise ValueError("it has never heard of Reversi")

@@ -1,0 +1,153 @@
+"""Players of others: told apart by what they take, found in modules, refused with a reason."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from arena_agents import Otherwise, highest, lowest
+
+from boardenvs.agents import GreedyAgent, as_agent, check_game, make_agent
+from boardenvs.envs.factory import aec_env
+from boardenvs.games import GAMES, make
+from boardenvs.openings import random_openings
+
+GAME = make("othello")
+STATE = random_openings(GAME, 20, (0, 40), np.random.default_rng(0))
+LOWEST = GAME.legal(STATE).argmax(axis=1)
+
+
+class Callable2:
+    """A policy object, called as PettingZoo's examples do."""
+
+    def __call__(self, observation: dict[str, Any], agent: str) -> int:
+        return lowest(observation, agent)
+
+
+class Batched:
+    def act(self, game: Any, state: Any, rng: Any) -> Any:
+        return game.legal(state).argmax(axis=1)
+
+
+def with_option(observation: dict[str, Any], agent: str, temperature: float = 1.0) -> int:
+    return lowest(observation, agent)
+
+
+def of_observation(observation: dict[str, Any]) -> int:
+    return lowest(observation, "")
+
+
+def make_policy(depth: int = 3) -> Any:
+    return lowest
+
+
+FORMS: dict[str, Any] = {
+    "policy(observation, agent)": lowest,
+    "policy(observation)": of_observation,
+    "policy with an option": with_option,
+    "a lambda": lambda observation, agent: lowest(observation, agent),
+    "a partial": partial(with_option, temperature=2.0),
+    "a callable object": Callable2(),
+    "a class of callables": Callable2,
+    "an agent": Batched(),
+    "a class of agents": Batched,
+    "a batched function": lambda game, state, rng: game.legal(state).argmax(axis=1),
+    "a factory": make_policy,
+}
+
+
+@pytest.mark.parametrize("given", FORMS.values(), ids=FORMS)
+def test_every_form_plays(given: object) -> None:
+    assert np.array_equal(as_agent(given).act(GAME, STATE, np.random.default_rng(0)), LOWEST)
+
+
+def test_texts_are_agents_of_ours() -> None:
+    assert as_agent("greedy") == GreedyAgent()
+
+
+@pytest.mark.parametrize("game_id", GAMES)
+def test_a_policy_sees_what_pettingzoo_shows(game_id: str) -> None:
+    seen: list[tuple[dict[str, Any], str]] = []
+
+    def policy(observation: dict[str, Any], agent: str) -> int:
+        seen.append((observation, agent))
+        return lowest(observation, agent)
+
+    game = make(game_id)
+    env = aec_env(game_id, on_illegal="raise")
+    env.reset()
+    state = game.init(1)
+    for agent in env.agent_iter():
+        shown, _, terminated, truncated, _ = env.last()
+        if terminated or truncated:
+            break
+        (action,) = as_agent(policy).act(game, state, np.random.default_rng(0))
+        observation, role = seen.pop()
+        assert role == agent
+        assert observation.keys() == shown.keys()
+        for name, array in observation.items():
+            assert array.dtype == shown[name].dtype
+            assert np.array_equal(array, shown[name])
+        env.step(action)
+        state = game.step(state, np.array([action]))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (5, "5 is no agent"),
+        (None, "None is no agent"),
+        (lambda a, b, c, d: 0, r"takes \(a, b, c, d\): it must take"),
+        (min, "does not say what it takes"),
+        (lambda: 5, "5 is no agent"),
+    ],
+)
+def test_what_is_no_agent_is_refused(given: object, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        as_agent(given)
+
+
+def test_agents_come_from_modules() -> None:
+    rng = np.random.default_rng(0)
+    assert np.array_equal(make_agent("python:arena_agents:lowest").act(GAME, STATE, rng), LOWEST)
+    actions = make_agent("python:arena_agents:highest").act(GAME, STATE, rng)
+    assert np.array_equal(actions, highest(GAME, STATE, rng))
+
+
+def test_an_object_says_what_it_plays() -> None:
+    agent = make_agent("python:arena_agents:Otherwise")
+    assert isinstance(agent, Otherwise)
+    check_game(agent, GAME)
+    with pytest.raises(ValueError, match="never heard of Reversi"):
+        check_game(agent, make("reversi"))
+
+
+def test_modules_of_the_current_folder_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "class Bots:\n    @staticmethod\n    def first(o, a): return o['action_mask'].argmax()\n"
+    (tmp_path / "my_bots.py").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    agent = make_agent("python:my_bots:Bots.first")
+    assert np.array_equal(agent.act(GAME, STATE, np.random.default_rng(0)), LOWEST)
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("python", "lacks target"),
+        ("python:arena_agents", "write MODULE:NAME"),
+        ("python:arena_agents:", "write MODULE:NAME"),
+        ("python:no_such_module_here:f", "cannot import 'no_such_module_here'"),
+        ("python:arena_agents:lowset", "Did you mean 'lowest'"),
+        ("python:arena_agents:os", "is no agent"),
+    ],
+)
+def test_what_names_no_agent_is_refused(spec: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make_agent(spec)

@@ -1,0 +1,190 @@
+"""Agents that cannot play lose the games that they cannot play on, and no others."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+from arena_agents import lowest
+
+from boardenvs.agents import RandomAgent
+from boardenvs.arena import play_match
+from boardenvs.arena.player import FORFEIT, Player
+from boardenvs.games import Game, make
+from boardenvs.state import IntArray, State
+
+GAME = make("othello")
+
+
+@dataclass
+class Wrapped:
+    """Plays at random, and hands state and actions to `change`."""
+
+    change: Callable[[State, IntArray], Any]
+    batches: list[int] = field(default_factory=list)
+
+    def act(self, game: Game, state: State, rng: np.random.Generator) -> Any:
+        self.batches.append(len(state.ply))
+        return self.change(state, game.sample(state, rng))
+
+
+def act(agent: object, state: State) -> tuple[IntArray, Player]:
+    player = Player(agent, np.random.default_rng(0))  # type: ignore[arg-type]
+    return player.act(GAME, state), player
+
+
+def raising(error: BaseException) -> Any:
+    raise error
+
+
+WHOLE_BATCH = {
+    "an exception": lambda state, actions: raising(RuntimeError("no idea")),
+    "sys.exit": lambda state, actions: sys.exit("enough"),
+    "a wrong shape": lambda state, actions: np.zeros((len(actions), 2), np.int64),
+    "too few": lambda state, actions: actions[1:],
+    "floats": lambda state, actions: actions.astype(float),
+    "bools": lambda state, actions: actions > 0,
+    "nothing": lambda state, actions: None,
+    "a ragged list": lambda state, actions: [[1], [2, 3]],
+}
+
+
+@pytest.mark.parametrize("change", WHOLE_BATCH.values(), ids=WHOLE_BATCH)
+def test_what_fails_on_every_board_forfeits_all_games(
+    change: Callable[[State, IntArray], Any],
+) -> None:
+    result = play_match(GAME, Wrapped(change), RandomAgent(), 10)
+    assert (result.wins, result.draws, result.losses) == (0, 0, 20)
+    assert (result.forfeits == 1).all()
+    assert result.conduct[0].forfeits == 20
+    assert result.conduct[0].message
+    assert result.conduct[1].forfeits == 0
+    assert result.conduct[1].message is None
+
+
+def test_the_second_agents_forfeits_are_the_first_ones_wins() -> None:
+    broken = Wrapped(WHOLE_BATCH["an exception"])
+    result = play_match(GAME, RandomAgent(), broken, 10)
+    assert (result.wins, result.losses) == (20, 0)
+    assert (result.forfeits == 2).all()
+    assert "RuntimeError: no idea (test_forfeits.py, line" in str(result.conduct[1].message)
+
+
+@pytest.mark.parametrize("number", [-1, 65, 3, FORFEIT, 2**63 - 1])
+def test_an_illegal_action_forfeits_its_own_row_alone(number: int) -> None:
+    def change(state: State, actions: IntArray) -> IntArray:
+        actions[2] = number  # square 3 (d1) is no first move
+        return actions
+
+    actions, player = act(Wrapped(change), GAME.init(5))
+    assert (actions == FORFEIT).tolist() == [False, False, True, False, False]
+    assert GAME.is_legal(GAME.init(5), actions).sum() == 4
+    assert player.conduct.forfeits == 1
+    assert str(max(number, FORFEIT + 1)) in str(player.conduct.message)
+    assert player.conduct.repeats == 0
+
+
+def test_an_illegal_action_is_named_with_its_position() -> None:
+    result = play_match(
+        GAME, lambda observation, agent: 3, RandomAgent(), 1, opening_plies=(0, 0), seed=1
+    )
+    message = "action 3 (d1) is not legal in '8/8/8/3rb3/3br3/8/8/8 black 0'"
+    assert result.conduct[0].message == message
+
+
+def test_a_failing_board_does_not_cost_the_boards_beside_it() -> None:
+    state = GAME.init(6)
+    state.ply[4] = 9  # what the agent cannot handle
+
+    def change(state: State, actions: IntArray) -> IntArray:
+        return raising(ValueError("ply 9")) if (state.ply == 9).any() else actions
+
+    agent = Wrapped(change)
+    actions, player = act(agent, state)
+    assert np.flatnonzero(actions == FORFEIT).tolist() == [4]
+    assert agent.batches == [6, 1, 1, 1, 1, 1, 1]
+    assert player.conduct.forfeits == 1
+    assert player.conduct.repeats == 1
+
+
+def test_an_agent_of_single_boards_plays_on_and_is_reported() -> None:
+    def change(state: State, actions: IntArray) -> IntArray:
+        return actions if len(actions) == 1 else raising(ValueError("one board, please"))
+
+    result = play_match(GAME, Wrapped(change), RandomAgent(), 4)
+    assert not result.forfeits.any()
+    assert result.conduct[0].forfeits == 0
+    assert result.conduct[0].repeats > 10
+    assert "one board, please" in str(result.conduct[0].message)
+
+
+def test_a_forfeit_in_the_middle_counts_whatever_the_board_says() -> None:
+    class UntilPly20:
+        def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+            return np.where(state.ply < 20, game.sample(state, rng), game.noop)
+
+    result = play_match(GAME, UntilPly20(), RandomAgent(), 20, record=True)
+    assert result.losses == 40
+    assert result.mean_plies < 22
+    assert result.actions is not None
+    # What was played is recorded, the illegal action is not.
+    assert ((result.actions >= 0).sum(axis=2) <= 22).all()
+
+
+def test_ctrl_c_is_no_forfeit() -> None:
+    interrupted = Wrapped(lambda state, actions: raising(KeyboardInterrupt()))
+    with pytest.raises(KeyboardInterrupt):
+        play_match(GAME, interrupted, RandomAgent(), 2)
+
+
+def test_agents_cannot_change_the_board() -> None:
+    class Cheat:
+        def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+            actions = game.sample(state, rng)
+            state.own[:], state.opp[:] = state.own | state.opp, 0
+            return actions
+
+    honest = play_match(GAME, RandomAgent(), RandomAgent(), 10, seed=4)
+    assert np.array_equal(honest.scores, play_match(GAME, Cheat(), Cheat(), 10, seed=4).scores)
+
+
+def test_results_by_role_and_over_all_agree() -> None:
+    result = play_match(GAME, lowest, "greedy", 30, seed=2)
+    assert tuple(np.sum(result.by_role, axis=0)) == (result.wins, result.draws, result.losses)
+    assert result.games == 60
+    assert result.score == pytest.approx((result.wins + result.draws / 2) / 60)
+    first, _ = result.by_role
+    swapped = play_match(GAME, "greedy", lowest, 30, seed=2)
+    assert first[0] != swapped.by_role[0][2]  # other openings' luck: the agents' generators differ
+    for count, (low, high) in zip(
+        (result.wins, result.draws, result.losses), result.share_intervals, strict=True
+    ):
+        assert 0 <= low <= count / 60 <= high <= 1
+
+
+def test_recorded_games_are_the_games() -> None:
+    result = play_match(GAME, "greedy", lowest, 8, seed=5, record=True)
+    assert result.actions is not None
+    for row in (0, 1):
+        for pair, line in enumerate(result.actions[row].tolist()):
+            position = GAME.start()
+            actions = line[: line.index(-1)] if -1 in line else line
+            for action in actions:
+                assert position.is_legal(action)
+                position = GAME.next(position, action)
+            assert position.terminated
+            goal = {1.0: 100, 0.5: 50, 0.0: 0}[result.scores[row, pair]]
+            assert GAME.result(position)[row] == goal
+    lengths = (result.actions >= 0).sum(axis=2)
+    assert result.mean_plies == lengths.mean()
+
+
+def test_thinking_is_counted_without_the_first_batch() -> None:
+    result = play_match(GAME, RandomAgent(), RandomAgent(), 5)
+    for conduct in result.conduct:
+        assert 0 < conduct.timed_moves < conduct.moves
+        assert conduct.cpu_seconds > 0

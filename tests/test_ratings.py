@@ -1,0 +1,198 @@
+"""Ratings: the likelihood's maximum, finite where games are one-sided, and honest intervals."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from boardenvs.arena import ratings
+from boardenvs.arena.ratings import PRIOR, fit, rate
+from boardenvs.state import FloatArray
+
+
+def log_likelihood(elo: FloatArray, points: FloatArray) -> float:
+    """Said once more, a loop over all games' halves, with the prior's drawn games."""
+    k, total = len(elo), 0.0
+    for i, j in itertools.permutations(range(k), 2):
+        chance = 1 / (1 + 10 ** ((elo[j] - elo[i]) / 400))
+        total += (points[i, j] + PRIOR / 2 / (k - 1)) * math.log(chance)
+    return total
+
+
+def climb(points: FloatArray) -> FloatArray:
+    """The maximum by trying: one rating at a time up and down, by ever smaller steps."""
+    elo = np.zeros(len(points))
+    best, step = log_likelihood(elo, points), 256.0
+    while step > 0.01:
+        before = best
+        for i, sign in itertools.product(range(len(elo)), (1, -1)):
+            tried = elo.copy()
+            tried[i] += sign * step
+            if (value := log_likelihood(tried, points)) > best:
+                elo, best = tried, value
+        if best == before:
+            step /= 2
+    centred: FloatArray = elo - elo.mean()
+    return centred
+
+
+def random_points(seed: int, k: int) -> FloatArray:
+    rng = np.random.default_rng(seed)
+    points = rng.integers(0, 40, (k, k)) / 2
+    points[rng.random((k, k)) < 0.2] = 0
+    np.fill_diagonal(points, 0)
+    return points
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_fit_is_the_maximum_that_a_plain_search_finds(seed: int) -> None:
+    points = random_points(seed, 4)
+    assert fit(points) == pytest.approx(climb(points), abs=0.5)
+
+
+@given(st.integers(0, 10**6), st.integers(2, 8))
+def test_nothing_near_the_fit_is_likelier(seed: int, k: int) -> None:
+    points = random_points(seed, k)
+    elo = fit(points)
+    best = log_likelihood(elo, points)
+    rng = np.random.default_rng(seed)
+    for size in (0.1, 3.0, 100.0):
+        assert log_likelihood(elo + rng.normal(0, size, k), points) < best + 1e-9
+
+
+@given(st.integers(0, 200), st.integers(0, 200))
+def test_two_entrants_have_a_closed_form(won: int, lost: int) -> None:
+    points = np.array([[0, won], [lost, 0.0]])
+    first, second = fit(points)
+    expected = 400 * math.log10((won + PRIOR / 2) / (lost + PRIOR / 2))
+    assert first - second == pytest.approx(expected, abs=1e-4)
+
+
+def test_expected_points_are_the_points() -> None:
+    points = random_points(9, 6)
+    elo = fit(points)
+    with_prior = points + PRIOR / 10 * (1 - np.eye(6))
+    chance = 1 / (1 + 10 ** ((elo[None, :] - elo[:, None]) / 400))
+    expected = ((with_prior + with_prior.T) * chance * (1 - np.eye(6))).sum(axis=1)
+    assert expected == pytest.approx(with_prior.sum(axis=1), rel=1e-6)
+
+
+def test_a_batch_of_fits_is_each_fit() -> None:
+    points = np.stack([random_points(seed, 5) for seed in range(6)])
+    assert fit(points) == pytest.approx(np.stack([fit(p) for p in points]), abs=1e-4)
+
+
+def test_huge_and_one_sided_numbers_converge() -> None:
+    k = 15
+    points = np.triu(np.full((k, k), 1e5), 1)  # everyone shuts everyone below out
+    elo = fit(points)
+    assert np.isfinite(elo).all()
+    assert (np.diff(elo) < 0).all()
+
+
+# ---- tournaments -------------------------------------------------------------------------------
+
+
+def play(
+    strengths: dict[str, float], pairs: int, rng: np.random.Generator, shared: float = 0.0
+) -> dict[tuple[str, str], list[FloatArray]]:
+    """Pair scores of a round robin; in a share of the pairs both games end alike."""
+    found = {}
+    for a, b in itertools.combinations(strengths, 2):
+        chance = 1 / (1 + 10 ** ((strengths[b] - strengths[a]) / 400))
+        games = (rng.random((2, pairs)) < chance).astype(float)
+        games[1] = np.where(rng.random(pairs) < shared, games[0], games[1])
+        found[a, b] = [games.mean(axis=0)]
+    return found
+
+
+def test_a_round_robin_is_rated_in_order_from_the_anchor() -> None:
+    strengths = {"random": 0.0, "weak": -200.0, "good": 250.0, "best": 500.0}
+    found = rate(list(strengths), play(strengths, 400, np.random.default_rng(0)), "random")
+    assert found.entrants == ("best", "good", "random", "weak")
+    index = found.entrants.index("random")
+    assert found.rating[index] == found.low[index] == found.high[index] == 0
+    for label, rating, low, high in zip(
+        found.entrants, found.rating, found.low, found.high, strict=True
+    ):
+        assert abs(rating - strengths[label]) < 60
+        assert low <= rating <= high
+    assert found.above[0, 1] > 0.99
+    assert found.above + found.above.T == pytest.approx(np.ones((4, 4)))
+
+
+def test_without_an_anchor_the_weakest_is_zero() -> None:
+    strengths = {"a": 100.0, "b": -300.0, "c": 0.0}
+    found = rate(list(strengths), play(strengths, 100, np.random.default_rng(0)), None)
+    assert (found.anchor, found.rating[-1]) == ("b", 0)
+    with pytest.raises(ValueError, match="'d' is none of the entrants"):
+        rate(list(strengths), {}, "d")
+
+
+def test_the_seed_determines_the_intervals() -> None:
+    strengths = {"a": 100.0, "b": -300.0, "c": 0.0}
+    scores = play(strengths, 30, np.random.default_rng(0))
+    first, second = (rate(list(strengths), scores, "a", seed=5) for _ in range(2))
+    assert np.array_equal(first.low, second.low)
+    assert not np.array_equal(first.low, rate(list(strengths), scores, "a", seed=6).low)
+
+
+@pytest.mark.parametrize(
+    ("spacing", "pairs", "shared"), [(100.0, 25, 0.0), (250.0, 50, 0.0), (150.0, 40, 0.7)]
+)
+def test_intervals_hold_the_true_ratings(
+    spacing: float, pairs: int, shared: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the games of a pair depend on each other: it is pairs that are drawn anew."""
+    monkeypatch.setattr(ratings, "REPLICATES", 300)
+    strengths = {f"e{i}": spacing * i for i in range(5)}
+    rng = np.random.default_rng(1)
+    held = []
+    for seed in range(120):
+        found = rate(list(strengths), play(strengths, pairs, rng, shared), "e0", seed)
+        for i, label in enumerate(found.entrants):
+            if label != "e0":
+                held.append(found.low[i] <= strengths[label] <= found.high[i])
+    assert 0.90 < np.mean(held) < 0.98
+
+
+def test_games_of_a_pair_are_not_taken_for_independent() -> None:
+    strengths = {"a": 0.0, "b": 100.0}
+    alone, shared = (
+        np.mean([
+            np.ptp([(r := rate(["a", "b"], play(strengths, 60, rng, s), "a")).low[0], r.high[0]])
+            for _ in range(30)
+        ])
+        for s, rng in ((0.0, np.random.default_rng(2)), (1.0, np.random.default_rng(3)))
+    )  # fmt: skip
+    # Both games alike: half the information, so the intervals are wider by the root of two.
+    assert shared / alone == pytest.approx(math.sqrt(2), rel=0.15)
+
+
+def test_a_shut_out_has_one_end_where_its_chance_is_a_fortieth() -> None:
+    found = rate(["a", "b"], {("a", "b"): [np.ones(50)]}, "b")
+    assert found.entrants == ("a", "b")
+    assert np.isinf(found.high[0])
+    chance = 0.025 ** (1 / 100)  # of a win, so that a hundred of them have 2.5 %
+    assert found.low[0] == pytest.approx(400 * math.log10(chance / (1 - chance)), abs=0.01)
+    turned = rate(["a", "b"], {("a", "b"): [np.zeros(50)]}, "b")
+    assert turned.entrants == ("b", "a")
+    assert (turned.low[1], turned.high[1]) == (-np.inf, -found.low[0])
+
+
+def test_a_chain_of_scores_bounds_whom_the_anchor_never_beat() -> None:
+    half, most = np.full(40, 0.5), np.r_[np.ones(30), np.full(10, 0.5)]
+    scores = {("a", "b"): [most], ("b", "c"): [most], ("a", "c"): [np.ones(40)]}
+    found = rate(["a", "b", "c"], scores, "c")
+    assert np.isfinite(found.high).all()
+    scores["b", "c"] = [np.ones(40)]  # now a and b are above c by any amount
+    found = rate(["a", "b", "c"], scores, "c")
+    assert np.isinf(found.high).tolist() == [True, True, False]
+    assert np.isfinite(found.low).all()
+    scores = {("a", "b"): [half], ("b", "c"): [half]}  # a and c never met
+    assert rate(["a", "b", "c"], scores, "c").rating == pytest.approx(np.zeros(3), abs=1e-6)
