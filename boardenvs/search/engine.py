@@ -21,7 +21,7 @@ from boardenvs.state import IntArray, State, WordArray
 
 MAX_DEPTH = 100  # plies of search at most; the table's tags know distances below 255
 NO_LIMIT = 1 << 62
-_PILOT = 5_000  # nodes that measure the speed of a search at first
+_PILOT = 0.02  # seconds of search that tell its speed
 
 LOOPS = (loops_alphabeta, loops_endgame, loops_choose)
 _SLOTS = 1 << 20  # of the transposition table, which has 32 MB
@@ -67,10 +67,10 @@ class Engine:
         seconds are spent.
 
         A value is the heuristic's; where the end is seen, WIN plus the margin (Othello) or less the
-        plies until then (other games), with a minus sign for a loss, or 0; for positions solved
-        because at most `endgame` squares are empty it is the margin itself. A position with one
-        legal action is not searched unless `forced`. The same seeds, (B,) uint64, give the same
-        results: rows know nothing of one another or of earlier calls.
+        plies until then (other games), with a minus sign for a loss, or 0 for a draw. In the
+        Othello family positions with at most `endgame` empty squares are solved to the end at once.
+        A position with one legal action is not searched unless `forced`. The same seeds, (B,)
+        uint64, give the same results: rows know nothing of one another or of earlier calls.
         """
         rows = len(state.ply)
         columns = (state.to_move.astype(np.uint64), state.ply.astype(np.uint64), seeds)
@@ -95,14 +95,20 @@ class Engine:
             self._table, self._buffer, self._keys, self._counters, result,
         )  # fmt: skip
         spent, nodes = clock.perf_counter() - began, self._counters[0]
-        if nodes >= _PILOT:
+        if spent >= _PILOT:
             self._nodes_per_second = nodes / spent
 
     def _nodes_in(self, seconds: float, inputs: list[Any], row: int, result: Any) -> int:
         """How many nodes take so long, by the last search that was long enough to tell."""
         if not self._nodes_per_second:
             self._choose(inputs, row, MAX_DEPTH, 1, 0, True, result)  # compiles
-            self._choose(inputs, row, MAX_DEPTH, 2 * _PILOT, 0, True, result)
+            self._nodes_per_second = 0.0
+        nodes = 1 << 12
+        while not self._nodes_per_second:
+            self._choose(inputs, row, MAX_DEPTH, nodes, 0, True, result)
+            if self._counters[0] < nodes:
+                return NO_LIMIT  # that was all there is to search
+            nodes *= 4
         return max(1, int(seconds * self._nodes_per_second))
 
 

@@ -35,6 +35,7 @@ from boardenvs.search.loops_alphabeta import (
     NO_MOVE,
     NODES,
     UPPER,
+    WIN,
     bring_best,
     bucket_of,
     find,
@@ -177,7 +178,7 @@ def solve_root(
     counters: Array,
     out: Array,
 ) -> None:
-    """Write the best action, the margin with perfect play, the empty squares and 1 to `out`.
+    """Write the best action, its value as `final_value` has it, the empty squares and 1 to `out`.
 
     Where the limit of nodes is too low, the last is 0 and the others mean nothing.
     """
@@ -205,6 +206,6 @@ def solve_root(
         if lower >= value:
             break
     out[0] = best
-    out[1] = value
+    out[1] = value + WIN if value > 0 else (value - WIN if value < 0 else 0)
     out[2] = empties_of(root)
     out[3] = 1 - counters[ABORTED]
