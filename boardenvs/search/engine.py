@@ -21,7 +21,8 @@ from boardenvs.state import IntArray, State, WordArray
 
 MAX_DEPTH = 100  # plies of search at most; the table's tags know distances below 255
 NO_LIMIT = 1 << 62
-_PILOT = 0.02  # seconds of search that tell its speed
+_LEAST = 1_000  # nodes of a search within a time, and what a speed is measured by
+_SLOW = 50_000.0  # nodes a second that any machine reaches
 
 LOOPS = (loops_alphabeta, loops_endgame, loops_choose)
 _SLOTS = 1 << 20  # of the transposition table, which has 32 MB
@@ -78,38 +79,43 @@ class Engine:
         out: IntArray = np.zeros((rows, loops_choose.OUT), np.int64)
         result = array_for_loops(out.reshape(-1))
         for row in range(rows):  # one at a time, so that Ctrl-C is heard
-            limit = NO_LIMIT if nodes is None else nodes
-            if time is not None:
-                limit = min(limit, self._nodes_in(time, inputs, row, result))
-            self._choose(inputs, row, min(depth, MAX_DEPTH), limit, endgame, forced, result)
+            self._generation += 1  # forgets what the table holds
+            limits = (min(depth, MAX_DEPTH), NO_LIMIT if nodes is None else nodes)
+            if time is None:
+                self._choose(inputs, row, *limits, endgame, forced, result)
+            else:
+                self._choose_within(time, inputs, row, *limits, endgame, forced, result)
         return Results(*out.T)
 
     def _choose(
-        self, inputs: list[Any], row: int, depth: int, limit: int, endgame: int, forced: bool,
+        self, inputs: list[Any], row: int, depth: int, nodes: int, endgame: int, forced: bool,
         result: Any,
     ) -> None:  # fmt: skip
-        self._generation += 1  # forgets what the table holds
-        began = clock.perf_counter()
         self._loops.choose(
-            *inputs, row, depth, limit, endgame, int(forced), self._generation,
+            *inputs, row, depth, nodes, endgame, int(forced), self._generation,
             self._table, self._buffer, self._keys, self._counters, result,
         )  # fmt: skip
-        spent, nodes = clock.perf_counter() - began, self._counters[0]
-        if spent >= _PILOT:
-            self._nodes_per_second = nodes / spent
 
-    def _nodes_in(self, seconds: float, inputs: list[Any], row: int, result: Any) -> int:
-        """How many nodes take so long, by the last search that was long enough to tell."""
+    def _choose_within(
+        self, seconds: float, inputs: list[Any], row: int, depth: int, nodes: int, endgame: int,
+        forced: bool, result: Any,
+    ) -> None:  # fmt: skip
+        """Search with as many nodes as fit in the time, by the speed so far; where that was too
+        few, again with more: what the table holds is soon found again.
+        """
         if not self._nodes_per_second:
-            self._choose(inputs, row, MAX_DEPTH, 1, 0, True, result)  # compiles
-            self._nodes_per_second = 0.0
-        nodes = 1 << 12
-        while not self._nodes_per_second:
-            self._choose(inputs, row, MAX_DEPTH, nodes, 0, True, result)
-            if self._counters[0] < nodes:
-                return NO_LIMIT  # that was all there is to search
-            nodes *= 4
-        return max(1, int(seconds * self._nodes_per_second))
+            self._choose(inputs, row, 1, 1, 0, forced, result)  # compiles
+            self._nodes_per_second = _SLOW
+        began = clock.perf_counter()
+        while True:
+            start = clock.perf_counter()
+            limit = min(nodes, max(_LEAST, int(self._nodes_per_second * (seconds + began - start))))
+            self._choose(inputs, row, depth, limit, endgame, forced, result)
+            now, spent = clock.perf_counter(), self._counters[0]
+            if spent >= _LEAST:
+                self._nodes_per_second = spent / (now - start)
+            if spent < limit or limit == nodes or now - began > 0.6 * seconds:
+                return
 
 
 def engine_for(game: Game) -> Engine:
