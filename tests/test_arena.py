@@ -317,15 +317,30 @@ def test_a_torn_last_line_is_played_again(finished: Path, cut: int) -> None:
 
 
 def test_other_settings_are_refused_with_what_differs(finished: Path) -> None:
-    for change in ({"pairs": 3}, {"seed": 1}, {"openings": (2, 3)}, {"games_played": ["othello"]}):
-        (name,) = change if "games_played" not in change else ("openings",)
-        given = {"games_played": ["othello", "reversi"], "pairs": 2, **change}
-        other = make_settings(["random", "greedy"], **given)  # type: ignore[arg-type]
+    for change, name in (
+        ({"pairs": 3}, "pairs"),
+        ({"seed": 1}, "seed"),
+        ({"openings": (2, 3)}, "openings of othello"),
+    ):
+        given: dict[str, Any] = {"games_played": ["othello", "reversi"], "pairs": 2, **change}
+        other = make_settings(["random", "greedy"], **given)
         with pytest.raises(ValueError, match=rf"other settings.*\n  {name} was .* and is "):
             resume(finished.parent, other)
-    other = make_settings(["random", "perfect"], ["othello", "wolf_and_sheep"])
-    with pytest.raises(ValueError, match=r"entrants was \['random', 'greedy'\] and is \['random'"):
-        resume(finished.parent, other)
+
+
+def test_entrants_and_games_may_join_and_leave(finished: Path) -> None:
+    more = make_settings([*THREE, "perfect"], ["othello", "wolf_and_sheep"], pairs=2)
+    log = resume(finished.parent, more)
+    assert (log.done, len(log.order)) == (1, 2 + 6)
+    less = make_settings(THREE[1:], ["reversi", "othello"], pairs=2)
+    log = resume(finished.parent, less)
+    assert (log.done, [game for game, *_ in log.order]) == (1, ["reversi"])
+    before = json.loads(finished.read_bytes().splitlines()[0])
+    assert before == less.to_json()
+    # Whoever comes back finds the results of before.
+    assert resume(finished.parent, more).order == []
+    found = run_tournament(more, finished.parent, resume=True)
+    assert without_timings(found) == without_timings(play_here(more))
 
 
 def test_the_anchor_may_change(finished: Path) -> None:

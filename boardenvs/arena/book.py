@@ -31,12 +31,19 @@ def undecided(game: Game, state: State) -> BoolArray:
     that wins from the start: a sheep's random ply often gives the game away, and then the players
     would show nothing. Of all other games they are all.
     """
-    try:
-        Tablebase.check_game(game)
-    except ValueError:
+    if not is_solved(game):
         return np.ones(len(state.ply), np.bool_)
     table = Tablebase.load(game)
     start = stack([game.start()])
     (expected, _), (values, _) = table.lookup(start), table.lookup(state)
     same: BoolArray = np.where(state.to_move == start.to_move, values, -values) == expected
     return same
+
+
+def is_solved(game: Game) -> bool:
+    """Whether it is known of every position who wins it."""
+    try:
+        Tablebase.check_game(game)
+    except ValueError:
+        return False
+    return True

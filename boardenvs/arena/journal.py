@@ -55,6 +55,13 @@ class Journal:
             write_atomically(path, whole)
         return cls(path, settings, played)
 
+    def change_settings(self, settings: dict[str, Any]) -> None:
+        """Replace the settings; the results stay."""
+        if settings != self.settings:
+            lines = [_line(settings), *(_line(played.to_json()) for played in self.played)]
+            write_atomically(self._path, b"".join(lines))
+            self.settings = settings
+
     def add(self, played: Played) -> None:
         """Append a result, so that it is on the disk when this returns."""
         with self._path.open("ab") as file:

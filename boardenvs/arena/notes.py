@@ -33,9 +33,12 @@ def ladders(table: Table) -> dict[str, list[str]]:
 
 
 def _left_out(results: Results) -> Iterator[str]:
-    for game, reasons in results.plan.left_out.items():
-        for label, reason in reasons.items():
-            yield f"{label} does not play {game}: {reason}"
+    left_out = results.plan.left_out
+    for entrant in results.settings.entrants:
+        games = [game for game, reasons in left_out.items() if entrant.label in reasons]
+        if games:
+            reason = left_out[games[0]][entrant.label]
+            yield f"{entrant.label} does not play {', '.join(games)}: {reason}"
     overall = results.tables[-1]
     absent = [e.label for e in results.settings.entrants if e.label not in overall.entrants]
     if len(results.tables) > 1 and absent:

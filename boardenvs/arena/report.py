@@ -8,6 +8,8 @@ import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from boardenvs import games
+from boardenvs.arena.book import is_solved
 from boardenvs.arena.document import document
 from boardenvs.arena.notes import ladders, notes
 from boardenvs.arena.ratings import PRIOR, REPLICATES
@@ -42,12 +44,15 @@ def markdown(results: Results, has_pictures: bool) -> str:
     settings = results.settings
     drawn = settings.openings.items()
     plies = "; ".join(f"{game} {low} to {high}" for game, (low, high) in drawn)
+    solved = ", ".join(game for game in settings.openings if is_solved(games.parse(game)))
     total = sum(match.games for _, match in matches(results.played))
     parts = [
         "# Arena\n",
         f"{len(settings.entrants)} entrants, {len(settings.openings)} games, {total:,} games "
         f"played. Every pairing plays {settings.pairs} openings of random plies ({plies}), each "
-        f"twice with roles swapped; seed {settings.seed}.\n",
+        f"twice with roles swapped; seed {settings.seed}."
+        + (f" Of {solved} only openings are played that do not change who wins." if solved else "")
+        + "\n",
         f"Ratings are Elo points of a Bradley-Terry fit in which a draw is half a win, with the "
         f"anchor at 0: 400 points are odds of 10 to 1. A prior of {PRIOR:g} drawn game an entrant "
         f"keeps them finite. Intervals are of 95 %: those of ratings come from {REPLICATES:,} "

@@ -126,6 +126,8 @@ def resumed_settings(before: Mapping[str, Any], given: Mapping[str, Any]) -> Set
             f"this version's {FORMAT}"
         )
     kept = {name: before[name] for name in ("entrants", "pairs", "seed", "anchor")}
+    if kept["anchor"] not in given.get("entrants", before["entrants"]):
+        kept["anchor"] = None
     settings = make_settings(**{"games_played": before["openings"], **kept, **given})
     if "openings" in given:
         return settings

@@ -17,6 +17,9 @@ from boardenvs.arena.settings import Settings, make_plan
 
 JOURNAL = "journal.jsonl"
 
+# The settings that every pairing hangs on.
+_FIXED = ("format", "boardenvs", "pairs", "seed")
+
 
 class Watcher(Protocol):
     """Who is told how a tournament proceeds."""
@@ -40,8 +43,9 @@ def run_tournament(
     """Play what the journal in `folder` does not have yet, and sum up.
 
     The results depend on the settings alone, not on `workers` (by default one a core), nor on
-    where the tournament was interrupted. `resume` goes on with the folder's tournament, which must
-    have the same settings but for the anchor; `overwrite` replaces it.
+    where the tournament was interrupted. `resume` goes on with the folder's tournament; entrants
+    and games may be added or left out then, and the anchor change, since no pairing hangs on the
+    others, but all else must be as it was. `overwrite` replaces it.
 
     ValueError where the folder has a tournament already or, with `resume`, none or another.
     A script that calls this does so under `if __name__ == "__main__":`, as the worker processes
@@ -81,6 +85,7 @@ def _open(settings: Settings, folder: Path, resume: bool, overwrite: bool) -> Jo
     if resume:
         journal = Journal.open(path)
         _check_same(path, journal.settings, settings.to_json())
+        journal.change_settings(settings.to_json())
         return journal
     if path.exists() and not overwrite:
         raise JournalError(
@@ -98,9 +103,12 @@ def _open(settings: Settings, folder: Path, resume: bool, overwrite: bool) -> Jo
 
 
 def _check_same(path: Path, before: dict[str, Any], now: dict[str, Any]) -> None:
-    names = [name for name in now if name != "anchor" and before.get(name) != now[name]]
-    if names:
-        lines = [f"  {name} was {before.get(name)!r} and is {now[name]!r}" for name in names]
+    """JournalError where pairings would not be played as those in the journal were."""
+    pairs = {name: (before.get(name), now[name]) for name in _FIXED}
+    for game, plies in now["openings"].items():
+        pairs[f"openings of {game}"] = (before["openings"].get(game, plies), plies)
+    lines = [f"  {name} was {x!r} and is {y!r}" for name, (x, y) in pairs.items() if x != y]
+    if lines:
         raise JournalError(
             f"{path} is of a tournament with other settings; take those to resume, or another "
             "folder:\n" + "\n".join(lines)

@@ -65,7 +65,11 @@ def arena(
         Path, typer.Option(metavar="FOLDER", help="Where journal, report and pictures go.")
     ] = Path("runs/arena"),
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the folder's tournament.")
+        bool,
+        typer.Option(
+            "--resume",
+            help="Go on with the folder's tournament; players and games may be others now.",
+        ),
     ] = False,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace the folder's tournament.")
@@ -76,7 +80,8 @@ def arena(
     Every pairing plays random openings, distinct and each twice with roles swapped. The ratings are
     those of a Bradley-Terry fit, with bootstrap intervals. The same settings give the same results,
     whatever the number of workers. Ctrl-C or a crash loses only the pairings in progress: with
-    `--resume` the tournament goes on, and needs no other option but `--out`.
+    `--resume` the tournament goes on, and needs no other option but `--out`. Players and games
+    given with it take part instead of those before, and what was played is not played again.
 
     ```
     boardenvs arena
