@@ -3,7 +3,8 @@
     env = boardenvs.othello_v0.env()
 
 Public modules `othello_v0`, `othello_holes_v0`, `reversi_v0`, `wolf_and_sheep_v0` and
-`lines_of_action_v0` hold the environments; `games.make` gives the rules themselves, batched.
+`lines_of_action_v0` hold the environments; `games.make` gives the rules themselves, batched, and
+`make_agent` players.
 """
 
 from boardenvs import (
@@ -14,6 +15,7 @@ from boardenvs import (
     reversi_v0,
     wolf_and_sheep_v0,
 )
+from boardenvs.agents import make_agent
 from boardenvs.envs.core import ResetNeededError
 from boardenvs.envs.registration import register
 from boardenvs.errors import IllegalActionError, PositionError
@@ -32,6 +34,7 @@ __all__ = [
     "games",
     "get_backend",
     "lines_of_action_v0",
+    "make_agent",
     "othello_holes_v0",
     "othello_v0",
     "perft",
