@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,7 @@ _RULES: dict[type[Game], tuple[Rule, bool]] = {
 }
 
 
+@lru_cache(maxsize=64)
 def heuristic_of(game: Game) -> Heuristic:
     """The heuristic of a game; the lead in points where none has been written for it."""
     rule, margin = _RULES.get(type(game), (_lead, True))
