@@ -11,13 +11,18 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.transforms import blended_transform_factory
 
+from boardenvs.agents import AGENTS
 from boardenvs.arena.results import Table
 from boardenvs.arena.text import interval_text, points, points_text, rating_text, title
 
 _DPI = 150
 _INK, _FAINT, _RULE = "#1f2933", "#66727f", "#d5dbe1"
-# Okabe and Ito's colours, told apart with every kind of colour vision; one for each kind of agent.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8c8c8c")
+# After Okabe and Ito, told apart with every kind of colour vision; one for each kind of agent, in
+# the order of AGENTS.
+_COLOURS = (
+    "#999999", "#E69F00", "#009E73", "#0072B2", "#D55E00", "#CC79A7", "#56B4E9", "#4B3F8F",
+    "#7F7F7F",
+)  # fmt: skip
 # From losing to winning, pale where both score half.
 _SCORES = LinearSegmentedColormap.from_list(
     "scores", ["#b2561b", "#e9a66b", "#f6f4f1", "#7fb3d8", "#1b5f95"]
@@ -158,13 +163,9 @@ def _columns(table: Table) -> tuple[list[_Column], float]:
 
 
 def _colours(table: Table) -> list[str]:
-    """One colour for each kind of agent, in the order of their best."""
-    kinds: list[str] = []
-    for label in table.entrants:
-        kind = label.partition(":")[0]
-        if kind not in kinds:
-            kinds.append(kind)
-    return [_COLOURS[kinds.index(x.partition(":")[0]) % len(_COLOURS)] for x in table.entrants]
+    """One colour for each kind of agent, the same in every table; the last for other labels."""
+    kinds = {kind: _COLOURS[i % len(_COLOURS)] for i, kind in enumerate(AGENTS)}
+    return [kinds.get(label.partition(":")[0], _COLOURS[-1]) for label in table.entrants]
 
 
 def _name(label: str) -> str:
