@@ -59,7 +59,7 @@ def test_a_match_says_what_playing_it_says(tmp_path: Path) -> None:
 
 def test_a_match_tells_of_forfeits() -> None:
     output = run("match", "othello", "python:arena_agents:Otherwise", "random", "--pairs", 3)
-    assert "Otherwise forfeited 6 games: action 64 (pass) is not legal in" in output
+    assert "Otherwise forfeited 6 of 6 games: action 64 (pass) is not legal in" in output
 
 
 @pytest.mark.parametrize(

@@ -119,6 +119,8 @@ def test_an_agent_of_single_boards_plays_on_and_is_reported() -> None:
     assert not result.forfeits.any()
     assert result.conduct[0].forfeits == 0
     assert result.conduct[0].repeats > 10
+    assert "one by one: ValueError" in str(result.conduct[0].explain("it", 8, ""))
+    assert result.conduct[1].explain("other", 8, "") is None
     assert "one board, please" in str(result.conduct[0].message)
 
 

@@ -52,14 +52,8 @@ def _played(results: Results) -> Iterator[str]:
             yield f"{where} is void: {played.void}"
             continue
         for label, conduct in zip((played.first, played.second), played.match.conduct, strict=True):
-            if conduct.forfeits:
-                games = f"{conduct.forfeits} of {played.match.games} games"
-                yield f"{label} forfeited {games} of {where}: {conduct.message}"
-            elif conduct.repeats:
-                yield (
-                    f"{label} failed {conduct.repeats} times on several boards at once, and then "
-                    f"played them one by one, in {where}: {conduct.message}"
-                )
+            if note := conduct.explain(label, played.match.games, f" of {where}"):
+                yield note
     few = {p.game: m.openings for p, m in matches(results.played) if m.openings < m.games // 2}
     for game, openings in few.items():
         yield (

@@ -37,6 +37,17 @@ class Conduct:
     timed_moves: int = 0  # the same without its first batch, which may load or compile
     cpu_seconds: float = 0.0  # spent on the timed moves
 
+    def explain(self, label: str, games: int, where: str) -> str | None:
+        """What the agent did wrong in a match of so many games; None where nothing."""
+        if self.forfeits:
+            return f"{label} forfeited {self.forfeits} of {games} games{where}: {self.message}"
+        if self.repeats:
+            return (
+                f"{label} failed {self.repeats} times on several boards at once, and then played "
+                f"them one by one{where}: {self.message}"
+            )
+        return None
+
     def fault(self, games: int, message: str) -> None:
         """Note a fault that costs so many games, perhaps none."""
         self.forfeits += games

@@ -73,9 +73,8 @@ def match(
         )
     console.print(_table(rules, first, second, result))
     for name, conduct in zip((first, second), result.conduct, strict=True):
-        if conduct.message:
-            lost = f"{name} forfeited {conduct.forfeits} games: {conduct.message}"
-            console.print(lost, style="yellow", markup=False, soft_wrap=True)
+        if note := conduct.explain(name, result.games, ""):
+            console.print(note, style="yellow", markup=False, soft_wrap=True)
     if record is not None:
         lacking = records.save(record, records.record_match(rules, result, (first, second)))
         console.print(f"{result.games:,} games are in {record}", markup=False)
