@@ -14,17 +14,13 @@ from boardenvs.game import Game
 from boardenvs.search.trees import Evaluator, search_trees
 from boardenvs.state import IntArray, State
 
-# How much exploring weighs, for values from -1 to 1.
-_C_UCT = 1.0
-_C_PUCT = 1.5
-
 
 @dataclass(frozen=True)
 class MCTSAgent:
     """Plays the action most often tried by a Monte Carlo tree search.
 
     rollouts: positions judged a move, by random games (UCT) or by the evaluator (PUCT).
-    c: how much exploring weighs; by default 1 for UCT and 1.5 for PUCT.
+    c: how much exploring weighs, where values are from -1 to 1.
     leaves: positions judged at once in each tree. With an evaluator more are faster; the more, the
     less each of them can learn from the others.
 
@@ -32,7 +28,7 @@ class MCTSAgent:
     """
 
     rollouts: int = 200
-    c: float | None = None
+    c: float = 1.0
     leaves: int = 1
     evaluator: Evaluator | None = None
 
@@ -41,17 +37,14 @@ class MCTSAgent:
             raise ValueError(f"rollouts is {self.rollouts!r}: it must be 1 or more")
         if not is_whole(self.leaves, 1):
             raise ValueError(f"leaves is {self.leaves!r}: it must be 1 or more")
-        if self.c is not None and not self.c >= 0:
+        if not self.c >= 0:
             raise ValueError(f"c is {self.c!r}: it must be 0 or more")
 
     def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
         seeds = rng.integers(1 << 64, size=len(state.ply), dtype=np.uint64)
         chance = rng.random((len(state.ply), game.num_actions))
-        c = self.c
-        if c is None:
-            c = _C_UCT if self.evaluator is None else _C_PUCT
         tries, values = search_trees(
-            game, state, seeds, rollouts=self.rollouts, c=c, leaves=self.leaves,
+            game, state, seeds, rollouts=self.rollouts, c=self.c, leaves=self.leaves,
             evaluator=self.evaluator,
         )  # fmt: skip
         preference = tries + (values + 1) / 4 + chance * 1e-6
@@ -65,7 +58,7 @@ class MCTSAgent:
 
 
 def mcts_agent(
-    rollouts: int = 200, c: float | None = None, leaves: int = 1, policy: str | None = None
+    rollouts: int = 200, c: float = 1.0, leaves: int = 1, policy: str | None = None
 ) -> MCTSAgent:
     """The agent, judging positions with the policy of a file, or with the "trained" ones."""
     if policy is None:
