@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from boardenvs.errors import is_whole
 from boardenvs.game import Game
-from boardenvs.search.engine import MAX_DEPTH, engine_for
+from boardenvs.search.engine import engine_for
+from boardenvs.search.limits import MAX_DEPTH, Limits
 from boardenvs.state import IntArray, State
 
+_DEPTH = 4  # without any limit
 # Empty squares from which search with a budget solves Othello to the end.
 _ENDGAME = 12
 
@@ -33,23 +34,18 @@ class AlphaBetaAgent:
     endgame: int | None = None
 
     def __post_init__(self) -> None:
-        if self.depth is not None and not is_whole(self.depth, 1, MAX_DEPTH):
-            raise ValueError(f"depth is {self.depth!r}: it must be 1 to {MAX_DEPTH} plies")
-        if self.nodes is not None and not is_whole(self.nodes, 1):
-            raise ValueError(f"nodes is {self.nodes!r}: it must be 1 or more")
-        if self.time is not None and not self.time > 0:
-            raise ValueError(f"time is {self.time!r}: it must be more than 0 seconds")
-        if self.endgame is not None and not is_whole(self.endgame, 0, 64):
-            raise ValueError(f"endgame is {self.endgame!r}: it must be 0 to 64 empty squares")
+        self._limits()  # ValueError for values that are none
+
+    def _limits(self) -> Limits:
+        limited = self.nodes is not None or self.time is not None
+        depth, endgame = (MAX_DEPTH, _ENDGAME) if limited else (_DEPTH, 0)
+        return Limits(
+            depth if self.depth is None else self.depth,
+            self.nodes,
+            self.time,
+            endgame if self.endgame is None else self.endgame,
+        )
 
     def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
         seeds = rng.integers(1, 1 << 64, size=len(state.ply), dtype=np.uint64)
-        limited = self.nodes is not None or self.time is not None
-        endgame = self.endgame
-        if endgame is None:
-            endgame = _ENDGAME if limited else 0
-        depth = self.depth or (MAX_DEPTH if limited else 4)
-        found = engine_for(game).search(
-            state, seeds, depth=depth, nodes=self.nodes, time=self.time, endgame=endgame
-        )
-        return found.action
+        return engine_for(game).search(state, seeds, self._limits()).action

@@ -6,6 +6,7 @@ and `trees` call them for batches, `analysis` for one position.
 
 from boardenvs.search.analysis import Analysis, analyse
 from boardenvs.search.engine import Engine, Results, engine_for
+from boardenvs.search.limits import Limits
 from boardenvs.search.playouts import play_out
 from boardenvs.search.trees import Evaluator, search_trees
 
@@ -13,6 +14,7 @@ __all__ = [
     "Analysis",
     "Engine",
     "Evaluator",
+    "Limits",
     "Results",
     "analyse",
     "engine_for",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import time as clock
-import warnings
+import math
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -15,17 +16,17 @@ from boardenvs.game import Game
 from boardenvs.kernel import get_backend
 from boardenvs.kernel.backend import Backend
 from boardenvs.kernel.link import array_for_loops
-from boardenvs.search import loops_alphabeta, loops_choose, loops_endgame
+from boardenvs.notation import Placing
+from boardenvs.search import loops_alphabeta, loops_calls, loops_endgame
+from boardenvs.search.limits import Limits
 from boardenvs.search.memory import linked, node_width, node_words, numbers, words
-from boardenvs.state import IntArray, State, WordArray
+from boardenvs.state import IntArray, Position, State, WordArray, stack
 
-MAX_DEPTH = 100  # plies of search at most; the table's tags know distances below 255
-NO_LIMIT = 1 << 62
-_LEAST = 1_000  # nodes of a search within a time, and what a speed is measured by
-_SLOW = 50_000.0  # nodes a second that any machine reaches
-
-LOOPS = (loops_alphabeta, loops_endgame, loops_choose)
+LOOPS = (loops_alphabeta, loops_endgame, loops_calls)
 _SLOTS = 1 << 20  # of the transposition table, which has 32 MB
+_LEVELS = 128  # of recursion: an end of 64 empty squares with a pass after each move
+_NO_LIMIT = 1 << 62
+_REMINDER = 0.01  # seconds between two calls to a search that has to stop
 
 
 @dataclass(frozen=True)
@@ -34,100 +35,133 @@ class Results:
 
     action: IntArray  # (B,) int64: the best; noop where the game is over
     value: IntArray  # (B,) int64: see `Engine.search`
-    depth: IntArray  # (B,) int64: plies searched in full; empty squares where solved to the end
+    depth: IntArray  # (B,) int64: plies searched for it; empty squares where solved to the end
     exact: IntArray  # (B,) int64: 1 where no heuristic had a say in the value
     nodes: IntArray  # (B,) int64: positions generated
 
 
 class Engine:
-    """Alpha-beta search for one game, with a table of its own. Not for two threads at once."""
+    """Alpha-beta search for one game by the backend in use, with a table of its own.
+
+    Not for two threads at once.
+    """
 
     def __init__(self, game: Game) -> None:
         self.game = game
-        self._loops = linked(game, get_backend(), LOOPS)
-        records = (MAX_DEPTH + 1) * game.num_actions
-        self._table = words(_SLOTS * loops_alphabeta.SLOT)
-        self._buffer = words(records * (node_width(game) + 1))
-        self._keys = numbers(records)
-        self._counters = numbers(4)
+        self._fills = isinstance(game, Placing)
+        self._backend = get_backend()
+        self._loops = linked(game, self._backend, LOOPS)
+        records = _LEVELS * game.num_actions
+        self._counters = numbers(loops_alphabeta.COUNTERS)
+        self._memory = (
+            words(_SLOTS * loops_alphabeta.SLOT),
+            words(records * (node_width(game) + 1)),
+            numbers(records),
+            self._counters,
+        )
         self._generation = 0
-        self._nodes_per_second = 0.0
+        self._solved = False  # whether `finish` had the last word
+        self._compile()
 
     def search(
-        self,
-        state: State,
-        seeds: WordArray,
-        *,
-        depth: int = MAX_DEPTH,
-        nodes: int | None = None,
-        time: float | None = None,
-        endgame: int = 0,
-        forced: bool = False,
+        self, state: State, seeds: WordArray, limits: Limits, *, forced: bool = False
     ) -> Results:
-        """Search each row deeper and deeper, to `depth` plies, or until `nodes` or about `time`
-        seconds are spent.
+        """Search each row deeper and deeper until one of the limits is met or the value is proven.
 
-        A value is the heuristic's; where the end is seen, WIN plus the margin (Othello) or less the
-        plies until then (other games), with a minus sign for a loss, or 0 for a draw. In the
-        Othello family positions with at most `endgame` empty squares are solved to the end at once.
-        A position with one legal action is not searched unless `forced`. The same seeds, (B,)
-        uint64, give the same results: rows know nothing of one another or of earlier calls.
+        A value is the heuristic's; where the end is seen, `WIN` plus the margin (Othello) or less
+        the plies until then (other games), with a minus sign for a loss, or 0 for a draw. A
+        position with one legal action is not searched unless `forced`: its value is 0 and its depth
+        too. The same seeds, (B,) uint64, give the same results: rows know nothing of one another or
+        of earlier calls.
         """
-        rows = len(state.ply)
-        columns = (state.to_move.astype(np.uint64), state.ply.astype(np.uint64), seeds)
-        inputs = [array_for_loops(x) for x in (node_words(state), *columns)]
-        out: IntArray = np.zeros((rows, loops_choose.OUT), np.int64)
-        result = array_for_loops(out.reshape(-1))
-        for row in range(rows):  # one at a time, so that Ctrl-C is heard
-            self._generation += 1  # forgets what the table holds
-            limits = (min(depth, MAX_DEPTH), NO_LIMIT if nodes is None else nodes)
-            if time is None:
-                self._choose(inputs, row, *limits, endgame, forced, result)
+        if get_backend() != self._backend:
+            raise RuntimeError(f"this engine is of {self._backend!r}, not of {get_backend()!r}")
+        legal = self.game.legal(state)
+        found: IntArray = np.zeros((len(seeds), loops_calls.FOUND), np.int64)
+        found[:, loops_calls.ACTION] = legal.argmax(axis=1)
+        found[state.terminated, loops_calls.ACTION] = self.game.noop
+        out = array_for_loops(found.reshape(-1))
+        roots, seeds = _roots(state), array_for_loops(seeds)
+        filled = np.bitwise_count(state.own | state.opp | np.uint64(self.game.holes))
+        is_end = (64 - filled <= limits.endgame) & self._fills
+        for row in np.flatnonzero(legal.sum(axis=1) > (0 if forced else 1)).tolist():
+            self._search(roots, row, seeds, limits, bool(is_end[row]), out)
+        return Results(*found.T)
+
+    def line(self, position: Position, found: Results) -> list[int]:
+        """The best action of the position that was searched last, and what is best after it, to
+        the end of the game or as far as the search has seen.
+        """
+        actions = [int(found.action[0])]
+        depth, value = int(found.depth[0]), int(found.value[0])
+        next_found: IntArray = np.zeros(loops_calls.FOUND, np.int64)
+        out = array_for_loops(next_found)
+        while self._solved or len(actions) < depth:
+            position, value = self.game.next(position, actions[-1]), -value
+            if position.terminated or self.game.is_truncated(position):
+                break
+            root = (*_roots(stack([position])), 0)
+            if self._solved:
+                self._run(math.inf, self._loops.finish, *root, _NO_LIMIT, out=out)
             else:
-                self._choose_within(time, inputs, row, *limits, endgame, forced, result)
-        return Results(*out.T)
+                distance = len(actions)
+                seen = (distance, depth - distance, value)
+                self._run(math.inf, self._loops.go_on, *root, *seen, _NO_LIMIT, out=out)
+            actions.append(int(next_found[loops_calls.ACTION]))
+        return actions
 
-    def _choose(
-        self, inputs: list[Any], row: int, depth: int, nodes: int, endgame: int, forced: bool,
-        result: Any,
-    ) -> None:  # fmt: skip
-        self._loops.choose(
-            *inputs, row, depth, nodes, endgame, int(forced), self._generation,
-            self._table, self._buffer, self._keys, self._counters, result,
-        )  # fmt: skip
+    def _search(
+        self, roots: Any, row: int, seeds: Any, limits: Limits, is_end: bool, out: Any
+    ) -> None:
+        self._generation += 1  # forgets what the table holds
+        self._solved = False
+        nodes = _NO_LIMIT if limits.nodes is None else limits.nodes
+        time = limits.time
+        if is_end:
+            time = None if time is None else time / 2
+            self._run(time, self._loops.finish, *roots, row, nodes // 2, out=out)
+            self._solved = bool(out[row * loops_calls.FOUND + loops_calls.PROVEN])
+        if not self._solved:
+            self._run(time, self._loops.deepen, *roots, row, seeds, limits.depth, nodes, out=out)
 
-    def _choose_within(
-        self, seconds: float, inputs: list[Any], row: int, depth: int, nodes: int, endgame: int,
-        forced: bool, result: Any,
-    ) -> None:  # fmt: skip
-        """Search with as many nodes as fit in the time, by the speed so far; where that was too
-        few, again with more: what the table holds is soon found again.
-        """
-        if not self._nodes_per_second:
-            self._choose(inputs, row, 1, 1, 0, forced, result)  # compiles
-            self._nodes_per_second = _SLOW
-        began = clock.perf_counter()
-        while True:
-            start = clock.perf_counter()
-            limit = min(nodes, max(_LEAST, int(self._nodes_per_second * (seconds + began - start))))
-            self._choose(inputs, row, depth, limit, endgame, forced, result)
-            now, spent = clock.perf_counter(), self._counters[0]
-            if spent >= _LEAST:
-                self._nodes_per_second = spent / (now - start)
-            if spent < limit or limit == nodes or now - began > 0.6 * seconds:
-                return
+    def _run(
+        self, seconds: float | None, loop: Callable[..., None], *arguments: Any, out: Any
+    ) -> None:
+        """Call a loop, in a thread that ends after these seconds or with Ctrl-C; with None here."""
+        everything = (*arguments, self._generation, *self._memory, out)
+        if seconds is None:
+            loop(*everything)
+            return
+        with ThreadPoolExecutor(1) as pool:
+            work = pool.submit(loop, *everything)
+            try:
+                wait([work], min(seconds, threading.TIMEOUT_MAX))
+            finally:
+                while not work.done():
+                    self._counters[loops_alphabeta.LIMIT] = 0
+                    wait([work], _REMINDER)
+        work.result()
+
+    def _compile(self) -> None:
+        """Call every loop once, so that no search's time is spent on that."""
+        roots = (*_roots(self.game.init(1)), 0)
+        out = numbers(loops_calls.FOUND)
+        if self._fills:
+            self._run(None, self._loops.finish, *roots, 1, out=out)
+        self._run(None, self._loops.deepen, *roots, words(1), 1, 1, out=out)
+
+
+def _roots(state: State) -> tuple[Any, Any, Any]:
+    """Positions as loops take them: nodes, sides to move and plies."""
+    columns = (node_words(state), state.to_move.astype(np.uint64), state.ply.astype(np.uint64))
+    return tuple(array_for_loops(column) for column in columns)
 
 
 def engine_for(game: Game) -> Engine:
-    """The engine that agents of this process share; with the backend in use."""
+    """The engine that all searches of this process share, by the backend in use."""
     return _engine(game, get_backend())
 
 
 @lru_cache(maxsize=16)
 def _engine(game: Game, backend: Backend) -> Engine:
-    if not find_spec("numba"):
-        warnings.warn(
-            "search runs without Numba, some sixty times slower: pip install 'boardenvs[fast]'",
-            stacklevel=2,
-        )
     return Engine(game)

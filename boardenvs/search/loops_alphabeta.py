@@ -35,6 +35,7 @@ MAX_MOVES = 513  # an upper bound of the moves in a position
 
 # A decided game is worth this, plus the margin or less the plies until then.
 WIN = 1_000_000
+DECIDED = WIN // 2  # values beyond it are of games that are won or lost
 INFINITE = 2_000_000
 
 # A slot of the table: own, opp, tag (generation and distance from the root), data.
@@ -45,7 +46,7 @@ NO_MOVE = 1023
 BIAS = 1 << 23
 
 # Counters of a search.
-NODES, LIMIT, ABORTED, HORIZON = 0, 1, 2, 3
+NODES, LIMIT, ABORTED, HORIZON, COUNTERS = 0, 1, 2, 3, 4
 
 
 def is_final(over: Word, ply: Word) -> bool:
@@ -277,8 +278,8 @@ def think(
 ) -> None:
     """Deepen until `max_depth`, the limit of nodes or a proof; for a position that is not over.
 
-    Writes to `out`: the best action, its value, the depth of the last whole iteration, and 1 if
-    no horizon has bounded the value. Equal moves are ordered by chance.
+    Writes to `out`: the best action, its value, the depth of the iteration that the value is from,
+    and 1 if no horizon has bounded it. Equal moves are ordered by chance.
     """
     counters[ABORTED] = 0
     count = expand(root, to_move, ply, 0, NO_MOVE, buffer, keys)
@@ -290,10 +291,8 @@ def think(
         keys[i] = keys[i] * 256 + number(seed >> word(56))
     for i in range(count):
         bring_best(0, i, count, buffer, keys)
-    out[0] = number(buffer[WIDTH])
-    out[1] = 0
-    out[2] = 0
-    out[3] = 0
+    value_before = 0
+    write(buffer, 0, 0, 0, out)
     for depth in range(1, max_depth + 1):
         counters[HORIZON] = 0
         best = -INFINITE
@@ -311,17 +310,65 @@ def think(
                     generation, table, buffer, keys, counters,
                 )  # fmt: skip
             if counters[ABORTED] != 0:
-                return  # what is better so far in this iteration has been kept
+                # What is better so far in this iteration has been kept. But where it only loses,
+                # the move in hand, which does not for all that is known, is the better choice.
+                if i > 0 and best < -DECIDED and value_before >= -DECIDED:
+                    write(buffer, i, value_before, depth - 1, out)
+                return
             keys[i] = 0
             if value > best:
                 best = value
                 keys[i] = 1 + i  # the latest best comes first, then the one before it
-                out[0] = number(buffer[i * (WIDTH + 1) + WIDTH])
-                out[1] = best
+                write(buffer, i, best, depth, out)
+                if MARGIN == 0 and best > DECIDED:
+                    break  # the iterations before would have found a win that is sooner
         for i in range(count):
             bring_best(0, i, count, buffer, keys)
-        out[2] = depth
-        decided = MARGIN == 0 and abs(best) > WIN // 2
-        if counters[HORIZON] == 0 or decided:
+        value_before = best
+        if counters[HORIZON] == 0 or (MARGIN == 0 and abs(best) > DECIDED):
             out[3] = 1
             return
+
+
+def write(buffer: Array, record: int, value: int, depth: int, out: Array) -> None:
+    """Write the action of a record, a value that is not exact and its depth."""
+    out[0] = number(buffer[record * (WIDTH + 1) + WIDTH])
+    out[1] = value
+    out[2] = depth
+    out[3] = 0
+
+
+def follow(
+    node: Node,
+    to_move: Word,
+    ply: Word,
+    distance: int,
+    depth: int,
+    value: int,
+    generation: Word,
+    table: Array,
+    buffer: Array,
+    keys: Array,
+    counters: Array,
+) -> int:
+    """An action that reaches the value which a search has found for this position on its line."""
+    tag = (generation << word(8)) | word(distance)
+    slot = find(node, tag, bucket_of(node, distance, table), table)
+    known = number(table[slot + 3] >> word(34)) if slot >= 0 else NO_MOVE
+    first = distance * MAX_MOVES
+    count = expand(node, to_move, ply, distance, known, buffer, keys)
+    best, action = -INFINITE, NO_MOVE
+    for i in range(count):
+        bring_best(first, i, count, buffer, keys)
+        record = (first + i) * (WIDTH + 1)
+        reached = -search(
+            load(buffer, record), to_move ^ ONE, ply + ONE, distance + 1, depth - 1, -value,
+            -value + 1, generation, table, buffer, keys, counters,
+        )  # fmt: skip
+        if counters[ABORTED] != 0:
+            return NO_MOVE
+        if reached > best:
+            best, action = reached, number(buffer[record + WIDTH])
+        if best >= value:
+            break
+    return action

@@ -190,6 +190,7 @@ def solve_root(
     best = NO_MOVE
     lower = -INFINITE
     count = fastest_first(root, to_move, ply, 0, NO_MOVE, buffer, keys)
+    counters[NODES] += count
     for i in range(count):  # the table may have lost the root's move: find one of that value
         bring_best(0, i, count, buffer, keys)
         record = i * (WIDTH + 1)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import lru_cache
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
@@ -12,15 +14,17 @@ from boardenvs.game import Game
 from boardenvs.heuristics import heuristic_of
 from boardenvs.kernel.backend import Backend
 from boardenvs.kernel.link import array_for_loops, link
-from boardenvs.notation import Placing
 from boardenvs.state import State, WordArray
 
 _NO_CAP = 1 << 40
+_SLOW = "search is about a hundred times slower without Numba: pip install 'boardenvs[fast]'"
 
 
 @lru_cache(maxsize=32)
 def linked(game: Game, backend: Backend, sources: tuple[ModuleType, ...]) -> Any:
     """The functions of these modules with the rules of the game; `backend` is the one in use."""
+    if not find_spec("numba"):
+        warnings.warn(_SLOW, stacklevel=2)
     heuristic = heuristic_of(game)
     rules = game.kernels
     kernels = {
@@ -38,7 +42,6 @@ def linked(game: Game, backend: Backend, sources: tuple[ModuleType, ...]) -> Any
         "MAX_MOVES": game.num_actions,
         "HOLES": game.holes,
         "MARGIN": int(heuristic.margin),
-        "FILLS": int(isinstance(game, Placing)),
     }
     return link(sources, kernels, constants)
 
