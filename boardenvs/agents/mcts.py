@@ -12,7 +12,7 @@ from boardenvs.agents.trained import TrainedAgent
 from boardenvs.errors import is_whole
 from boardenvs.game import Game
 from boardenvs.search.trees import Evaluator, search_trees
-from boardenvs.state import IntArray, State
+from boardenvs.state import IntArray, State, take
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,7 @@ class MCTSAgent:
     less each of them can learn from the others.
 
     Of actions tried as often the one of the higher mean value is played, and then one by chance.
+    A position with one legal action is not searched.
     """
 
     rollouts: int = 200
@@ -43,12 +44,15 @@ class MCTSAgent:
     def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
         seeds = rng.integers(1 << 64, size=len(state.ply), dtype=np.uint64)
         chance = rng.random((len(state.ply), game.num_actions))
+        legal = game.legal(state)
+        rows = np.flatnonzero(legal.sum(axis=1) > 1)  # those with a choice
         tries, values = search_trees(
-            game, state, seeds, rollouts=self.rollouts, c=self.c, leaves=self.leaves,
-            evaluator=self.evaluator,
+            game, take(state, rows), seeds[rows],
+            rollouts=self.rollouts, c=self.c, leaves=self.leaves, evaluator=self.evaluator,
         )  # fmt: skip
-        preference = tries + (values + 1) / 4 + chance * 1e-6
-        preference[~game.legal(state)] = -1.0
+        preference = chance * 1e-6
+        preference[rows] += tries + (values + 1) / 4
+        preference[~legal] = -1.0
         chosen: IntArray = preference.argmax(axis=1)
         chosen[state.terminated] = game.noop
         return chosen

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
-from boardenvs.kernel.loops import ONE, WIDTH, Array, load, store, word
+from boardenvs.kernel.loops import (
+    ONE,
+    WIDTH,
+    WORDS,
+    Array,
+    load,
+    number,
+    popcount,
+    store,
+    word,
+)
 from boardenvs.search.loops_playout import is_final, outcome, playout
 from boardenvs.search.loops_uct import (
     ACTION,
     COUNT,
     EDGE,
+    EDGE_ROOM,
+    EDGES_USED,
     FIRST,
     LINKS,
+    NODES_USED,
     SIZES,
     TRIES,
     add_edges,
     add_node,
+    add_priors,
     back_up,
     descend,
     next_seed,
@@ -24,19 +38,24 @@ LEAF_NODE, LEAF_LENGTH, LEAF_FINAL, LEAF = 0, 1, 2, 3
 
 
 def plant(
-    roots: Array, trees: int, node_room: int, nodes: Array, links: Array, sizes: Array
-) -> None:
-    """Begin each tree with its root."""
+    roots: Array, trees: int, node_room: int, edges_below: int, nodes: Array, links: Array,
+    sizes: Array,
+) -> None:  # fmt: skip
+    """Begin each tree with its root, and with room for its edges and `edges_below` more."""
     for tree in range(trees):
+        root = load(roots, tree * WIDTH)
         used = sizes[tree * SIZES : (tree + 1) * SIZES]
-        used[0] = 0
-        used[1] = 0
-        add_node(load(roots, tree * WIDTH), tree * node_room, nodes, links, used)
+        used[NODES_USED] = 0
+        used[EDGES_USED] = 0
+        used[EDGE_ROOM] = edges_below
+        for k in range(WORDS):
+            used[EDGE_ROOM] += number(popcount(root[2 + k]))
+        add_node(root, tree * node_room, nodes, links, used)
 
 
 def grow(
     to_moves: Array, plies: Array, tree: int, rollouts: int, c: float, node_room: int,
-    edge_room: int, seeds: Array, nodes: Array, links: Array, edges: Array, sums: Array,
+    edge_stride: int, seeds: Array, nodes: Array, links: Array, edges: Array, sums: Array,
     priors: Array, sizes: Array, path: Array,
 ) -> None:  # fmt: skip
     """Rollouts in one tree, one after the other."""
@@ -52,7 +71,7 @@ def grow(
         ply = plies[tree] + word(length)
         value = playout(node, to_move, ply, seed)
         if not is_final(node, ply):
-            add_edges(index, tree * edge_room, edge_room, nodes, links, edges, sums, used)
+            add_edges(index, tree * edge_stride, nodes, links, edges, sums, used)
         back_up(length, float(value), sums, path)
 
 
@@ -89,7 +108,7 @@ def select(
 
 
 def absorb(
-    trees: int, leaves: int, actions: int, uses_priors: int, edge_room: int, nodes: Array,
+    trees: int, leaves: int, actions: int, uses_priors: int, edge_stride: int, nodes: Array,
     links: Array, edges: Array, sums: Array, priors: Array, sizes: Array, paths: Array,
     path_room: int, found: Array, values: Array, chances: Array,
 ) -> None:  # fmt: skip
@@ -102,11 +121,10 @@ def absorb(
         index = found[row * LEAF + LEAF_NODE]
         used = sizes[tree * SIZES : (tree + 1) * SIZES]
         fresh = found[row * LEAF + LEAF_FINAL] == 0 and links[index * LINKS + COUNT] == 0
-        if fresh and add_edges(index, tree * edge_room, edge_room, nodes, links, edges, sums, used):
-            first = links[index * LINKS + FIRST]
-            for edge in range(first, first + links[index * LINKS + COUNT]):
-                if uses_priors == 1:
-                    priors[edge] = chances[row * actions + edges[edge * EDGE + ACTION]]
+        if fresh:
+            fresh = add_edges(index, tree * edge_stride, nodes, links, edges, sums, used)
+        if fresh and uses_priors == 1:
+            add_priors(index, chances, row * actions, links, edges, priors)
         path = paths[row * path_room : (row + 1) * path_room]
         back_up(found[row * LEAF + LEAF_LENGTH], values[row], sums, path)
 

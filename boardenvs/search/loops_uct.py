@@ -33,8 +33,8 @@ NONE = -1
 FIRST, COUNT, VISITS, LINKS = 0, 1, 2, 3
 # Numbers of an edge, in `edges`: the action, the node it leads to, its visits.
 ACTION, CHILD, TRIES, EDGE = 0, 1, 2, 3
-# Numbers of a tree, in `sizes`: its nodes, its edges.
-NODES_USED, EDGES_USED, SIZES = 0, 1, 2
+# Numbers of a tree, in `sizes`: its nodes, its edges, and how many of these it has room for.
+NODES_USED, EDGES_USED, EDGE_ROOM, SIZES = 0, 1, 2, 3
 
 
 def add_node(node: tuple[Word, ...], base: int, nodes: Array, links: Array, used: Array) -> int:
@@ -49,9 +49,8 @@ def add_node(node: tuple[Word, ...], base: int, nodes: Array, links: Array, used
 
 
 def add_edges(
-    index: int, base: int, room: int, nodes: Array, links: Array, edges: Array, sums: Array,
-    used: Array,
-) -> bool:  # fmt: skip
+    index: int, base: int, nodes: Array, links: Array, edges: Array, sums: Array, used: Array
+) -> bool:
     """Give a node its edges; False, and none, where the tree has no room left for them."""
     node = load(nodes, index * WIDTH)
     first = used[EDGES_USED]
@@ -59,7 +58,7 @@ def add_edges(
     for k in range(WORDS):
         bits = node[2 + k]
         while bits != ZERO:
-            if first + count >= room:
+            if first + count >= used[EDGE_ROOM]:
                 return False
             edge = base + first + count
             edges[edge * EDGE + ACTION] = 64 * k + number(trailing_zeros(bits))
@@ -72,6 +71,15 @@ def add_edges(
     links[index * LINKS + FIRST] = base + first
     links[index * LINKS + COUNT] = count
     return True
+
+
+def add_priors(
+    index: int, chances: Array, start: int, links: Array, edges: Array, priors: Array
+) -> None:
+    """Give a node's edges the probabilities chances[start + action]."""
+    first: int = links[index * LINKS + FIRST]
+    for edge in range(first, first + links[index * LINKS + COUNT]):
+        priors[edge] = chances[start + edges[edge * EDGE + ACTION]]
 
 
 def choose_by_ucb(

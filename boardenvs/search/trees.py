@@ -47,9 +47,10 @@ def search_trees(
 ) -> tuple[IntArray, FloatArray]:
     """How often each action was tried, (B, A) int64, and its mean value, (B, A) float64, -1 to 1.
 
-    `rollouts` positions are judged in each tree, `leaves` of them at a time, by a random game or
-    by the evaluator. `c` weighs exploring. Actions never tried have value 0. The same seeds,
-    (B,) uint64, give the same results; rows know nothing of one another.
+    `rollouts` positions below each root are judged, `leaves` of them at a time, by a random game or
+    by the evaluator. `c` weighs exploring. Actions never tried have value 0, and where a game is
+    over none is tried. The same seeds, (B,) uint64, give the same results; rows know nothing of
+    one another.
     """
     tries: IntArray = np.zeros((len(seeds), game.num_actions), np.int64)
     sums: FloatArray = np.zeros((len(seeds), game.num_actions))
@@ -82,16 +83,34 @@ class _Forest:
         self._to_move, self._ply = state.to_move.astype(np.uint64), state.ply.astype(np.uint64)
         self._columns = [array_for_loops(self._to_move), array_for_loops(self._ply)]
         self._seeds = array_for_loops(seeds.copy())
-        self._node_room = rollouts + leaves + 1
-        self._edge_room = _EDGES_PER_NODE * self._node_room
+        self._node_room = rollouts + 1
+        edges_below = _EDGES_PER_NODE * rollouts
+        widest = np.bitwise_count(state.legal_bits).sum(axis=1, dtype=np.int64).max(initial=0)
+        self._edge_stride = edges_below + int(widest)
         self._nodes = words(trees * self._node_room * self._width)
         self._links = numbers(trees * self._node_room * loops_uct.LINKS)
-        self._edges = numbers(trees * self._edge_room * loops_uct.EDGE)
-        self._sums = reals(trees * self._edge_room)
-        self._priors = reals(trees * self._edge_room if evaluator else 1)
+        self._edges = numbers(trees * self._edge_stride * loops_uct.EDGE)
+        self._sums = reals(trees * self._edge_stride)
+        self._priors = reals(trees * self._edge_stride if evaluator else 1)
         self._sizes = numbers(trees * loops_uct.SIZES)
-        roots = array_for_loops(node_words(state))
-        self._loops.plant(roots, trees, self._node_room, self._nodes, self._links, self._sizes)
+        self._plant(state, edges_below)
+
+    def _plant(self, state: State, edges_below: int) -> None:
+        """Make the roots and their edges."""
+        self._loops.plant(
+            array_for_loops(node_words(state)), self._trees, self._node_room, edges_below,
+            self._nodes, self._links, self._sizes,
+        )  # fmt: skip
+        found: IntArray = np.zeros((self._trees, loops_trees.LEAF), np.int64)
+        found[:, loops_trees.LEAF_NODE] = np.arange(self._trees) * self._node_room
+        over = state.terminated | self._game.truncated(state)
+        found[over, loops_trees.LEAF_FINAL] = 1
+        chances: FloatArray = np.zeros((self._trees, self._game.num_actions))
+        if self._evaluator is not None and not over.all():
+            chances[~over] = self._evaluator.evaluate(self._game, take(state, ~over))[0]
+        self._absorb(
+            1, numbers(self._trees * self._node_room), found, np.zeros(self._trees), chances
+        )
 
     def grow(self) -> None:
         """Judge as many positions in each tree as asked for."""
@@ -105,41 +124,50 @@ class _Forest:
         path = numbers(self._node_room)
         for tree in range(self._trees):  # one at a time, so that Ctrl-C is heard
             self._loops.grow(
-                *self._columns, tree, self._rollouts, self._c, self._node_room, self._edge_room,
+                *self._columns, tree, self._rollouts, self._c, self._node_room, self._edge_stride,
                 self._seeds, self._nodes, self._links, self._edges, self._sums, self._priors,
                 self._sizes, path,
             )  # fmt: skip
 
     def _grow_together(self) -> None:
-        trees, rows = self._trees, self._trees * self._leaves
+        rows = self._trees * self._leaves
+        paths = numbers(rows * self._node_room)
+        for done in range(0, self._rollouts, self._leaves):
+            self._grow_by(min(self._leaves, self._rollouts - done), paths)
+
+    def _grow_by(self, leaves: int, paths: Any) -> None:
+        """Judge so many positions in each tree, at once."""
+        rows = self._trees * leaves
         found: IntArray = np.zeros((rows, loops_trees.LEAF), np.int64)
         positions: WordArray = np.zeros((rows, self._width), np.uint64)
         leaf_seeds: WordArray = np.zeros(rows, np.uint64)
         values: FloatArray = np.zeros(rows)
-        paths = numbers(rows * self._node_room)
-        uses_priors = int(self._evaluator is not None)
-        for _ in range(-(-self._rollouts // self._leaves)):
-            self._loops.select(
-                *self._columns, trees, self._leaves, self._c, uses_priors, self._node_room,
-                self._seeds, self._nodes, self._links, self._edges, self._sums, self._priors,
-                self._sizes, paths, self._node_room, _flat(found), _flat(positions),
-                _flat(leaf_seeds), _flat(values),
-            )  # fmt: skip
-            live = np.flatnonzero(found[:, loops_trees.LEAF_FINAL] == 0)
-            chances = self._judge(live, found, positions, leaf_seeds, values)
-            self._loops.absorb(
-                trees, self._leaves, self._game.num_actions, uses_priors, self._edge_room,
-                self._nodes, self._links, self._edges, self._sums, self._priors, self._sizes,
-                paths, self._node_room, _flat(found), _flat(values), _flat(chances),
-            )  # fmt: skip
+        self._loops.select(
+            *self._columns, self._trees, leaves, self._c, int(self._evaluator is not None),
+            self._node_room, self._seeds, self._nodes, self._links, self._edges, self._sums,
+            self._priors, self._sizes, paths, self._node_room, _flat(found), _flat(positions),
+            _flat(leaf_seeds), _flat(values),
+        )  # fmt: skip
+        live = np.flatnonzero(found[:, loops_trees.LEAF_FINAL] == 0)
+        chances = self._judge(live, leaves, found, positions, leaf_seeds, values)
+        self._absorb(leaves, paths, found, values, chances)
+
+    def _absorb(
+        self, leaves: int, paths: Any, found: IntArray, values: FloatArray, chances: FloatArray
+    ) -> None:
+        self._loops.absorb(
+            self._trees, leaves, self._game.num_actions, int(self._evaluator is not None),
+            self._edge_stride, self._nodes, self._links, self._edges, self._sums, self._priors,
+            self._sizes, paths, self._node_room, _flat(found), _flat(values), _flat(chances),
+        )  # fmt: skip
 
     def _judge(
-        self, live: IntArray, found: IntArray, positions: WordArray, leaf_seeds: WordArray,
-        values: FloatArray,
+        self, live: IntArray, leaves: int, found: IntArray, positions: WordArray,
+        leaf_seeds: WordArray, values: FloatArray,
     ) -> FloatArray:  # fmt: skip
         """Fill in the values of the live leaves; returns each leaf's probabilities of actions."""
         length = found[live, loops_trees.LEAF_LENGTH]
-        tree = live // self._leaves
+        tree = live // leaves
         state = State(
             own=positions[live, 0],
             opp=positions[live, 1],
