@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import multiprocessing
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch as th
 import yaml
 
-from boardenvs.agents import RandomAgent
+from boardenvs.agents import make_agent
 from boardenvs.arena import play_match
 from boardenvs.games import make
-from training import ppo
+from training import loop, pool, ppo, report
 from training.checkpoint import (
     CheckpointError,
     load_checkpoint,
@@ -29,51 +34,97 @@ from training.checkpoint import (
 )
 from training.config import Config, ConfigError, read_config
 from training.evaluation import PanelResult, Score
-from training.policy import PolicyAgent, load_policy
 
 th.set_num_threads(1)
 
 ROOT = Path(__file__).parents[1]
 CONFIGS = sorted((ROOT / "configs").glob("*.yaml"))
-TINY = {
+# Everything that a run can have in a few thousand steps: boards of all kinds, falling schedules.
+TINY: dict[str, Any] = {
     "game": "othello",
     "steps": 6000,
     "checkpoint_every": 1,
-    "self_play": {"boards": 32, "random_plies": [0, 20]},
-    "ppo": {"hidden": [32], "steps_per_update": 32, "batch_size": 256},
-    "evaluation": {"every": 2000, "pairs": 4, "final_pairs": 6},
+    "self_play": {
+        "boards": 32,
+        "random_plies": [0, 20],
+        "opponents": {"alphabeta:depth=1": 0.25},
+        "pool": {"share": 0.25, "every": 2000, "size": 2, "at_once": 2},
+    },
+    "ppo": {
+        "hidden": [32],
+        "steps_per_update": 32,
+        "batch_size": 256,
+        "final_learning_rate": 1e-4,
+        "final_entropy_bonus": 0.001,
+        "target_kl": 0.05,
+    },
+    "evaluation": {"every": 2000, "pairs": 4},
+    "report": {"pairs": 6},
 }
 
 
 @pytest.fixture
-def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A configuration of a few seconds, in an empty working directory."""
+def pictured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A configuration of a second or two, in an empty working directory."""
     monkeypatch.chdir(tmp_path)
     Path("tiny.yaml").write_text(yaml.safe_dump(TINY))
     return "tiny.yaml"
+
+
+@pytest.fixture
+def tiny(pictured: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The same without pictures, which take longer than the training."""
+    for name in ("learning_curve", "rating_scale", "figures_over_steps"):
+        monkeypatch.setattr(report, name, lambda *_: b"")
+    return pictured
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """How an uninterrupted run of the tiny configuration ends."""
+    folder = tmp_path_factory.mktemp("whole")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        Path("tiny.yaml").write_text(yaml.safe_dump(TINY))
+        assert ppo.main(["tiny.yaml"]) == 0
+        return end_of("tiny")
 
 
 def command(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "training.ppo", *arguments]
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command(*arguments), env=environment(), capture_output=True, text=True, check=False
-    )
-
-
 def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200"}
 
 
-def final_state(name: str) -> dict[str, th.Tensor]:
-    content = load_newest(Path("runs", name, "checkpoints"))[1]
-    return {**content["model"]["policy"], "rng": content["model"]["torch_rng"]}
+def end_of(name: str) -> dict[str, Any]:
+    """The weights, random states and results that a run ended with, without its times."""
+    folder = Path("runs", name)
+    content = load_newest(folder / "checkpoints")[1]
+    result = json.loads((folder / "result.json").read_text())
+    model = content["model"]
+    return {
+        "weights": model["policy"],
+        "optimizer": [list(s.values()) for s in model["optimizer"]["state"].values()],
+        "rng": model["torch_rng"],
+        "boards": model["env"]["batches"],
+        "pool": content["pool"]["digests"],
+        "policy": (folder / "policy.npz").read_bytes(),
+        "report": result["report"],
+        "scores": [(e["steps"], e["scores"]) for e in result["evaluations"]],
+        "figures": [{k: v for k, v in f.items() if k[:5] != "speed"} for f in content["figures"]],
+    }
 
 
-def same(a: dict[str, th.Tensor], b: dict[str, th.Tensor]) -> bool:
-    return a.keys() == b.keys() and all(th.equal(a[key], b[key]) for key in a)
+def same(a: Any, b: Any) -> bool:
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
+    if isinstance(a, (list, tuple)):
+        return len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, th.Tensor):
+        return th.equal(a, b)
+    return bool(a == b or (a != a and b != b))
 
 
 # ---- settings ----------------------------------------------------------------------------------
@@ -95,8 +146,21 @@ def test_configurations_that_come_with_the_project_are_valid(path: Path) -> None
         ("ppo.gae_lambda=1.5", "ppo.gae_lambda is 1.5: .*less than or equal to 1"),
         ("steps=0", "steps is 0: .*greater than 0"),
         ("self_play.random_plies=[9, 3]", r"random_plies is \[9, 3\]: .*range"),
-        ("evaluation.opponents=[greddy]", "Did you mean 'greedy'"),
+        ("evaluation.opponents=[greddy]", "evaluation.opponents: .*Did you mean 'greedy'"),
+        ("evaluation.opponents=[random, random]", "named twice"),
         ("ppo.batch_size=100", "ppo.batch_size is 100: it must divide"),
+        ("precision=half", "precision is 'half'"),
+        ("self_play.opponents={greddy: 0.1}", "self_play.opponents: .*Did you mean 'greedy'"),
+        ("self_play.opponents={greedy: 2}", "less than or equal to 1"),
+        (
+            "self_play.opponents={positional: 0.001}",
+            "opponents.positional is 0.001: of 32 boards that is",
+        ),
+        ("self_play.pool.share=0.8", "add up to more than 1"),
+        ("self_play.learn=wolf", "unknown self_play.learn 'wolf'"),
+        ("self_play.learn=black", "learn is 'black', and 16 of 32 boards have no opponent"),
+        ("report.opponents=['alphabeta:depth=1']", "which self_play.opponents has too"),
+        ("report.opponents=[perfect]", "report.opponents: 'perfect' cannot play othello"),
         ("name=../x", "name is '../x'"),
         ("steps.x=1", "steps is no group"),
         ("steps", "write it as key=value"),
@@ -128,7 +192,10 @@ def test_a_bad_file_ends_with_code_2(
 
 
 def test_the_command_tells_errors_without_a_traceback(tiny: str) -> None:
-    result = run(tiny, "--set", "ppo.epoch=3")
+    result = subprocess.run(
+        command(tiny, "--set", "ppo.epoch=3"),
+        env=environment(), capture_output=True, text=True, check=False,
+    )  # fmt: skip
     assert result.returncode == 2
     assert "Did you mean 'epochs'" in result.stderr
     assert "Traceback" not in result.stderr + result.stdout
@@ -189,93 +256,172 @@ def test_no_whole_checkpoint_is_an_error_that_names_the_files(tmp_path: Path) ->
 # ---- runs --------------------------------------------------------------------------------------
 
 
-def test_a_run_leaves_all_its_files_and_a_policy_that_loads(tiny: str) -> None:
-    assert ppo.main([tiny]) == 0
+def test_a_run_leaves_all_its_files_and_a_policy_that_loads(pictured: str) -> None:
+    assert ppo.main([pictured]) == 0
     folder = Path("runs/tiny")
     found = {p.name for p in folder.iterdir()}
     assert found == {
-        "config.yaml", "result.json", "best_model.zip", "learning_curve.png", "checkpoints",
-        "tensorboard",
+        "config.yaml", "result.json", "report.md", "figures.csv", "policy.npz", "best_model.zip",
+        "learning_curve.png", "ratings.png", "figures.png", "checkpoints", "pool", "tensorboard",
     }  # fmt: skip
     result = json.loads((folder / "result.json").read_text())
-    assert Config.model_validate(result["config"]) == read_config(Path(tiny))
-    assert read_config(folder / "config.yaml") == read_config(Path(tiny))
+    assert Config.model_validate(result["config"]) == read_config(Path(pictured))
+    assert read_config(folder / "config.yaml") == read_config(Path(pictured))
     assert result["steps"] == 6144
     assert [e["steps"] for e in result["evaluations"]] == [0, 2048, 4096, 6144]
     worst = [min(s["score"] for s in e["scores"].values()) for e in result["evaluations"]]
     assert min(s["score"] for s in result["best"]["scores"].values()) == max(worst)
-    for score in result["final"].values():
-        assert score["wins"] + score["draws"] + score["losses"] == 12
-        assert score["low"] <= score["score"] <= score["high"]
+    for scores in result["report"]["scores"].values():
+        for score in scores.values():
+            assert score["wins"] + score["draws"] + score["losses"] == 12
+            assert score["low"] <= score["score"] <= score["high"]
+    assert result["report"]["ratings"]["random"]["rating"] == 0
     # The file holds the policy that was judged.
-    again = play_match(
-        make("othello"), load_policy(folder / "best_model.zip"), RandomAgent(), 6, seed=20_000
-    )
-    assert again.score == result["final"]["random"]["score"]
+    for player, more in (("policy", ""), ("policy, shielded", ",shield=true")):
+        agent = f"policy:{folder / 'policy.npz'}{more}"
+        again = play_match(make("othello"), agent, "random", 6, seed=20_000)
+        assert again.score == result["report"]["scores"][player]["random"]["score"]
+    pictures = re.findall(r"\]\((.*?)\)", (folder / "report.md").read_text())
+    assert len(pictures) == 3
+    for picture in pictures:
+        assert (folder / picture).read_bytes()[1:4] == b"PNG"
 
 
-def test_the_seed_determines_the_run(tiny: str) -> None:
-    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+def test_the_seed_determines_the_run(tiny: str, whole: dict[str, Any]) -> None:
+    for name, seed, as_before in (("b", 0, True), ("c", 2, False)):
         assert ppo.main([tiny, "--set", f"name={name}", "--set", f"seed={seed}"]) == 0
-    assert same(final_state("a"), final_state("b"))
-    assert not same(final_state("a"), final_state("c"))
+        assert same(end_of(name)["weights"], whole["weights"]) == as_before
 
 
-def test_a_resumed_run_ends_like_an_uninterrupted_one(tiny: str) -> None:
-    assert ppo.main([tiny, "--set", "name=whole"]) == 0
-    assert ppo.main([tiny, "--set", "name=parts", "--set", "steps=2000"]) == 0
-    assert ppo.main([tiny, "--set", "name=parts", "--resume"]) == 0
-    assert same(final_state("whole"), final_state("parts"))
-    whole, parts = (
-        json.loads(Path("runs", n, "result.json").read_text()) for n in ("whole", "parts")
-    )
-    assert whole["final"] == parts["final"]
-    scores = [[e["scores"] for e in r["evaluations"]] for r in (whole, parts)]
-    assert scores[0] == scores[1]
+@pytest.mark.parametrize("rules", ["othello_holes", "wolf_and_sheep", "lines_of_action"])
+def test_every_game_trains_and_plays(tiny: str, rules: str) -> None:
+    small = ["--set", f"game={rules}", "--set", "steps=1000"]
+    assert ppo.main([tiny, *small]) == 0
+    game, rng = make(rules), np.random.default_rng(0)
+    state = game.init(50)
+    agent = make_agent("policy:runs/tiny/policy.npz,sample=true")
+    for _ in range(70):
+        actions = agent.act(game, state, rng)
+        assert game.is_legal(state, actions)[~state.terminated].all()
+        state = game.step(state, actions)
+    exact = json.loads(Path("runs/tiny/result.json").read_text())["report"]["agreement"]["policy"]
+    assert exact.keys() == ({"wolf", "sheep"} if rules == "wolf_and_sheep" else set())
 
 
-def wait_for_checkpoint(process: subprocess.Popen[str], folder: Path, newer_than: int) -> None:
+def test_one_role_can_learn_alone(tiny: str) -> None:
+    settings = [
+        "game=wolf_and_sheep", "self_play.learn=sheep", "self_play.pool.share=0.5",
+        "self_play.opponents={perfect: 0.5}", "self_play.random_plies=[0, 8]",
+    ]  # fmt: skip
+    assert ppo.main([tiny, *(word for item in settings for word in ("--set", item))]) == 0
+    figures = load_newest(Path("runs/tiny/checkpoints"))[1]["figures"]
+    assert figures[0].keys() >= {"games/perfect", "games/pool"}
+
+
+# ---- going on ----------------------------------------------------------------------------------
+
+
+def kill() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def at_call(number: int, function: Callable[..., Any], then: Callable[[], None]) -> Any:
+    """The function, but before its n-th call something else happens."""
+    calls = 0
+
+    def wrapped(*arguments: Any, **named: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == number:
+            then()
+        return function(*arguments, **named)
+
+    return wrapped
+
+
+# Where a run is killed: what is about to be called for the n-th time.
+MOMENTS: dict[str, tuple[Any, str, int]] = {
+    "before the first checkpoint": (loop, "save_checkpoint", 1),
+    "in an update": (loop.Training, "_on_rollout_end", 4),
+    "in an evaluation": (loop, "agreement", 3),
+    "with an opponent on disk and no checkpoint": (loop.Training, "_draw_opponents", 3),
+    "before a checkpoint": (loop, "save_checkpoint", 3),
+    "before a file takes its place": (os, "fsync", 9),
+    "before the report": (ppo, "judge", 1),
+    "in the report": (report, "_page", 1),
+}
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_a_killed_run_goes_on_and_ends_like_an_uninterrupted_one(
+    tiny: str, whole: dict[str, Any], monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    owner, name, number = MOMENTS[moment]
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, name, at_call(number, getattr(owner, name), kill))
+        process = multiprocessing.get_context("fork").Process(target=ppo.main, args=([tiny],))
+        process.start()
+        process.join()
+    assert process.exitcode == -signal.SIGKILL
+    assert not Path("runs/tiny/result.json").exists()
+    assert ppo.main([tiny, "--resume"]) == 0
+    assert same(end_of("tiny"), whole)
+    assert not list(Path("runs").rglob("*.tmp"))
+
+
+def test_a_run_with_more_steps_goes_on_from_its_end(tiny: str) -> None:
+    level = ["--set", "ppo.final_learning_rate=1e-3", "--set", "ppo.final_entropy_bonus=null"]
+    assert ppo.main([tiny, *level, "--set", "name=whole"]) == 0
+    assert ppo.main([tiny, *level, "--set", "name=parts", "--set", "steps=2000"]) == 0
+    assert ppo.main([tiny, *level, "--set", "name=parts", "--resume"]) == 0
+    assert same(end_of("whole")["weights"], end_of("parts")["weights"])
+    assert read_config(Path("runs/parts/config.yaml")).steps == 6000
+
+
+def test_ctrl_c_finishes_the_update_and_says_how_to_go_on(tiny: str) -> None:
+    long = ("--set", "steps=1000000", "--set", "evaluation.every=1000000")
+    process = subprocess.Popen(command(tiny, *long), env=environment(), text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
+    wait_for_checkpoint(process, Path("runs/tiny/checkpoints"))
+    process.send_signal(signal.SIGINT)
+    output = process.communicate(timeout=60)[0]
+    assert "Traceback" not in output
+    assert process.returncode == 130
+    assert "go on with: python -m training.ppo tiny.yaml --resume --set steps=1000000" in output
+    reached = load_newest(Path("runs/tiny/checkpoints"))[1]["model"]["steps"]
+    longer = f"steps={reached + 3000}"
+    assert ppo.main([tiny, "--resume", "--set", longer, *long[2:]]) == 0
+    after = json.loads(Path("runs/tiny/result.json").read_text())
+    assert reached < after["steps"] < reached + 6000
+
+
+def wait_for_checkpoint(process: subprocess.Popen[str], folder: Path) -> None:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and process.poll() is None:
-        if any(int(p.stem) > newer_than for p in folder.glob("*.ckpt")):
+        if any(int(p.stem) > 0 for p in folder.glob("*.ckpt")):
             return
         time.sleep(0.02)
     raise AssertionError("no checkpoint was written")
 
 
-@pytest.mark.parametrize("signal_sent", [signal.SIGINT, signal.SIGKILL])
-def test_an_interrupted_or_killed_run_can_go_on(tiny: str, signal_sent: signal.Signals) -> None:
-    long = ("--set", "steps=100000", "--set", "evaluation.every=100000")
-    process = subprocess.Popen(command(tiny, *long), env=environment(), text=True,
-                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
-    wait_for_checkpoint(process, Path("runs/tiny/checkpoints"), 0)
-    process.send_signal(signal_sent)
-    output = process.communicate(timeout=60)[0]
-    assert "Traceback" not in output
-    if signal_sent == signal.SIGINT:
-        assert process.returncode == 130
-        assert "go on with: python -m training.ppo tiny.yaml --resume --set steps=100000" in output
-    reached = load_newest(Path("runs/tiny/checkpoints"))[1]["model"]["steps"]
-    shorter = f"steps={reached + 3000}"
-    result = run(tiny, "--resume", "--set", shorter, "--set", "evaluation.every=100000")
-    assert result.returncode == 0, result.stdout + result.stderr
-    after = json.loads(Path("runs/tiny/result.json").read_text())
-    assert reached < after["steps"] < reached + 6000
-    uninterrupted = ("--set", "name=u", "--set", shorter, "--set", "evaluation.every=100000")
-    assert ppo.main([tiny, *uninterrupted]) == 0
-    assert same(final_state("u"), final_state("tiny"))
-
-
 def test_a_damaged_checkpoint_is_passed_over_with_a_warning(
-    tiny: str, capsys: pytest.CaptureFixture[str]
+    tiny: str, whole: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert ppo.main([tiny]) == 0
-    expected = final_state("tiny")
     newest = max(Path("runs/tiny/checkpoints").glob("*.ckpt"))
     newest.write_bytes(newest.read_bytes()[:1000])
     assert ppo.main([tiny, "--resume"]) == 0
     assert f"warning: checkpoint {newest} is damaged" in capsys.readouterr().out
-    assert same(final_state("tiny"), expected)
+    assert same(end_of("tiny"), whole)
+
+
+def test_an_opponent_that_is_gone_is_named_and_the_run_goes_on(
+    tiny: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ppo.main([tiny, "--set", "steps=4000"]) == 0
+    Path("runs/tiny/pool/000000002048.npz").unlink()
+    assert ppo.main([tiny, "--resume"]) == 0
+    assert "opponent 000000002048.npz is left out of the pool" in capsys.readouterr().out
 
 
 def test_a_run_is_neither_overwritten_nor_resumed_by_mistake(
@@ -286,16 +432,74 @@ def test_a_run_is_neither_overwritten_nor_resumed_by_mistake(
     assert ppo.main([tiny, "--set", "steps=1000"]) == 0
     assert ppo.main([tiny]) == 2
     assert "--overwrite replaces it" in capsys.readouterr().err
-    assert ppo.main([tiny, "--resume", "--set", "seed=9"]) == 2
-    assert "seed was 0 and is 9" in capsys.readouterr().err
+    changes = ["--set", "seed=9", "--set", "ppo.clip_range=0.3", "--set", "report.pairs=5"]
+    assert ppo.main([tiny, "--resume", *changes]) == 2
+    message = capsys.readouterr().err
+    assert "seed was 0 and is 9" in message
+    assert "ppo.clip_range was 0.2 and is 0.3" in message
+    assert "report" not in message, "which may change"
     for path in Path("runs/tiny/checkpoints").iterdir():
         path.unlink()
     assert ppo.main([tiny, "--resume"]) == 2
-    assert "no checkpoint in runs/tiny/checkpoints" in capsys.readouterr().err
-    assert ppo.main([tiny, "--overwrite", "--set", "steps=1000"]) == 0
+    assert "runs/tiny/checkpoints is empty, though the run ended" in capsys.readouterr().err
     Path("runs/tiny/config.yaml").unlink()
     assert ppo.main([tiny, "--overwrite"]) == 2
     assert "no folder of a run" in capsys.readouterr().err
+
+
+# ---- a full disk -------------------------------------------------------------------------------
+
+
+def full(*_: object) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_run_goes_on_while_the_disk_is_full(
+    tiny: str,
+    whole: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """What a checkpoint would hold is in memory; it is written as soon as there is room."""
+    save = loop.save_checkpoint
+    for number in (2, 3, 4):
+        save = at_call(number, save, full)
+    monkeypatch.setattr(loop, "save_checkpoint", save)
+    assert ppo.main([tiny]) == 0
+    output = capsys.readouterr().out
+    warning = "warning: a checkpoint could not be written ([Errno 28] No space left on device)"
+    assert output.count(warning) == 3
+    assert same(end_of("tiny"), whole)
+
+
+def test_a_run_goes_on_without_an_opponent_that_found_no_room(
+    tiny: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(pool, "save_policy", at_call(2, pool.save_policy, full))
+    assert ppo.main([tiny]) == 0
+    assert "warning: an opponent of the pool could not be written" in capsys.readouterr().out
+    names = sorted(p.stem for p in Path("runs/tiny/pool").glob("*"))
+    assert names == ["000000000000", "000000004096", "000000006144"]
+
+
+@pytest.mark.parametrize("where", [(loop.Training, "save"), (ppo, "write_report")])
+def test_a_disk_that_is_full_at_the_end_loses_nothing(
+    tiny: str,
+    whole: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    where: tuple[Any, str],
+) -> None:
+    owner, name = where
+    with monkeypatch.context() as patch:
+        number = 7 if name == "save" else 1  # after the last update, or the report
+        patch.setattr(owner, name, at_call(number, getattr(owner, name), full))
+        assert ppo.main([tiny]) == 1
+    error = capsys.readouterr().err
+    assert "No space left on device" in error
+    assert "python -m training.ppo tiny.yaml --resume" in error
+    assert ppo.main([tiny, "--resume"]) == 0
+    assert same(end_of("tiny"), whole)
 
 
 def test_the_clock_can_end_a_run(tiny: str) -> None:
@@ -314,30 +518,3 @@ def test_policies_are_ranked_by_their_worst_score() -> None:
 
     assert result(0.8, 0.7).worst > result(1.0, 0.6).worst
     assert result(0.9, 0.6).worst > result(0.8, 0.6).worst
-
-
-@pytest.mark.parametrize("game_id", ["othello", "wolf_and_sheep", "lines_of_action"])
-def test_it_plays_every_game_legally_greedy_or_sampled(tiny: str, game_id: str) -> None:
-    small = ["--set", f"game={game_id}", "--set", "steps=1000", "--set", "self_play.boards=8"]
-    assert ppo.main([tiny, *small]) == 0
-    game, rng = make(game_id), np.random.default_rng(0)
-    agent = load_policy("runs/tiny/best_model.zip")
-    for player in (agent, PolicyAgent(agent.policy, sample=True)):
-        state = game.init(50)
-        for _ in range(70):
-            actions = player.act(game, state, rng)
-            assert game.is_legal(state, actions)[~state.terminated].all()
-            assert (actions[state.terminated] == game.noop).all()
-            state = game.step(state, actions)
-
-
-def test_a_short_training_clearly_beats_random(tiny: str) -> None:
-    settings = [
-        "steps=160000", "checkpoint_every=1000000", "self_play.boards=128",
-        "self_play.random_plies=[0, 40]", "ppo.hidden=[128]", "ppo.gae_lambda=0.8",
-        "ppo.learning_rate=2e-3", "ppo.batch_size=512", "evaluation.every=80000",
-        "evaluation.pairs=50", "evaluation.final_pairs=150",
-    ]  # fmt: skip
-    assert ppo.main([tiny, *(word for item in settings for word in ("--set", item))]) == 0
-    final = json.loads(Path("runs/tiny/result.json").read_text())["final"]
-    assert final["random"]["low"] > 0.75

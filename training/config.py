@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pydantic_core import ErrorDetails
 
 from boardenvs import games
-from boardenvs.agents import make_agent
-from boardenvs.errors import unknown
+from boardenvs.agents import check_game, make_agent
+from boardenvs.errors import check_name, unknown
 
 Plies = tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]]
 Positive = Annotated[int, Field(gt=0)]
+NotNegative = Annotated[float, Field(ge=0)]
+Share = Annotated[float, Field(ge=0, le=1)]
+
+# The names of boards that are not played against an opponent by specification.
+SELF_PLAY, POOL = "self-play", "pool"
 
 
 class ConfigError(Exception):
@@ -28,36 +33,78 @@ class Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class Pool(Settings):
+    share: Share = 0.0
+    every: Positive = 250_000
+    size: Positive = 20
+    at_once: Positive = 4
+
+
 class SelfPlay(Settings):
     boards: Positive = 512
     random_plies: Plies = (0, 40)
+    symmetries: bool = True
+    learn: str = "both"
+    opponents: dict[str, Annotated[float, Field(gt=0, le=1)]] = Field(default_factory=dict)
+    pool: Pool = Field(default_factory=Pool)
 
     @field_validator("random_plies")
     @classmethod
     def _ordered(cls, plies: tuple[int, int]) -> tuple[int, int]:
         return _ascending(plies)
 
+    def groups(self) -> list[tuple[str, int]]:
+        """The kinds of boards and how many there are of each; what no opponent takes is self-play.
+
+        ValueError where the shares are too large or too small for the boards.
+        """
+        shares = dict(self.opponents)
+        taken = [(spec, self._boards(f"opponents.{spec}", x, 1)) for spec, x in shares.items()]
+        if self.pool.share:
+            each = self._boards("pool.share", self.pool.share, self.pool.at_once)
+            taken += [(POOL, each // self.pool.at_once)] * self.pool.at_once
+        rest = self.boards - sum(n for _, n in taken)
+        if rest < 0:
+            raise ValueError("the shares of opponents and pool add up to more than 1")
+        if self.learn != "both" and rest:
+            raise ValueError(
+                f"learn is {self.learn!r}, and {rest} of {self.boards} boards have no opponent: "
+                "the shares of opponents and pool must add up to 1 where one role learns"
+            )
+        return ([(SELF_PLAY, rest)] if rest else []) + taken
+
+    def _boards(self, name: str, share: float, least: int) -> int:
+        boards = round(share * self.boards)
+        if boards < least:
+            raise ValueError(
+                f"{name} is {share}: of {self.boards} boards that is {boards}, and {least} or more "
+                "are needed"
+            )
+        return boards
+
 
 class PPO(Settings):
-    hidden: tuple[Positive, ...] = (512, 512)
+    hidden: Annotated[tuple[Positive, ...], Field(min_length=1)] = (512, 512)
     steps_per_update: Positive = 64
     batch_size: Positive = 2048
     epochs: Positive = 2
     learning_rate: Annotated[float, Field(gt=0)] = 1e-3
     final_learning_rate: Annotated[float, Field(gt=0)] = 1e-3
-    gae_lambda: Annotated[float, Field(ge=0, le=1)] = 0.95
+    gae_lambda: Share = 0.95
     clip_range: Annotated[float, Field(gt=0)] = 0.2
-    entropy_bonus: Annotated[float, Field(ge=0)] = 0.01
-    value_weight: Annotated[float, Field(ge=0)] = 0.5
+    target_kl: Annotated[float, Field(gt=0)] | None = None
+    entropy_bonus: NotNegative = 0.01
+    final_entropy_bonus: NotNegative | None = None
+    value_weight: NotNegative = 0.5
     max_gradient: Annotated[float, Field(gt=0)] = 0.5
 
 
-class Evaluation(Settings):
-    every: Positive = 500_000
-    pairs: Positive = 100
-    final_pairs: Positive = 200
-    opening_plies: Plies = (6, 10)
+class Panel(Settings):
+    """Opponents to be judged by, and the openings of the games."""
+
     opponents: Annotated[tuple[str, ...], Field(min_length=1)] = ("random", "greedy")
+    pairs: Positive = 100
+    opening_plies: Plies = (6, 10)
 
     @field_validator("opening_plies")
     @classmethod
@@ -66,12 +113,18 @@ class Evaluation(Settings):
 
     @field_validator("opponents")
     @classmethod
-    def _known(cls, opponents: tuple[str, ...]) -> tuple[str, ...]:
-        for spec in opponents:
-            make_agent(spec)
+    def _distinct(cls, opponents: tuple[str, ...]) -> tuple[str, ...]:
         if len(set(opponents)) < len(opponents):
             raise ValueError("an opponent is named twice")
         return opponents
+
+
+class Evaluation(Panel):
+    every: Positive = 500_000
+
+
+class Report(Panel):
+    pairs: Positive = 200
 
 
 class Config(Settings):
@@ -84,9 +137,12 @@ class Config(Settings):
     steps: Positive
     minutes: Annotated[float, Field(gt=0)] | None = None
     checkpoint_every: Positive = 500_000
+    threads: Positive = 1
+    precision: Literal["auto", "float32", "bfloat16"] = "auto"
     self_play: SelfPlay = Field(default_factory=SelfPlay)
     ppo: PPO = Field(default_factory=PPO)
     evaluation: Evaluation = Field(default_factory=Evaluation)
+    report: Report = Field(default_factory=Report)
 
     @field_validator("game")
     @classmethod
@@ -97,9 +153,12 @@ class Config(Settings):
     @model_validator(mode="after")
     def _possible(self) -> Config:
         try:
-            self.make_game()
+            game = self.make_game()
         except TypeError as error:  # an unknown parameter; pydantic reports ValueErrors only
             raise ValueError(f"rules: {error}") from None
+        self._check_opponents(game)
+        check_name("self_play.learn", self.self_play.learn, ("both", *game.roles))
+        self.self_play.groups()
         rollout = self.self_play.boards * self.ppo.steps_per_update
         if rollout % self.ppo.batch_size:
             raise ValueError(
@@ -107,6 +166,26 @@ class Config(Settings):
                 f"ppo.steps_per_update = {rollout}, the steps of an update"
             )
         return self
+
+    def _check_opponents(self, game: games.Game) -> None:
+        """ValueError where one cannot play, or is met in training and in the report."""
+        groups = {
+            "self_play.opponents": self.self_play.opponents,
+            "evaluation.opponents": self.evaluation.opponents,
+            "report.opponents": self.report.opponents,
+        }
+        for where, specs in groups.items():
+            for spec in specs:
+                try:
+                    check_game(make_agent(spec), game)
+                except ValueError as error:
+                    raise ValueError(f"{where}: {error}") from None
+        for spec in self.self_play.opponents:
+            if spec in self.report.opponents:
+                raise ValueError(
+                    f"report.opponents has {spec!r}, which self_play.opponents has too: report "
+                    "on opponents that the policy was not trained against"
+                )
 
     def make_game(self) -> games.Game:
         return games.make(self.game, **self.rules)

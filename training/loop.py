@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,18 +11,20 @@ import numpy as np
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 
-from boardenvs.envs.sb3 import BoardVecEnv
+from boardenvs.agents.policy import Policy, PolicyAgent, save_policy
 from boardenvs.files import write_atomically
 from training.checkpoint import save_checkpoint
-from training.config import Config
-from training.evaluation import PanelResult, evaluate
+from training.config import POOL, SELF_PLAY, Config
+from training.env import Ended, SelfPlayEnv
+from training.evaluation import PanelResult, agreement, evaluate
 from training.interrupt import InterruptRequest
-from training.model import capture, model_file, restore
-from training.policy import PolicyAgent
+from training.model import capture, entropy_bonus, model_file, restore
+from training.policy import export_policy
+from training.pool import Pool
 from training.progress import Display
 
 # Seeds of openings, away from one another: the policy is chosen on the first, judged on the second.
-PANEL_SEED, FINAL_SEED = 10_000, 20_000
+PANEL_SEED, REPORT_SEED = 10_000, 20_000
 
 
 class StopTraining(Exception):  # noqa: N818 - no error, as StopIteration
@@ -36,22 +39,24 @@ class Training(BaseCallback):
     """
 
     def __init__(
-        self, config: Config, folder: Path, env: BoardVecEnv, interrupt: InterruptRequest
+        self, config: Config, folder: Path, env: SelfPlayEnv, interrupt: InterruptRequest
     ) -> None:
         super().__init__()
         self.config = config
         self.folder = folder
         self.env = env
         self.results: list[PanelResult] = []
+        self.figures: list[dict[str, float]] = []  # of each update
         self.best: PanelResult | None = None
         self.best_policy: dict[str, Any] = {}
         self.display: Display
+        self._pool = Pool(folder / "pool", config.self_play.pool.size, config.seed)
         self._interrupt = interrupt
         self._seconds_before = 0.0  # of earlier parts of the run
         self._clock = time.monotonic()
         self._steps_saved = 0
         self._steps_seen = 0  # at the start of the update
-        self._plies: list[int] = []  # lengths of the games that ended in this rollout
+        self._updates_seen = 0
 
     # ---- state for checkpoints ---------------------------------------------------------------
 
@@ -64,101 +69,163 @@ class Training(BaseCallback):
         limit = self.config.minutes
         return steps >= self.config.steps or (limit is not None and self.minutes >= limit)
 
-    def save(self) -> Path:
-        """Write a checkpoint."""
-        steps = self._steps_saved = self.model.num_timesteps
+    def save(self) -> None:
+        """Write a checkpoint; OSError where that cannot be, and then those before it are kept."""
+        steps = self.model.num_timesteps
         content = {
             "config": self.config.model_dump(mode="json"),
             "model": capture(_maskable(self.model), self.env),
+            "pool": self._pool.snapshot(),
             "minutes": self.minutes,
+            "figures": self.figures,
             "results": [r.model_dump() for r in self.results],
             "best": self.best and self.best.model_dump(),
             "best_policy": self.best_policy,
         }
-        return save_checkpoint(self.folder / "checkpoints", steps, content)
+        save_checkpoint(self.folder / "checkpoints", steps, content)
+        self._steps_saved = steps
 
-    def load(self, model: MaskablePPO, content: dict[str, Any]) -> None:
-        """Go on from what `save` has written."""
+    def load(self, model: MaskablePPO, content: dict[str, Any]) -> list[str]:
+        """Go on from what `save` has written; returns what could not be restored."""
         restore(model, self.env, content["model"])
         self._seconds_before = 60 * content["minutes"]
+        self.figures = content["figures"]
         self.results = [PanelResult.model_validate(r) for r in content["results"]]
         self.best = content["best"] and PanelResult.model_validate(content["best"])
         self.best_policy = content["best_policy"]
         self._steps_saved = self._steps_seen = model.num_timesteps
+        self._updates_seen = model._n_updates
+        return self._pool.restore(content["pool"])
 
     # ---- SB3's hooks -------------------------------------------------------------------------
 
     def _on_training_start(self) -> None:
         self._clock = time.monotonic()
-        self._update_began = self._clock
         if not self.results:
             self._evaluate()
-            self.save()
-
-    def _on_step(self) -> bool:
-        infos = self.locals["infos"]
-        self._plies += [infos[row]["plies"] for row in np.flatnonzero(self.locals["dones"])]
-        return True
+            self._add_to_pool()
+            self._try("the first checkpoint", self.save)
 
     def _on_rollout_start(self) -> None:
         if self.model.num_timesteps > self._steps_seen:
             self._between_updates()
         self._steps_seen = self.model.num_timesteps
+        self._updates_seen = _maskable(self.model)._n_updates
         self._update_began = time.monotonic()
+        self._draw_opponents()
+
+    def _on_step(self) -> bool:
+        return True
+
+    def _on_rollout_end(self) -> None:
+        _maskable(self.model).ent_coef = entropy_bonus(self.config, self.model.num_timesteps)
 
     def _on_training_end(self) -> None:
         self._on_rollout_start()
 
     def _between_updates(self) -> None:
         steps = self.model.num_timesteps
-        self.display.update(steps, self._figures())
-        self._plies.clear()
+        self.figures.append({"steps": steps, **self._figures()})
+        self.display.update(steps, self.figures[-1])
         is_last = self.is_finished(steps)
         if is_last or _is_due(self._steps_seen, steps, self.config.evaluation.every):
             self._evaluate()
-        stops = is_last or self._interrupt.requested
-        if stops or _is_due(self._steps_saved, steps, self.config.checkpoint_every):
+        if _is_due(self._steps_seen, steps, self.config.self_play.pool.every):
+            self._add_to_pool()
+        if is_last or self._interrupt.requested:
             self.save()
-        if stops:
             raise StopTraining
+        if _is_due(self._steps_saved, steps, self.config.checkpoint_every):
+            self._try("a checkpoint", self.save)
 
     # ---- inside ------------------------------------------------------------------------------
 
     def _figures(self) -> dict[str, float]:
         """The figures of the update that has just been made; README.md explains each."""
-        steps, logged = self.model.num_timesteps, self.model.logger.name_to_value
+        model = _maskable(self.model)
+        steps, logged = model.num_timesteps, model.logger.name_to_value
         seconds = time.monotonic() - self._update_began
         return {
             "speed/steps_per_second": (steps - self._steps_seen) / seconds,
-            "games/plies": float(np.mean(self._plies)) if self._plies else float("nan"),
-            "train/entropy": -logged["train/entropy_loss"],
+            **_game_figures(self.env.take_ended()),
+            "train/entropy": -float(logged["train/entropy_loss"]),
             "train/explained_variance": float(logged["train/explained_variance"]),
-            "train/policy_loss": logged["train/policy_gradient_loss"],
-            "train/value_loss": logged["train/value_loss"],
-            "train/approx_kl": logged["train/approx_kl"],
-            "train/clip_fraction": logged["train/clip_fraction"],
-            "train/learning_rate": logged["train/learning_rate"],
+            "train/policy_loss": float(logged["train/policy_gradient_loss"]),
+            "train/value_loss": float(logged["train/value_loss"]),
+            "train/approx_kl": float(logged["train/approx_kl"]),
+            "train/clip_fraction": float(logged["train/clip_fraction"]),
+            "train/epochs": float(model._n_updates - self._updates_seen),
+            "train/learning_rate": float(logged["train/learning_rate"]),
+            "train/entropy_bonus": float(model.ent_coef),
         }
 
     def _evaluate(self) -> None:
-        settings, model = self.config.evaluation, _maskable(self.model)
-        scores = evaluate(
-            self.env.game,
-            PolicyAgent(model.policy),
-            settings.opponents,
-            pairs=settings.pairs,
-            opening_plies=settings.opening_plies,
-            seed=PANEL_SEED + self.config.seed,
+        config, model = self.config, _maskable(self.model)
+        player = PolicyAgent(self._policy(model, model.num_timesteps))
+        seed = PANEL_SEED + config.seed
+        result = PanelResult(
+            steps=model.num_timesteps,
+            minutes=self.minutes,
+            scores=evaluate(self.env.game, player, config.evaluation, seed),
+            agreement=dict(agreement(self.env.game, player, seed)),
         )
-        result = PanelResult(steps=model.num_timesteps, minutes=self.minutes, scores=scores)
         self.results.append(result)
         is_best = self.best is None or result.worst > self.best.worst
+        self.display.evaluated(result, is_best)
         if is_best:
             self.best = result
             # A copy: the optimiser changes the tensors in place.
             self.best_policy = {k: v.clone() for k, v in model.policy.state_dict().items()}
-            write_atomically(self.folder / "best_model.zip", model_file(model))
-        self.display.evaluated(result, is_best)
+            self._try("the best policy", lambda: self.write_best(model))
+
+    def write_best(self, model: MaskablePPO) -> None:
+        """Write the best policy, which the model must hold, for players and for SB3."""
+        assert self.best is not None
+        policy = self._policy(model, self.best.steps)
+        save_policy(policy, self.folder / "policy.npz")
+        write_atomically(self.folder / "best_model.zip", model_file(model))
+
+    def _policy(self, model: MaskablePPO, steps: int) -> Policy:
+        """The model's policy, to play with."""
+        notes = {"run": self.config.name, "seed": self.config.seed, "steps": steps}
+        return export_policy(model.policy, self.env.game, notes)
+
+    def _add_to_pool(self) -> None:
+        if self.config.self_play.pool.share:
+            model, steps = _maskable(self.model), self.model.num_timesteps
+            policy = self._policy(model, steps)
+            self._try("an opponent of the pool", lambda: self._pool.add(policy, steps))
+
+    def _draw_opponents(self) -> None:
+        """Other snapshots on the boards of the pool, for the rollout that begins."""
+        batches = [
+            batch
+            for group, batch in zip(self.env.groups, self.env.batches, strict=True)
+            if group.name == POOL
+        ]
+        if batches and len(self._pool):
+            for batch, opponent in zip(batches, self._pool.draw(len(batches)), strict=True):
+                batch.opponent = opponent
+
+    def _try(self, what: str, write: Callable[[], object]) -> None:
+        """Write a file that the training can go on without: what it holds is also in memory."""
+        try:
+            write()
+        except OSError as error:
+            self.display.say(f"warning: {what} could not be written ({error}); the run goes on")
+
+
+def _game_figures(ended: dict[str, Ended]) -> dict[str, float]:
+    """The figures of the games that ended; nan where none did."""
+    games = sum(e.games for e in ended.values())
+    figures = {
+        "games/plies": sum(e.plies for e in ended.values()) / games if games else np.nan,
+        "games/wiped_out": sum(e.wiped_out for e in ended.values()) / games if games else np.nan,
+    }
+    for name, e in ended.items():
+        if name != SELF_PLAY:
+            figures[f"games/{name}"] = e.points / e.games if e.games else np.nan
+    return figures
 
 
 def _is_due(before: int, now: int, every: int) -> bool:

@@ -1,4 +1,4 @@
-"""The learner: MaskablePPO over self-play, and all of its state for checkpoints."""
+"""The learner: MaskablePPO over the boards of a training, and all of its state for checkpoints."""
 
 from __future__ import annotations
 
@@ -14,69 +14,107 @@ from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.utils import LinearSchedule
 
-from boardenvs.envs.sb3 import BoardVecEnv
+from boardenvs.agents import Agent, RandomAgent, make_agent
 from training.checkpoint import to_arrays, to_tensors
-from training.config import Config
-
-# One policy plays both sides, one ply a step, so the value of the next state is the opponent's:
-# what is good for it is bad for the mover. See README.md, "Why gamma is -1".
-GAMMA = -1.0
+from training.config import POOL, SELF_PLAY, Config
+from training.env import Group, SelfPlayEnv
 
 
 class Trunk(BaseFeaturesExtractor):
-    """Fully connected layers that policy and value share: half the work of one stack for each."""
+    """Fully connected layers that policy and value share: half the work of one stack for each.
 
-    def __init__(self, observation_space: spaces.Box, hidden: tuple[int, ...]) -> None:
+    They compute in `precision`, "float32" or "bfloat16", and store their weights in float32.
+    """
+
+    def __init__(
+        self, observation_space: spaces.Box, hidden: tuple[int, ...], precision: str = "float32"
+    ) -> None:
         super().__init__(observation_space, hidden[-1])
         sizes = (int(np.prod(observation_space.shape)), *hidden)
         layers: list[th.nn.Module] = [th.nn.Flatten()]
         for inputs, outputs in zip(sizes, hidden, strict=False):
             layers += [th.nn.Linear(inputs, outputs), th.nn.ReLU()]
         self.layers = th.nn.Sequential(*layers)
+        self._bfloat16 = precision == "bfloat16"
 
     def forward(self, observations: th.Tensor) -> th.Tensor:
-        features: th.Tensor = self.layers(observations)
-        return features
+        with th.autocast("cpu", th.bfloat16, enabled=self._bfloat16):
+            features: th.Tensor = self.layers(observations)
+        return features.float()
 
 
-def make_env(config: Config) -> BoardVecEnv:
-    return BoardVecEnv(
+def find_precision(setting: str) -> str:
+    """The precision that a setting means here: "auto" is bfloat16 where the processor has it."""
+    if setting != "auto":
+        return setting
+    found = processor()
+    return "bfloat16" if found.get("avx512_bf16") or found.get("amx_bf16") else "float32"
+
+
+def processor() -> dict[str, Any]:
+    """What torch knows of the processor; nothing in versions that do not tell."""
+    capabilities: dict[str, Any] = getattr(th.cpu, "get_capabilities", dict)()
+    return capabilities
+
+
+def make_env(config: Config) -> SelfPlayEnv:
+    """The boards; those of the pool have random players until there are snapshots."""
+    settings = config.self_play
+    seat = "alternating" if settings.learn == "both" else settings.learn
+    special: dict[str, Agent | None] = {SELF_PLAY: None, POOL: RandomAgent()}
+    groups = [
+        Group(name, boards, special[name] if name in special else make_agent(name), seat)
+        for name, boards in settings.groups()
+    ]
+    return SelfPlayEnv(
         config.make_game(),
-        config.self_play.boards,
-        random_plies=config.self_play.random_plies,
-        seed=config.seed,
+        groups,
+        random_plies=settings.random_plies,
+        symmetries=settings.symmetries,
     )
 
 
-def make_model(config: Config, env: BoardVecEnv) -> MaskablePPO:
+def make_model(config: Config, env: SelfPlayEnv) -> MaskablePPO:
     """An untrained model; seeds all random generators with the run's seed."""
     ppo = config.ppo
     model = MaskablePPO(
         "MlpPolicy",
         env,
-        gamma=GAMMA,
         n_steps=ppo.steps_per_update,
         batch_size=ppo.batch_size,
         n_epochs=ppo.epochs,
         learning_rate=LinearSchedule(ppo.learning_rate, ppo.final_learning_rate, 1.0),
         gae_lambda=ppo.gae_lambda,
         clip_range=ppo.clip_range,
+        target_kl=ppo.target_kl,
         ent_coef=ppo.entropy_bonus,
         vf_coef=ppo.value_weight,
         max_grad_norm=ppo.max_gradient,
         policy_kwargs={
             "net_arch": [],
             "features_extractor_class": Trunk,
-            "features_extractor_kwargs": {"hidden": ppo.hidden},
+            "features_extractor_kwargs": {
+                "hidden": ppo.hidden,
+                "precision": find_precision(config.precision),
+            },
         },
         seed=config.seed,
         device="cpu",
     )
+    # One gamma for each board: -1 where the next state is the other side's. SB3 computes returns
+    # and advantages for all boards at once, so an array does what a number does. See README.md.
+    model.rollout_buffer.gamma = env.discounts  # type: ignore[assignment]
     model.set_logger(Logger(None, []))  # the figures are read from it after each update
     return model
 
 
-def capture(model: MaskablePPO, env: BoardVecEnv) -> dict[str, Any]:
+def entropy_bonus(config: Config, steps: int) -> float:
+    """The entropy bonus after so many steps of the run, falling linearly like the learning rate."""
+    first, last = config.ppo.entropy_bonus, config.ppo.final_entropy_bonus
+    return first if last is None else first + (last - first) * min(1.0, steps / config.steps)
+
+
+def capture(model: MaskablePPO, env: SelfPlayEnv) -> dict[str, Any]:
     """All that the rest of a training depends on, between two updates."""
     return {
         "policy": model.policy.state_dict(),
@@ -91,7 +129,7 @@ def capture(model: MaskablePPO, env: BoardVecEnv) -> dict[str, Any]:
     }
 
 
-def restore(model: MaskablePPO, env: BoardVecEnv, captured: dict[str, Any]) -> None:
+def restore(model: MaskablePPO, env: SelfPlayEnv, captured: dict[str, Any]) -> None:
     """Put a model and environment made from the same settings where `capture` found them."""
     model.policy.load_state_dict(captured["policy"])
     model.policy.optimizer.load_state_dict(captured["optimizer"])

@@ -1,9 +1,9 @@
-"""The learning curve of a run as a picture."""
+"""The pictures of a run."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import matplotlib as mpl
 
@@ -11,44 +11,49 @@ mpl.use("Agg")  # no display is needed
 
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from training.evaluation import PanelResult, Score
 
 # Okabe and Ito's colours, told apart with every kind of colour vision.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+_POLICY, _OTHERS = "#0072B2", "0.45"
 
 
 def learning_curve(
-    title: str, results: Sequence[PanelResult], best: PanelResult, final: dict[str, Score]
+    title: str,
+    results: Sequence[PanelResult],
+    best: PanelResult,
+    raw: Mapping[str, Score],
+    shielded: Mapping[str, Score],
 ) -> bytes:
-    """A PNG: scores over steps with their 95 % intervals, and the final scores of the best."""
+    """A PNG: scores on the selection panel over steps with their 95 % intervals, and those of the
+    best policy against the report's opponents, raw and shielded.
+    """
     figure, (axes, side) = plt.subplots(
-        1, 2, figsize=(9, 4.5), width_ratios=(5, 1), sharey=True, layout="constrained", dpi=150
+        1, 2, figsize=(10, 4.8), width_ratios=(3, 2), sharey=True, layout="constrained", dpi=150
     )
     steps = [r.steps / 1e6 for r in results]
-    for colour, name in zip(_COLOURS * len(final), final, strict=False):
+    for colour, name in zip(_COLOURS * len(best.scores), best.scores, strict=False):
         scores = [r.scores[name] for r in results]
         low, high = [s.low for s in scores], [s.high for s in scores]
         axes.fill_between(steps, low, high, color=colour, alpha=0.2, linewidth=0)
         axes.plot(steps, [s.score for s in scores], "o-", ms=3, color=colour, label=name)
     axes.axvline(best.steps / 1e6, color="0.45", linestyle="--", linewidth=1, label="best policy")
-    axes.set(xlabel="steps (plies in all games), millions", ylabel="score (win 1, draw ½)")
+    axes.set(xlabel="steps (actions of the learner), millions", ylabel="score (win 1, draw ½)")
     axes.set_xlim(left=0)
-    axes.legend(loc="lower right", title="score against", framealpha=1, edgecolor="none")
+    axes.legend(loc="lower right", title="selection panel", framealpha=0.9, edgecolor="none")
     _minutes_above(axes, results)
-    _draw_final(side, final)
-    bottom = min(s.low for r in results for s in r.scores.values())
+    _draw_report(side, raw, shielded)
+    shown = [s for r in results for s in r.scores.values()]
+    bottom = min(s.low for s in [*shown, *raw.values(), *shielded.values()])
     axes.set_ylim(min(0.4, bottom - 0.02), 1.01)
     for each in (axes, side):
         each.grid(axis="y", alpha=0.3)
         each.spines[["top", "right"]].set_visible(False)
         each.yaxis.set_major_formatter(PercentFormatter(1.0))
-    figure.suptitle(title, fontsize=11)
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png")
-    plt.close(figure)
-    return buffer.getvalue()
+    return _png(figure, title)
 
 
 def _minutes_above(axes: Axes, results: Sequence[PanelResult]) -> None:
@@ -65,14 +70,99 @@ def _minutes_above(axes: Axes, results: Sequence[PanelResult]) -> None:
     above.set_xlabel("minutes")
 
 
-def _draw_final(side: Axes, final: dict[str, Score]) -> None:
-    for x, (colour, s) in enumerate(zip(_COLOURS * len(final), final.values(), strict=False)):
-        error = [[s.score - s.low], [s.high - s.score]]
-        side.errorbar(x, s.score, yerr=error, fmt="o", color=colour, capsize=4)
-        side.annotate(
-            f"{100 * s.score:.1f}", (x, s.low), (0, -6), textcoords="offset points", ha="center",
-            va="top", fontsize=8, color=colour,
+def _draw_report(side: Axes, raw: Mapping[str, Score], shielded: Mapping[str, Score]) -> None:
+    for shift, label, fill, scores in (
+        (-0.12, "as it is", "black", raw),
+        (0.12, "shielded", "white", shielded),
+    ):
+        places = [i + shift for i in range(len(scores))]
+        middle = [s.score for s in scores.values()]
+        below = [s.score - s.low for s in scores.values()]
+        above = [s.high - s.score for s in scores.values()]
+        side.errorbar(
+            places, middle, yerr=[below, above], fmt="o", color="black", mfc=fill, capsize=3,
+            label=label,
         )  # fmt: skip
-    side.set_xlim(-0.6, len(final) - 0.4)
-    side.set_xticks(range(len(final)), list(final), rotation=30)
-    side.set_title("best policy,\nnew openings", fontsize=9)
+    side.set_xlim(-0.6, len(raw) - 0.4)
+    side.set_xticks(range(len(raw)), list(raw), rotation=35, ha="right")
+    side.legend(loc="lower left", framealpha=0.9, edgecolor="none")
+    side.set_title("best policy against the report's opponents,\nnew openings", fontsize=9)
+
+
+def rating_scale(
+    title: str,
+    ratings: Mapping[str, tuple[float, float | None, float | None]],
+    marked: Sequence[str],
+) -> bytes:
+    """A PNG: ratings (rating, low, high), the strongest first, with their intervals."""
+    figure, axes = plt.subplots(
+        figsize=(7, 1.4 + 0.36 * len(ratings)), layout="constrained", dpi=150
+    )
+    names = list(ratings)[::-1]
+    for y, name in enumerate(names):
+        rating, low, high = ratings[name]
+        colour = _POLICY if name in marked else _OTHERS
+        ends = [
+            rating - (rating if low is None else low),
+            (rating if high is None else high) - rating,
+        ]
+        axes.errorbar(rating, y, xerr=[[max(0, e)] for e in ends], fmt="o", color=colour, capsize=3)
+        axes.annotate(
+            f"{rating:.0f}", (rating, y), (0, 6), textcoords="offset points", ha="center",
+            fontsize=8, color=colour,
+        )  # fmt: skip
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(-0.6, len(names) - 0.3)
+    axes.set_xlabel("rating in Elo points, random play is 0")
+    axes.grid(axis="x", alpha=0.3)
+    axes.spines[["top", "right"]].set_visible(False)
+    return _png(figure, title)
+
+
+# What the picture of a training shows, one field each: its heading and the figures in it.
+_FIELDS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("entropy, nats", ("train/entropy",)),
+    ("explained variance", ("train/explained_variance",)),
+    ("value loss", ("train/value_loss",)),
+    ("approximate KL", ("train/approx_kl",)),
+    ("clip fraction", ("train/clip_fraction",)),
+    ("plies a game", ("games/plies",)),
+    ("games that end in a wipe-out", ("games/wiped_out",)),
+    ("steps a second", ("speed/steps_per_second",)),
+)
+
+
+def figures_over_steps(title: str, figures: Sequence[Mapping[str, float]]) -> bytes:
+    """A PNG: what the training logged, over steps; the scores against its opponents last."""
+    scores = tuple(
+        name for name in figures[0]
+        if name.startswith("games/") and name not in ("games/plies", "games/wiped_out")
+    )  # fmt: skip
+    fields = [*_FIELDS, ("score against", scores)] if scores else list(_FIELDS)
+    rows = (len(fields) + 2) // 3
+    figure, grid = plt.subplots(
+        rows, 3, figsize=(10, 2.3 * rows), sharex=True, layout="constrained", dpi=150, squeeze=False
+    )
+    steps = [f["steps"] / 1e6 for f in figures]
+    for axes, (heading, names) in zip(grid.flat, fields, strict=False):
+        for colour, name in zip(_COLOURS * len(names), names, strict=False):
+            values = [f[name] for f in figures]
+            axes.plot(steps, values, color=colour, lw=1, label=name.removeprefix("games/"))
+        axes.set_title(heading, fontsize=9)
+        if len(names) > 1 or names == scores:
+            axes.legend(fontsize=7)
+        axes.grid(alpha=0.3)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.tick_params(labelsize=8)
+    for axes in grid.flat[len(fields) :]:
+        axes.set_visible(False)
+    figure.supxlabel("steps, millions", fontsize=9)
+    return _png(figure, title)
+
+
+def _png(figure: Figure, title: str) -> bytes:
+    figure.suptitle(title, fontsize=11)
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png")
+    plt.close(figure)
+    return buffer.getvalue()

@@ -1,47 +1,37 @@
-"""A trained policy as a player."""
+"""What was learnt as a policy that plays without torch; see `boardenvs.agents.policy`."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import torch as th
-from sb3_contrib import MaskablePPO
-from sb3_contrib.common.maskable.distributions import MaskableCategorical
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 
-from boardenvs.games import Game
-from boardenvs.state import IntArray, State
+from boardenvs.agents.policy import Layer, Policy
+from boardenvs.game import Game
 
 
-@dataclass(frozen=True)
-class PolicyAgent:
-    """Plays the policy's most probable legal action, or samples from its probabilities."""
-
-    policy: MaskableActorCriticPolicy
-    sample: bool = False
-
-    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
-        """A legal action for each row, (B,) int64; noop where the game is terminated."""
-        masks = game.legal(state)
-        masks[state.terminated, game.noop] = True
-        observation = th.as_tensor(game.observe(state), device=self.policy.device)
-        with th.no_grad():
-            chances = self.policy.get_distribution(observation, masks).distribution
-        assert isinstance(chances, MaskableCategorical)
-        scores = chances.logits.cpu().numpy()
-        if self.sample:
-            # The Gumbel-max trick samples from the softmax, with chance from `rng`, not torch's.
-            scores = scores + rng.gumbel(size=scores.shape)
-        actions: IntArray = scores.argmax(axis=1)
-        return actions
+def export_policy(
+    policy: MaskableActorCriticPolicy, game: Game, notes: Mapping[str, Any] | None = None
+) -> Policy:
+    """A copy of the network of `training.model`; `notes` are JSON values to keep in its file."""
+    linear = [m for m in policy.features_extractor.modules() if isinstance(m, th.nn.Linear)]
+    hidden = [_layer(module) for module in linear]
+    hidden[0] = _planes_first(hidden[0], game.observation_shape[2])
+    return Policy(
+        game, tuple(hidden), _layer(policy.action_net), _layer(policy.value_net), dict(notes or {})
+    )
 
 
-def load_policy(path: Path | str, *, sample: bool = False) -> PolicyAgent:
-    """The player saved as a model of MaskablePPO, such as `runs/NAME/best_model.zip`.
+def _layer(module: th.nn.Module) -> Layer:
+    assert isinstance(module, th.nn.Linear)
+    return module.weight.detach().numpy().T.copy(), module.bias.detach().numpy().copy()
 
-    Such files hold pickled code: load only those that you trust.
-    """
-    model = MaskablePPO.load(path, device="cpu")
-    return PolicyAgent(model.policy, sample=sample)
+
+def _planes_first(layer: Layer, planes: int) -> Layer:
+    """The layer for inputs plane by plane, of one for inputs square by square."""
+    weights, biases = layer
+    by_square = weights.reshape(-1, planes, len(biases))
+    return np.ascontiguousarray(by_square.transpose(1, 0, 2)).reshape(weights.shape), biases

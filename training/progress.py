@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -50,7 +51,7 @@ class Display:
             console=console,
         )
         self._task = self._bar.add_task(name, total=total, completed=done)
-        self._writer = SummaryWriter(str(folder), purge_step=done + 1)
+        self._writer: SummaryWriter | None = SummaryWriter(str(folder), purge_step=done + 1)
         self._scores = ""
 
     def __enter__(self) -> Display:
@@ -64,12 +65,13 @@ class Display:
         trace: TracebackType | None,
     ) -> None:
         self._bar.stop()
-        self._writer.close()
+        if self._writer is not None:
+            with contextlib.suppress(OSError):  # only what is left in its buffer is lost
+                self._writer.close()
 
     def update(self, steps: int, figures: Mapping[str, float]) -> None:
         """Show and log the figures of an update."""
-        for name, value in figures.items():
-            self._writer.add_scalar(name, value, steps)
+        self._log(figures, steps)
         self._bar.figures = (
             f"{figures['speed/steps_per_second']:,.0f} steps/s  {self._scores}"
             f"entropy {figures['train/entropy']:.2f}  "
@@ -80,14 +82,29 @@ class Display:
 
     def evaluated(self, result: PanelResult, is_best: bool) -> None:
         """Show and log an evaluation."""
+        figures = {"evaluation/worst": result.worst[0]}
         for name, score in result.scores.items():
-            self._writer.add_scalar(f"evaluation/{name}", score.score, result.steps)
-        self._writer.add_scalar("evaluation/worst", result.worst[0], result.steps)
+            figures[f"evaluation/{name}"] = score.score
+            figures[f"evaluation_plies/{name}"] = score.plies
+            figures[f"evaluation_wiped_out/{name}"] = score.wiped_out
+        figures |= {f"exact/{role}": share for role, share in result.agreement.items()}
+        self._log(figures, result.steps)
         self._scores = "".join(f"{name} {s.score:.2f}  " for name, s in result.scores.items())
         self.say(
             f"{result.steps:>11,} steps {result.minutes:6.2f} min   {result}"
             + ("   best so far" if is_best else "")
         )
+
+    def _log(self, figures: Mapping[str, float], steps: int) -> None:
+        """Figures for TensorBoard, until its file cannot be written to."""
+        if self._writer is None:
+            return
+        try:
+            for name, value in figures.items():
+                self._writer.add_scalar(name, value, steps)
+        except OSError as error:
+            self._writer = None
+            self.say(f"warning: TensorBoard's file cannot be written ({error}); the run goes on")
 
     def say(self, text: str) -> None:
         """A line above the progress bar."""

@@ -1,0 +1,335 @@
+"""The boards of a training: what is learnt from them is each mover's own result, in every mode."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch as th
+from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer
+from test_policy import random_policy
+
+from boardenvs import IllegalActionError, games
+from boardenvs.agents import make_agent
+from boardenvs.agents.policy import PolicyAgent
+from boardenvs.game import Game
+from boardenvs.openings import random_openings
+from boardenvs.state import FloatArray, IntArray, State, take
+from training.config import Config
+from training.env import Group, SelfPlayEnv
+from training.model import make_env, make_model
+from training.pool import Pool
+from training.symmetry import BoardSymmetries
+
+th.set_num_threads(1)
+
+SHORT = [
+    "othello",
+    "othello_holes",
+    "reversi",
+    "wolf_and_sheep",
+    "wolf_and_sheep:rules=described,max_plies=30",
+    "lines_of_action",
+    "lines_of_action:rules=described,max_steps=12",
+]
+
+
+@dataclass(frozen=True)
+class FirstLegal:
+    """An opponent that a test can follow: the legal action with the lowest number."""
+
+    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+        actions: IntArray = game.legal(state).argmax(axis=1)
+        return actions
+
+
+def any_legal(env: SelfPlayEnv, rng: np.random.Generator) -> IntArray:
+    masks = env.action_masks()
+    actions: IntArray = (masks * rng.random(masks.shape)).argmax(axis=1)
+    return actions
+
+
+def over(game: Game, state: State) -> Any:
+    return state.terminated | game.truncated(state)
+
+
+def groups_of(game: Game, mode: str) -> list[Group]:
+    first, second = game.roles
+    return {
+        "flat": [Group("self-play", 24)],
+        "opponent": [Group("x", 24, FirstLegal())],
+        "first seat": [Group("x", 24, FirstLegal(), first)],
+        "second seat": [Group("x", 24, FirstLegal(), second)],
+        "mixed": [
+            Group("self-play", 8),
+            Group("x", 8, FirstLegal()),
+            Group("self-play", 4),
+            Group("y", 4, FirstLegal(), second),
+        ],
+    }[mode]
+
+
+def played_on(game: Game, before: State, actions: IntArray, replies: Any) -> State:
+    """The positions after the learner's action and, where there is an opponent, its reply."""
+    after = game.step(before, actions)
+    answers = FirstLegal().act(game, after, np.random.default_rng(0))
+    answered = game.step(after, answers)
+    stays = over(game, after) | ~replies
+    return State(
+        *(
+            np.where(stays if x.ndim == 1 else stays[:, None], x, y)
+            for x, y in zip(after, answered, strict=True)
+        )
+    )
+
+
+def returns_and_results(env: SelfPlayEnv, discounts: Any) -> tuple[FloatArray, FloatArray]:
+    """What SB3's own buffer computes for random play with random values as guesses, and what each
+    mover got in the end by the rules; NaN where a game did not end within the rollout.
+    """
+    game, boards, steps = env.game, env.num_envs, 70
+    rng = np.random.default_rng(0)
+    replies = np.concatenate([[g.opponent is not None] * g.boards for g in env.groups])
+    buffer = MaskableRolloutBuffer(
+        steps, env.observation_space, env.action_space, gae_lambda=1.0, n_envs=boards
+    )
+    buffer.gamma = discounts
+    env.seed(1)
+    observation: Any = env.reset()
+    dones = np.ones(boards, bool)
+    truth, movers = np.full((steps, boards), np.nan), np.empty((steps, boards), int)
+    began = np.zeros(boards, int)
+    for step in range(steps):
+        starts, before = dones, states(env)
+        movers[step] = before.to_move
+        actions = any_legal(env, rng)
+        meant = env.symmetries.meant(actions) if env.symmetries else actions
+        after = played_on(game, before, meant, replies)
+        new_observation, rewards, dones, _ = env.step(actions)
+        assert np.array_equal(dones, over(game, after))
+        values = th.as_tensor(rng.normal(size=boards))
+        buffer.add(observation, actions, rewards, starts, values, values, action_masks=None)
+        observation = new_observation
+        goals = game.results(after)
+        for board in np.flatnonzero(dones):
+            plies = slice(began[board], step + 1)
+            truth[plies, board] = (goals[board, movers[plies, board]] - 50) / 50
+            began[board] = step + 1
+    buffer.compute_returns_and_advantage(th.as_tensor(rng.normal(size=boards)), dones)
+    return buffer.returns, truth
+
+
+def states(env: SelfPlayEnv) -> State:
+    return State(*(np.concatenate(x) for x in zip(*(b.state for b in env.batches), strict=True)))
+
+
+@pytest.mark.parametrize("mode", ["flat", "opponent", "first seat", "second seat", "mixed"])
+@pytest.mark.parametrize("spec", SHORT)
+def test_each_mover_learns_its_own_result(spec: str, mode: str) -> None:
+    game = games.parse(spec)
+    env = SelfPlayEnv(game, groups_of(game, mode), random_plies=(0, 8), symmetries=mode == "mixed")
+    returns, truth = returns_and_results(env, env.discounts)
+    finished = ~np.isnan(truth)
+    assert finished.sum() > 100
+    assert np.allclose(returns[finished], truth[finished], atol=1e-4)
+
+
+@pytest.mark.parametrize("wrong", [-1.0, 1.0])
+def test_one_factor_for_all_boards_would_teach_some_of_them_the_opposite(wrong: float) -> None:
+    game = games.make("othello")
+    env = SelfPlayEnv(game, groups_of(game, "mixed"), random_plies=(0, 8))
+    returns, truth = returns_and_results(env, wrong)
+    lost = truth == -1
+    assert (returns[lost] > 0).mean() > 0.1
+
+
+def test_the_learner_is_given_the_factors_of_its_boards() -> None:
+    config = Config.model_validate(
+        {
+            "name": "x",
+            "game": "othello",
+            "steps": 1,
+            "self_play": {
+                "boards": 32,
+                "opponents": {"positional": 0.25},
+                "pool": {"share": 0.25, "at_once": 2},
+            },
+        }
+    )
+    env = make_env(config)
+    assert [(g.name, g.boards) for g in env.groups] == [
+        ("self-play", 16),
+        ("positional", 8),
+        ("pool", 4),
+        ("pool", 4),
+    ]
+    buffer = make_model(config, env).rollout_buffer
+    assert np.array_equal(buffer.gamma, [-1.0] * 16 + [1.0] * 16)
+
+
+def test_a_seat_that_learns_is_the_learners_on_every_board() -> None:
+    game = games.make("wolf_and_sheep")
+    env = SelfPlayEnv(game, [Group("x", 16, FirstLegal(), "sheep")], random_plies=(0, 5))
+    env.seed(0)
+    env.reset()
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        assert (states(env).to_move == 1).all()
+        env.step(game.sample(states(env), rng))
+
+
+def test_what_became_of_the_games_is_added_up() -> None:
+    game = games.make("lines_of_action", rules="described", max_steps=12)
+    env = SelfPlayEnv(game, [Group("x", 10, FirstLegal()), Group("self-play", 6)])
+    env.seed(0)
+    env.reset()
+    rng = np.random.default_rng(0)
+    for _ in range(12):
+        env.step(any_legal(env, rng))
+    ended = env.take_ended()
+    assert (ended["self-play"].games, ended["self-play"].plies) == (6, 72)
+    assert ended["x"].plies == 12 * ended["x"].games >= 120
+    assert ended["x"].points == ended["x"].games / 2  # all drawn: nobody connects so soon
+    assert env.take_ended()["x"].games == 0
+
+
+def test_an_illegal_action_is_refused() -> None:
+    env = SelfPlayEnv(games.make("othello"), [Group("self-play", 4)])
+    env.reset()
+    with pytest.raises(IllegalActionError, match="needs the masks"):
+        env.step(np.zeros(4, int))
+
+
+# ---- symmetries --------------------------------------------------------------------------------
+
+
+def same(a: State, b: State) -> bool:
+    return all(np.array_equal(x, y) for x, y in zip(a, b, strict=True))
+
+
+def test_what_is_seen_is_the_same_game(game: Game) -> None:
+    """To move and then look is to look and then move, under every symmetry."""
+    rng = np.random.default_rng(0)
+    state = random_openings(game, 96, (0, 14), rng)
+    symmetries = BoardSymmetries(game, 96)
+    assert same(symmetries.seen(state), state)
+    symmetries.draw(np.arange(96), rng)
+    assert set(symmetries.chosen) == set(range(len(game.symmetries)))
+    seen = symmetries.seen(state)
+    actions = game.sample(seen, rng)
+    meant = symmetries.meant(actions)
+    assert game.is_legal(state, meant).all()
+    assert same(symmetries.seen(game.step(state, meant)), game.step(seen, actions))
+    moved = (seen.own != state.own).mean()
+    assert moved > (0.3 if len(game.symmetries) > 1 else -1)
+
+
+def test_a_game_keeps_its_symmetry_to_its_end() -> None:
+    game = games.make("othello")
+    env = SelfPlayEnv(game, [Group("self-play", 64)], random_plies=(0, 40), symmetries=True)
+    env.seed(3)
+    env.reset()
+    assert env.symmetries is not None
+    rng = np.random.default_rng(0)
+    changed = 0
+    for _ in range(40):
+        before = env.symmetries.chosen.copy()
+        actions = any_legal(env, rng)
+        _, _, dones, _ = env.step(actions)
+        assert np.array_equal(env.symmetries.chosen[~dones], before[~dones])
+        changed += int((env.symmetries.chosen != before).sum())
+    assert changed > 20
+
+
+# ---- going on ----------------------------------------------------------------------------------
+
+
+def go_on(env: SelfPlayEnv, steps: int = 60) -> list[bytes]:
+    rng, record = np.random.default_rng(7), []
+    for _ in range(steps):
+        observation, rewards, _, _ = env.step(any_legal(env, rng))
+        record += [np.asarray(observation).tobytes(), rewards.tobytes()]
+    return record
+
+
+def make_mixed(seed: int) -> SelfPlayEnv:
+    game = games.make("othello")
+    groups = [Group("self-play", 8), Group("greedy", 8, make_agent("greedy"))]
+    env = SelfPlayEnv(game, groups, random_plies=(0, 30), symmetries=True)
+    env.seed(seed)
+    env.reset()
+    return env
+
+
+def test_a_snapshot_goes_on_as_the_original() -> None:
+    env, other = make_mixed(1), make_mixed(2)
+    go_on(env, 30)
+    snapshot = env.snapshot()
+    expected = go_on(env)
+    other.restore(snapshot)
+    assert go_on(other) == expected
+    other.restore(snapshot)  # which was not written into
+    assert go_on(other) == expected
+
+
+def test_the_seed_determines_the_games() -> None:
+    assert go_on(make_mixed(5)) == go_on(make_mixed(5))
+    assert go_on(make_mixed(5)) != go_on(make_mixed(6))
+
+
+# ---- the pool ----------------------------------------------------------------------------------
+
+
+def filled_pool(folder: Path, size: int = 3, seed: int = 0) -> Pool:
+    pool = Pool(folder, size, seed)
+    for steps in (0, 10, 20, 30):
+        pool.add(random_policy(games.make("othello"), (4,), seed=steps), steps)
+    return pool
+
+
+def steps_of(agents: Any) -> list[str]:
+    return [Path(agent.policy.name).stem.lstrip("0") or "0" for agent in agents]
+
+
+def test_the_pool_draws_the_last_snapshots_by_its_seed(tmp_path: Path) -> None:
+    pool, other = filled_pool(tmp_path / "a"), filled_pool(tmp_path / "b")
+    draws = [steps_of(pool.draw(2)) for _ in range(40)]
+    assert draws == [steps_of(other.draw(2)) for _ in range(40)]
+    assert {name for draw in draws for name in draw} == {"10", "20", "30"}
+    assert all(len(set(draw)) == 2 for draw in draws)
+    assert len(pool.draw(5)) == 5  # some of them more than once
+    assert len(list((tmp_path / "a").glob("*.npz"))) == 4  # the oldest stays on disk
+
+
+def test_opponents_of_the_pool_sample(tmp_path: Path) -> None:
+    agent = filled_pool(tmp_path).draw(1)[0]
+    assert isinstance(agent, PolicyAgent)
+    assert agent.sample
+    game = games.make("othello")
+    state = take(game.init(1), np.zeros(200, int))
+    assert len(set(agent.act(game, state, np.random.default_rng(0)).tolist())) > 1
+
+
+def test_a_restored_pool_goes_on_as_the_original(tmp_path: Path) -> None:
+    pool = filled_pool(tmp_path)
+    pool.draw(2)
+    snapshot = pool.snapshot()
+    expected = [steps_of(pool.draw(2)) for _ in range(10)]
+    other = Pool(tmp_path, 3, 99)
+    assert other.restore(snapshot) == []
+    assert [steps_of(other.draw(2)) for _ in range(10)] == expected
+
+
+def test_snapshots_that_are_gone_or_changed_are_named_and_left_out(tmp_path: Path) -> None:
+    pool = filled_pool(tmp_path)
+    (tmp_path / "000000000010.npz").unlink()
+    (tmp_path / "000000000020.npz").write_bytes(b"torn")
+    other = Pool(tmp_path, 3, 0)
+    gone, changed = other.restore(pool.snapshot())
+    assert "opponent 000000000010.npz is left out of the pool" in gone
+    assert "000000000020.npz has changed since the checkpoint" in changed
+    assert len(other) == 1
+    assert steps_of(other.draw(2)) == ["30", "30"]

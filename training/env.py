@@ -1,0 +1,193 @@
+"""The boards of a training: some where one policy plays both sides, some against opponents.
+
+On a board without an opponent the next state is the other side's to move, and what is good for it
+is bad for the mover: its value counts with the factor -1 (negamax). Against an opponent, whose
+plies are played inside the step, the next state is the learner's own again: the factor is +1.
+`discounts` has the factor of every board, and PPO learns from all boards at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from stable_baselines3.common.vec_env import VecEnv
+from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
+
+from boardenvs.agents import Agent
+from boardenvs.envs.batch import Batch
+from boardenvs.errors import IllegalActionError
+from boardenvs.game import Game
+from boardenvs.state import BoolArray, FloatArray, Int8Array, IntArray, concat, take
+from training.symmetry import BoardSymmetries
+
+ZERO_SUM, SAME_SIDE = -1.0, 1.0  # the factor of the next state's value
+
+# The infos of every board: nothing that SB3 asks for. In particular no "TimeLimit.truncated", on
+# which it would add the value of a continuation: a cap on plies is part of the game that is learnt.
+_NO_INFO: dict[str, Any] = {}
+
+
+@dataclass(frozen=True)
+class Group:
+    """Boards of one kind: without an opponent one policy plays both sides, else the `seat`."""
+
+    name: str  # in the figures
+    boards: int
+    opponent: Agent | None = None
+    seat: str = "alternating"
+
+
+@dataclass
+class Ended:
+    """What became of the games of a group that ended, added up."""
+
+    games: int = 0
+    plies: int = 0
+    points: float = 0.0  # the learner's: 1 a win, 1/2 a draw; without an opponent the last mover's
+    wiped_out: int = 0  # games after which a side had no piece left
+
+
+class SelfPlayEnv(VecEnv):
+    """All boards of a training as one VecEnv: a step is an action of the learner on every board.
+
+    Observations are (B, 8, 8, C) int8 of 0 and 1, rewards (B,) float32: +1, 0 or -1 to the mover,
+    or the learner, where the step ended the game, else 0. Games that ended are replaced at once.
+    `env_method("action_masks")` returns a list of one (B, A) bool array. With `symmetries` each
+    game is seen under one of the game's symmetries. A new game begins after a number of random
+    plies in the range `random_plies`.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        groups: Sequence[Group],
+        *,
+        random_plies: tuple[int, int] = (0, 0),
+        symmetries: bool = False,
+    ) -> None:
+        self.game = game
+        self.groups = list(groups)
+        self.batches = [
+            Batch(game, g.boards, opponent=g.opponent, seat=g.seat, random_plies=random_plies)
+            for g in groups
+        ]
+        ends = np.cumsum([g.boards for g in groups]).tolist()
+        self.rows = [slice(end - g.boards, end) for g, end in zip(groups, ends, strict=True)]
+        self.discounts: FloatArray = np.repeat(
+            [ZERO_SUM if g.opponent is None else SAME_SIDE for g in groups],
+            [g.boards for g in groups],
+        )
+        self.symmetries = BoardSymmetries(game, ends[-1]) if symmetries else None
+        self._rng = np.random.default_rng()  # draws symmetries
+        self._ended = [Ended() for _ in groups]
+        observation_space = spaces.Box(0, 1, game.observation_shape, np.int8)
+        super().__init__(ends[-1], observation_space, spaces.Discrete(game.num_actions))
+
+    def reset(self) -> Int8Array:
+        """New games everywhere; after `seed` they are determined by it."""
+        seeds = [seed for seed in self._seeds if seed is not None]
+        if seeds:
+            self._rng = np.random.default_rng([seeds[0], self.num_envs])
+        for batch, rows in zip(self.batches, self.rows, strict=True):
+            if seeds:
+                batch.seed(seeds[rows])
+            batch.restart()
+        self._reset_seeds()
+        self._reset_options()
+        if self.symmetries:
+            self.symmetries.draw(np.arange(self.num_envs), self._rng)
+        return self._observe()
+
+    def step_async(self, actions: IntArray) -> None:
+        self._actions = np.asarray(actions)
+
+    def step_wait(self) -> VecEnvStepReturn:
+        actions = self.symmetries.meant(self._actions) if self.symmetries else self._actions
+        rewards = np.empty(self.num_envs, np.float32)
+        dones: BoolArray = np.empty(self.num_envs, np.bool_)
+        for batch, rows, ended in zip(self.batches, self.rows, self._ended, strict=True):
+            plies = batch.step(actions[rows])
+            if plies.illegal.any():
+                raise IllegalActionError("the learner chose an illegal action: it needs the masks")
+            over = plies.terminated | plies.truncated
+            rewards[rows], dones[rows] = plies.rewards, over
+            where = np.flatnonzero(over)
+            if where.size:
+                _add_up(ended, batch, where, plies.rewards[where])
+                batch.restart(where)
+        if self.symmetries:
+            self.symmetries.draw(np.flatnonzero(dones), self._rng)
+        return self._observe(), rewards, dones, [_NO_INFO] * self.num_envs
+
+    def action_masks(self) -> BoolArray:
+        """The legal actions of every board as the policy sees it, (B, A) bool."""
+        return self._masks
+
+    def take_ended(self) -> dict[str, Ended]:
+        """What became of the games that ended since the last call, by the groups' names."""
+        total = {g.name: Ended() for g in self.groups}
+        for group, part in zip(self.groups, self._ended, strict=True):
+            whole = total[group.name]
+            whole.games += part.games
+            whole.plies += part.plies
+            whole.points += part.points
+            whole.wiped_out += part.wiped_out
+        self._ended = [Ended() for _ in self.groups]
+        return total
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+    def snapshot(self) -> dict[str, Any]:
+        """All that the games to come depend on but the opponents; see `restore`."""
+        return {
+            "batches": [batch.snapshot() for batch in self.batches],
+            "symmetries": self.symmetries and self.symmetries.chosen.copy(),
+            "rng": deepcopy(self._rng.bit_generator.state),
+        }
+
+    def restore(self, snapshot: dict[str, Any]) -> Int8Array:
+        """Go on from a `snapshot` of an environment made alike; returns the observation."""
+        for batch, state in zip(self.batches, snapshot["batches"], strict=True):
+            batch.restore(state)
+        if self.symmetries:
+            self.symmetries.chosen = snapshot["symmetries"].copy()
+        self._rng.bit_generator.state = snapshot["rng"]
+        return self._observe()
+
+    def _observe(self) -> Int8Array:
+        state = concat([batch.state for batch in self.batches])
+        if self.symmetries:
+            state = self.symmetries.seen(state)
+        self._masks = self.game.legal(state)
+        return self.game.observe(state)
+
+    # ---- the rest of SB3's interface, which thinks in lists of environments ----------------
+
+    def env_method(
+        self, method_name: str, *args: Any, indices: VecEnvIndices = None, **kwargs: Any
+    ) -> list[Any]:
+        return [getattr(self, method_name)(*args, **kwargs)]
+
+    def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
+        value = None if attr_name == "render_mode" else getattr(self, attr_name)
+        return [value] * self.num_envs
+
+    def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
+        raise AttributeError(f"{attr_name} cannot be set: the boards share all their attributes")
+
+    def env_is_wrapped(self, wrapper_class: type[Any], indices: VecEnvIndices = None) -> list[bool]:
+        return [False] * self.num_envs
+
+
+def _add_up(ended: Ended, batch: Batch, rows: IntArray, rewards: FloatArray) -> None:
+    final = take(batch.state, rows)
+    ended.games += len(rows)
+    ended.plies += int(final.ply.sum())
+    ended.points += float((rewards + 1).sum() / 2)
+    ended.wiped_out += int(((final.own == 0) | (final.opp == 0)).sum())

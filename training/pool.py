@@ -1,0 +1,74 @@
+"""The learner's earlier selves as opponents, each a policy file in the folder of the run.
+
+A policy that meets only itself can go round in circles, forgetting how to beat what it no longer
+plays. Against the snapshots it must still be good at that.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from boardenvs.agents import Agent
+from boardenvs.agents.policy import Policy, PolicyAgent, load_policy, save_policy
+
+
+class Pool:
+    """The last `size` snapshots of a run; older files stay in the folder, but are not drawn."""
+
+    def __init__(self, folder: Path, size: int, seed: int) -> None:
+        self._folder = folder
+        self._size = size
+        self._rng = np.random.default_rng([seed, size])
+        self._digests: dict[str, str] = {}  # of the files, oldest first
+        self._policies: dict[str, Policy] = {}
+
+    def __len__(self) -> int:
+        return len(self._digests)
+
+    def add(self, policy: Policy, steps: int) -> None:
+        """Write a snapshot to its file and take it in; OSError where that cannot be."""
+        name = f"{steps:012d}.npz"
+        self._folder.mkdir(parents=True, exist_ok=True)
+        save_policy(policy, self._folder / name)
+        self._take_in(name)
+        for old in list(self._digests)[: -self._size]:
+            del self._digests[old], self._policies[old]
+
+    def draw(self, count: int) -> list[Agent]:
+        """So many opponents, drawn uniformly, different ones as far as there are; they sample."""
+        names = list(self._digests)
+        chosen = self._rng.choice(len(names), count, replace=count > len(names))
+        return [PolicyAgent(self._policies[names[i]], sample=True) for i in chosen]
+
+    def snapshot(self) -> dict[str, Any]:
+        """What draws to come depend on, the files by name and digest; see `restore`."""
+        return {"digests": dict(self._digests), "rng": deepcopy(self._rng.bit_generator.state)}
+
+    def restore(self, snapshot: dict[str, Any]) -> list[str]:
+        """Go on from a `snapshot`, without the files that are gone or changed; what was wrong."""
+        self._rng.bit_generator.state = deepcopy(snapshot["rng"])
+        self._digests.clear()
+        self._policies.clear()
+        problems = []
+        for name, digest in snapshot["digests"].items():
+            path = self._folder / name
+            try:
+                if _digest(path) != digest:
+                    raise ValueError(f"{path} has changed since the checkpoint")
+                self._take_in(name)
+            except (OSError, ValueError) as error:
+                problems.append(f"opponent {name} is left out of the pool: {error}")
+        return problems
+
+    def _take_in(self, name: str) -> None:
+        self._policies[name] = load_policy(self._folder / name)
+        self._digests[name] = _digest(self._folder / name)
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,0 +1,228 @@
+"""What came of a run: the best policy judged, and everything told in files for people and programs.
+
+The policy is judged as it will be used: read back from its file, as it is and with the shield
+(`boardenvs.agents.shield`). It meets the report's opponents, which it did not learn from, in games
+from openings that did not choose it. All meet one another too, and the arena's ratings say in one
+number how strong each is: 0 is random play.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+import platform
+from collections.abc import Iterable
+from importlib import metadata
+from pathlib import Path
+
+from pydantic import BaseModel
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from boardenvs import games
+from boardenvs.agents import Agent, make_agent
+from boardenvs.agents.policy import PolicyAgent, load_policy
+from boardenvs.agents.shield import Shield
+from boardenvs.arena.ratings import rate
+from boardenvs.files import write_atomically
+from training.config import Config
+from training.evaluation import PanelResult, Score, agreement, match, score_of
+from training.model import find_precision, processor
+from training.plots import figures_over_steps, learning_curve, rating_scale
+
+RAW, SHIELDED, ANCHOR = "policy", "policy, shielded", "random"
+
+_PACKAGES = ("boardenvs", "numpy", "torch", "stable-baselines3", "sb3-contrib")
+
+
+class Rating(BaseModel):
+    """A rating in Elo points and its 95 % interval; None where the games give no end."""
+
+    rating: float
+    low: float | None
+    high: float | None
+
+
+class Judgement(BaseModel):
+    """The best policy against the report's opponents."""
+
+    scores: dict[str, dict[str, Score]]  # of RAW and SHIELDED, by opponent
+    agreement: dict[str, dict[str, float]]  # of RAW and SHIELDED, by role
+    ratings: dict[str, Rating]  # of all entrants, the strongest first
+
+
+def judge(config: Config, file: Path, seed: int, console: Console) -> Judgement:
+    """Play all matches between the policy in the file, raw and shielded, and the opponents."""
+    game = config.make_game()
+    policy = PolicyAgent(load_policy(file))
+    entrants: dict[str, Agent] = {RAW: policy, SHIELDED: Shield(policy)}
+    entrants |= {spec: make_agent(spec) for spec in (*config.report.opponents, ANCHOR)}
+    pairings = list(itertools.combinations(entrants, 2))
+    results = {
+        (a, b): match(game, entrants[a], entrants[b], config.report, seed)
+        for a, b in track(pairings, "the report's matches", console=console, transient=True)
+    }
+    ratings = rate(list(entrants), {k: [r.pair_scores] for k, r in results.items()}, ANCHOR, seed)
+    columns = (ratings.entrants, ratings.rating, ratings.low, ratings.high)
+    return Judgement(
+        scores={
+            kind: {spec: score_of(game, results[kind, spec]) for spec in config.report.opponents}
+            for kind in (RAW, SHIELDED)
+        },
+        agreement={k: dict(agreement(game, entrants[k], seed)) for k in (RAW, SHIELDED)},
+        ratings={
+            name: Rating(rating=value, low=_finite(low), high=_finite(high))
+            for name, value, low, high in zip(*columns, strict=True)
+        },
+    )
+
+
+def write_report(
+    folder: Path,
+    config: Config,
+    results: list[PanelResult],
+    best: PanelResult,
+    figures: list[dict[str, float]],
+    judgement: Judgement,
+) -> None:
+    """Write the files of a finished run; README.md in this folder says what each is."""
+    title = f"{config.name}: {games.spec_of(config.make_game())}, seed {config.seed}"
+    result = {
+        "config": config.model_dump(mode="json"),
+        "made_with": _made_with(config),
+        "steps": results[-1].steps,
+        "minutes": results[-1].minutes,
+        "best": best.model_dump(),
+        "report": judgement.model_dump(),
+        "evaluations": [r.model_dump() for r in results],
+    }
+    raw, shielded = (judgement.scores[kind] for kind in (RAW, SHIELDED))
+    ratings = {n: (r.rating, r.low, r.high) for n, r in judgement.ratings.items()}
+    write_atomically(
+        folder / "learning_curve.png", learning_curve(title, results, best, raw, shielded)
+    )
+    write_atomically(folder / "ratings.png", rating_scale(title, ratings, (RAW, SHIELDED)))
+    if figures:
+        write_atomically(folder / "figures.png", figures_over_steps(title, figures))
+        write_atomically(folder / "figures.csv", _csv(figures))
+    write_atomically(folder / "report.md", _page(title, config, results, best, judgement).encode())
+    # The last file: where it is, all others are.
+    write_atomically(folder / "result.json", json.dumps(result, indent=2).encode())
+
+
+def summary(folder: Path, config: Config, best: PanelResult, judgement: Judgement) -> Table:
+    """The judgement as a table for the terminal."""
+    table = Table(
+        title=f"The best policy, of step {best.steps:,}, over {2 * config.report.pairs} games an "
+        f"opponent on new openings",
+        caption=f"rated {_rating(judgement.ratings[RAW])}, shielded "
+        f"{_rating(judgement.ratings[SHIELDED])} (random is 0); all in {folder}/report.md",
+    )
+    for heading in ("opponent", "score", "95 % interval", "won", "drawn", "lost", "shielded"):
+        table.add_column(heading, justify="left" if heading == "opponent" else "right")
+    for name, s in judgement.scores[RAW].items():
+        interval = f"{s.low:.3f} to {s.high:.3f}"
+        shielded = f"{judgement.scores[SHIELDED][name].score:.3f}"
+        counts = (str(s.wins), str(s.draws), str(s.losses))
+        table.add_row(name, f"{s.score:.3f}", interval, *counts, shielded)
+    return table
+
+
+def _page(
+    title: str, config: Config, results: list[PanelResult], best: PanelResult, judged: Judgement
+) -> str:
+    game = config.make_game()
+    made = ", ".join(f"{k} {v}" for k, v in _made_with(config).items())
+    games_each = 2 * config.report.pairs
+    rows = [
+        (name, kind, f"{s.score:.3f}", f"{s.low:.3f} to {s.high:.3f}",
+         f"{s.wins} / {s.draws} / {s.losses}", *(f"{x:.3f}" for x in s.by_role),
+         str(s.wiped_out), f"{s.plies:.0f}")
+        for name in config.report.opponents
+        for kind, s in ((k, judged.scores[k][name]) for k in (RAW, SHIELDED))
+    ]  # fmt: skip
+    headings = (
+        "opponent", "player", "score", "95 % interval", "won / drawn / lost",
+        *(f"as {role}" for role in game.roles), "wiped out", "plies",
+    )  # fmt: skip
+    ratings = [
+        (name, f"{r.rating:.0f}", f"{_end(r.low)} to {_end(r.high)}")
+        for name, r in judged.ratings.items()
+    ]
+    exact = [
+        (kind, role, f"{share:.3f}")
+        for kind, by_role in judged.agreement.items()
+        for role, share in by_role.items()
+    ]
+    parts = [
+        f"# {title}",
+        f"{results[-1].steps:,} steps in {results[-1].minutes:.1f} minutes. Made with {made}.",
+        f"The policy with the best worst score on the selection panel "
+        f"({', '.join(config.evaluation.opponents)}) is that of step {best.steps:,}. It is in "
+        f"`policy.npz` and plays as `policy:{Path('runs') / config.name / 'policy.npz'}`.",
+        "![Scores over steps](learning_curve.png)",
+        "## Against the report's opponents",
+        f"{games_each} games each, from openings that did not choose the policy; a draw counts ½. "
+        "*Shielded* takes a win in one and avoids a loss in one. *Wiped out* are the games lost "
+        "without a piece left.",
+        _table(headings, rows),
+        "## Ratings",
+        "Elo points from the games of all against all; random play is 0.",
+        "![Ratings](ratings.png)",
+        _table(("player", "rating", "95 % interval"), ratings),
+    ]
+    if exact:
+        parts += [
+            "## Agreement with the exact solution",
+            "The share of positions, from random games and such that some move gives the game's "
+            "value away, in which the policy's move keeps it.",
+            _table(("player", "to move", "agreement"), exact),
+        ]
+    parts += ["## The training", "![Figures of the training](figures.png)"]
+    return "\n\n".join(parts) + "\n"
+
+
+def _table(headings: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    lines = [list(headings)]
+    lines += [["---"] * len(lines[0]), *(list(row) for row in rows)]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _made_with(config: Config) -> dict[str, str]:
+    """What the weights depend on beside the settings."""
+    versions = {}
+    for package in _PACKAGES:
+        try:
+            versions[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:  # boardenvs from a checkout that is not installed
+            versions[package] = "from a checkout"
+    return {
+        **versions,
+        "python": platform.python_version(),
+        "processor": str(processor().get("cpu_name", platform.machine())),
+        "precision": find_precision(config.precision),
+        "threads": str(config.threads),
+    }
+
+
+def _csv(rows: list[dict[str, float]]) -> bytes:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]))
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue().encode()
+
+
+def _rating(r: Rating) -> str:
+    return f"{r.rating:.0f} [{_end(r.low)}, {_end(r.high)}]"
+
+
+def _end(value: float | None) -> str:
+    return "?" if value is None else f"{value:.0f}"
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if abs(value) < float("inf") else None
