@@ -47,5 +47,5 @@ class AlphaBetaAgent:
         )
 
     def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
-        seeds = rng.integers(1, 1 << 64, size=len(state.ply), dtype=np.uint64)
+        seeds = rng.integers(1 << 64, size=len(state.ply), dtype=np.uint64)
         return engine_for(game).search(state, seeds, self._limits()).action

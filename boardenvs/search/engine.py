@@ -17,12 +17,12 @@ from boardenvs.kernel import get_backend
 from boardenvs.kernel.backend import Backend
 from boardenvs.kernel.link import array_for_loops
 from boardenvs.notation import Placing
-from boardenvs.search import loops_alphabeta, loops_calls, loops_endgame
+from boardenvs.search import loops_alphabeta, loops_calls, loops_endgame, loops_random
 from boardenvs.search.limits import Limits
 from boardenvs.search.memory import linked, node_width, node_words, numbers, words
 from boardenvs.state import IntArray, Position, State, WordArray, stack
 
-LOOPS = (loops_alphabeta, loops_endgame, loops_calls)
+LOOPS = (loops_random, loops_alphabeta, loops_endgame, loops_calls)
 _SLOTS = 1 << 20  # of the transposition table, which has 32 MB
 _LEVELS = 128  # of recursion: an end of 64 empty squares with a pass after each move
 _NO_LIMIT = 1 << 62

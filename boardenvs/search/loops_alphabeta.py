@@ -1,4 +1,4 @@
-"""Alpha-beta search: a loop over rules, linked by `boardenvs.kernel.link`.
+"""Alpha-beta search, linked after `loops_random`.
 
 Fail-soft negamax with a null window after the first move (principal variation search, Marsland
 1983), a transposition table (Zobrist 1970) and iterative deepening with the best moves first.
@@ -28,6 +28,7 @@ from boardenvs.kernel.loops import (
     word,
     wrap,
 )
+from boardenvs.search.loops_random import GOLDEN, mix
 
 # Set by the linker: whether a game is better won by more points than sooner.
 MARGIN = 0
@@ -285,10 +286,8 @@ def think(
     count = expand(root, to_move, ply, 0, NO_MOVE, buffer, keys)
     counters[NODES] += count
     for i in range(count):
-        seed = seed ^ wrap(seed << word(13))
-        seed = seed ^ (seed >> word(7))
-        seed = seed ^ wrap(seed << word(17))
-        keys[i] = keys[i] * 256 + number(seed >> word(56))
+        seed = wrap(seed + word(GOLDEN))
+        keys[i] = keys[i] * 256 + number(mix(seed) >> word(56))
     for i in range(count):
         bring_best(0, i, count, buffer, keys)
     value_before = 0

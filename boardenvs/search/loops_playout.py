@@ -1,7 +1,7 @@
-"""Random play to the end of a game, linked by `boardenvs.kernel.link`.
+"""Random play to the end of a game, linked after `loops_random`.
 
-The choice at each ply follows from a seed and the number of the ply alone (the generator is
-splitmix64, Steele, Lea and Flood 2014), so that a batch in NumPy plays the same games.
+The choice at each ply follows from a seed and the number of the ply alone, so that a batch in NumPy
+plays the same games.
 """
 
 from __future__ import annotations
@@ -19,15 +19,7 @@ from boardenvs.kernel.loops import (
     word,
     wrap,
 )
-
-GOLDEN = 0x9E3779B97F4A7C15
-
-
-def mix(seed: Word) -> Word:
-    """64 random bits."""
-    x = wrap((seed ^ (seed >> word(30))) * word(0xBF58476D1CE4E5B9))
-    x = wrap((x ^ (x >> word(27))) * word(0x94D049BB133111EB))
-    return x ^ (x >> word(31))
+from boardenvs.search.loops_random import GOLDEN, mix
 
 
 def is_final(node: Node, ply: Word) -> bool:

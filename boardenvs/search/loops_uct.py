@@ -25,7 +25,7 @@ from boardenvs.kernel.loops import (
     word,
     wrap,
 )
-from boardenvs.search.loops_playout import GOLDEN, mix
+from boardenvs.search.loops_random import GOLDEN, mix
 
 NONE = -1
 

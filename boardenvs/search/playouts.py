@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from boardenvs.game import Game
-from boardenvs.search.loops_playout import GOLDEN
+from boardenvs.search.loops_random import GOLDEN
 from boardenvs.state import IntArray, State, WordArray, take
 
 
@@ -35,7 +35,7 @@ def play_out(game: Game, state: State, seeds: WordArray) -> IntArray:
 
 
 def _mix(seeds: WordArray) -> WordArray:
-    """`loops_playout.mix` of an array."""
+    """`loops_random.mix` of an array."""
     x: WordArray = (seeds ^ (seeds >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))

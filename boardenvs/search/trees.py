@@ -10,12 +10,12 @@ import numpy as np
 from boardenvs.game import Game
 from boardenvs.kernel import get_backend
 from boardenvs.kernel.link import array_for_loops
-from boardenvs.search import loops_playout, loops_trees, loops_uct
+from boardenvs.search import loops_playout, loops_random, loops_trees, loops_uct
 from boardenvs.search.memory import linked, node_width, node_words, numbers, reals, words
 from boardenvs.search.playouts import play_out
 from boardenvs.state import Array, FloatArray, IntArray, State, WordArray, take
 
-LOOPS = (loops_playout, loops_uct, loops_trees)
+LOOPS = (loops_random, loops_playout, loops_uct, loops_trees)
 
 # Edges that a tree has room for, by its nodes: about twice what games have on average. A position
 # that finds no room stays a leaf.

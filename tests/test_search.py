@@ -1,0 +1,304 @@
+"""Alpha-beta search is a full-width search that skips what cannot matter."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from dataclasses import fields
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+from negamax import WIN, loses_within, wins_within, worth, worths
+from variants import make, random_line, random_position
+
+from boardenvs.fen import parse_position
+from boardenvs.games import Othello
+from boardenvs.kernel import get_backend, set_backend
+from boardenvs.search import Engine, Limits, Results, analyse, engine_for, memory, search_trees
+from boardenvs.state import Position, State, concat, stack, take
+
+# Machine code for each game takes seconds to make: these stand for all.
+COMPILED = ("othello", "wolf_and_sheep", "lines_of_action")
+# Plies that the plain search can look ahead.
+DEPTHS = {
+    "othello": 4,
+    "othello_holes": 4,
+    "reversi": 4,
+    "wolf_and_sheep": 5,
+    "wolf_and_sheep_described": 4,
+    "lines_of_action": 3,
+    "lines_of_action_described": 2,
+}
+
+
+def backends(name: str) -> Iterator[str]:
+    """The backends that a game is searched with here, each in use while the caller works."""
+    try:
+        for backend in ("numpy", "numba"):
+            if backend == "numpy" or (name in COMPILED and find_spec("numba")):
+                set_backend(backend)
+                yield backend
+    finally:
+        set_backend(None)
+
+
+def seeds_of(state: State, first: int = 1) -> np.ndarray:
+    return np.arange(first, first + len(state.ply), dtype=np.uint64)
+
+
+def found_by(name: str, position: Position, limits: Limits) -> Results:
+    state = stack([position])
+    return engine_for(make(name)).search(state, seeds_of(state), limits, forced=True)
+
+
+def assert_same(a: Results, b: Results) -> None:
+    for field in fields(Results):
+        np.testing.assert_array_equal(getattr(a, field.name), getattr(b, field.name))
+
+
+# ---- against the plain search ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_values_and_actions_are_those_of_the_plain_search(name: str, seed: int) -> None:
+    game = make(name)
+    line, _ = random_line(game, seed, 40)
+    # Early, and in the middle of a game that may be short.
+    position = line[(2 + 5 * seed) % (len(line) - 1)]
+    for depth in range(1, min(DEPTHS[name], 4) + 1):
+        expected = worths(game, position, depth)
+        best = max(expected.values())
+        for backend in backends(name):
+            found = found_by(name, position, Limits(depth))
+            assert found.value == best, (backend, depth)
+            assert expected[int(found.action[0])] == best
+            if not found.exact[0]:
+                assert found.depth == depth
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_near_the_end_too_and_exact_values_stay(name: str, seed: int) -> None:
+    """A value called exact is one of the end of the game, and no deeper search changes it."""
+    game, deepest = make(name), DEPTHS[name]
+    line, _ = random_line(game, seed, game.max_plies or 500)
+    position = line[-deepest]
+    expected = [worth(game, position, depth) for depth in range(deepest + 1)]
+    for _ in backends(name):
+        for depth in range(1, deepest + 1):
+            found = found_by(name, position, Limits(depth))
+            assert found.value == expected[depth]
+            is_final = abs(expected[depth]) > WIN // 2
+            if found.exact[0]:
+                assert is_final or expected[depth] == 0
+                assert set(expected[depth:]) == {expected[depth]}
+            elif not isinstance(game, Othello):
+                assert not is_final  # the soonest win has been found
+
+
+def test_exact_is_what_no_heuristic_had_a_say_in() -> None:
+    """Six empty squares: the value is exact as soon as the depth reaches all ends, not before."""
+    game = make("othello")
+    position = next(p for p in random_line(game, 3, 200)[0] if (p.own | p.opp).bit_count() == 58)
+    ends = longest(position)
+    assert ends >= 6
+    for _ in backends("othello"):
+        for depth in (*range(1, ends), ends, 40):
+            found = found_by("othello", position, Limits(depth))
+            assert bool(found.exact[0]) == (depth >= ends)
+            if found.exact[0]:
+                assert found.value == worth(game, position, ends)
+        assert found.depth == ends  # it does not go on when nothing is left to see
+
+
+def longest(position: Position) -> int:
+    """The plies of the longest game from here."""
+    game = make("othello")
+    if position.terminated:
+        return 0
+    return 1 + max(longest(game.next(position, action)) for action in position.legal_actions())
+
+
+# ---- one search and another ----------------------------------------------------------------------
+
+
+def sample_of(name: str, rows: int = 6) -> State:
+    game = make(name)
+    return stack([random_position(game, seed, 4 * seed % 30) for seed in range(rows)])
+
+
+@pytest.mark.parametrize("name", COMPILED)
+def test_backends_rows_and_earlier_searches_do_not_matter(name: str) -> None:
+    game, state = make(name), sample_of(name)
+    limits = [Limits(3), Limits(nodes=3000), Limits(nodes=5000, endgame=30)]
+    by_backend = []
+    for _ in backends(name):
+        fresh = [Engine(game).search(state, seeds_of(state), limit) for limit in limits]
+        by_backend.append(fresh)
+        used = engine_for(game)
+        for limit, expected in zip(reversed(limits), reversed(fresh), strict=True):
+            assert_same(used.search(state, seeds_of(state), limit), expected)
+        for row in range(len(state.ply)):
+            one = take(state, [row])
+            alone = used.search(one, seeds_of(one, row + 1), limits[1])
+            assert_same(
+                alone, Results(*(getattr(fresh[1], f.name)[[row]] for f in fields(Results)))
+            )
+    for other in by_backend[1:]:
+        for a, b in zip(by_backend[0], other, strict=True):
+            assert_same(a, b)
+
+
+def test_seeds_choose_between_equal_moves() -> None:
+    """The four first moves of Othello are one, turned and mirrored."""
+    game = make("othello")
+    state = concat([game.init(40)])
+    found = engine_for(game).search(state, seeds_of(state), Limits(2))
+    assert len(np.unique(found.action)) == 4
+    assert len(np.unique(found.value)) == 1
+
+
+def test_what_is_over_or_forced_is_not_searched() -> None:
+    game = make("othello")
+    over = parse_position(game, "8/8/8/8/8/8/8/bbb5 black 40")
+    forced = parse_position(game, "8/8/8/8/8/8/8/brr5 black 4")
+    state = stack([over, forced, game.start()])
+    engine, seeds = engine_for(game), seeds_of(state)
+    found = engine.search(state, seeds, Limits(3))
+    assert found.action[:2].tolist() == [game.noop, 3]
+    assert (found.nodes > 0).tolist() == [False, False, True]
+    assert (found.depth > 0).tolist() == [False, False, True]
+    found = engine.search(state, seeds, Limits(3), forced=True)
+    assert (found.nodes > 0).tolist() == [False, True, True]
+    assert found.value[1] == WIN + 4
+    empty = engine.search(take(state, []), seeds[:0], Limits(3))
+    assert [len(getattr(empty, f.name)) for f in fields(Results)] == [0] * 5
+
+
+# ---- limits ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", COMPILED)
+def test_a_limit_of_nodes_is_kept_and_used(name: str) -> None:
+    position = random_position(make(name), 1, 8)
+    moves = 80  # more than any position here has
+    for _ in backends(name):
+        deepest = found_by(name, position, Limits(4))
+        depths = []
+        for nodes in (1, 1000, 4000, 16000):
+            found = found_by(name, position, Limits(nodes=nodes))
+            # The first two plies are always searched; between two looks at the count, one is.
+            assert found.nodes[0] < nodes + 2 * moves * moves
+            assert position.is_legal(int(found.action[0]))
+            depths.append(int(found.depth[0]))
+            assert found.nodes[0] >= nodes
+        assert 1 <= depths[0] < depths[-1]
+        assert found_by(name, position, Limits(4, nodes=10**9)).value == deepest.value
+
+
+def test_a_loss_is_claimed_only_where_every_move_loses() -> None:
+    """A limit may end a search when it knows of the first moves that they lose, and of the others
+    nothing yet. Such limits lie between those that end the third and the fourth iteration here.
+    """
+    game = make("lines_of_action")
+    position = parse_position(game, "b2bb3/2w2b2/5wwb/2w1bw1w/w2ww3/1bbb4/3b4/5bb1 black 44")
+    assert not loses_within(game, position, 4)
+    for _ in backends("lines_of_action"):
+        whole = found_by("lines_of_action", position, Limits(4))
+        first = found_by("lines_of_action", position, Limits(3))
+        action = int(first.action[0])
+        assert wins_within(game, game.next(position, action), 3)  # the third iteration's choice
+        limits = range(int(first.nodes[0]), int(whole.nodes[0]), 900)
+        assert len(limits) > 5
+        for nodes in limits:
+            found = found_by("lines_of_action", position, Limits(nodes=nodes))
+            assert found.value[0] > -WIN // 2, nodes
+
+
+def test_a_time_ends_a_search() -> None:
+    for _ in backends("othello"):
+        found = found_by("othello", make("othello").start(), Limits(time=0.05))
+        assert found.exact == 0
+        assert found.depth[0] >= 2
+        assert make("othello").start().is_legal(int(found.action[0]))
+        found = found_by("othello", make("othello").start(), Limits(time=1e-9))
+        assert make("othello").start().is_legal(int(found.action[0]))
+        found = found_by("othello", make("othello").start(), Limits(3, time=1e9))
+        assert found.depth == 3
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no such signals here")
+def test_ctrl_c_ends_a_search() -> None:
+    for _ in backends("othello"):
+        engine = engine_for(make("othello"))
+        main = threading.main_thread().ident
+        assert main is not None
+        timer = threading.Timer(0.1, signal.pthread_kill, (main, signal.SIGINT))
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            analyse(make("othello"), make("othello").start())
+        timer.join()
+        # And the engine is as good as before.
+        state = stack([make("othello").start()])
+        assert_same(
+            engine.search(state, seeds_of(state), Limits(3)),
+            Engine(make("othello")).search(state, seeds_of(state), Limits(3)),
+        )
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"depth": 0}, "depth is 0: it must be 1 to 100 plies"),
+        ({"depth": 101}, "depth is 101"),
+        ({"depth": 2.5}, "depth is 2.5"),
+        ({"nodes": 0}, "nodes is 0: it must be 1 or more"),
+        ({"time": 0.0}, "time is 0.0: it must be more than 0 seconds"),
+        ({"time": float("nan")}, "time is nan"),
+        ({"endgame": 65}, "endgame is 65: it must be 0 to 64 empty squares"),
+    ],
+)
+def test_limits_that_are_none_are_named(wrong: dict[str, float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Limits(**wrong)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=message):
+        analyse(make("othello"), make("othello").start(), **wrong)  # type: ignore[arg-type]
+
+
+def test_a_finished_game_is_not_analysed() -> None:
+    game = make("othello")
+    with pytest.raises(ValueError, match="the game is over"):
+        analyse(game, parse_position(game, "8/8/8/8/8/8/8/bbb5 black 40"))
+    game = make("wolf_and_sheep")
+    with pytest.raises(ValueError, match="the game is over"):
+        analyse(game, game.start()._replace(ply=200))
+
+
+def test_an_engine_stays_with_its_backend() -> None:
+    if not find_spec("numba"):
+        pytest.skip("numba is not installed")
+    *_, engine = [engine_for(make("othello")) for _ in backends("othello")]
+    assert engine is not engine_for(make("othello")) or get_backend() == "numba"
+    set_backend("numpy")
+    try:
+        with pytest.raises(RuntimeError, match="this engine is of 'numba', not of 'numpy'"):
+            engine.search(sample_of("othello"), np.ones(6, np.uint64), Limits(2))
+    finally:
+        set_backend(None)
+
+
+def test_without_numba_a_warning_says_what_would_help(monkeypatch: pytest.MonkeyPatch) -> None:
+    set_backend("numpy")
+    monkeypatch.setattr(memory, "find_spec", lambda name: None)
+    memory.linked.cache_clear()
+    try:
+        with pytest.warns(UserWarning, match=r"without Numba: pip install 'boardenvs\[fast\]'"):
+            Engine(make("othello"))
+        with pytest.warns(UserWarning, match="without Numba"):
+            search_trees(
+                make("othello"), make("othello").init(1), np.ones(1, np.uint64), rollouts=1, c=1.0
+            )
+    finally:
+        memory.linked.cache_clear()
+        set_backend(None)
