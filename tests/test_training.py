@@ -21,6 +21,7 @@ import torch as th
 import yaml
 
 from boardenvs.agents import make_agent
+from boardenvs.agents.policy import save_policy
 from boardenvs.arena import play_match
 from boardenvs.games import make
 from training import loop, pool, ppo, report
@@ -461,7 +462,7 @@ def test_a_run_goes_on_while_the_disk_is_full(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """What a checkpoint would hold is in memory; it is written as soon as there is room."""
-    save = loop.save_checkpoint
+    save: Any = save_checkpoint
     for number in (2, 3, 4):
         save = at_call(number, save, full)
     monkeypatch.setattr(loop, "save_checkpoint", save)
@@ -475,7 +476,7 @@ def test_a_run_goes_on_while_the_disk_is_full(
 def test_a_run_goes_on_without_an_opponent_that_found_no_room(
     tiny: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(pool, "save_policy", at_call(2, pool.save_policy, full))
+    monkeypatch.setattr(pool, "save_policy", at_call(2, save_policy, full))
     assert ppo.main([tiny]) == 0
     assert "warning: an opponent of the pool could not be written" in capsys.readouterr().out
     names = sorted(p.stem for p in Path("runs/tiny/pool").glob("*"))
