@@ -81,7 +81,7 @@ class Engine:
         found[:, loops_calls.ACTION] = legal.argmax(axis=1)
         found[state.terminated, loops_calls.ACTION] = self.game.noop
         out = array_for_loops(found.reshape(-1))
-        roots, seeds = _roots(state), array_for_loops(seeds)
+        roots, seeds = _roots(state), array_for_loops(np.array(seeds, np.uint64))
         filled = np.bitwise_count(state.own | state.opp | np.uint64(self.game.holes))
         is_end = (64 - filled <= limits.endgame) & self._fills
         for row in np.flatnonzero(legal.sum(axis=1) > (0 if forced else 1)).tolist():
@@ -105,8 +105,8 @@ class Engine:
                 self._run(math.inf, self._loops.finish, *root, _NO_LIMIT, out=out)
             else:
                 distance = len(actions)
-                seen = (distance, depth - distance, value)
-                self._run(math.inf, self._loops.go_on, *root, *seen, _NO_LIMIT, out=out)
+                down = (words(1), depth - distance, _NO_LIMIT, distance, value)
+                self._run(math.inf, self._loops.deepen, *root, *down, out=out)
             actions.append(int(next_found[loops_calls.ACTION]))
         return actions
 
@@ -122,7 +122,9 @@ class Engine:
             self._run(time, self._loops.finish, *roots, row, nodes // 2, out=out)
             self._solved = bool(out[row * loops_calls.FOUND + loops_calls.PROVEN])
         if not self._solved:
-            self._run(time, self._loops.deepen, *roots, row, seeds, limits.depth, nodes, out=out)
+            self._run(
+                time, self._loops.deepen, *roots, row, seeds, limits.depth, nodes, 0, 0, out=out
+            )
 
     def _run(
         self, seconds: float | None, loop: Callable[..., None], *arguments: Any, out: Any
@@ -148,7 +150,7 @@ class Engine:
         out = numbers(loops_calls.FOUND)
         if self._fills:
             self._run(None, self._loops.finish, *roots, 1, out=out)
-        self._run(None, self._loops.deepen, *roots, words(1), 1, 1, out=out)
+        self._run(None, self._loops.deepen, *roots, words(1), 1, 1, 0, 0, out=out)
 
 
 def _roots(state: State) -> tuple[Any, Any, Any]:

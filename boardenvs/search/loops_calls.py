@@ -31,31 +31,25 @@ def finish(
 
 def deepen(
     roots: Array, to_moves: Array, plies: Array, row: int, seeds: Array, max_depth: int, limit: int,
-    generation: int, table: Array, buffer: Array, keys: Array, counters: Array, out: Array,
+    distance: int, value: int, generation: int, table: Array, buffer: Array, keys: Array,
+    counters: Array, out: Array,
 ) -> None:  # fmt: skip
     """Search one of the positions deeper and deeper, with about `limit` nodes at most; the nodes
     that `finish` has spent on it count.
+
+    Where `distance` is not 0 the position lies so many plies down the line that the search before
+    has found: then only an action is written, one that reaches the `value` in `max_depth` plies.
+    (One function with two uses, since to compile the search for either takes seconds.)
     """
     found = out[row * FOUND : (row + 1) * FOUND]
+    root, to_move, ply, tag = load(roots, row * WIDTH), to_moves[row], plies[row], word(generation)
     counters[NODES] = found[SPENT]
     counters[LIMIT] = limit
-    think(
-        load(roots, row * WIDTH), to_moves[row], plies[row], max_depth, seeds[row],
-        word(generation), table, buffer, keys, counters, found,
-    )  # fmt: skip
-    found[SPENT] = counters[NODES]
-
-
-def go_on(
-    roots: Array, to_moves: Array, plies: Array, row: int, distance: int, depth: int, value: int,
-    limit: int, generation: int, table: Array, buffer: Array, keys: Array, counters: Array,
-    out: Array,
-) -> None:  # fmt: skip
-    """Write an action of a position on the line that `deepen` has found in this generation."""
-    counters[NODES] = 0
-    counters[LIMIT] = limit
     counters[ABORTED] = 0
-    out[row * FOUND + ACTION] = follow(
-        load(roots, row * WIDTH), to_moves[row], plies[row], distance, depth, value,
-        word(generation), table, buffer, keys, counters,
-    )  # fmt: skip
+    if distance == 0:
+        think(root, to_move, ply, max_depth, seeds[row], tag, table, buffer, keys, counters, found)
+    else:
+        found[ACTION] = follow(
+            root, to_move, ply, distance, max_depth, value, tag, table, buffer, keys, counters
+        )
+    found[SPENT] = counters[NODES]
