@@ -36,6 +36,21 @@ def worth(game: Game, position: Position, depth: int, distance: int = 0) -> int:
     return max(worths(game, position, depth, distance).values())
 
 
+def worth_by_memory(game: Game, position: Position, depth: int) -> int:
+    """The same where many lines come to the same positions."""
+    known: dict[tuple[int, int, int], int] = {}
+
+    def value(here: Position, left: int) -> int:
+        if left == 0 or is_over(game, here):
+            return worth(game, here, 0, depth - left)
+        key = (here.own, here.opp, left)
+        if key not in known:
+            known[key] = max(-value(game.next(here, a), left - 1) for a in here.legal_actions())
+        return known[key]
+
+    return value(position, depth)
+
+
 def worths(game: Game, position: Position, depth: int, distance: int = 0) -> dict[int, int]:
     """The same of each legal action."""
     return {

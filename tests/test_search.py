@@ -10,13 +10,22 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
-from negamax import WIN, loses_within, wins_within, worth, worths
+from negamax import WIN, loses_within, wins_within, worth, worth_by_memory, worths
 from variants import make, random_line, random_position
 
 from boardenvs.fen import parse_position
-from boardenvs.games import Othello
+from boardenvs.games import Othello, parse
 from boardenvs.kernel import get_backend, set_backend
-from boardenvs.search import Engine, Limits, Results, analyse, engine_for, memory, search_trees
+from boardenvs.search import (
+    Engine,
+    Limits,
+    Results,
+    analyse,
+    engine,
+    engine_for,
+    memory,
+    search_trees,
+)
 from boardenvs.state import Position, State, concat, stack, take
 
 # Machine code for each game takes seconds to make: these stand for all.
@@ -97,6 +106,53 @@ def test_near_the_end_too_and_exact_values_stay(name: str, seed: int) -> None:
                 assert not is_final  # the soonest win has been found
 
 
+@pytest.mark.parametrize(
+    ("spec", "text", "deepest"),
+    [
+        ("wolf_and_sheep", "8/3w4/8/8/8/s7/3s3s/2s5 sheep 1", 10),
+        ("wolf_and_sheep", "8/8/3w4/8/7s/8/8/s1s1s3 sheep 7", 10),
+        ("wolf_and_sheep", "8/8/8/4w3/1s6/8/1s1s3s/8 sheep 13", 10),
+        ("wolf_and_sheep:rules=described", "8/3w4/8/8/8/s7/3s3s/2s5 wolf 4", 6),
+        ("wolf_and_sheep:rules=described", "8/8/3w4/s3s3/8/8/7s/2s5 wolf 194", 7),  # of 200 plies
+        ("othello", "8/8/3b4/3bb3/3brr2/8/8/8 red 3", 6),
+        ("lines_of_action", "w6b/8/8/8/5w2/8/1b6/8 black 45", 5),  # of 50 steps
+    ],
+)
+def test_where_many_lines_meet(spec: str, text: str, deepest: int) -> None:
+    """Deeper, and so with what the table holds of other lines and earlier iterations."""
+    game = parse(spec)
+    position = parse_position(game, text)
+    set_backend("numpy")
+    state = stack([position])
+    for depth in range(deepest - 2, deepest + 1):
+        found = Engine(game).search(state, seeds_of(state), Limits(depth), forced=True)
+        assert found.value == worth_by_memory(game, position, depth)
+        assert found.depth == depth or found.exact
+    set_backend(None)
+
+
+def test_a_table_that_forgets_costs_time_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = make("othello")
+    monkeypatch.setattr(engine, "_SLOTS", 2)
+    forgetful, spent = Engine(game), 0
+    for seed in range(12):
+        position = random_position(game, seed, 30)
+        state = stack([position])
+        known, found = (
+            searcher.search(state, seeds_of(state), Limits(5), forced=True)
+            for searcher in (engine_for(game), forgetful)
+        )
+        spent += int(found.nodes[0] - known.nodes[0])
+        assert found.value == known.value
+        line = forgetful.line(position, found)
+        assert len(line) == 5
+        for action in line:
+            assert position.is_legal(action)
+            position = game.next(position, action)
+        assert -worth(game, position, 0) == found.value  # the line leads to what it promises
+    assert spent > 0
+
+
 def test_exact_is_what_no_heuristic_had_a_say_in() -> None:
     """Six empty squares: the value is exact as soon as the depth reaches all ends, not before."""
     game = make("othello")
@@ -164,15 +220,15 @@ def test_what_is_over_or_forced_is_not_searched() -> None:
     over = parse_position(game, "8/8/8/8/8/8/8/bbb5 black 40")
     forced = parse_position(game, "8/8/8/8/8/8/8/brr5 black 4")
     state = stack([over, forced, game.start()])
-    engine, seeds = engine_for(game), seeds_of(state)
-    found = engine.search(state, seeds, Limits(3))
+    searcher, seeds = engine_for(game), seeds_of(state)
+    found = searcher.search(state, seeds, Limits(3))
     assert found.action[:2].tolist() == [game.noop, 3]
     assert (found.nodes > 0).tolist() == [False, False, True]
     assert (found.depth > 0).tolist() == [False, False, True]
-    found = engine.search(state, seeds, Limits(3), forced=True)
+    found = searcher.search(state, seeds, Limits(3), forced=True)
     assert (found.nodes > 0).tolist() == [False, True, True]
     assert found.value[1] == WIN + 4
-    empty = engine.search(take(state, []), seeds[:0], Limits(3))
+    empty = searcher.search(take(state, []), seeds[:0], Limits(3))
     assert [len(getattr(empty, f.name)) for f in fields(Results)] == [0] * 5
 
 
@@ -231,7 +287,7 @@ def test_a_time_ends_a_search() -> None:
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no such signals here")
 def test_ctrl_c_ends_a_search() -> None:
     for _ in backends("othello"):
-        engine = engine_for(make("othello"))
+        searcher = engine_for(make("othello"))
         main = threading.main_thread().ident
         assert main is not None
         timer = threading.Timer(0.1, signal.pthread_kill, (main, signal.SIGINT))
@@ -242,7 +298,7 @@ def test_ctrl_c_ends_a_search() -> None:
         # And the engine is as good as before.
         state = stack([make("othello").start()])
         assert_same(
-            engine.search(state, seeds_of(state), Limits(3)),
+            searcher.search(state, seeds_of(state), Limits(3)),
             Engine(make("othello")).search(state, seeds_of(state), Limits(3)),
         )
 
@@ -278,12 +334,12 @@ def test_a_finished_game_is_not_analysed() -> None:
 def test_an_engine_stays_with_its_backend() -> None:
     if not find_spec("numba"):
         pytest.skip("numba is not installed")
-    *_, engine = [engine_for(make("othello")) for _ in backends("othello")]
-    assert engine is not engine_for(make("othello")) or get_backend() == "numba"
+    *_, compiled = [engine_for(make("othello")) for _ in backends("othello")]
+    assert compiled is not engine_for(make("othello")) or get_backend() == "numba"
     set_backend("numpy")
     try:
         with pytest.raises(RuntimeError, match="this engine is of 'numba', not of 'numpy'"):
-            engine.search(sample_of("othello"), np.ones(6, np.uint64), Limits(2))
+            compiled.search(sample_of("othello"), np.ones(6, np.uint64), Limits(2))
     finally:
         set_backend(None)
 
