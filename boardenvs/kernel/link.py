@@ -54,9 +54,10 @@ def link(
     """The functions of these modules, compiled with these rules by the backend in use.
 
     Later modules may use the functions of earlier ones; only those of the last one are called from
-    Python. `kernels` and `constants` give the names
-    that `loops` declares; a constant also replaces one of that name in a module.
+    Python. `kernels` and `constants` give the names that `loops` declares; a constant also replaces
+    one of that name in a module. ValueError where two modules define the same name.
     """
+    _check_names(sources)
     if get_backend() == "numba":
         return _link_native(sources, kernels, constants)
     namespace = {name: getattr(loops, name) for name in _HELPERS} | {
@@ -107,12 +108,39 @@ def _node(width: int, decorator: str) -> str:
     )
 
 
+def _check_names(sources: Sequence[ModuleType]) -> None:
+    """All modules become one: a name defined twice would silently be that of the later module."""
+    owners: dict[str, str] = {}
+    for source in sources:
+        for name in sorted(_defined(source)):
+            if name in owners:
+                raise ValueError(f"{owners[name]} and {source.__name__} both define {name!r}")
+            owners[name] = source.__name__
+
+
+def _defined(source: ModuleType) -> set[str]:
+    """The names of a module's own functions and constants."""
+    names: set[str] = set()
+    for statement in _statements(source):
+        if isinstance(statement, ast.FunctionDef):
+            names.add(statement.name)
+        elif isinstance(statement, ast.Assign):
+            targets = (node for target in statement.targets for node in ast.walk(target))
+            names |= {node.id for node in targets if isinstance(node, ast.Name)}
+    return names
+
+
+def _statements(source: ModuleType) -> list[ast.stmt]:
+    """What a module says, without its imports."""
+    body = ast.parse(inspect.getsource(source)).body
+    return [s for s in body if not isinstance(s, (ast.Import, ast.ImportFrom))]
+
+
 def _body(source: ModuleType, given: Mapping[str, int], decorator: str) -> str:
-    """The module's constants and functions, without its imports, each function decorated."""
-    text = inspect.getsource(source)
+    """The module's constants and functions, each function decorated."""
     parts = []
-    for statement in ast.parse(text).body:
-        if isinstance(statement, (ast.Import, ast.ImportFrom)) or _is_given(statement, given):
+    for statement in _statements(source):
+        if _is_given(statement, given):
             continue
         if isinstance(statement, ast.FunctionDef):
             for argument in ast.walk(statement):
