@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch as th
-from sb3_contrib.common.maskable.distributions import MaskableCategorical
 
 from boardenvs.agents.policy import PolicyAgent, load_policy, save_policy
 from boardenvs.games import GAMES
 from boardenvs.openings import random_openings
 from training.config import Config
 from training.model import find_precision, make_env, make_model
+from training.network import MaskedChoice
 from training.policy import export_policy
 
 th.set_num_threads(1)
@@ -27,7 +27,7 @@ def test_numpy_and_torch_agree(game_id: str, tmp_path: Path) -> None:
             "game": game_id,
             "steps": 2048,
             "precision": "float32",
-            "self_play": {"boards": 32, "random_plies": [0, 10]},
+            "self_play": {"boards": 32, "opening_plies": [0, 10]},
             "ppo": {"hidden": [64, 48], "steps_per_update": 32, "batch_size": 256},
             "report": {"opponents": ["random"]},
         }
@@ -40,13 +40,13 @@ def test_numpy_and_torch_agree(game_id: str, tmp_path: Path) -> None:
     legal = env.game.legal(state)
     observation = th.as_tensor(env.game.observe(state).copy())
     with th.no_grad():
-        expected = model.policy.get_distribution(observation, legal).distribution
+        expected = model.policy.get_distribution(observation, legal)
         worth = model.policy.predict_values(observation).flatten().numpy()
-    assert isinstance(expected, MaskableCategorical)
+    assert isinstance(expected, MaskedChoice)
     logits, values = export_policy(model.policy, env.game).forward(env.game.observe(state))
     with np.errstate(under="ignore"):
         logits -= np.log(np.where(legal, np.exp(logits), 0).sum(axis=1, keepdims=True))
-    assert np.abs(logits - expected.logits.numpy())[legal].max() < 1e-3
+    assert np.abs(logits - expected.log_probs.numpy())[legal].max() < 1e-3
     assert np.abs(values - worth).max() < 1e-3
 
     path = tmp_path / "policy.npz"  # in float16

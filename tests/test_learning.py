@@ -18,7 +18,7 @@ CONFIG = {
     "game": "othello",
     "steps": 1_000_000,
     "checkpoint_every": 10_000_000,
-    "self_play": {"boards": 512, "random_plies": [0, 40]},
+    "self_play": {"boards": 512, "opening_plies": [0, 40]},
     "ppo": {
         "hidden": [256, 256],
         "steps_per_update": 32,

@@ -17,10 +17,12 @@ from boardenvs.agents import make_agent
 from boardenvs.agents.policy import PolicyAgent
 from boardenvs.game import Game
 from boardenvs.openings import random_openings
+from boardenvs.perft import successors
 from boardenvs.state import FloatArray, IntArray, State, take
 from training.config import Config
 from training.env import Group, SelfPlayEnv
 from training.model import make_env, make_model
+from training.openings import played_openings
 from training.pool import Pool
 from training.symmetry import BoardSymmetries
 
@@ -242,6 +244,47 @@ def test_a_game_keeps_its_symmetry_to_its_end() -> None:
         assert np.array_equal(env.symmetries.chosen[~dones], before[~dones])
         changed += int((env.symmetries.chosen != before).sum())
     assert changed > 20
+
+
+# ---- openings ----------------------------------------------------------------------------------
+
+
+def test_openings_of_an_agent_lead_where_random_ones_do_not() -> None:
+    """In Lines of Action to positions where a move connects all the mover's pieces."""
+    game = games.make("lines_of_action")
+
+    def share_won_in_one(shares: dict[str, float]) -> float:
+        rng = np.random.default_rng(0)
+        state = played_openings(game, shares, (0, 45), 0.25, 2000, rng)
+        assert not over(game, state).any()
+        assert set(state.ply.tolist()) <= set(range(46))
+        rows, _, after = successors(game, state)
+        won = after.terminated & (game.lead(after) < 0)
+        return len(set(rows[won].tolist())) / len(state.ply)
+
+    assert share_won_in_one({"random": 1.0}) < 0.005
+    assert share_won_in_one({"alphabeta:depth=1": 1.0}) > 0.015
+
+
+def test_openings_are_shared_out_and_repeat_with_the_seed() -> None:
+    game = games.make("othello")
+    shares = {"random": 0.75, "greedy": 0.25}
+    first, again, other = (
+        played_openings(game, shares, (3, 9), 0.0, 400, np.random.default_rng(seed))
+        for seed in (1, 1, 2)
+    )
+    assert len(first.ply) == 400
+    assert same(first, again)
+    assert not same(first, other)
+    # Without noise the last hundred are greedy's own: one of four first moves, all alike.
+    early = played_openings(game, {"greedy": 1.0}, (2, 2), 0.0, 200, np.random.default_rng(0))
+    assert len(set(early.own.tolist())) <= 12
+
+
+def test_openings_that_no_game_is_long_enough_for_are_refused() -> None:
+    game = games.make("lines_of_action")
+    with pytest.raises(ValueError, match="lasts 50 plies"):
+        played_openings(game, {"random": 1.0}, (50, 50), 0.0, 10, np.random.default_rng(0))
 
 
 # ---- going on ----------------------------------------------------------------------------------

@@ -47,7 +47,7 @@ TINY: dict[str, Any] = {
     "checkpoint_every": 1,
     "self_play": {
         "boards": 32,
-        "random_plies": [0, 20],
+        "opening_plies": [0, 20],
         "opponents": {"alphabeta:depth=1": 0.25},
         "pool": {"share": 0.25, "every": 2000, "size": 2, "at_once": 2},
     },
@@ -146,7 +146,7 @@ def test_configurations_that_come_with_the_project_are_valid(path: Path) -> None
         ("ppo.epochs=many", "ppo.epochs is 'many': .*valid integer"),
         ("ppo.gae_lambda=1.5", "ppo.gae_lambda is 1.5: .*less than or equal to 1"),
         ("steps=0", "steps is 0: .*greater than 0"),
-        ("self_play.random_plies=[9, 3]", r"random_plies is \[9, 3\]: .*range"),
+        ("self_play.opening_plies=[9, 3]", r"opening_plies is \[9, 3\]: .*range"),
         ("evaluation.opponents=[greddy]", "evaluation.opponents: .*Did you mean 'greedy'"),
         ("evaluation.opponents=[random, random]", "named twice"),
         ("ppo.batch_size=100", "ppo.batch_size is 100: it must divide"),
@@ -312,7 +312,7 @@ def test_every_game_trains_and_plays(tiny: str, rules: str) -> None:
 def test_one_role_can_learn_alone(tiny: str) -> None:
     settings = [
         "game=wolf_and_sheep", "self_play.learn=sheep", "self_play.pool.share=0.5",
-        "self_play.opponents={perfect: 0.5}", "self_play.random_plies=[0, 8]",
+        "self_play.opponents={perfect: 0.5}", "self_play.opening_plies=[0, 8]",
     ]  # fmt: skip
     assert ppo.main([tiny, *(word for item in settings for word in ("--set", item))]) == 0
     figures = load_newest(Path("runs/tiny/checkpoints"))[1]["figures"]

@@ -18,6 +18,7 @@ Plies = tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]]
 Positive = Annotated[int, Field(gt=0)]
 NotNegative = Annotated[float, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
+Part = Annotated[float, Field(gt=0, le=1)]
 
 # The names of boards that are not played against an opponent by specification.
 SELF_PLAY, POOL = "self-play", "pool"
@@ -42,13 +43,15 @@ class Pool(Settings):
 
 class SelfPlay(Settings):
     boards: Positive = 512
-    random_plies: Plies = (0, 40)
+    openings: Annotated[dict[str, Part], Field(min_length=1)] = Field(default={"random": 1.0})
+    opening_plies: Plies = (0, 40)
+    opening_noise: Share = 0.25
     symmetries: bool = True
     learn: str = "both"
-    opponents: dict[str, Annotated[float, Field(gt=0, le=1)]] = Field(default_factory=dict)
+    opponents: dict[str, Part] = Field(default_factory=dict)
     pool: Pool = Field(default_factory=Pool)
 
-    @field_validator("random_plies")
+    @field_validator("opening_plies")
     @classmethod
     def _ordered(cls, plies: tuple[int, int]) -> tuple[int, int]:
         return _ascending(plies)
@@ -170,6 +173,7 @@ class Config(Settings):
     def _check_opponents(self, game: games.Game) -> None:
         """ValueError where one cannot play, or is met in training and in the report."""
         groups = {
+            "self_play.openings": self.self_play.openings,
             "self_play.opponents": self.self_play.opponents,
             "evaluation.opponents": self.evaluation.opponents,
             "report.opponents": self.report.opponents,

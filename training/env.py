@@ -22,7 +22,7 @@ from boardenvs.agents import Agent
 from boardenvs.envs.batch import Batch
 from boardenvs.errors import IllegalActionError
 from boardenvs.game import Game
-from boardenvs.state import BoolArray, FloatArray, Int8Array, IntArray, concat, take
+from boardenvs.state import BoolArray, FloatArray, Int8Array, IntArray, State, concat, take
 from training.symmetry import BoardSymmetries
 
 ZERO_SUM, SAME_SIDE = -1.0, 1.0  # the factor of the next state's value
@@ -58,8 +58,8 @@ class SelfPlayEnv(VecEnv):
     Observations are (B, 8, 8, C) int8 of 0 and 1, rewards (B,) float32: +1, 0 or -1 to the mover,
     or the learner, where the step ended the game, else 0. Games that ended are replaced at once.
     `env_method("action_masks")` returns a list of one (B, A) bool array. With `symmetries` each
-    game is seen under one of the game's symmetries. A new game begins after a number of random
-    plies in the range `random_plies`.
+    game is seen under one of the game's symmetries. A new game begins with one of `starts`, drawn
+    uniformly, or by default after a number of random plies in the range `random_plies`.
     """
 
     def __init__(
@@ -68,13 +68,14 @@ class SelfPlayEnv(VecEnv):
         groups: Sequence[Group],
         *,
         random_plies: tuple[int, int] = (0, 0),
+        starts: State | None = None,
         symmetries: bool = False,
     ) -> None:
         self.game = game
         self.groups = list(groups)
+        how: dict[str, Any] = {"random_plies": random_plies, "starts": starts}
         self.batches = [
-            Batch(game, g.boards, opponent=g.opponent, seat=g.seat, random_plies=random_plies)
-            for g in groups
+            Batch(game, g.boards, opponent=g.opponent, seat=g.seat, **how) for g in groups
         ]
         ends = np.cumsum([g.boards for g in groups]).tolist()
         self.rows = [slice(end - g.boards, end) for g, end in zip(groups, ends, strict=True)]

@@ -8,39 +8,19 @@ from typing import Any
 
 import numpy as np
 import torch as th
-from gymnasium import spaces
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.logger import Logger
-from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.utils import LinearSchedule
 
 from boardenvs.agents import Agent, RandomAgent, make_agent
 from training.checkpoint import to_arrays, to_tensors
 from training.config import POOL, SELF_PLAY, Config
 from training.env import Group, SelfPlayEnv
+from training.network import BoardPolicy, Trunk
+from training.openings import played_openings
 
-
-class Trunk(BaseFeaturesExtractor):
-    """Fully connected layers that policy and value share: half the work of one stack for each.
-
-    They compute in `precision`, "float32" or "bfloat16", and store their weights in float32.
-    """
-
-    def __init__(
-        self, observation_space: spaces.Box, hidden: tuple[int, ...], precision: str = "float32"
-    ) -> None:
-        super().__init__(observation_space, hidden[-1])
-        sizes = (int(np.prod(observation_space.shape)), *hidden)
-        layers: list[th.nn.Module] = [th.nn.Flatten()]
-        for inputs, outputs in zip(sizes, hidden, strict=False):
-            layers += [th.nn.Linear(inputs, outputs), th.nn.ReLU()]
-        self.layers = th.nn.Sequential(*layers)
-        self._bfloat16 = precision == "bfloat16"
-
-    def forward(self, observations: th.Tensor) -> th.Tensor:
-        with th.autocast("cpu", th.bfloat16, enabled=self._bfloat16):
-            features: th.Tensor = self.layers(observations)
-        return features.float()
+# Openings of agents are played before the training begins, so many of them.
+_STARTS = 1 << 14
 
 
 def find_precision(setting: str) -> str:
@@ -66,10 +46,21 @@ def make_env(config: Config) -> SelfPlayEnv:
         Group(name, boards, special[name] if name in special else make_agent(name), seat)
         for name, boards in settings.groups()
     ]
+    game, starts = config.make_game(), None
+    if settings.openings.keys() != {"random"}:
+        starts = played_openings(
+            game,
+            settings.openings,
+            settings.opening_plies,
+            settings.opening_noise,
+            _STARTS,
+            np.random.default_rng([config.seed, _STARTS]),
+        )
     return SelfPlayEnv(
-        config.make_game(),
+        game,
         groups,
-        random_plies=settings.random_plies,
+        random_plies=settings.opening_plies,
+        starts=starts,
         symmetries=settings.symmetries,
     )
 
@@ -78,7 +69,7 @@ def make_model(config: Config, env: SelfPlayEnv) -> MaskablePPO:
     """An untrained model; seeds all random generators with the run's seed."""
     ppo = config.ppo
     model = MaskablePPO(
-        "MlpPolicy",
+        BoardPolicy,
         env,
         n_steps=ppo.steps_per_update,
         batch_size=ppo.batch_size,

@@ -1,0 +1,98 @@
+"""The network that learns: shared layers, and a masked choice of an action at the price of one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch as th
+from gymnasium import spaces
+from sb3_contrib.common.maskable.distributions import MaskableCategoricalDistribution
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
+from torch.nn.functional import log_softmax, softmax
+
+# Added to the logits of illegal actions: their probability is 0 in float32.
+_NEVER = -1e8
+
+
+class Trunk(BaseFeaturesExtractor):
+    """Fully connected layers that policy and value share: half the work of one stack for each.
+
+    They compute in `precision`, "float32" or "bfloat16", and store their weights in float32.
+    """
+
+    def __init__(
+        self, observation_space: spaces.Box, hidden: tuple[int, ...], precision: str = "float32"
+    ) -> None:
+        super().__init__(observation_space, hidden[-1])
+        sizes = (int(np.prod(observation_space.shape)), *hidden)
+        layers: list[th.nn.Module] = [th.nn.Flatten()]
+        for inputs, outputs in zip(sizes, hidden, strict=False):
+            layers += [th.nn.Linear(inputs, outputs), th.nn.ReLU()]
+        self.layers = th.nn.Sequential(*layers)
+        self._bfloat16 = precision == "bfloat16"
+
+    def forward(self, observations: th.Tensor) -> th.Tensor:
+        with th.autocast("cpu", th.bfloat16, enabled=self._bfloat16):
+            features: th.Tensor = self.layers(observations)
+        return features.float()
+
+
+class MaskedChoice(MaskableCategoricalDistribution):
+    """What sb3-contrib's own distribution is, faster where there are many actions.
+
+    Torch's `exp` and `logsumexp` take twelve times as long where logits are as low as those of
+    masked actions; its softmax does not. One draw by `multinomial` costs a random number for every
+    action. Together that was half of a training with 513 actions.
+    """
+
+    def proba_distribution(self, action_logits: th.Tensor) -> MaskedChoice:
+        self._set(action_logits.view(-1, self.action_dim))
+        return self
+
+    def apply_masking(self, masks: Any) -> None:
+        legal = th.as_tensor(masks, dtype=th.bool).reshape(self._logits.shape)
+        self._set(self._logits.masked_fill(~legal, _NEVER))
+
+    def _set(self, logits: th.Tensor) -> None:
+        self._logits = logits
+        self._known: dict[str, th.Tensor] = {}  # what was computed of them
+
+    @property
+    def log_probs(self) -> th.Tensor:
+        """The logarithms of the probabilities, (B, A)."""
+        if "log_probs" not in self._known:
+            self._known["log_probs"] = log_softmax(self._logits, dim=1)
+        return self._known["log_probs"]
+
+    @property
+    def probs(self) -> th.Tensor:
+        """The probabilities, (B, A)."""
+        if "probs" not in self._known:
+            self._known["probs"] = softmax(self._logits, dim=1)
+        return self._known["probs"]
+
+    def log_prob(self, actions: th.Tensor) -> th.Tensor:
+        return self.log_probs.gather(1, actions.view(-1, 1)).squeeze(1)
+
+    def entropy(self) -> th.Tensor:
+        return -(self.probs * self.log_probs).sum(dim=1)
+
+    def sample(self) -> th.Tensor:
+        """The first action at which the sum of probabilities reaches a random height."""
+        reached = self.probs.cumsum(dim=1)
+        height = (1 - th.rand(len(reached), 1)) * reached[:, -1:]  # above 0, and never too high
+        return (reached < height).sum(dim=1)
+
+    def mode(self) -> th.Tensor:
+        return self._logits.argmax(dim=1)
+
+
+class BoardPolicy(MaskableActorCriticPolicy):
+    """sb3-contrib's policy with `MaskedChoice`."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        assert isinstance(self.action_space, spaces.Discrete)
+        self.action_dist = MaskedChoice(int(self.action_space.n))
