@@ -4,14 +4,23 @@
 
 The ranks from 8 down to 1, each from file a to h: a piece is the first letter of its role, a
 number counts empty squares; then the role to move and the plies played (0 may be left out).
+
+Collections of Othello endgames write a position so, which is read as well:
+
+    ---------------------------XO------OX--------------------------- X
+
+All squares from a1 to h8, rank by rank, X for the first role, O for the second and - for empty
+ones, then the side to move: X or O, Black or White.
 """
 
 from __future__ import annotations
 
-from boardenvs.bitboard import SIZE
+from boardenvs.bitboard import SIZE, square_name
 from boardenvs.errors import PositionError, unknown
 from boardenvs.game import Game
 from boardenvs.state import Position
+
+_SIDES = {"X": 0, "O": 1, "Black": 0, "White": 1}
 
 
 def write_position(game: Game, position: Position) -> str:
@@ -38,15 +47,25 @@ def parse_position(game: Game, text: str) -> Position:
             f"move and perhaps the plies played, as in {write_position(game, game.start())!r}"
         )
     board, role, *ply = fields
-    if role not in game.roles:
-        raise PositionError(f"position {text!r}: {unknown('role', role, game.roles)}")
+    in_full = len(board) == SIZE * SIZE and "/" not in board
+    sides = dict(zip(game.roles, (0, 1), strict=True)) | (_SIDES if in_full else {})
+    if role not in sides:
+        raise PositionError(f"position {text!r}: {unknown('role', role, sides)}")
     if ply and not ply[0].isdecimal():
         raise PositionError(f"position {text!r}: {ply[0]!r} is no number of plies")
     try:
-        squares = _parse_board(game, board)
-        return game.position(squares, game.roles.index(role), int(ply[0]) if ply else 0)
+        squares = _parse_squares(board) if in_full else _parse_board(game, board)
+        return game.position(squares, sides[role], int(ply[0]) if ply else 0)
     except PositionError as error:
         raise PositionError(f"position {text!r}: {error}") from None
+
+
+def _parse_squares(board: str) -> tuple[int, int]:
+    for square, char in enumerate(board):
+        if char not in "XO-":
+            raise PositionError(f"{char!r} on {square_name(square)} is none of 'X', 'O' and '-'")
+    first, second = (sum(1 << s for s, c in enumerate(board) if c == disc) for disc in "XO")
+    return first, second
 
 
 def _parse_board(game: Game, board: str) -> tuple[int, int]:

@@ -1,14 +1,17 @@
-"""`boardenvs solve`: what it prints is what the table says, and its line is a game."""
+"""`boardenvs solve`: what it prints is what table or search say, and its line is a game."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from negamax import lead_with_best_play
 from placings import CLASSIC, DESCRIBED, game_of
 from typer.testing import CliRunner
+from variants import random_position
 
 from boardenvs.cli import app
 from boardenvs.fen import parse_position, write_position
@@ -26,9 +29,8 @@ def run(*words: str, code: int = 0) -> str:
     return result.output
 
 
-def solved(*words: str) -> dict[str, Any]:
-    answer: dict[str, Any] = json.loads(run(*words, "--json"))
-    return answer
+def solved(*words: str) -> Any:
+    return json.loads(run(*words, "--json"))
 
 
 def follow(spec: str, position: str, line: list[str]) -> Position:
@@ -117,7 +119,6 @@ def over_position() -> Position:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["othello"], "no tablebase of othello: only 'wolf_and_sheep' is solved exactly"),
         (["wolf_and_shep"], "Did you mean 'wolf_and_sheep'"),
         (["wolf_and_sheep:rules=x"], "one of 'classic', 'described'"),
         (["wolf_and_sheep", "--position", "8/8 wolf"], "the board has 2 ranks"),
@@ -125,6 +126,12 @@ def over_position() -> Position:
             ["wolf_and_sheep", "--position", "3w4/8/8/8/8/8/8/ss2s1s1 wolf"],
             "four sheep on squares of one colour",
         ),
+        (["othello", "--time", "0"], "time is 0.0: it must be more than 0 seconds"),
+        (["othello", "--depth", "101"], "depth is 101: it must be 1 to 100 plies"),
+        (["othello", "--position", "X" * 63 + "O Y"], "'Black', 'O', 'White', 'X', 'black', 'red'"),
+        (["othello", "--position", "-" * 63 + "x X"], "'x' on h8 is none of 'X', 'O' and '-'"),
+        (["othello", "--file", "a", "--position", "b"], "--file and --position are both given"),
+        (["othello", "--file", "no such file"], "no such file: No such file or directory"),
     ],
 )
 def test_errors_are_short_and_named(words: list[str], message: str) -> None:
@@ -146,3 +153,130 @@ def test_progress_is_not_on_standard_output(monkeypatch: pytest.MonkeyPatch, tmp
     monkeypatch.setenv("BOARDENVS_CACHE", str(tmp_path))
     result = CliRunner().invoke(app, ["solve", "wolf_and_sheep", "--json"])
     assert json.loads(result.stdout)["winner"] == "wolf"
+
+
+# ---- by search -----------------------------------------------------------------------------------
+
+# The examples of the command's help.
+ONE_MOVE_WINS = "1r2rrr1/2rbbr1b/rrbrbbbb/rrbrrbbb/rrbrrrrb/rrbrbrrb/r1bbrr2/2bbrb2 black 46"
+WON_IN_FIVE = "2bbb3/1b3w2/w2ww3/w1w1wb2/w4wb1/w2b4/w3b3/5bbb white 17"
+
+
+def test_the_examples_are_those_of_the_help() -> None:
+    text = run("--help")
+    assert ONE_MOVE_WINS.split()[0] in text
+    assert WON_IN_FIVE.split()[0] in text
+
+
+def test_the_end_of_othello() -> None:
+    answer = solved("othello", "--position", ONE_MOVE_WINS, "--moves")
+    assert (answer["game"], answer["position"]) == ("othello", ONE_MOVE_WINS)
+    assert (answer["winner"], answer["margin"]) == ("black", 2)
+    assert (answer["plies"], answer["value"], answer["depth"]) == (None, None, 14)
+    assert answer["moves"][0]["action"] == answer["line"][0] == "c8"
+    assert [(m["winner"], m["margin"]) for m in answer["moves"][:2]] == [("black", 2), ("red", 4)]
+    end = follow("othello", ONE_MOVE_WINS, answer["line"])
+    assert end.terminated
+    assert end.pieces(0).bit_count() - end.pieces(1).bit_count() == 2
+    text = run("othello", "--position", ONE_MOVE_WINS)
+    assert "Black wins by 2 with best play." in text
+    assert f"Best play: {' '.join(answer['line'])}" in text
+    assert f"{answer['nodes']:,} positions in " in text
+    assert "Moves" not in text
+
+
+def test_every_move_is_worth_what_plain_search_says() -> None:
+    game = parse("othello")
+    root = random_position(game, 4, 54)
+    names = {game.action_name(a, root): game.next(root, a) for a in root.legal_actions()}
+    answer = solved("othello", "--position", write_position(game, root), "--moves")
+    assert {move["action"] for move in answer["moves"]} == set(names)
+    leads = []
+    for move in answer["moves"]:
+        lead = -lead_with_best_play(game, names[move["action"]])
+        mover = game.roles[root.to_move if lead > 0 else 1 - root.to_move]
+        expected = ("draw", None) if lead == 0 else (mover, abs(lead))
+        assert (move["winner"], move["margin"]) == expected
+        leads.append(lead)
+    assert leads == sorted(leads, reverse=True)
+    assert len(set(leads)) > 2
+
+
+def test_a_win_of_lines_of_action() -> None:
+    answer = solved("lines_of_action", "--position", WON_IN_FIVE, "--moves")
+    assert (answer["winner"], answer["plies"], answer["margin"]) == ("white", 5, None)
+    first, second = answer["moves"][:2]
+    assert (first["action"], first["winner"], first["plies"]) == ("f7-c4", "white", 5)
+    assert (second["winner"], second["plies"]) == (None, None)  # the only move, so far ahead
+    values = [move["value"] for move in answer["moves"][1:]]
+    assert values == sorted(values, reverse=True)
+    end = follow("lines_of_action", WON_IN_FIVE, answer["line"])
+    assert end.terminated
+    assert parse("lines_of_action").result(end) == (0, 100)
+    text = run("lines_of_action", "--position", WON_IN_FIVE)
+    assert "White wins in 5 plies with best play." in text
+
+
+def test_what_is_not_solved() -> None:
+    answer = solved("othello", "--depth", "3")
+    assert (answer["winner"], answer["margin"], answer["depth"]) == (None, None, 3)
+    assert len(answer["line"]) == 3
+    text = " ".join(run("othello", "--depth", "3").split())
+    assert (
+        f"Not solved within the limits. 3 plies ahead the heuristic gives {answer['value']:+} to "
+        "black." in text
+    )
+    assert f"The best line found so far: {' '.join(answer['line'])}" in text
+    assert solved("othello", "--time", "0.05")["winner"] is None
+
+
+def test_what_is_over_or_a_draw() -> None:
+    over = "8/8/8/8/8/8/8/bbb5 red 41"
+    answer = solved("othello", "--position", over, "--moves")
+    assert (answer["winner"], answer["margin"]) == ("black", 3)
+    assert (answer["moves"], answer["line"], answer["nodes"]) == ([], [], 0)
+    assert "The game is over: black wins by 3." in run("othello", "--position", over)
+    last_step = "1w6/8/8/3b1b2/1w6/8/8/1w1b4 black 50"
+    text = run("lines_of_action", "--position", last_step)
+    assert "The game is over: a draw." in text
+    text = run("lines_of_action", "--position", last_step.replace("50", "49"))
+    assert "A draw with best play." in text
+
+
+def test_squares_in_full() -> None:
+    """From a1 to h8, as collections of endgames have them."""
+    game = parse("othello")
+    root = parse_position(game, ONE_MOVE_WINS)
+    squares = "".join(
+        "X" if root.own >> s & 1 else "O" if root.opp >> s & 1 else "-" for s in range(64)
+    )
+    for side in ("X", "Black", "black"):
+        assert parse_position(game, f"{squares} {side}") == root._replace(ply=0)
+    for side in ("O", "White", "red"):
+        other = parse_position(game, f"{squares} {side}")
+        assert (other.own, other.opp, other.to_move) == (root.opp, root.own, 1)
+    answer = solved("othello", "--position", f"{squares} X")
+    assert (answer["winner"], answer["margin"]) == ("black", 2)
+
+
+def test_a_file_of_positions(tmp_path: Path) -> None:
+    file = tmp_path / "ends.txt"
+    ends = "---XXXXX-OOOOOOX" + "OX" * 24
+    file.write_text(f"# two ends\n\n{ONE_MOVE_WINS} c8 +2\n{ends} White 3 -7\n")
+    answers = solved("othello", "--file", str(file))
+    assert [a["position"].split()[1:] for a in answers] == [["black", "46"], ["red", "0"]]
+    assert (answers[0]["winner"], answers[0]["margin"]) == ("black", 2)
+    alone = solved("othello", "--position", f"{ends} O")
+    for key in ("winner", "margin", "line"):
+        assert answers[1][key] == alone[key]
+    text = run("othello", "--file", str(file))
+    assert "black wins by 2" in text
+    assert "c8" in text
+    file.write_text(f"{NEARLY_WON}\n8/8/8/8/8/8/3w4/s1s1s1s1 sheep\n")
+    text = run("wolf_and_sheep", "--file", str(file))
+    assert "wolf wins in 1 ply" in text
+    file.write_text(f"{ONE_MOVE_WINS}\n8/8 black\n")
+    text = " ".join(run("othello", "--file", str(file), code=2).split())
+    assert f"{file.name}, line 2: position '8/8 black': the board has 2 ranks" in text
+    file.write_text("# nothing\n")
+    assert "has no positions" in run("othello", "--file", str(file), code=2)

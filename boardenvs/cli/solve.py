@@ -3,190 +3,170 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+import time as clock
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import Progress
 
     from boardenvs.game import Game
     from boardenvs.state import Position
-    from boardenvs.tablebase import Tablebase
 
 
-@dataclass(frozen=True)
-class MoveValue:
-    """A legal action and what it leads to with perfect play."""
+class Solver(Protocol):
+    """What solves positions: `solve_table.TableSolver` or `solve_search.SearchSolver`."""
 
-    action: str
-    winner: str | None  # the role that can force its win; None where the cap comes first
-    plies: int  # to the end, this one included
-    mistakes: float  # the share of the replies to it that give their side's value away
+    def solve(self, root: Position, progress: Progress) -> Any:
+        """What is known of a position, as a dataclass."""
 
+    def summary(self, solution: Any) -> str:
+        """The outcome in a few words."""
 
-@dataclass(frozen=True)
-class Solution:
-    """What is known of a position."""
-
-    game: str
-    position: str
-    winner: str | None  # as in MoveValue
-    plies: int  # to the end
-    moves: list[MoveValue]  # best first
-    line: list[str]  # a game that both sides play perfectly
-    positions: list[dict[str, Any]]  # all that are solved, counted: `boardenvs.tablebase.Count`
+    def show(self, console: Console, root: Position, solution: Any) -> None:
+        """Print all of it."""
 
 
 def solve(
-    game: Annotated[str, typer.Argument(help="The game, such as `wolf_and_sheep`.")],
+    game: Annotated[str, typer.Argument(help="The game, such as `othello`.")],
     position: Annotated[
         str | None,
         typer.Option(
-            help="The position, as ranks 8 to 1, role to move and plies played. "
-            "Default: the game's start.",
+            help="The position: ranks 8 to 1, role to move and plies played; or 64 squares from a1 "
+            "to h8 as `X`, `O` and `-`, then `X` or `O` to move. Default: the game's start.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Chooses between equal moves of the line.", min=0)] = 0,
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Solve many: a position a line, written in one of these ways; what follows it on "
+            "the line is not read.",
+        ),
+    ] = None,
+    time: Annotated[float, typer.Option(help="Seconds of search, at most about so many.")] = 60.0,
+    depth: Annotated[int, typer.Option(help="Plies of search at most, 1 to 100.")] = 100,
+    moves: Annotated[
+        bool, typer.Option("--moves", help="Also search every move, together for as long again.")
+    ] = False,
+    seed: Annotated[
+        int, typer.Option(help="Chooses between equal moves of a table's line.", min=0)
+    ] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Show who wins a position with perfect play, how soon, and by which moves.
+    r"""Show who wins a position with perfect play, by how much or how soon, and a line of play.
 
-    A winner hurries and a loser delays. The first time takes some seconds for a game; the solution
-    is then kept in the cache folder.
+    Wolf and Sheep is looked up in a table of all its positions, which takes some seconds to make
+    the first time and is kept in the cache folder. Other games are searched: Othello with at most
+    24 empty squares to the last disc, other positions deeper and deeper.
+
+    Black is behind here, and one move wins; white forces a win in five plies there:
 
     ```
+    boardenvs solve othello --moves \
+      --position "1r2rrr1/2rbbr1b/rrbrbbbb/rrbrrbbb/rrbrrrrb/rrbrbrrb/r1bbrr2/2bbrb2 black 46"
+    boardenvs solve lines_of_action \
+      --position "2bbb3/1b3w2/w2ww3/w1w1wb2/w4wb1/w2b4/w3b3/5bbb white 17"
     boardenvs solve wolf_and_sheep
     boardenvs solve wolf_and_sheep:rules=described --json
-    boardenvs solve wolf_and_sheep --position "8/8/5s1s/6s1/3w4/s7/8/8 wolf 20"
+    boardenvs solve othello --file endgames.txt --time 10
     ```
     """
-    from boardenvs.cli.console import make_console, no_compiling
     from boardenvs.fen import parse_position
     from boardenvs.games import parse
+
+    if file is not None and position is not None:
+        raise ValueError("--file and --position are both given: one of them says what to solve")
+    rules = parse(game)
+    with _backend_for(rules):
+        if file is not None:
+            _solve_all(_solver(rules, time, depth, moves, seed), _read(rules, file), as_json)
+            return
+        root = rules.start() if position is None else parse_position(rules, position)
+        _solve_one(_solver(rules, time, depth, moves, seed), root, as_json)
+
+
+def _has_table(game: Game) -> bool:
     from boardenvs.tablebase import Tablebase
 
-    rules = parse(game)
-    Tablebase.check_game(rules)
-    with no_compiling():
-        root = rules.start() if position is None else parse_position(rules, position)
-        solution = _look_up(_load(rules), root, seed)
-        if as_json:
-            typer.echo(json.dumps(asdict(solution), indent=1))
-        else:
-            _print(make_console(), rules, root, solution)
+    try:
+        Tablebase.check_game(game)
+    except ValueError:
+        return False
+    return True
 
 
-def _load(game: Game) -> Tablebase:
-    """The game's table, with a bar on standard error while it is solved."""
+def _backend_for(game: Game) -> AbstractContextManager[None]:
+    """A table needs no compiled rules; search does."""
+    from boardenvs.cli.console import no_compiling
+
+    return no_compiling() if _has_table(game) else nullcontext()
+
+
+def _solver(game: Game, time: float, depth: int, moves: bool, seed: int) -> Solver:
+    from boardenvs.cli.solve_search import SearchSolver
+    from boardenvs.cli.solve_table import TableSolver
+
+    return TableSolver(game, seed) if _has_table(game) else SearchSolver(game, time, depth, moves)
+
+
+def _solve_one(solver: Solver, root: Position, as_json: bool) -> None:
     from rich.console import Console
 
-    from boardenvs.cli.console import make_progress
-    from boardenvs.tablebase import Tablebase
+    from boardenvs.cli.console import make_console, make_progress
 
     with make_progress(Console(stderr=True)) as progress:
-        tasks: dict[str, Any] = {}
-
-        def report(what: str, done: int, total: int) -> None:
-            if what not in tasks:
-                tasks[what] = progress.add_task(what)
-            progress.update(tasks[what], completed=done, total=total)
-
-        return Tablebase.load(game, report)
+        solution = solver.solve(root, progress)
+    if as_json:
+        typer.echo(json.dumps(asdict(solution), indent=1))
+    else:
+        solver.show(make_console(), root, solution)
 
 
-def _look_up(table: Tablebase, root: Position, seed: int) -> Solution:
-    import numpy as np
+def _read(game: Game, file: Path) -> list[Position]:
+    """The positions of a file, one a line; empty lines and those that begin with # are skipped."""
+    from boardenvs.errors import PositionError
+    from boardenvs.fen import parse_position
 
-    from boardenvs.fen import write_position
-    from boardenvs.games import spec_of
-    from boardenvs.state import stack
-
-    game, state = table.game, stack([root])
-    value, plies = table.lookup(state)
-    moves = table.moves(state)
-    mistakes = table.mistakes(moves.after)
-    return Solution(
-        game=spec_of(game),
-        position=write_position(game, root),
-        winner=_winner(game, root, int(value[0])),
-        plies=int(plies[0]),
-        moves=[
-            MoveValue(
-                action=game.action_name(int(moves.actions[i]), root),
-                winner=_winner(game, root, int(moves.value[i])),
-                plies=int(moves.distance[i]),
-                mistakes=float(mistakes[i]),
-            )
-            for i in np.lexsort((-mistakes, -moves.worth))
-        ],
-        line=_perfect_line(game, root, seed),
-        positions=[count._asdict() for count in table.counts()],
-    )
+    roots = []
+    for number, line in enumerate(file.read_text().splitlines(), start=1):
+        words = line.split()
+        if not words or words[0].startswith("#"):
+            continue
+        has_ply = "/" in words[0] and len(words) > 2 and words[2].isdecimal()
+        try:
+            roots.append(parse_position(game, " ".join(words[: 3 if has_ply else 2])))
+        except PositionError as error:
+            raise ValueError(f"{file}, line {number}: {error}") from None
+    if not roots:
+        raise ValueError(f"{file} has no positions")
+    return roots
 
 
-def _winner(game: Game, position: Position, value: int) -> str | None:
-    """The role that wins where the side to move has this value."""
-    if value == 0:
-        return None
-    return game.roles[position.to_move if value > 0 else 1 - position.to_move]
-
-
-def _perfect_line(game: Game, position: Position, seed: int) -> list[str]:
-    import numpy as np
-
-    from boardenvs.agents import PerfectAgent
-    from boardenvs.state import stack
-
-    agent, rng, line = PerfectAgent(), np.random.default_rng(seed), []
-    while not (position.terminated or game.is_truncated(position)):
-        (action,) = agent.act(game, stack([position]), rng).tolist()
-        line.append(game.action_name(action, position))
-        position = game.next(position, action)
-    return line
-
-
-def _print(console: Console, game: Game, root: Position, solution: Solution) -> None:
+def _solve_all(solver: Solver, roots: list[Position], as_json: bool) -> None:
+    """A row of a table for each position."""
+    from rich.console import Console
     from rich.table import Table
-    from rich.text import Text
 
-    from boardenvs.render import to_ansi
+    from boardenvs.cli.console import make_console, make_progress
 
-    console.print(Text.from_ansi(to_ansi(game, root, legal=True)))
-    console.print(f"\n[bold]{_verdict(game, root, solution)}[/]\n")
-    if solution.moves:
-        table = Table(
-            title="Moves", caption="mistakes: the share of replies that give the result away"
-        )
-        table.add_column("move")
-        table.add_column("winner")
-        table.add_column("plies", justify="right")
-        table.add_column("mistakes", justify="right")
-        for move in solution.moves:
-            winner = move.winner or "the cap"
-            table.add_row(move.action, winner, str(move.plies), f"{move.mistakes:.0%}")
-        console.print(table)
-        console.print(f"\nA perfect line: {' '.join(solution.line)}\n")
-    table = Table(title="All positions, without a cap on plies")
-    for name in ("to move", "winner"):
-        table.add_column(name)
-    for name in ("positions", "of these over", "longest, in plies"):
-        table.add_column(name, justify="right")
-    for count in solution.positions:
-        numbers = [f"{count[name]:,}" for name in ("positions", "over", "longest")]
-        table.add_row(count["to_move"], count["winner"], *numbers)
-    console.print(table)
-
-
-def _verdict(game: Game, root: Position, solution: Solution) -> str:
-    """Who wins, in a sentence."""
-    if root.terminated:
-        return f"The game is over; winner: {solution.winner}."
-    if solution.winner is not None:
-        return f"Winner with perfect play: {solution.winner}; plies to the end: {solution.plies}."
-    paid = game.roles[game.result(root)[1] > game.result(root)[0]]
-    return (
-        f"Neither side can force an end within the {solution.plies} plies that max_plies leaves; "
-        f"the cap then pays the {paid}."
-    )
+    table = Table("", "position", "outcome", "best move", "seconds")
+    solutions = []
+    with make_progress(Console(stderr=True)) as progress:
+        for number, root in enumerate(progress.track(roots, description="positions"), start=1):
+            began = clock.perf_counter()
+            solution = solver.solve(root, progress)
+            seconds = clock.perf_counter() - began
+            best = solution.line[0] if solution.line else ""
+            outcome = solver.summary(solution)
+            table.add_row(str(number), solution.position, outcome, best, f"{seconds:.2f}")
+            solutions.append(solution)
+    if as_json:
+        typer.echo(json.dumps([asdict(solution) for solution in solutions], indent=1))
+    else:
+        make_console().print(table)
