@@ -10,7 +10,9 @@ import pytest
 from boardenvs.bench.measure import Measurement, measure
 from boardenvs.bench.peers import peers
 from boardenvs.bench.report import ratio
+from boardenvs.bench.search import searches
 from boardenvs.bench.workloads import Workload, workloads
+from boardenvs.kernel import set_backend
 
 
 def run(*arguments):
@@ -24,11 +26,11 @@ def run(*arguments):
 
 def test_tables_figures_and_pictures(tmp_path):
     result = run(
-        *("--games", "wolf_and_sheep", "--sizes", 1, 8, "--backends", "numpy", "--rounds", 2),
+        *("--games", "othello", "--sizes", 1, 8, "--backends", "numpy", "--rounds", 2),
         *("--seconds", 0.01, "--no-peers", "--out", tmp_path),
     )
     assert result.returncode == 0, result.stderr
-    for word in ("raw_env", "kernel", "vec_env", "SB3 VecEnv", "Bytes a board"):
+    for word in ("raw_env", "kernel", "vec_env", "SB3 VecEnv", "Bytes a board", "exact end"):
         assert word in result.stdout
     document = json.loads((tmp_path / "bench.json").read_text())
     rows = document["results"]
@@ -39,9 +41,18 @@ def test_tables_figures_and_pictures(tmp_path):
     for row in rows:
         assert len(row["plies_per_cpu_second"]) == 2
         assert row["median"] == np.median(row["plies_per_cpu_second"])
+    assert {(r["search"], r["positions"], r["unit"]) for r in document["search"]} == {
+        ("alpha-beta", 1, "nodes"),
+        ("exact end", 1, "nodes"),
+        ("MCTS", 1, "rollouts"),
+        ("MCTS", 64, "rollouts"),
+    }
+    for row in document["search"]:
+        assert len(row["per_cpu_second"]) == 2
+        assert row["median"] == np.median(row["per_cpu_second"])
     assert document["versions"]["numpy"] == np.__version__
-    assert (tmp_path / "wolf_and_sheep.png").read_bytes().startswith(b"\x89PNG")
-    assert {p.name for p in tmp_path.iterdir()} == {"bench.json", "wolf_and_sheep.png"}
+    assert (tmp_path / "othello.png").read_bytes().startswith(b"\x89PNG")
+    assert {p.name for p in tmp_path.iterdir()} == {"bench.json", "othello.png"}
 
 
 def test_wrong_input_is_named(tmp_path):
@@ -54,6 +65,18 @@ def test_our_workloads_count_what_they_play():
     for workload in workloads(["othello"], [16], ["numpy"]):
         count = workload.start()()
         assert count == 16 if workload.boards == 16 else 300 <= count < 300 + 70
+
+
+def test_searches_count_what_they_search():
+    found = list(searches(["lines_of_action", "wolf_and_sheep"], ["numpy"]))
+    assert {w.game for w in found} == {"lines_of_action"}
+    set_backend("numpy")
+    counts = {(w.interface, w.boards): w.start()() for w in found}
+    set_backend(None)
+    assert counts["MCTS", 1] == 100
+    assert counts["MCTS", 64] == 640
+    assert 2000 <= counts["alpha-beta", 1] < 2000 + 80**2  # the limit, and a look ahead
+    assert len({w.name for w in found}) == len(found) == 3
 
 
 @pytest.mark.parametrize("library", ["OpenSpiel", "PettingZoo"])

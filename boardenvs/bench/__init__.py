@@ -1,5 +1,5 @@
 """Speed and memory, ours and others': `python -m boardenvs.bench`.
 
-`workloads` says what is run, `peers` the same for other libraries, `measure` how often and how
-it is timed, `report` what comes out.
+`workloads` and `search` say what is run, `peers` the same for other libraries, `measure` how often
+and how it is timed, `report` what comes out.
 """

@@ -1,4 +1,4 @@
-"""`python -m boardenvs.bench`: random play through every interface, and other libraries'."""
+"""`python -m boardenvs.bench`: random play, ours and other libraries', and search."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ from pathlib import Path
 from boardenvs.bench.measure import measure, pin_to_one_core
 from boardenvs.bench.memory import bytes_per_board
 from boardenvs.bench.peers import peers
-from boardenvs.bench.report import memory_table, speed_table, write_json, write_picture
+from boardenvs.bench.report import (
+    memory_table,
+    search_table,
+    speed_table,
+    write_json,
+    write_picture,
+)
+from boardenvs.bench.search import searches
 from boardenvs.bench.workloads import workloads
 from boardenvs.cli.console import make_console, make_progress
 from boardenvs.errors import unknown
@@ -32,6 +39,7 @@ def main(words: Sequence[str] | None = None, prog: str = "python -m boardenvs.be
             parser.error(unknown("game", game_id, GAMES))
     pinned = pin_to_one_core()
     chosen = list(workloads(arguments.games, arguments.sizes, arguments.backends))
+    chosen += searches(arguments.games, arguments.backends)
     if not arguments.no_peers:
         chosen += peers([size for size in _PEER_SIZES if size <= max(arguments.sizes)])
     console = make_console()
@@ -43,17 +51,21 @@ def main(words: Sequence[str] | None = None, prog: str = "python -m boardenvs.be
             arguments.seconds,
             lambda name: progress.update(task, advance=1, description=name),
         )
+    played = [result for result in results if result.workload.unit == "plies"]
+    searched = [result for result in results if result.workload.unit != "plies"]
     memory = {game_id: bytes_per_board(game_id) for game_id in arguments.games}
-    console.print(speed_table(results))
+    console.print(speed_table(played))
+    if searched:
+        console.print(search_table(searched))
     console.print(memory_table(memory))
     for name, error in errors.items():
         console.print(f"[yellow]not run:[/] {name}: {error}")
     arguments.out.mkdir(parents=True, exist_ok=True)
     setting = {"rounds": arguments.rounds, "seconds": arguments.seconds, "one_core": pinned}
-    write_json(arguments.out / "bench.json", results, memory, setting, errors)
+    write_json(arguments.out / "bench.json", played, searched, memory, setting, errors)
     if find_spec("matplotlib"):
         for game_id in arguments.games:
-            write_picture(arguments.out / f"{game_id}.png", results, game_id)
+            write_picture(arguments.out / f"{game_id}.png", played, game_id)
     else:
         console.print("no pictures: they need matplotlib, pip install 'boardenvs[bench]'")
     console.print(f"the figures are in {arguments.out}/")
@@ -63,7 +75,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=prog,
         description="Measure the speed and memory of uniformly random play through every "
-        "interface, and other libraries' where they are installed.",
+        "interface, and other libraries' where they are installed; and the speed of search.",
         epilog=f"example: {prog} --games othello --sizes 1024 4096 --no-peers",
     )
     add = parser.add_argument

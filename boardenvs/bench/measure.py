@@ -15,15 +15,15 @@ from boardenvs.kernel import set_backend
 
 @dataclass
 class Measurement:
-    """Plies a second of one workload, one figure a round."""
+    """Plies, or what the workload counts, a second; one figure a round."""
 
     workload: Workload
-    cpu: list[float] = field(default_factory=list)  # plies a second of processor time
-    wall: list[float] = field(default_factory=list)  # plies a second on the clock
+    cpu: list[float] = field(default_factory=list)  # a second of processor time
+    wall: list[float] = field(default_factory=list)  # a second on the clock
 
     @property
     def median(self) -> float:
-        """Plies a CPU second."""
+        """The figure of processor time."""
         return float(np.median(self.cpu))
 
     @property
@@ -74,9 +74,9 @@ def measure(
 
 def _run(result: Measurement, play: Callable[[], int], seconds: float) -> None:
     play()  # after the others had the caches
-    plies = 0
+    done = 0
     cpu, wall = time.process_time(), time.perf_counter()
-    while (used := time.process_time() - cpu) < seconds or not plies:
-        plies += play()
-    result.cpu.append(plies / max(used, 1e-9))
-    result.wall.append(plies / (time.perf_counter() - wall))
+    while (used := time.process_time() - cpu) < seconds or not done:
+        done += play()
+    result.cpu.append(done / max(used, 1e-9))
+    result.wall.append(done / (time.perf_counter() - wall))

@@ -1,4 +1,4 @@
-"""What comes out: a table, a JSON file and a picture."""
+"""What comes out: tables, a JSON file and a picture of each game."""
 
 from __future__ import annotations
 
@@ -67,6 +67,30 @@ def speed_table(results: list[Measurement]) -> Table:
     return table
 
 
+def search_table(results: list[Measurement]) -> Table:
+    """Nodes and rollouts."""
+    table = Table(title="Search, nodes or rollouts a CPU second (medians)")
+    for name in ("game", "search", "backend"):
+        table.add_column(name)
+    table.add_column("positions at once", justify="right")
+    table.add_column("counted")
+    for name in ("a CPU second", "spread", "wall"):
+        table.add_column(name, justify="right")
+    for result in results:
+        w = result.workload
+        table.add_row(
+            w.game,
+            w.interface,
+            w.backend or "",
+            f"{w.boards:,}",
+            w.unit,
+            f"{result.median:,.0f}",
+            f"{result.spread:.0%}",
+            f"{np.median(result.wall):,.0f}",
+        )
+    return table
+
+
 def memory_table(memory: dict[str, dict[str, float]]) -> Table:
     """Bytes a board by game and interface."""
     table = Table(title="Bytes a board, peak during a step included")
@@ -82,6 +106,7 @@ def memory_table(memory: dict[str, dict[str, float]]) -> Table:
 def write_json(
     path: Path,
     results: list[Measurement],
+    searched: list[Measurement],
     memory: dict[str, dict[str, float]],
     setting: dict[str, Any],
     errors: dict[str, str],
@@ -108,6 +133,20 @@ def write_json(
         "python": platform.python_version(),
         "versions": {name: version(name) for name in _PACKAGES},
         "results": rows,
+        "search": [
+            {
+                "game": r.workload.game,
+                "search": r.workload.interface,
+                "backend": r.workload.backend,
+                "positions": r.workload.boards,
+                "unit": r.workload.unit,
+                "per_cpu_second": r.cpu,
+                "per_wall_second": r.wall,
+                "median": r.median,
+                "spread": r.spread,
+            }
+            for r in searched
+        ],
         "bytes_per_board": memory,
         "not_run": errors,
     }
@@ -149,7 +188,8 @@ def write_picture(path: Path, results: list[Measurement], game_id: str) -> None:
     axes.yaxis.set_major_formatter(FuncFormatter(lambda v, _: _short(v)))
     axes.grid(which="major", alpha=0.25)
     axes.set_title(f"Random play of {game_id.replace('_', ' ').title()} on one core")
-    axes.legend(fontsize=8, frameon=False, loc="lower right")
+    if axes.get_legend_handles_labels()[0]:  # with several batch sizes
+        axes.legend(fontsize=8, frameon=False, loc="lower right")
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     figure.tight_layout()

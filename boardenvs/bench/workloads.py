@@ -1,4 +1,4 @@
-"""What is measured: uniformly random play through each of our interfaces."""
+"""What is measured: uniformly random play through each of our interfaces; `search` has more."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _SLICE = 300
 
 @dataclass(frozen=True)
 class Workload:
-    """Random play of one game through one interface, `boards` at a time.
+    """Random play of one game through one interface, or search in it, `boards` at a time.
 
-    `start()` sets it up and returns a function that plays a slice and returns its plies; its
-    attribute `__self__`, where it has one, is what holds the boards.
+    `start()` sets it up and returns a function that does a slice of it and returns how much that
+    was, in plies or in another `unit`.
     """
 
     library: str
@@ -33,6 +33,7 @@ class Workload:
     boards: int
     backend: Backend | None
     start: Callable[[], Callable[[], int]]
+    unit: str = "plies"
 
     @property
     def name(self) -> str:

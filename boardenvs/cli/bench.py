@@ -6,7 +6,7 @@ import typer
 
 
 def bench(context: typer.Context) -> None:
-    """Measure the speed and memory of random play, through every interface and other libraries.
+    """Measure random play, through every interface and other libraries, and the speed of search.
 
     The options are those of `python -m boardenvs.bench`; `boardenvs bench --help` explains them.
     """
