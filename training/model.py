@@ -16,7 +16,7 @@ from boardenvs.agents import Agent, RandomAgent, make_agent
 from training.checkpoint import to_arrays, to_tensors
 from training.config import POOL, SELF_PLAY, Config
 from training.env import Group, SelfPlayEnv
-from training.network import BoardPolicy, Trunk
+from training.network import BoardPolicy, Trunk, flat_planes
 from training.openings import played_openings
 
 # Openings of agents are played before the training begins, so many of them.
@@ -86,6 +86,7 @@ def make_model(config: Config, env: SelfPlayEnv) -> MaskablePPO:
             "features_extractor_class": Trunk,
             "features_extractor_kwargs": {
                 "hidden": ppo.hidden,
+                "flat": flat_planes(env.game),
                 "precision": find_precision(config.precision),
             },
         },

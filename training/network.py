@@ -12,31 +12,72 @@ from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch.nn.functional import log_softmax, softmax
 
-# Added to the logits of illegal actions: their probability is 0 in float32.
+from boardenvs.game import Game
+from boardenvs.state import Array
+
+# What a flat plane weighs against one square of another plane.
+FLAT_WEIGHT = 4.0
+
+# The logits of illegal actions: their probability is 0 in float32.
 _NEVER = -1e8
 
 
 class Trunk(BaseFeaturesExtractor):
     """Fully connected layers that policy and value share: half the work of one stack for each.
 
-    They compute in `precision`, "float32" or "bfloat16", and store their weights in float32.
+    A plane of `flat` is the same on all squares: it is one input, not 64 that would outweigh the
+    pieces. The layers compute in `precision`, "float32" or "bfloat16", and store their weights in
+    float32.
     """
 
     def __init__(
-        self, observation_space: spaces.Box, hidden: tuple[int, ...], precision: str = "float32"
+        self,
+        observation_space: spaces.Box,
+        hidden: tuple[int, ...],
+        flat: tuple[int, ...] = (),
+        precision: str = "float32",
     ) -> None:
         super().__init__(observation_space, hidden[-1])
-        sizes = (int(np.prod(observation_space.shape)), *hidden)
-        layers: list[th.nn.Module] = [th.nn.Flatten()]
+        rows, columns, planes = observation_space.shape
+        self._flat = list(flat)
+        self._full = [plane for plane in range(planes) if plane not in flat]
+        sizes = (rows * columns * len(self._full) + len(flat), *hidden)
+        layers: list[th.nn.Module] = []
         for inputs, outputs in zip(sizes, hidden, strict=False):
             layers += [th.nn.Linear(inputs, outputs), th.nn.ReLU()]
         self.layers = th.nn.Sequential(*layers)
         self._bfloat16 = precision == "bfloat16"
 
     def forward(self, observations: th.Tensor) -> th.Tensor:
+        inputs = observations[..., self._full].flatten(1)
+        if self._flat:
+            inputs = th.cat([inputs, observations[:, 0, 0, self._flat] * FLAT_WEIGHT], dim=1)
         with th.autocast("cpu", th.bfloat16, enabled=self._bfloat16):
-            features: th.Tensor = self.layers(observations)
+            features: th.Tensor = self.layers(inputs)
         return features.float()
+
+    def for_all_squares(self, weights: Array) -> Array:
+        """The first layer's weights (outputs, inputs) as those (64, C, outputs) of a layer that
+        sees every square of every plane.
+        """
+        pieces = weights[:, : 64 * len(self._full)]
+        found = np.empty((64, len(self._full) + len(self._flat), len(weights)), np.float32)
+        found[:, self._full] = pieces.T.reshape(64, len(self._full), -1)
+        found[:, self._flat] = weights[:, pieces.shape[1] :].T * (FLAT_WEIGHT / 64)
+        return found
+
+
+def flat_planes(game: Game) -> tuple[int, ...]:
+    """The planes of the observation that are the same on all squares, seen on random positions."""
+    rng = np.random.default_rng(0)
+    state = game.init(256)
+    seen = []
+    for _ in range(40):
+        seen.append(game.observe(state))
+        state = game.step(state, game.sample(state, rng))
+    observations = np.concatenate(seen)
+    same = (observations == observations[:, :1, :1]).all(axis=(0, 1, 2))
+    return tuple(np.flatnonzero(same).tolist())
 
 
 class MaskedChoice(MaskableCategoricalDistribution):
