@@ -20,7 +20,7 @@ from variants import HERE, make
 import boardenvs
 from boardenvs.kernel import set_backend
 from boardenvs.kernel.link import array_for_loops, link
-from boardenvs.search import engine, trees
+from boardenvs.search import Limits, engine, trees
 from boardenvs.search.memory import node_width, node_words, words
 from boardenvs.state import unstack
 
@@ -98,58 +98,58 @@ def test_recursive_loops_are_not_called_with_bare_numbers() -> None:
                     assert not (isinstance(bare, ast.Name) and bare.id.isupper()), ast.unparse(call)
 
 
-# Links a small module and the search of Wolf and Sheep, and says what had to be compiled.
+# Links the small module, searches Wolf and Sheep, and says what had to be compiled for the first.
 SCRIPT = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
-import numpy as np
-import loops_perft
-from boardenvs import games
-from boardenvs.search import Engine, Limits, search_trees
-from boardenvs.search.memory import node_words
 import test_link
-
-game = games.make("wolf_and_sheep")
-state, seeds = game.init(1), np.ones(1, np.uint64)
-small = test_link.linked("wolf_and_sheep", [loops_perft])
-perft = small.perft(node_words(state), 0, 4)
-engine = Engine(game)
-found = engine.search(state, seeds, Limits(6))
-loops = engine._loops
-print(json.dumps({
-    "results": [perft, int(found.value[0]), int(found.nodes[0])],
-    "compiled": [sum(f.stats.cache_misses.values()) for f in (small.perft, loops.deepen)],
-    "loaded": [sum(f.stats.cache_hits.values()) for f in (small.perft, loops.deepen)],
-    "signatures": [len(f.nopython_signatures) for f in (small.count, loops.search)],
-}))
+print(json.dumps(test_link.perft_and_search(sys.argv[2] == "search")))
 """
+
+
+def perft_and_search(with_search: bool) -> dict[str, list[int]]:
+    game = make("wolf_and_sheep")
+    small = linked("wolf_and_sheep", [loops_perft])
+    results = [small.perft(node_words(game.init(1)), 0, 4)]
+    if with_search:
+        seeds = np.ones(1, np.uint64)
+        found = engine.engine_for(game).search(game.init(1), seeds, Limits(6))
+        results += [int(found.value[0]), int(found.nodes[0])]
+    return {
+        "results": results,
+        "compiled": [sum(small.perft.stats.cache_misses.values())],
+        "loaded": [sum(small.perft.stats.cache_hits.values())],
+        "signatures": [len(small.count.nopython_signatures)],
+    }
+
+
+def in_a_process(what: str, **variables: str) -> dict[str, list[int]]:
+    path = str(Path(boardenvs.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, str(HERE), what],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"BOARDENVS_BACKEND": "numba", "PYTHONPATH": path} | variables,
+    )
+    assert done.returncode == 0, done.stderr
+    answer: dict[str, list[int]] = json.loads(done.stdout)
+    return answer
 
 
 def test_a_second_process_compiles_nothing(tmp_path: Path) -> None:
     pytest.importorskip("numba")
-    environment = dict(
-        os.environ,
-        BOARDENVS_CACHE=str(tmp_path),
-        BOARDENVS_BACKEND="numba",
-        PYTHONPATH=str(Path(boardenvs.__file__).parents[1]),
-    )
+    first, second = (in_a_process("perft", BOARDENVS_CACHE=str(tmp_path)) for _ in range(2))
+    assert first["compiled"] == [1]
+    assert first["signatures"] == [1]  # of the function that calls itself
+    assert (second["compiled"], second["loaded"]) == ([0], [1])
+    assert second["results"] == first["results"] == [344]
 
-    def run() -> dict[str, list[int]]:
-        arguments = [sys.executable, "-c", SCRIPT, str(HERE)]
-        done = subprocess.run(
-            arguments, capture_output=True, text=True, check=False, env=environment
-        )
-        assert done.returncode == 0, done.stderr
-        answer: dict[str, list[int]] = json.loads(done.stdout)
-        return answer
 
-    first, second = run(), run()
-    assert first["compiled"] == [1, 1]
-    assert first["signatures"] == [1, 1]  # of the recursive functions
-    assert second["compiled"] == [0, 0]
-    assert second["loaded"] == [1, 1]
-    assert second["results"] == first["results"]
-    assert first["results"][0] == 344
+def test_search_runs_from_what_another_process_compiled() -> None:
+    pytest.importorskip("numba")
+    set_backend("numba")
+    assert in_a_process("search")["results"] == perft_and_search(True)["results"]
 
 
 @pytest.fixture(autouse=True)

@@ -374,7 +374,7 @@ def test_priors_and_values_steer() -> None:
 
 
 def test_more_exploring_spreads_the_tries() -> None:
-    game, state = make("lines_of_action"), sample_of("lines_of_action", 6)
+    game, state = make("othello"), sample_of("othello", 6)
     state = take(state, ~state.terminated)
     widest = [
         search_trees(game, state, seeds_of(state), rollouts=150, c=c)[0].max(axis=1).mean()
