@@ -25,7 +25,7 @@ class Openings(NamedTuple):
     @property
     def distinct(self) -> int:
         """How many of the positions are distinct."""
-        return len(_first_of_each(self.state))
+        return len(first_of_each(self.state))
 
 
 def random_openings(
@@ -53,11 +53,11 @@ def distinct_openings(
     """
     found = _random_lines(game, count, plies, rng, keep)
     for _ in range(_ROUNDS):
-        first = _first_of_each(found.state)
+        first = first_of_each(found.state)
         if len(first) >= count:
             break
         found = _join([_select(found, first), _random_lines(game, count, plies, rng, keep)])
-    first = _first_of_each(found.state)
+    first = first_of_each(found.state)
     return _select(found, np.resize(first, count))
 
 
@@ -117,8 +117,8 @@ def _join(parts: Sequence[Openings]) -> Openings:
     return Openings(concat([p.state for p in parts]), np.concatenate([p.actions for p in parts]))
 
 
-def _first_of_each(state: State) -> IntArray:
-    """The row of each distinct position's first appearance, ascending."""
+def first_of_each(state: State) -> IntArray:
+    """The row of each distinct position's first appearance, ascending, (N,) int64."""
     key = np.stack(
         [state.own, state.opp, state.to_move.astype(np.uint64), state.ply.astype(np.uint64)], axis=1
     )

@@ -132,6 +132,10 @@ def test_an_interval_of_equal_scores_is_no_point_and_stays_in_range() -> None:
     assert high == 1.0
     assert 0.9 < low < 0.95
     assert score_interval(np.zeros(50)) == pytest.approx((0.0, 1 - low))
+    for pairs in range(1, 1200):  # to the last bit: error bars must not be negative
+        for score in (0.0, 1.0):
+            low, high = score_interval(np.full(pairs, score))
+            assert low <= score <= high
 
 
 def test_no_pairs_are_refused() -> None:

@@ -19,7 +19,8 @@ from boardenvs.game import Game
 from boardenvs.openings import random_openings
 from boardenvs.perft import successors
 from boardenvs.state import FloatArray, IntArray, State, take
-from training.config import Config
+from boardenvs.tablebase import Tablebase
+from training.config import Config, SelfPlay
 from training.env import Group, SelfPlayEnv
 from training.model import make_env, make_model
 from training.openings import played_openings
@@ -255,7 +256,8 @@ def test_openings_of_an_agent_lead_where_random_ones_do_not() -> None:
 
     def share_won_in_one(shares: dict[str, float]) -> float:
         rng = np.random.default_rng(0)
-        state = played_openings(game, shares, (0, 45), 0.25, 2000, rng)
+        settings = SelfPlay(openings=shares, opening_plies=(0, 45))
+        state = played_openings(game, settings, 2000, rng)
         assert not over(game, state).any()
         assert set(state.ply.tolist()) <= set(range(46))
         rows, _, after = successors(game, state)
@@ -269,22 +271,36 @@ def test_openings_of_an_agent_lead_where_random_ones_do_not() -> None:
 def test_openings_are_shared_out_and_repeat_with_the_seed() -> None:
     game = games.make("othello")
     shares = {"random": 0.75, "greedy": 0.25}
+    settings = SelfPlay(openings=shares, opening_plies=(3, 9), opening_noise=0)
     first, again, other = (
-        played_openings(game, shares, (3, 9), 0.0, 400, np.random.default_rng(seed))
-        for seed in (1, 1, 2)
+        played_openings(game, settings, 400, np.random.default_rng(seed)) for seed in (1, 1, 2)
     )
     assert len(first.ply) == 400
     assert same(first, again)
     assert not same(first, other)
     # Without noise the last hundred are greedy's own: one of four first moves, all alike.
-    early = played_openings(game, {"greedy": 1.0}, (2, 2), 0.0, 200, np.random.default_rng(0))
+    settings = SelfPlay(openings={"greedy": 1}, opening_plies=(2, 2), opening_noise=0)
+    early = played_openings(game, settings, 200, np.random.default_rng(0))
     assert len(set(early.own.tolist())) <= 12
 
 
 def test_openings_that_no_game_is_long_enough_for_are_refused() -> None:
     game = games.make("lines_of_action")
     with pytest.raises(ValueError, match="lasts 50 plies"):
-        played_openings(game, {"random": 1.0}, (50, 50), 0.0, 10, np.random.default_rng(0))
+        played_openings(game, SelfPlay(opening_plies=(50, 50)), 10, np.random.default_rng(0))
+
+
+def test_undecided_openings_are_those_that_the_winner_of_the_start_still_wins() -> None:
+    game = games.make("wolf_and_sheep")
+    settings = SelfPlay(undecided=True, opening_plies=(0, 30))
+    state = played_openings(game, settings, 1000, np.random.default_rng(0))
+    value, _ = Tablebase.load(game).lookup(state)
+    assert len(value) == 1000
+    assert (value == np.where(state.to_move == 1, 1, -1)).all()
+    # Without it most random openings are lost for the sheep.
+    state = played_openings(game, SelfPlay(opening_plies=(0, 30)), 1000, np.random.default_rng(0))
+    value, _ = Tablebase.load(game).lookup(state)
+    assert (value == np.where(state.to_move == 1, 1, -1)).mean() < 0.6
 
 
 # ---- going on ----------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""How strong a policy is: paired games against a panel, and the exact solution where there is one.
+"""How strong a policy is: paired games against a panel.
 
 The opponents of a panel are fixed, and so are the openings: each is played twice, with roles
 swapped.
@@ -6,22 +6,15 @@ swapped.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 from pydantic import BaseModel
 
 from boardenvs.agents import Agent, make_agent
 from boardenvs.arena import MatchResult, play_match
+from boardenvs.arena.book import undecided
 from boardenvs.games import Game
-from boardenvs.openings import distinct_openings
-from boardenvs.state import BoolArray, IntArray, State, take, where
-from boardenvs.tablebase import Tablebase
+from boardenvs.state import BoolArray, IntArray, State, where
 from training.config import Panel
-
-# Positions from random games by which agreement with the exact solution is measured.
-_POSITIONS = 4000
-_POSITION_PLIES = (0, 30)
 
 
 class Score(BaseModel):
@@ -50,7 +43,7 @@ class PanelResult(BaseModel):
     steps: int
     minutes: float
     scores: dict[str, Score]
-    agreement: dict[str, float] = {}  # by role, see `agreement`
+    exact: dict[str, float] = {}  # by figure, see `training.exact`
 
     @property
     def worst(self) -> tuple[float, float]:
@@ -60,7 +53,7 @@ class PanelResult(BaseModel):
 
     def __str__(self) -> str:
         parts = [f"{name} {score}" for name, score in self.scores.items()]
-        return "   ".join(parts + [f"exact ({k}) {v:.3f}" for k, v in self.agreement.items()])
+        return "   ".join(parts + [f"{name} {value:.4g}" for name, value in self.exact.items()])
 
 
 def evaluate(game: Game, agent: Agent, panel: Panel, seed: int) -> dict[str, Score]:
@@ -74,7 +67,14 @@ def evaluate(game: Game, agent: Agent, panel: Panel, seed: int) -> dict[str, Sco
 def match(game: Game, a: Agent, b: Agent, panel: Panel, seed: int) -> MatchResult:
     """The games between two agents; RuntimeError where one of them fails."""
     result = play_match(
-        game, a, b, panel.pairs, opening_plies=panel.opening_plies, seed=seed, record=True
+        game,
+        a,
+        b,
+        panel.pairs,
+        opening_plies=panel.opening_plies,
+        keep=undecided,
+        seed=seed,
+        record=True,
     )
     for conduct in result.conduct:
         if conduct.forfeits:
@@ -116,26 +116,3 @@ def _replay(game: Game, actions: IntArray) -> State:
         going = played >= 0
         state = where(going, game.step(state, np.where(going, played, game.noop)), state)
     return state
-
-
-def agreement(game: Game, agent: Agent, seed: int) -> Mapping[str, float]:
-    """The share of positions in which the agent's move keeps what the position is worth.
-
-    They come from random games, and are those in which some move gives it away; by the role to
-    move. Empty for a game that is not solved exactly, or where no move can spoil anything.
-    """
-    try:
-        table = Tablebase.load(game)
-    except ValueError:
-        return {}
-    openings_rng, rng = np.random.default_rng(seed).spawn(2)
-    state = distinct_openings(game, _POSITIONS, _POSITION_PLIES, openings_rng).state
-    keeps = table.preserving(state)
-    matters = np.flatnonzero(keeps.sum(axis=1) < game.legal(state).sum(axis=1))
-    state, keeps = take(state, matters), keeps[matters]
-    kept = keeps[np.arange(len(matters)), agent.act(game, state, rng)]
-    return {
-        role: float(kept[state.to_move == i].mean())
-        for i, role in enumerate(game.roles)
-        if (state.to_move == i).any()
-    }

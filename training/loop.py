@@ -13,10 +13,12 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 from boardenvs.agents.policy import Policy, PolicyAgent, save_policy
 from boardenvs.files import write_atomically
+from boardenvs.state import FloatArray
 from training.checkpoint import save_checkpoint
 from training.config import POOL, SELF_PLAY, Config
 from training.env import Ended, SelfPlayEnv
-from training.evaluation import PanelResult, agreement, evaluate
+from training.evaluation import PanelResult, evaluate
+from training.exact import examine
 from training.interrupt import InterruptRequest
 from training.model import capture, entropy_bonus, model_file, restore
 from training.policy import export_policy
@@ -52,8 +54,8 @@ class Training(BaseCallback):
         self.display: Display
         self._pool = Pool(folder / "pool", config.self_play.pool.size, config.seed)
         self._interrupt = interrupt
-        self._seconds_before = 0.0  # of earlier parts of the run
-        self._clock = time.monotonic()
+        # Wall and CPU time, of earlier parts of the run and when this part began.
+        self._before, self._began = np.zeros(2), _clocks()
         self._steps_saved = 0
         self._steps_seen = 0  # at the start of the update
         self._updates_seen = 0
@@ -61,13 +63,15 @@ class Training(BaseCallback):
     # ---- state for checkpoints ---------------------------------------------------------------
 
     @property
-    def minutes(self) -> float:
-        return (self._seconds_before + time.monotonic() - self._clock) / 60
+    def times(self) -> tuple[float, float]:
+        """Minutes of wall time and of CPU time that the run has taken, evaluations included."""
+        wall, cpu = (self._before + _clocks() - self._began) / 60
+        return float(wall), float(cpu)
 
     def is_finished(self, steps: int) -> bool:
         """Whether the steps or the minutes of the run are used up."""
         limit = self.config.minutes
-        return steps >= self.config.steps or (limit is not None and self.minutes >= limit)
+        return steps >= self.config.steps or (limit is not None and self.times[0] >= limit)
 
     def save(self) -> None:
         """Write a checkpoint; OSError where that cannot be, and then those before it are kept."""
@@ -76,7 +80,7 @@ class Training(BaseCallback):
             "config": self.config.model_dump(mode="json"),
             "model": capture(_maskable(self.model), self.env),
             "pool": self._pool.snapshot(),
-            "minutes": self.minutes,
+            "times": self.times,
             "figures": self.figures,
             "results": [r.model_dump() for r in self.results],
             "best": self.best and self.best.model_dump(),
@@ -88,7 +92,7 @@ class Training(BaseCallback):
     def load(self, model: MaskablePPO, content: dict[str, Any]) -> list[str]:
         """Go on from what `save` has written; returns what could not be restored."""
         restore(model, self.env, content["model"])
-        self._seconds_before = 60 * content["minutes"]
+        self._before = 60 * np.array(content["times"])
         self.figures = content["figures"]
         self.results = [PanelResult.model_validate(r) for r in content["results"]]
         self.best = content["best"] and PanelResult.model_validate(content["best"])
@@ -100,7 +104,7 @@ class Training(BaseCallback):
     # ---- SB3's hooks -------------------------------------------------------------------------
 
     def _on_training_start(self) -> None:
-        self._clock = time.monotonic()
+        self._began = _clocks()
         if not self.results:
             self._evaluate()
             self._add_to_pool()
@@ -165,9 +169,9 @@ class Training(BaseCallback):
         seed = PANEL_SEED + config.seed
         result = PanelResult(
             steps=model.num_timesteps,
-            minutes=self.minutes,
+            minutes=self.times[0],
             scores=evaluate(self.env.game, player, config.evaluation, seed),
-            agreement=dict(agreement(self.env.game, player, seed)),
+            exact=examine(self.env.game, player, seed),
         )
         self.results.append(result)
         is_best = self.best is None or result.worst > self.best.worst
@@ -226,6 +230,11 @@ def _game_figures(ended: dict[str, Ended]) -> dict[str, float]:
         if name != SELF_PLAY:
             figures[f"games/{name}"] = e.points / e.games if e.games else np.nan
     return figures
+
+
+def _clocks() -> FloatArray:
+    """The wall clock and this process's CPU clock, in seconds."""
+    return np.array([time.monotonic(), time.process_time()])
 
 
 def _is_due(before: int, now: int, every: int) -> bool:

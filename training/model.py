@@ -20,7 +20,7 @@ from training.network import BoardPolicy, Trunk, flat_planes
 from training.openings import played_openings
 
 # Openings of agents are played before the training begins, so many of them.
-_STARTS = 1 << 14
+_STARTS = 1 << 16
 
 
 def find_precision(setting: str) -> str:
@@ -47,15 +47,9 @@ def make_env(config: Config) -> SelfPlayEnv:
         for name, boards in settings.groups()
     ]
     game, starts = config.make_game(), None
-    if settings.openings.keys() != {"random"}:
-        starts = played_openings(
-            game,
-            settings.openings,
-            settings.opening_plies,
-            settings.opening_noise,
-            _STARTS,
-            np.random.default_rng([config.seed, _STARTS]),
-        )
+    if settings.openings.keys() != {"random"} or settings.undecided:
+        rng = np.random.default_rng([config.seed, _STARTS])
+        starts = played_openings(game, settings, _STARTS, rng)
     return SelfPlayEnv(
         game,
         groups,

@@ -7,63 +7,67 @@ that knows where to go also end shortly before a win.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from boardenvs.agents import make_agent
+from boardenvs.arena.book import undecided
 from boardenvs.envs.batch import is_over
 from boardenvs.game import Game
+from boardenvs.openings import first_of_each
 from boardenvs.state import State, concat, take
+from training.config import SelfPlay
 
-# Rounds of playing before the openings asked for count as not to be had.
+# Rounds of playing until there are as many openings as asked for.
 _ROUNDS = 8
 
 
-def played_openings(
-    game: Game,
-    shares: Mapping[str, float],
-    plies: tuple[int, int],
-    noise: float,
-    count: int,
-    rng: np.random.Generator,
-) -> State:
-    """About `count` positions that are not over, after a uniformly random number of plies in [low,
-    high] played by agents with these specifications and shares.
+def played_openings(game: Game, settings: SelfPlay, count: int, rng: np.random.Generator) -> State:
+    """At most about `count` positions that are not over, played as the settings say.
 
-    Every ply is random with the chance `noise`. Games that end too early are played anew, so long
-    openings are rarer where games can be short. ValueError where practically all do.
+    Games that end too early are played anew, so long openings are rarer where games can be short.
+    Undecided ones are all distinct: else the few short openings of Wolf and Sheep would crowd out
+    the rest. ValueError where there are none.
     """
     parts = [
-        _played_by(game, spec, plies, noise, max(1, round(share * count)), rng)
-        for spec, share in shares.items()
+        _played_by(game, spec, settings, max(1, round(share * count)), rng)
+        for spec, share in settings.openings.items()
     ]
     return concat(parts)
 
 
 def _played_by(
-    game: Game,
-    spec: str,
-    plies: tuple[int, int],
-    noise: float,
-    count: int,
-    rng: np.random.Generator,
+    game: Game, spec: str, settings: SelfPlay, count: int, rng: np.random.Generator
 ) -> State:
-    agent = make_agent(spec)
-    found: list[State] = []
+    found = take(game.init(1), [False])
     for _ in range(_ROUNDS):
-        state, length = game.init(count), rng.integers(plies[0], plies[1], count, endpoint=True)
-        for ply in range(plies[1] + 1):
-            live = ~is_over(game, state)
-            found.append(take(state, live & (length == ply)))
-            state, length = take(state, live & (length > ply)), length[live & (length > ply)]
-            if not len(length):
-                break
-            random = rng.random(len(length)) < noise
-            actions = game.sample(state, rng)
-            actions[~random] = agent.act(game, take(state, ~random), rng)
-            state = game.step(state, actions)
-        if sum(len(part.ply) for part in found) >= count:
-            every = concat(found)
-            return take(every, rng.permutation(len(every.ply))[:count])
-    raise ValueError(f"no game of {spec!r} lasts {plies[0]} plies: lower self_play.opening_plies")
+        found = concat([found, *_round(game, spec, settings, count, rng)])
+        if settings.undecided:
+            found = take(found, first_of_each(found))
+        if len(found.ply) >= count:
+            break
+    if not len(found.ply):
+        low, _ = settings.opening_plies
+        raise ValueError(f"no game of {spec!r} lasts {low} plies: lower self_play.opening_plies")
+    return take(found, rng.permutation(len(found.ply))[:count])
+
+
+def _round(
+    game: Game, spec: str, settings: SelfPlay, count: int, rng: np.random.Generator
+) -> list[State]:
+    """The positions, at most `count`, that so many games reach after the plies drawn for each."""
+    agent, (low, high) = make_agent(spec), settings.opening_plies
+    found = []
+    state, length = game.init(count), rng.integers(low, high, count, endpoint=True)
+    for ply in range(high + 1):
+        live = ~is_over(game, state)
+        found.append(take(state, live & (length == ply)))
+        state, length = take(state, live & (length > ply)), length[live & (length > ply)]
+        if not len(length):
+            break
+        random = rng.random(len(length)) < settings.opening_noise
+        actions = game.sample(state, rng)
+        actions[~random] = agent.act(game, take(state, ~random), rng)
+        state = game.step(state, actions)
+    if settings.undecided:
+        found = [take(part, undecided(game, part)) for part in found]
+    return found

@@ -24,7 +24,7 @@ from training.interrupt import InterruptRequest
 from training.loop import REPORT_SEED, StopTraining, Training
 from training.model import make_env, make_model
 from training.progress import Display
-from training.report import judge, summary, write_report
+from training.report import Record, judge, summary, write_report
 
 EXIT_FAILURE, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 
@@ -81,8 +81,9 @@ def train(config: Config, folder: Path, resume: bool, console: Console) -> bool:
     model.policy.load_state_dict(training.best_policy)
     training.write_best(model)
     assert training.best is not None  # the first evaluation comes before the first step
+    record = Record(training.results, training.best, training.figures, *training.times)
     judgement = judge(config, folder / "policy.npz", REPORT_SEED + config.seed, console)
-    write_report(folder, config, training.results, training.best, training.figures, judgement)
+    write_report(folder, config, record, judgement)
     console.print(summary(folder, config, training.best, judgement))
     return True
 

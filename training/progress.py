@@ -87,7 +87,7 @@ class Display:
             figures[f"evaluation/{name}"] = score.score
             figures[f"evaluation_plies/{name}"] = score.plies
             figures[f"evaluation_wiped_out/{name}"] = score.wiped_out
-        figures |= {f"exact/{role}": share for role, share in result.agreement.items()}
+        figures |= {f"exact/{name.replace(' ', '_')}": x for name, x in result.exact.items()}
         self._log(figures, result.steps)
         self._scores = "".join(f"{name} {s.score:.2f}  " for name, s in result.scores.items())
         self.say(

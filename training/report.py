@@ -14,6 +14,7 @@ import itertools
 import json
 import platform
 from collections.abc import Iterable
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
@@ -29,7 +30,8 @@ from boardenvs.agents.shield import Shield
 from boardenvs.arena.ratings import rate
 from boardenvs.files import write_atomically
 from training.config import Config
-from training.evaluation import PanelResult, Score, agreement, match, score_of
+from training.evaluation import PanelResult, Score, match, score_of
+from training.exact import examine
 from training.model import find_precision, processor
 from training.plots import figures_over_steps, learning_curve, rating_scale
 
@@ -50,7 +52,7 @@ class Judgement(BaseModel):
     """The best policy against the report's opponents."""
 
     scores: dict[str, dict[str, Score]]  # of RAW and SHIELDED, by opponent
-    agreement: dict[str, dict[str, float]]  # of RAW and SHIELDED, by role
+    exact: dict[str, dict[str, float]]  # of RAW and SHIELDED, by figure
     ratings: dict[str, Rating]  # of all entrants, the strongest first
 
 
@@ -72,7 +74,7 @@ def judge(config: Config, file: Path, seed: int, console: Console) -> Judgement:
             kind: {spec: score_of(game, results[kind, spec]) for spec in config.report.opponents}
             for kind in (RAW, SHIELDED)
         },
-        agreement={k: dict(agreement(game, entrants[k], seed)) for k in (RAW, SHIELDED)},
+        exact={k: examine(game, entrants[k], seed) for k in (RAW, SHIELDED)},
         ratings={
             name: Rating(rating=value, low=_finite(low), high=_finite(high))
             for name, value, low, high in zip(*columns, strict=True)
@@ -80,21 +82,27 @@ def judge(config: Config, file: Path, seed: int, console: Console) -> Judgement:
     )
 
 
-def write_report(
-    folder: Path,
-    config: Config,
-    results: list[PanelResult],
-    best: PanelResult,
-    figures: list[dict[str, float]],
-    judgement: Judgement,
-) -> None:
+@dataclass(frozen=True)
+class Record:
+    """What happened in a run."""
+
+    results: list[PanelResult]
+    best: PanelResult
+    figures: list[dict[str, float]]  # of each update
+    minutes: float  # of wall time, without the report
+    cpu_minutes: float
+
+
+def write_report(folder: Path, config: Config, record: Record, judgement: Judgement) -> None:
     """Write the files of a finished run; README.md in this folder says what each is."""
+    results, best, figures = record.results, record.best, record.figures
     title = f"{config.name}: {games.spec_of(config.make_game())}, seed {config.seed}"
     result = {
         "config": config.model_dump(mode="json"),
         "made_with": _made_with(config),
         "steps": results[-1].steps,
-        "minutes": results[-1].minutes,
+        "minutes": record.minutes,
+        "cpu_minutes": record.cpu_minutes,
         "best": best.model_dump(),
         "report": judgement.model_dump(),
         "evaluations": [r.model_dump() for r in results],
@@ -108,7 +116,7 @@ def write_report(
     if figures:
         write_atomically(folder / "figures.png", figures_over_steps(title, figures))
         write_atomically(folder / "figures.csv", _csv(figures))
-    write_atomically(folder / "report.md", _page(title, config, results, best, judgement).encode())
+    write_atomically(folder / "report.md", _page(title, config, record, judgement).encode())
     # The last file: where it is, all others are.
     write_atomically(folder / "result.json", json.dumps(result, indent=2).encode())
 
@@ -131,9 +139,7 @@ def summary(folder: Path, config: Config, best: PanelResult, judgement: Judgemen
     return table
 
 
-def _page(
-    title: str, config: Config, results: list[PanelResult], best: PanelResult, judged: Judgement
-) -> str:
+def _page(title: str, config: Config, record: Record, judged: Judgement) -> str:
     game = config.make_game()
     made = ", ".join(f"{k} {v}" for k, v in _made_with(config).items())
     games_each = 2 * config.report.pairs
@@ -153,16 +159,16 @@ def _page(
         for name, r in judged.ratings.items()
     ]
     exact = [
-        (kind, role, f"{share:.3f}")
-        for kind, by_role in judged.agreement.items()
-        for role, share in by_role.items()
+        (name, *(f"{judged.exact[kind][name]:.4g}" for kind in (RAW, SHIELDED)))
+        for name in judged.exact[RAW]
     ]
     parts = [
         f"# {title}",
-        f"{results[-1].steps:,} steps in {results[-1].minutes:.1f} minutes. Made with {made}.",
+        f"{record.results[-1].steps:,} steps in {record.minutes:.1f} minutes of wall time and "
+        f"{record.cpu_minutes:.1f} of CPU time, evaluations included. Made with {made}.",
         f"The policy with the best worst score on the selection panel "
-        f"({', '.join(config.evaluation.opponents)}) is that of step {best.steps:,}. It is in "
-        f"`policy.npz` and plays as `policy:{Path('runs') / config.name / 'policy.npz'}`.",
+        f"({', '.join(config.evaluation.opponents)}) is that of step {record.best.steps:,}. "
+        f"It is in `policy.npz` and plays as `policy:{Path('runs') / config.name / 'policy.npz'}`.",
         "![Scores over steps](learning_curve.png)",
         "## Against the report's opponents",
         f"{games_each} games each, from openings that did not choose the policy; a draw counts ½. "
@@ -176,10 +182,13 @@ def _page(
     ]
     if exact:
         parts += [
-            "## Agreement with the exact solution",
-            "The share of positions, from random games and such that some move gives the game's "
-            "value away, in which the policy's move keeps it.",
-            _table(("player", "to move", "agreement"), exact),
+            "## By the exact solution",
+            "Of the positions that games can reach and a role has won: *keeps* is the share in "
+            "which its move keeps the win, *only* the same where one move does, *punishes* the "
+            "share of the other role's mistakes after which it wins against perfect play. *Leaks* "
+            "counts the positions in which the winner of the start gives its win away, of all that "
+            "any replies to its moves can lead to: at 0 it loses no line.",
+            _table(("figure", "policy", "shielded"), exact),
         ]
     parts += ["## The training", "![Figures of the training](figures.png)"]
     return "\n\n".join(parts) + "\n"

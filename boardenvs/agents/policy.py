@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -89,7 +90,8 @@ class Policy:
         (B, A) float32, and values, (B,) float32, which may lie outside -1 to 1.
         """
         planes_first = observation.transpose(0, 3, 1, 2)
-        x = planes_first.reshape(len(planes_first), -1).astype(np.float32)
+        inputs = math.prod(planes_first.shape[1:])  # no -1 for it: there may be no rows
+        x = planes_first.reshape(len(planes_first), inputs).astype(np.float32)
         for weights, biases in self.hidden:
             x = x @ weights
             x += biases

@@ -22,7 +22,8 @@ def score_interval(pair_scores: FloatArray) -> tuple[float, float]:
     squared = _Z95**2 / tosses
     centre = (mean + squared / 2) / (1 + squared)
     radius = math.sqrt(squared * mean * (1 - mean) + squared**2 / 4) / (1 + squared)
-    return max(0.0, centre - radius), min(1.0, centre + radius)
+    # Rounding may put an end on the wrong side of a mean of 0 or 1.
+    return min(mean, max(0.0, centre - radius)), max(mean, min(1.0, centre + radius))
 
 
 def share_interval(games: BoolArray) -> tuple[float, float]:

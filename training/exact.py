@@ -1,0 +1,135 @@
+"""How well a policy plays Wolf and Sheep, measured by the exact solution on all that can happen.
+
+Games of a panel show how often others find the policy's mistakes. The tablebase finds them all.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from boardenvs.agents import Agent
+from boardenvs.agents.perfect import PerfectAgent
+from boardenvs.envs.batch import is_over
+from boardenvs.game import Game
+from boardenvs.perft import successors
+from boardenvs.state import BoolArray, IntArray, State, concat, take
+from boardenvs.tablebase import Tablebase
+from boardenvs.tablebase.numbering import COUNT, numbers
+
+# Positions drawn, of all that a role can win, where there are more; the classic game's sheep have
+# 38,297.
+_POSITIONS = 40_000
+
+# Mistakes of the other role, drawn of all, after which the policy has to win against perfect play.
+_MISTAKES = 1000
+
+
+def examine(game: Game, agent: Agent, seed: int) -> dict[str, float]:
+    """What the exact solution says of the agent, by figure; empty for a game that is not solved.
+
+    Of all positions that games can reach, for each ROLE that wins some:
+
+    - `ROLE keeps`: the share of the positions won for it in which its move keeps the win;
+    - `ROLE only`: the same, of those in which one move keeps it and others do not;
+    - `ROLE punishes`: of the other role's mistakes that lead to such positions, the share after
+      which the agent wins against perfect play.
+
+    `ROLE leaks`, for the role that wins from the start: the positions in which the agent gives its
+    win away, of all that any replies to its own moves can lead to. At 0 it loses no line.
+    """
+    try:
+        table = Tablebase.load(game)
+    except ValueError:
+        return {}
+    sample_rng, rng = np.random.default_rng(seed).spawn(2)
+    figures: dict[str, float] = {}
+    for role, name in enumerate(game.roles):
+        won = _drawn(_won(game, role), _POSITIONS, sample_rng)
+        if not len(won.ply):
+            continue
+        keeping = table.preserving(won)
+        kept = _keeps(keeping, agent.act(game, won, rng))
+        only = (keeping.sum(axis=1) == 1) & (game.legal(won).sum(axis=1) > 1)
+        figures[f"{name} keeps"] = float(kept.mean())
+        figures[f"{name} only"] = float(kept[only].mean()) if only.any() else 1.0
+        mistakes = _drawn(_mistakes(game, 1 - role), _MISTAKES, sample_rng)
+        if len(mistakes.ply):
+            figures[f"{name} punishes"] = _wins(game, agent, mistakes, rng)
+    winner = _winner_of_the_start(table)
+    figures[f"{game.roles[winner]} leaks"] = float(_leaks(table, agent, winner, rng))
+    return figures
+
+
+def _winner_of_the_start(table: Tablebase) -> int:
+    start = table.game.init(1)
+    value, _ = table.lookup(start)
+    return int(start.to_move[0]) if value[0] > 0 else 1 - int(start.to_move[0])
+
+
+@lru_cache(maxsize=4)
+def _won(game: Game, role: int) -> State:
+    """The positions, won for the role to move, that games from the start can reach."""
+    table = Tablebase.load(game)
+    seen: BoolArray = np.zeros(COUNT, np.bool_)
+    found, level = [], game.init(1)
+    while len(level.ply):
+        level = _new(game, level, seen)
+        value, _ = table.lookup(level)
+        found.append(take(level, (level.to_move == role) & (value > 0)))
+        level = successors(game, level)[2]
+    return concat(found)
+
+
+@lru_cache(maxsize=4)
+def _mistakes(game: Game, role: int) -> State:
+    """The positions after each move by which the role, in such a position, gives its win away."""
+    moves = Tablebase.load(game).moves(_won(game, role))
+    return _new(game, take(moves.after, moves.value < 0), np.zeros(COUNT, np.bool_))
+
+
+def _leaks(table: Tablebase, agent: Agent, role: int, rng: np.random.Generator) -> int:
+    game, leaks = table.game, 0
+    seen: BoolArray = np.zeros(COUNT, np.bool_)
+    level = _new(game, game.init(1), seen)
+    while len(level.ply):
+        mine = level.to_move == role
+        own = take(level, mine)
+        actions = agent.act(game, own, rng)
+        value, _ = table.lookup(own)
+        leaks += int(((value > 0) & ~_keeps(table.preserving(own), actions)).sum())
+        after = [game.step(own, actions), successors(game, take(level, ~mine))[2]]
+        level = _new(game, concat(after), seen)
+    return leaks
+
+
+def _wins(game: Game, agent: Agent, state: State, rng: np.random.Generator) -> float:
+    """The share of these positions that the agent, to move in all of them, wins."""
+    role, wins, count = int(state.to_move[0]), 0, len(state.ply)
+    players: dict[int, Agent] = {role: agent, 1 - role: PerfectAgent()}
+    while len(state.ply):
+        state = game.step(state, players[int(state.to_move[0])].act(game, state, rng))
+        over = is_over(game, state)
+        wins += int((game.goal(take(state, over))[:, role] == 100).sum())
+        state = take(state, ~over)
+    return wins / count
+
+
+def _new(game: Game, state: State, seen: BoolArray) -> State:
+    """One row of each position that is neither over nor `seen`; from now on these are."""
+    state = take(state, ~is_over(game, state))
+    keys, first = np.unique(numbers(game, state), return_index=True)
+    new = ~seen[keys]
+    seen[keys] = True
+    return take(state, first[new])
+
+
+def _drawn(state: State, count: int, rng: np.random.Generator) -> State:
+    rows = rng.permutation(len(state.ply))[:count]
+    return take(state, np.sort(rows))
+
+
+def _keeps(keeping: BoolArray, actions: IntArray) -> BoolArray:
+    kept: BoolArray = keeping[np.arange(len(actions)), actions]
+    return kept
