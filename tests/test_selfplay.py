@@ -292,7 +292,7 @@ def test_openings_that_no_game_is_long_enough_for_are_refused() -> None:
 
 def test_undecided_openings_are_those_that_the_winner_of_the_start_still_wins() -> None:
     game = games.make("wolf_and_sheep")
-    settings = SelfPlay(undecided=True, opening_plies=(0, 30))
+    settings = SelfPlay(undecided=1, opening_plies=(0, 30))
     state = played_openings(game, settings, 1000, np.random.default_rng(0))
     value, _ = Tablebase.load(game).lookup(state)
     assert len(value) == 1000

@@ -510,12 +510,16 @@ def test_the_clock_can_end_a_run(tiny: str) -> None:
 
 
 def test_policies_are_ranked_by_their_worst_score() -> None:
-    def result(*scores: float) -> PanelResult:
+    def result(*scores: float, **exact: float) -> PanelResult:
         made = {
             str(i): Score(score=s, low=0, high=1, wins=0, draws=0, losses=0)
             for i, s in enumerate(scores)
         }
-        return PanelResult(steps=0, minutes=0, scores=made)
+        return PanelResult(steps=0, minutes=0, scores=made, exact=exact)
 
-    assert result(0.8, 0.7).worst > result(1.0, 0.6).worst
-    assert result(0.9, 0.6).worst > result(0.8, 0.6).worst
+    assert result(0.8, 0.7).rank > result(1.0, 0.6).rank
+    assert result(0.9, 0.6).rank > result(0.8, 0.6).rank
+    # In a solved game: first no leaks, then the shares count as scores.
+    assert result(0.8, leaks=0, keeps=0.6).rank > result(0.9, leaks=1, keeps=0.9).rank
+    assert result(0.8, leaks=0, keeps=0.7).rank > result(0.9, leaks=0, keeps=0.6).rank
+    assert result(0.8, leaks=2, keeps=0.7).worst == 0.7

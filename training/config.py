@@ -46,7 +46,7 @@ class SelfPlay(Settings):
     openings: Annotated[dict[str, Part], Field(min_length=1)] = Field(default={"random": 1.0})
     opening_plies: Plies = (0, 40)
     opening_noise: Share = 0.25
-    undecided: bool = False
+    undecided: Share = 0.0
     symmetries: bool = True
     learn: str = "both"
     opponents: dict[str, Part] = Field(default_factory=dict)

@@ -15,6 +15,7 @@ from boardenvs.arena.book import undecided
 from boardenvs.games import Game
 from boardenvs.state import BoolArray, IntArray, State, where
 from training.config import Panel
+from training.exact import LEAKS
 
 
 class Score(BaseModel):
@@ -46,10 +47,22 @@ class PanelResult(BaseModel):
     exact: dict[str, float] = {}  # by figure, see `training.exact`
 
     @property
-    def worst(self) -> tuple[float, float]:
-        """What policies are ranked by: the worst score, and the mean where that is equal."""
-        scores = [s.score for s in self.scores.values()]
-        return min(scores), sum(scores) / len(scores)
+    def worst(self) -> float:
+        """The lowest score, shares of the exact solution included."""
+        return min(self._scores())
+
+    @property
+    def rank(self) -> tuple[bool, float, float]:
+        """What policies are ranked by: no leaks, the worst score, the mean where that is equal."""
+        scores = self._scores()
+        return not any(self._leaks()), min(scores), sum(scores) / len(scores)
+
+    def _scores(self) -> list[float]:
+        shares = [value for name, value in self.exact.items() if not name.endswith(LEAKS)]
+        return [s.score for s in self.scores.values()] + shares
+
+    def _leaks(self) -> list[float]:
+        return [value for name, value in self.exact.items() if name.endswith(LEAKS)]
 
     def __str__(self) -> str:
         parts = [f"{name} {score}" for name, score in self.scores.items()]

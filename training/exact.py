@@ -22,6 +22,9 @@ from boardenvs.tablebase.numbering import COUNT, numbers
 # 38,297.
 _POSITIONS = 40_000
 
+# The figure that is no share.
+LEAKS = "leaks"
+
 # Mistakes of the other role, drawn of all, after which the policy has to win against perfect play.
 _MISTAKES = 1000
 
@@ -58,7 +61,7 @@ def examine(game: Game, agent: Agent, seed: int) -> dict[str, float]:
         if len(mistakes.ply):
             figures[f"{name} punishes"] = _wins(game, agent, mistakes, rng)
     winner = _winner_of_the_start(table)
-    figures[f"{game.roles[winner]} leaks"] = float(_leaks(table, agent, winner, rng))
+    figures[f"{game.roles[winner]} {LEAKS}"] = float(_leaks(table, agent, winner, rng))
     return figures
 
 

@@ -22,33 +22,37 @@ _ROUNDS = 8
 
 
 def played_openings(game: Game, settings: SelfPlay, count: int, rng: np.random.Generator) -> State:
-    """At most about `count` positions that are not over, played as the settings say.
+    """About `count` positions that are not over, played as the settings say.
 
     Games that end too early are played anew, so long openings are rarer where games can be short.
-    Undecided ones are all distinct: else the few short openings of Wolf and Sheep would crowd out
-    the rest. ValueError where there are none.
+    Undecided openings are distinct before they are repeated: else the few short ones of Wolf and
+    Sheep would crowd out the rest. ValueError where there are none.
     """
     parts = [
-        _played_by(game, spec, settings, max(1, round(share * count)), rng)
+        _played_by(game, spec, settings, kept, max(1, round(share * part * count)), rng)
         for spec, share in settings.openings.items()
+        for kept, part in ((False, 1 - settings.undecided), (True, settings.undecided))
+        if part
     ]
     return concat(parts)
 
 
 def _played_by(
-    game: Game, spec: str, settings: SelfPlay, count: int, rng: np.random.Generator
+    game: Game, spec: str, settings: SelfPlay, kept: bool, count: int, rng: np.random.Generator
 ) -> State:
+    """`count` openings by one agent; undecided ones where `kept`."""
     found = take(game.init(1), [False])
     for _ in range(_ROUNDS):
-        found = concat([found, *_round(game, spec, settings, count, rng)])
-        if settings.undecided:
+        played = concat(_round(game, spec, settings, count, rng))
+        found = concat([found, take(played, undecided(game, played)) if kept else played])
+        if kept:
             found = take(found, first_of_each(found))
         if len(found.ply) >= count:
             break
     if not len(found.ply):
         low, _ = settings.opening_plies
         raise ValueError(f"no game of {spec!r} lasts {low} plies: lower self_play.opening_plies")
-    return take(found, rng.permutation(len(found.ply))[:count])
+    return take(found, np.resize(rng.permutation(len(found.ply)), count))
 
 
 def _round(
@@ -68,6 +72,4 @@ def _round(
         actions = game.sample(state, rng)
         actions[~random] = agent.act(game, take(state, ~random), rng)
         state = game.step(state, actions)
-    if settings.undecided:
-        found = [take(part, undecided(game, part)) for part in found]
     return found

@@ -82,7 +82,7 @@ class Display:
 
     def evaluated(self, result: PanelResult, is_best: bool) -> None:
         """Show and log an evaluation."""
-        figures = {"evaluation/worst": result.worst[0]}
+        figures = {"evaluation/worst": result.worst}
         for name, score in result.scores.items():
             figures[f"evaluation/{name}"] = score.score
             figures[f"evaluation_plies/{name}"] = score.plies
