@@ -309,6 +309,12 @@ def test_every_game_trains_and_plays(tiny: str, rules: str) -> None:
     assert ("sheep leaks" in exact) == (rules == "wolf_and_sheep")
 
 
+def test_reversi_learns_what_othello_does(tiny: str, whole: dict[str, Any]) -> None:
+    """The rules are the same, so the same seed gives the same weights."""
+    assert ppo.main([tiny, "--set", "game=reversi"]) == 0
+    assert same(end_of("tiny")["weights"], whole["weights"])
+
+
 def test_one_role_can_learn_alone(tiny: str) -> None:
     settings = [
         "game=wolf_and_sheep", "self_play.learn=sheep", "self_play.pool.share=0.5",
