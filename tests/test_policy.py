@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import pickle
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,8 @@ from boardenvs.agents import check_game, make_agent
 from boardenvs.agents import trained as trained_module
 from boardenvs.agents.policy import Layer, Policy, PolicyAgent, load_policy, save_policy
 from boardenvs.agents.trained import TrainedAgent, file_name, trained_policy
+from boardenvs.arena import play_match
+from boardenvs.arena.book import undecided
 from boardenvs.fen import parse_position
 from boardenvs.game import Game
 from boardenvs.openings import random_openings
@@ -292,8 +296,30 @@ def test_trained_finds_the_policy_of_the_game(
     trained_policy.cache_clear()
 
 
-@pytest.mark.parametrize("path", sorted(trained_module.FOLDER.glob("*.npz")), ids=lambda p: p.stem)
-def test_policies_that_come_with_the_package_load_and_are_small(path: Path) -> None:
-    policy = load_policy(path)
-    assert file_name(policy.game) == path.stem
-    assert path.stat().st_size < 2_000_000
+TRAINED = [*games.GAMES, "wolf_and_sheep:rules=described"]
+
+
+def test_policies_that_come_with_the_package_are_small_and_of_all_games() -> None:
+    paths = sorted(trained_module.FOLDER.glob("*.npz"))
+    assert {path.stem for path in paths} == {file_name(games.parse(spec)) for spec in TRAINED}
+    assert all(path.stat().st_size < 2_000_000 for path in paths)
+
+
+@pytest.mark.parametrize("spec", TRAINED)
+def test_trained_beats_random(spec: str) -> None:
+    game = games.parse(spec)
+    assert trained_policy(game).game == game
+    # The described wolf wins all games, so there the best score is a half.
+    best = 0.5 if spec.endswith("described") else 1.0
+    result = play_match(game, "trained", "random", 50, keep=undecided, seed=0)
+    assert result.score > best - 0.05
+
+
+def test_trained_plays_without_torch() -> None:
+    code = (
+        "import sys; sys.modules['torch'] = None; "
+        "import numpy as np, boardenvs; game = boardenvs.games.make('othello'); "
+        "print(boardenvs.make_agent('trained').act(game, game.init(2), np.random.default_rng(0)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("[")

@@ -525,7 +525,7 @@ def test_policies_are_ranked_by_their_worst_score() -> None:
 
     assert result(0.8, 0.7).rank > result(1.0, 0.6).rank
     assert result(0.9, 0.6).rank > result(0.8, 0.6).rank
-    # In a solved game: first no leaks, then the shares count as scores.
+    # In a solved game: first no leaks, then the worst share.
     assert result(0.8, leaks=0, keeps=0.6).rank > result(0.9, leaks=1, keeps=0.9).rank
     assert result(0.8, leaks=0, keeps=0.7).rank > result(0.9, leaks=0, keeps=0.6).rank
-    assert result(0.8, leaks=2, keeps=0.7).worst == 0.7
+    assert result(0.6, leaks=2, keeps=0.7).worst == 0.7

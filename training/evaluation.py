@@ -48,18 +48,22 @@ class PanelResult(BaseModel):
 
     @property
     def worst(self) -> float:
-        """The lowest score, shares of the exact solution included."""
+        """The lowest score, or share of the exact solution where there is one."""
         return min(self._scores())
 
     @property
     def rank(self) -> tuple[bool, float, float]:
-        """What policies are ranked by: no leaks, the worst score, the mean where that is equal."""
+        """What policies are ranked by: no leaks, the worst score, the mean where that is equal.
+
+        Scores are shares of the exact solution where there is one: it counts all mistakes, and
+        opponents only those on the few lines that they lead to.
+        """
         scores = self._scores()
         return not any(self._leaks()), min(scores), sum(scores) / len(scores)
 
     def _scores(self) -> list[float]:
         shares = [value for name, value in self.exact.items() if not name.endswith(LEAKS)]
-        return [s.score for s in self.scores.values()] + shares
+        return shares or [s.score for s in self.scores.values()]
 
     def _leaks(self) -> list[float]:
         return [value for name, value in self.exact.items() if name.endswith(LEAKS)]

@@ -174,7 +174,7 @@ class Training(BaseCallback):
             exact=examine(self.env.game, player, seed),
         )
         self.results.append(result)
-        is_best = self.best is None or result.rank > self.best.rank
+        is_best = self.best is None or result.rank >= self.best.rank
         self.display.evaluated(result, is_best)
         if is_best:
             self.best = result

@@ -48,7 +48,7 @@ def learning_curve(
     _draw_report(side, raw, shielded)
     shown = [s for r in results for s in r.scores.values()]
     bottom = min(s.low for s in [*shown, *raw.values(), *shielded.values()])
-    axes.set_ylim(min(0.4, bottom - 0.02), 1.01)
+    axes.set_ylim(min(0.4, bottom - 0.02), 1.02)
     for each in (axes, side):
         each.grid(axis="y", alpha=0.3)
         each.spines[["top", "right"]].set_visible(False)

@@ -34,6 +34,10 @@ BUILT_IN = (
     "mcts:rollouts=50",
     "mcts:rollouts=200",
     "mcts:rollouts=800",
+    "trained",
+    "trained:shield=true",
+    "mcts:rollouts=50,policy=trained",
+    "mcts:rollouts=200,policy=trained",
     "perfect",
 )
 _DEFAULT_ANCHOR = "random"

@@ -1,6 +1,8 @@
 """The trained policies that come with the package, one for each game and rules.
 
-They are made by `python -m training.ppo` with the settings of the same name in `configs/`.
+They are made by `python -m training.ppo` with settings in `configs/`; what a file was made with is
+in its notes (`trained_policy(game).notes`). Reversi, which has Othello's rules, has Othello's
+network.
 """
 
 from __future__ import annotations
