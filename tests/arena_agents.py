@@ -30,7 +30,7 @@ def by_global_chance(observation: dict[str, Any]) -> int:
 
 def slow(game: Game, state: State, rng: np.random.Generator) -> IntArray:
     """Takes its time over every batch."""
-    time.sleep(0.01)
+    time.sleep(0.03)
     return game.sample(state, rng)
 
 
