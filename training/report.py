@@ -166,8 +166,8 @@ def _page(title: str, config: Config, record: Record, judged: Judgement) -> str:
         f"# {title}",
         f"{record.results[-1].steps:,} steps in {record.minutes:.1f} minutes of wall time and "
         f"{record.cpu_minutes:.1f} of CPU time, evaluations included. Made with {made}.",
-        f"The policy with the best worst score on the selection panel "
-        f"({', '.join(config.evaluation.opponents)}) is that of step {record.best.steps:,}. "
+        f"The policy with the best worst {_chosen_by(config, record.best)} is that of step "
+        f"{record.best.steps:,}. "
         f"It is in `policy.npz` and plays as `policy:{Path('runs') / config.name / 'policy.npz'}`.",
         "![Scores over steps](learning_curve.png)",
         "## Against the report's opponents",
@@ -192,6 +192,12 @@ def _page(title: str, config: Config, record: Record, judged: Judgement) -> str:
         ]
     parts += ["## The training", "![Figures of the training](figures.png)"]
     return "\n\n".join(parts) + "\n"
+
+
+def _chosen_by(config: Config, best: PanelResult) -> str:
+    if best.exact:
+        return "share by the exact solution"
+    return f"score on the selection panel ({', '.join(config.evaluation.opponents)})"
 
 
 def _table(headings: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
