@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 from importlib.util import find_spec
 
@@ -205,6 +206,31 @@ def test_backends_rows_and_earlier_searches_do_not_matter(name: str) -> None:
     for other in by_backend[1:]:
         for a, b in zip(by_backend[0], other, strict=True):
             assert_same(a, b)
+
+
+@pytest.mark.parametrize("name", COMPILED)
+def test_threads_do_not_disturb_each_other(name: str) -> None:
+    game, state = make(name), sample_of(name)
+    limits = [Limits(2), Limits(3)] * 4
+
+    def search(limit: Limits) -> Results:
+        return engine_for(game).search(state, seeds_of(state), limit)
+
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(search, limits))
+    for results, limit in zip(found, limits, strict=True):
+        assert_same(results, search(limit))
+
+
+def test_many_positions_are_searched_in_several_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    state = sample_of("othello", 20)
+    for _ in backends("othello"):
+        expected = engine_for(make("othello")).search(state, seeds_of(state), Limits(2))
+        with monkeypatch.context() as patch:
+            patch.setattr(engine, "_NODES_A_CALL", 100)
+            assert_same(
+                engine_for(make("othello")).search(state, seeds_of(state), Limits(2)), expected
+            )
 
 
 def test_seeds_choose_between_equal_moves() -> None:

@@ -26,6 +26,7 @@ LOOPS = (loops_random, loops_alphabeta, loops_endgame, loops_calls)
 _SLOTS = 1 << 20  # of the transposition table, which has 32 MB
 _LEVELS = 128  # of recursion: an end of 64 empty squares with a pass after each move
 _NO_LIMIT = 1 << 62
+_NODES_A_CALL = 1 << 19  # of several positions, about: in compiled code some 30 ms
 _REMINDER = 0.01  # seconds between two calls to a search that has to stop
 
 
@@ -84,8 +85,11 @@ class Engine:
         roots, seeds = _roots(state), array_for_loops(np.array(seeds, np.uint64))
         filled = np.bitwise_count(state.own | state.opp | np.uint64(self.game.holes))
         is_end = (64 - filled <= limits.endgame) & self._fills
-        for row in np.flatnonzero(legal.sum(axis=1) > (0 if forced else 1)).tolist():
-            self._search(roots, row, seeds, limits, bool(is_end[row]), out)
+        wanted = legal.sum(axis=1) > (0 if forced else 1)
+        alone = is_end if limits.time is None else wanted
+        for row in np.flatnonzero(wanted & alone).tolist():
+            self._search_one(roots, row, seeds, limits, bool(is_end[row]), out)
+        self._search_many(roots, np.flatnonzero(wanted & ~alone), seeds, limits, found, out)
         return Results(*found.T)
 
     def line(self, position: Position, found: Results) -> list[int]:
@@ -100,17 +104,17 @@ class Engine:
             position, value = self.game.next(position, actions[-1]), -value
             if position.terminated or self.game.is_truncated(position):
                 break
-            root = (*_roots(stack([position])), 0)
+            root = _roots(stack([position]))
             if self._solved:
-                self._run(math.inf, self._loops.finish, *root, _NO_LIMIT, out=out)
+                self._run(math.inf, self._loops.finish, *root, 0, _NO_LIMIT, out=out)
             else:
                 distance = len(actions)
-                down = (words(1), depth - distance, _NO_LIMIT, distance, value)
+                down = (numbers(1), 0, 1, words(1), depth - distance, _NO_LIMIT, distance, value)
                 self._run(math.inf, self._loops.deepen, *root, *down, out=out)
             actions.append(int(next_found[loops_calls.ACTION]))
         return actions
 
-    def _search(
+    def _search_one(
         self, roots: Any, row: int, seeds: Any, limits: Limits, is_end: bool, out: Any
     ) -> None:
         self._generation += 1  # forgets what the table holds
@@ -122,9 +126,27 @@ class Engine:
             self._run(time, self._loops.finish, *roots, row, nodes // 2, out=out)
             self._solved = bool(out[row * loops_calls.FOUND + loops_calls.PROVEN])
         if not self._solved:
+            only = (array_for_loops(np.array([row])), 0, 1)
             self._run(
-                time, self._loops.deepen, *roots, row, seeds, limits.depth, nodes, 0, 0, out=out
+                time, self._loops.deepen, *roots, *only, seeds, limits.depth, nodes, 0, 0, out=out
             )
+
+    def _search_many(
+        self, roots: Any, rows: IntArray, seeds: Any, limits: Limits, found: IntArray, out: Any
+    ) -> None:
+        """Search several positions a call, so that threads which share Python seldom wait for it,
+        but only so many that Ctrl-C is heard.
+        """
+        nodes = _NO_LIMIT if limits.nodes is None else limits.nodes
+        numbered = array_for_loops(rows)
+        first, last = 0, min(1, len(rows))
+        while first < last:
+            self._generation += last - first
+            self._solved = False
+            part = (numbered, first, last, seeds, limits.depth, nodes, 0, 0)
+            self._run(None, self._loops.deepen, *roots, *part, out=out)
+            spent = int(found[rows[first:last], loops_calls.SPENT].max())
+            first, last = last, min(last + max(1, _NODES_A_CALL // max(1, spent)), len(rows))
 
     def _run(
         self, seconds: float | None, loop: Callable[..., None], *arguments: Any, out: Any
@@ -146,11 +168,12 @@ class Engine:
 
     def _compile(self) -> None:
         """Call every loop once, so that no search's time is spent on that."""
-        roots = (*_roots(self.game.init(1)), 0)
+        roots = _roots(self.game.init(1))
         out = numbers(loops_calls.FOUND)
         if self._fills:
-            self._run(None, self._loops.finish, *roots, 1, out=out)
-        self._run(None, self._loops.deepen, *roots, words(1), 1, 1, 0, 0, out=out)
+            self._run(None, self._loops.finish, *roots, 0, 1, out=out)
+        only = (numbers(1), 0, 1, words(1), 1, 1, 0, 0)
+        self._run(None, self._loops.deepen, *roots, *only, out=out)
 
 
 def _roots(state: State) -> tuple[Any, Any, Any]:
@@ -160,10 +183,10 @@ def _roots(state: State) -> tuple[Any, Any, Any]:
 
 
 def engine_for(game: Game) -> Engine:
-    """The engine that all searches of this process share, by the backend in use."""
-    return _engine(game, get_backend())
+    """The engine that all searches of this thread share, by the backend in use."""
+    return _engine(game, get_backend(), threading.get_ident())
 
 
 @lru_cache(maxsize=16)
-def _engine(game: Game, backend: Backend) -> Engine:
+def _engine(game: Game, backend: Backend, thread: int) -> Engine:
     return Engine(game)

@@ -30,26 +30,32 @@ def finish(
 
 
 def deepen(
-    roots: Array, to_moves: Array, plies: Array, row: int, seeds: Array, max_depth: int, limit: int,
-    distance: int, value: int, generation: int, table: Array, buffer: Array, keys: Array,
-    counters: Array, out: Array,
+    roots: Array, to_moves: Array, plies: Array, rows: Array, first: int, last: int, seeds: Array,
+    max_depth: int, limit: int, distance: int, value: int, generation: int, table: Array,
+    buffer: Array, keys: Array, counters: Array, out: Array,
 ) -> None:  # fmt: skip
-    """Search one of the positions deeper and deeper, with about `limit` nodes at most; the nodes
-    that `finish` has spent on it count.
+    """Search the positions `rows[first:last]` deeper and deeper, one after the other, each with
+    about `limit` nodes at most; the nodes that `finish` has spent on it count. The last of them is
+    of this generation, the others of those before.
 
     Where `distance` is not 0 the position lies so many plies down the line that the search before
     has found: then only an action is written, one that reaches the `value` in `max_depth` plies.
     (One function with two uses, since to compile the search for either takes seconds.)
     """
-    found = out[row * FOUND : (row + 1) * FOUND]
-    root, to_move, ply, tag = load(roots, row * WIDTH), to_moves[row], plies[row], word(generation)
-    counters[NODES] = found[SPENT]
-    counters[LIMIT] = limit
-    counters[ABORTED] = 0
-    if distance == 0:
-        think(root, to_move, ply, max_depth, seeds[row], tag, table, buffer, keys, counters, found)
-    else:
-        found[ACTION] = follow(
-            root, to_move, ply, distance, max_depth, value, tag, table, buffer, keys, counters
-        )
-    found[SPENT] = counters[NODES]
+    for i in range(first, last):
+        row = rows[i]
+        found = out[row * FOUND : (row + 1) * FOUND]
+        root, to_move, ply = load(roots, row * WIDTH), to_moves[row], plies[row]
+        tag = word(generation + 1 + i - last)
+        counters[NODES] = found[SPENT]
+        counters[LIMIT] = limit
+        counters[ABORTED] = 0
+        if distance == 0:
+            think(
+                root, to_move, ply, max_depth, seeds[row], tag, table, buffer, keys, counters, found
+            )
+        else:
+            found[ACTION] = follow(
+                root, to_move, ply, distance, max_depth, value, tag, table, buffer, keys, counters
+            )
+        found[SPENT] = counters[NODES]

@@ -54,25 +54,26 @@ def plant(
 
 
 def grow(
-    to_moves: Array, plies: Array, tree: int, rollouts: int, c: float, node_room: int,
+    to_moves: Array, plies: Array, first: int, last: int, rollouts: int, c: float, node_room: int,
     edge_stride: int, seeds: Array, nodes: Array, links: Array, edges: Array, sums: Array,
     priors: Array, sizes: Array, path: Array,
 ) -> None:  # fmt: skip
-    """Rollouts in one tree, one after the other."""
-    used = sizes[tree * SIZES : (tree + 1) * SIZES]
-    for _ in range(rollouts):
-        seed = next_seed(seeds, tree)
-        index, length = descend(
-            tree, to_moves[tree], plies[tree], c, 0, seed, node_room,
-            nodes, links, edges, sums, priors, used, path,
-        )  # fmt: skip
-        node = load(nodes, index * WIDTH)
-        to_move = to_moves[tree] ^ (word(length) & ONE)
-        ply = plies[tree] + word(length)
-        value = playout(node, to_move, ply, seed)
-        if not is_final(node, ply):
-            add_edges(index, tree * edge_stride, nodes, links, edges, sums, used)
-        back_up(length, float(value), sums, path)
+    """Rollouts in the trees from `first` to before `last`, one after the other."""
+    for tree in range(first, last):
+        used = sizes[tree * SIZES : (tree + 1) * SIZES]
+        for _ in range(rollouts):
+            seed = next_seed(seeds, tree)
+            index, length = descend(
+                tree, to_moves[tree], plies[tree], c, 0, seed, node_room,
+                nodes, links, edges, sums, priors, used, path,
+            )  # fmt: skip
+            node = load(nodes, index * WIDTH)
+            to_move = to_moves[tree] ^ (word(length) & ONE)
+            ply = plies[tree] + word(length)
+            value = playout(node, to_move, ply, seed)
+            if not is_final(node, ply):
+                add_edges(index, tree * edge_stride, nodes, links, edges, sums, used)
+            back_up(length, float(value), sums, path)
 
 
 def select(

@@ -21,6 +21,8 @@ LOOPS = (loops_random, loops_playout, loops_uct, loops_trees)
 # that finds no room stays a leaf.
 _EDGES_PER_NODE = 48
 _EDGES = 1 << 22  # of all trees that are searched together; about 200 MB
+# In one call, so that Ctrl-C is heard: in compiled code some 10 ms.
+_ROLLOUTS_A_CALL = 1 << 12
 # Playing out so many positions one at a time takes Python as long as NumPy takes for all at once.
 _FEW = 16
 
@@ -122,11 +124,13 @@ class _Forest:
 
     def _grow_alone(self) -> None:
         path = numbers(self._node_room)
-        for tree in range(self._trees):  # one at a time, so that Ctrl-C is heard
+        at_once = max(1, _ROLLOUTS_A_CALL // self._rollouts)
+        for first in range(0, self._trees, at_once):
+            last = min(first + at_once, self._trees)
             self._loops.grow(
-                *self._columns, tree, self._rollouts, self._c, self._node_room, self._edge_stride,
-                self._seeds, self._nodes, self._links, self._edges, self._sums, self._priors,
-                self._sizes, path,
+                *self._columns, first, last, self._rollouts, self._c, self._node_room,
+                self._edge_stride, self._seeds, self._nodes, self._links, self._edges, self._sums,
+                self._priors, self._sizes, path,
             )  # fmt: skip
 
     def _grow_together(self) -> None:
