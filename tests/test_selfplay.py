@@ -339,6 +339,20 @@ def test_the_seed_determines_the_games() -> None:
     assert go_on(make_mixed(5)) != go_on(make_mixed(6))
 
 
+def test_threads_change_nothing() -> None:
+    game = games.make("othello")
+    specs = ["alphabeta:depth=2", "alphabeta:depth=3", "mcts:rollouts=8", "positional"]
+    groups = [Group("self-play", 8), *(Group(spec, 8, make_agent(spec)) for spec in specs)]
+    played = []
+    for threads in (1, 3):
+        env = SelfPlayEnv(game, groups, random_plies=(0, 30), symmetries=True, threads=threads)
+        env.seed(0)
+        env.reset()
+        played.append(go_on(env))
+        env.close()
+    assert played[0] == played[1]
+
+
 # ---- the pool ----------------------------------------------------------------------------------
 
 

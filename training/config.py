@@ -43,6 +43,7 @@ class Pool(Settings):
 
 class SelfPlay(Settings):
     boards: Positive = 512
+    threads: Positive = 1
     openings: Annotated[dict[str, Part], Field(min_length=1)] = Field(default={"random": 1.0})
     opening_plies: Plies = (0, 40)
     opening_noise: Share = 0.25

@@ -9,6 +9,7 @@ plies are played inside the step, the next state is the learner's own again: the
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +20,7 @@ from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
 
 from boardenvs.agents import Agent
-from boardenvs.envs.batch import Batch
+from boardenvs.envs.batch import Batch, Plies
 from boardenvs.errors import IllegalActionError
 from boardenvs.game import Game
 from boardenvs.state import BoolArray, FloatArray, Int8Array, IntArray, State, concat, take
@@ -60,6 +61,9 @@ class SelfPlayEnv(VecEnv):
     `env_method("action_masks")` returns a list of one (B, A) bool array. With `symmetries` each
     game is seen under one of the game's symmetries. A new game begins with one of `starts`, drawn
     uniformly, or by default after a number of random plies in the range `random_plies`.
+
+    `threads` groups are played at a time; what happens in them does not depend on that. It pays
+    where opponents search, in compiled code that leaves Python to the others.
     """
 
     def __init__(
@@ -70,6 +74,7 @@ class SelfPlayEnv(VecEnv):
         random_plies: tuple[int, int] = (0, 0),
         starts: State | None = None,
         symmetries: bool = False,
+        threads: int = 1,
     ) -> None:
         self.game = game
         self.groups = list(groups)
@@ -86,6 +91,7 @@ class SelfPlayEnv(VecEnv):
         self.symmetries = BoardSymmetries(game, ends[-1]) if symmetries else None
         self._rng = np.random.default_rng()  # draws symmetries
         self._ended = [Ended() for _ in groups]
+        self._workers = ThreadPoolExecutor(threads) if threads > 1 else None
         observation_space = spaces.Box(0, 1, game.observation_shape, np.int8)
         super().__init__(ends[-1], observation_space, spaces.Discrete(game.num_actions))
 
@@ -111,16 +117,10 @@ class SelfPlayEnv(VecEnv):
         actions = self.symmetries.meant(self._actions) if self.symmetries else self._actions
         rewards = np.empty(self.num_envs, np.float32)
         dones: BoolArray = np.empty(self.num_envs, np.bool_)
-        for batch, rows, ended in zip(self.batches, self.rows, self._ended, strict=True):
-            plies = batch.step(actions[rows])
-            if plies.illegal.any():
-                raise IllegalActionError("the learner chose an illegal action: it needs the masks")
-            over = plies.terminated | plies.truncated
-            rewards[rows], dones[rows] = plies.rewards, over
-            where = np.flatnonzero(over)
-            if where.size:
-                _add_up(ended, batch, where, plies.rewards[where])
-                batch.restart(where)
+        run = map if self._workers is None else self._workers.map
+        steps = run(_step, self.batches, [actions[rows] for rows in self.rows], self._ended)
+        for rows, plies in zip(self.rows, steps, strict=True):
+            rewards[rows], dones[rows] = plies.rewards, plies.terminated | plies.truncated
         if self.symmetries:
             self.symmetries.draw(np.flatnonzero(dones), self._rng)
         return self._observe(), rewards, dones, [_NO_INFO] * self.num_envs
@@ -142,7 +142,9 @@ class SelfPlayEnv(VecEnv):
         return total
 
     def close(self) -> None:
-        """Nothing to close."""
+        """Let go of the threads."""
+        if self._workers is not None:
+            self._workers.shutdown()
 
     def snapshot(self) -> dict[str, Any]:
         """All that the games to come depend on but the opponents; see `restore`."""
@@ -184,6 +186,18 @@ class SelfPlayEnv(VecEnv):
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: VecEnvIndices = None) -> list[bool]:
         return [False] * self.num_envs
+
+
+def _step(batch: Batch, actions: IntArray, ended: Ended) -> Plies:
+    """One step of a group, and new games for those that it ended."""
+    plies = batch.step(actions)
+    if plies.illegal.any():
+        raise IllegalActionError("the learner chose an illegal action: it needs the masks")
+    over = np.flatnonzero(plies.terminated | plies.truncated)
+    if over.size:
+        _add_up(ended, batch, over, plies.rewards[over])
+        batch.restart(over)
+    return plies
 
 
 def _add_up(ended: Ended, batch: Batch, rows: IntArray, rewards: FloatArray) -> None:

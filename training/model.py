@@ -56,6 +56,7 @@ def make_env(config: Config) -> SelfPlayEnv:
         random_plies=settings.opening_plies,
         starts=starts,
         symmetries=settings.symmetries,
+        threads=settings.threads,
     )
 
 

@@ -41,6 +41,9 @@ class Trunk(BaseFeaturesExtractor):
         rows, columns, planes = observation_space.shape
         self._flat = list(flat)
         self._full = [plane for plane in range(planes) if plane not in flat]
+        first = self._full == list(range(len(self._full)))
+        # A slice of the observation costs much less than a choice of planes.
+        self._chosen = slice(len(self._full)) if first else self._full
         sizes = (rows * columns * len(self._full) + len(flat), *hidden)
         layers: list[th.nn.Module] = []
         for inputs, outputs in zip(sizes, hidden, strict=False):
@@ -49,7 +52,7 @@ class Trunk(BaseFeaturesExtractor):
         self._bfloat16 = precision == "bfloat16"
 
     def forward(self, observations: th.Tensor) -> th.Tensor:
-        inputs = observations[..., self._full].flatten(1)
+        inputs = observations[..., self._chosen].flatten(1)
         if self._flat:
             inputs = th.cat([inputs, observations[:, 0, 0, self._flat] * FLAT_WEIGHT], dim=1)
         with th.autocast("cpu", th.bfloat16, enabled=self._bfloat16):
