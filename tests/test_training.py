@@ -439,12 +439,14 @@ def test_a_run_is_neither_overwritten_nor_resumed_by_mistake(
     assert ppo.main([tiny, "--set", "steps=1000"]) == 0
     assert ppo.main([tiny]) == 2
     assert "--overwrite replaces it" in capsys.readouterr().err
-    changes = ["--set", "seed=9", "--set", "ppo.clip_range=0.3", "--set", "report.pairs=5"]
+    free = ["--set", "report.pairs=5", "--set", "self_play.threads=2"]
+    changes = ["--set", "seed=9", "--set", "ppo.clip_range=0.3", *free]
     assert ppo.main([tiny, "--resume", *changes]) == 2
     message = capsys.readouterr().err
     assert "seed was 0 and is 9" in message
     assert "ppo.clip_range was 0.2 and is 0.3" in message
     assert "report" not in message, "which may change"
+    assert "threads" not in message
     for path in Path("runs/tiny/checkpoints").iterdir():
         path.unlink()
     assert ppo.main([tiny, "--resume"]) == 2

@@ -17,7 +17,7 @@ from training.config import Config
 RUNS = Path("runs")
 
 # What may differ between the settings of a run and those it is resumed with.
-_FREE_TO_CHANGE = ("steps", "minutes", "checkpoint_every", "report")
+_FREE_TO_CHANGE = ("steps", "minutes", "checkpoint_every", "report", "self_play.threads")
 
 
 class RunError(Exception):
