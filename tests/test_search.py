@@ -15,7 +15,7 @@ from negamax import WIN, loses_within, wins_within, worth, worth_by_memory, wort
 from variants import make, random_line, random_position
 
 from boardenvs.fen import parse_position
-from boardenvs.games import Othello, parse
+from boardenvs.games import Game, Othello, parse
 from boardenvs.kernel import get_backend, set_backend
 from boardenvs.search import (
     Engine,
@@ -222,6 +222,20 @@ def test_threads_do_not_disturb_each_other(name: str) -> None:
         assert_same(results, search(limit))
 
 
+def test_threads_link_once() -> None:
+    """What they link at the same time is one thing, and CPython 3.11 may fail to parse it twice."""
+    for _ in backends("othello"):
+        game, start = parse("othello_holes:holes=3"), threading.Barrier(4)
+
+        def link(game: Game = game, start: threading.Barrier = start) -> object:
+            start.wait()
+            return memory.linked(game, get_backend(), engine.LOOPS)
+
+        with ThreadPoolExecutor(4) as threads:
+            found = [threads.submit(link) for _ in range(4)]
+        assert len({id(future.result()) for future in found}) == 1
+
+
 def test_many_positions_are_searched_in_several_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     state = sample_of("othello", 20)
     for _ in backends("othello"):
@@ -374,14 +388,11 @@ def test_an_engine_stays_with_its_backend() -> None:
 def test_without_numba_a_warning_says_what_would_help(monkeypatch: pytest.MonkeyPatch) -> None:
     set_backend("numpy")
     monkeypatch.setattr(memory, "find_spec", lambda name: None)
-    memory.linked.cache_clear()
+    game = parse("othello_holes:holes=5")  # never linked before
     try:
         with pytest.warns(UserWarning, match=r"without Numba: pip install 'boardenvs\[fast\]'"):
-            Engine(make("othello"))
+            Engine(game)
         with pytest.warns(UserWarning, match="without Numba"):
-            search_trees(
-                make("othello"), make("othello").init(1), np.ones(1, np.uint64), rollouts=1, c=1.0
-            )
+            search_trees(game, game.init(1), np.ones(1, np.uint64), rollouts=1, c=1.0)
     finally:
-        memory.linked.cache_clear()
         set_backend(None)

@@ -18,6 +18,7 @@ from boardenvs.agents.mcts import MCTSAgent
 from boardenvs.fen import parse_position
 from boardenvs.game import Game
 from boardenvs.kernel import ALL, set_backend
+from boardenvs.kernel.backend import Backend
 from boardenvs.kernel.link import array_for_loops
 from boardenvs.search import play_out, search_trees, trees
 from boardenvs.search.loops_random import GOLDEN, mix
@@ -26,10 +27,10 @@ from boardenvs.state import FloatArray, IntArray, Position, State, concat, stack
 
 # Machine code for each game takes seconds to make: these stand for all.
 COMPILED = ["othello", "wolf_and_sheep"]
-BACKENDS = ["numpy", "numba"] if find_spec("numba") else ["numpy"]
+BACKENDS: list[Backend] = ["numpy", "numba"] if find_spec("numba") else ["numpy"]
 
 
-def backends(name: str) -> list[str]:
+def backends(name: str) -> list[Backend]:
     return [b for b in BACKENDS if b == "numpy" or name in COMPILED]
 
 

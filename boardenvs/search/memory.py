@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from functools import lru_cache
 from importlib.util import find_spec
+from threading import Lock
 from types import ModuleType
 from typing import Any
 
@@ -20,11 +21,21 @@ _NO_CAP = 1 << 40
 _SLOW = "search is about a hundred times slower without Numba: pip install 'boardenvs[fast]'"
 
 
-@lru_cache(maxsize=32)
+# Threads link one after the other, each thing once. It is also CPython 3.11 that needs this: its
+# parser of syntax trees counts its depth for all threads together, and may raise SystemError.
+_linking = Lock()
+
+
 def linked(game: Game, backend: Backend, sources: tuple[ModuleType, ...]) -> Any:
     """The functions of these modules with the rules of the game; `backend` is the one in use."""
+    with _linking:
+        return _linked(game, backend, sources)
+
+
+@lru_cache(maxsize=32)
+def _linked(game: Game, backend: Backend, sources: tuple[ModuleType, ...]) -> Any:
     if not find_spec("numba"):
-        warnings.warn(_SLOW, stacklevel=2)
+        warnings.warn(_SLOW, stacklevel=3)
     heuristic = heuristic_of(game)
     rules = game.kernels
     kernels = {
