@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,10 +23,10 @@ def cache_folder() -> Path:
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """A file to write into, which takes the place of `path` when the block ends without an error.
 
-    So `path` holds the old or the new content whenever power or process end. Several processes may
-    write the same path: one of them is last.
+    So `path` holds the old or the new content whenever power or process end. Several processes and
+    threads may write the same path: one of them is last.
     """
-    aside = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    aside = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
     try:
         with aside.open("wb") as file:
             yield file

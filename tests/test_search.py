@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from boardenvs.search import (
     analyse,
     engine,
     engine_for,
+    loops_calls,
     memory,
     search_trees,
 )
@@ -237,14 +239,41 @@ def test_threads_link_once() -> None:
 
 
 def test_many_positions_are_searched_in_several_calls(monkeypatch: pytest.MonkeyPatch) -> None:
-    state = sample_of("othello", 20)
+    """No call begins another position after so many nodes, however few the first ones take; and
+    rows with the same position know nothing of one another.
+    """
+    game, enough = make("othello"), 500
+    late = parse_position(game, "8/8/8/8/8/8/8/brr2rrb black 40")  # searched in a few nodes
+    midgame = [random_position(game, seed, 20) for seed in (0, 1, 0, 1, 0)]
+    state = stack([late, late, *midgame])
+    seeds = seeds_of(state)
+    calls: list[list[int]] = []
+
+    class Counting(Engine):
+        def _run(self, *arguments: Any, **others: Any) -> Any:
+            spent = np.asarray(others["out"])[loops_calls.SPENT :: loops_calls.FOUND]
+            before = spent.copy()
+            result = super()._run(*arguments, **others)
+            calls.append(np.flatnonzero(before != spent).tolist())
+            return result
+
     for _ in backends("othello"):
-        expected = engine_for(make("othello")).search(state, seeds_of(state), Limits(2))
+        alone = [
+            engine_for(game).search(take(state, [row]), seeds[row : row + 1], Limits(3))
+            for row in range(len(seeds))
+        ]
+        searcher = Counting(game)
+        calls.clear()
         with monkeypatch.context() as patch:
-            patch.setattr(engine, "_NODES_A_CALL", 100)
-            assert_same(
-                engine_for(make("othello")).search(state, seeds_of(state), Limits(2)), expected
-            )
+            patch.setattr(engine, "_NODES_A_CALL", enough)
+            found = searcher.search(state, seeds, Limits(3))
+        for field in fields(Results):
+            expected = [getattr(result, field.name)[0] for result in alone]
+            assert getattr(found, field.name).tolist() == expected
+        assert [row for rows in calls for row in rows] == list(range(len(seeds)))
+        assert calls[0][:3] == [0, 1, 2]
+        assert all(found.nodes[rows[:-1]].sum() < enough for rows in calls)
+        assert all(found.nodes[rows].sum() >= enough for rows in calls[:-1])
 
 
 def test_seeds_choose_between_equal_moves() -> None:

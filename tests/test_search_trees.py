@@ -231,6 +231,8 @@ def test_rows_are_alone_and_seeds_matter(monkeypatch: pytest.MonkeyPatch) -> Non
         with monkeypatch.context() as small:
             small.setattr(trees, "_EDGES", 4 * 31 * trees._EDGES_PER_NODE)  # four trees at a time
             np.testing.assert_array_equal(find(every, seeds, **others), whole)
+            small.setattr(trees, "_ROLLOUTS_A_CALL", 3 * 30)  # three trees a call
+            np.testing.assert_array_equal(find(every, seeds, **others), whole)
         different = find(every, seeds + np.uint64(1000), **others)
         assert np.array_equal(different, whole) == ("evaluator" in others)  # that leaves no chance
 

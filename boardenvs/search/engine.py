@@ -89,7 +89,8 @@ class Engine:
         alone = is_end if limits.time is None else wanted
         for row in np.flatnonzero(wanted & alone).tolist():
             self._search_one(roots, row, seeds, limits, bool(is_end[row]), out)
-        self._search_many(roots, np.flatnonzero(wanted & ~alone), seeds, limits, found, out)
+        others = array_for_loops(np.flatnonzero(wanted & ~alone))
+        self._search_many(roots, others, seeds, limits, out)
         return Results(*found.T)
 
     def line(self, position: Position, found: Results) -> list[int]:
@@ -109,7 +110,7 @@ class Engine:
                 self._run(math.inf, self._loops.finish, *root, 0, _NO_LIMIT, out=out)
             else:
                 distance = len(actions)
-                down = (numbers(1), 0, 1, words(1), depth - distance, _NO_LIMIT, distance, value)
+                down = (numbers(1), 0, 1, 1, words(1), depth - distance, _NO_LIMIT, distance, value)
                 self._run(math.inf, self._loops.deepen, *root, *down, out=out)
             actions.append(int(next_found[loops_calls.ACTION]))
         return actions
@@ -126,36 +127,32 @@ class Engine:
             self._run(time, self._loops.finish, *roots, row, nodes // 2, out=out)
             self._solved = bool(out[row * loops_calls.FOUND + loops_calls.PROVEN])
         if not self._solved:
-            only = (array_for_loops(np.array([row])), 0, 1)
+            only = (array_for_loops(np.array([row])), 0, 1, 1)
             self._run(
                 time, self._loops.deepen, *roots, *only, seeds, limits.depth, nodes, 0, 0, out=out
             )
 
-    def _search_many(
-        self, roots: Any, rows: IntArray, seeds: Any, limits: Limits, found: IntArray, out: Any
-    ) -> None:
+    def _search_many(self, roots: Any, rows: Any, seeds: Any, limits: Limits, out: Any) -> None:
         """Search several positions a call, so that threads which share Python seldom wait for it,
         but only so many that Ctrl-C is heard.
         """
         nodes = _NO_LIMIT if limits.nodes is None else limits.nodes
-        numbered = array_for_loops(rows)
-        first, last = 0, min(1, len(rows))
-        while first < last:
-            self._generation += last - first
+        done = 0
+        while done < len(rows):
+            self._generation += 1
             self._solved = False
-            part = (numbered, first, last, seeds, limits.depth, nodes, 0, 0)
-            self._run(None, self._loops.deepen, *roots, *part, out=out)
-            spent = int(found[rows[first:last], loops_calls.SPENT].max())
-            first, last = last, min(last + max(1, _NODES_A_CALL // max(1, spent)), len(rows))
+            part = (rows, done, len(rows), _NODES_A_CALL, seeds, limits.depth, nodes, 0, 0)
+            reached = self._run(None, self._loops.deepen, *roots, *part, out=out)
+            self._generation += reached - done - 1
+            done = reached
 
     def _run(
-        self, seconds: float | None, loop: Callable[..., None], *arguments: Any, out: Any
-    ) -> None:
+        self, seconds: float | None, loop: Callable[..., Any], *arguments: Any, out: Any
+    ) -> Any:
         """Call a loop, in a thread that ends after these seconds or with Ctrl-C; with None here."""
         everything = (*arguments, self._generation, *self._memory, out)
         if seconds is None:
-            loop(*everything)
-            return
+            return loop(*everything)
         with ThreadPoolExecutor(1) as pool:
             work = pool.submit(loop, *everything)
             try:
@@ -164,7 +161,7 @@ class Engine:
                 while not work.done():
                     self._counters[loops_alphabeta.LIMIT] = 0
                     wait([work], _REMINDER)
-        work.result()
+        return work.result()
 
     def _compile(self) -> None:
         """Call every loop once, so that no search's time is spent on that."""
@@ -172,7 +169,7 @@ class Engine:
         out = numbers(loops_calls.FOUND)
         if self._fills:
             self._run(None, self._loops.finish, *roots, 0, 1, out=out)
-        only = (numbers(1), 0, 1, words(1), 1, 1, 0, 0)
+        only = (numbers(1), 0, 1, 1, words(1), 1, 1, 0, 0)
         self._run(None, self._loops.deepen, *roots, *only, out=out)
 
 

@@ -30,23 +30,27 @@ def finish(
 
 
 def deepen(
-    roots: Array, to_moves: Array, plies: Array, rows: Array, first: int, last: int, seeds: Array,
-    max_depth: int, limit: int, distance: int, value: int, generation: int, table: Array,
-    buffer: Array, keys: Array, counters: Array, out: Array,
-) -> None:  # fmt: skip
+    roots: Array, to_moves: Array, plies: Array, rows: Array, first: int, last: int, enough: int,
+    seeds: Array, max_depth: int, limit: int, distance: int, value: int, generation: int,
+    table: Array, buffer: Array, keys: Array, counters: Array, out: Array,
+) -> int:  # fmt: skip
     """Search the positions `rows[first:last]` deeper and deeper, one after the other, each with
-    about `limit` nodes at most; the nodes that `finish` has spent on it count. The last of them is
-    of this generation, the others of those before.
+    about `limit` nodes at most; the nodes that `finish` has spent on it count. The first of them is
+    of this generation, the others of those after. No other is begun after `enough` nodes in all;
+    returns where that was.
 
     Where `distance` is not 0 the position lies so many plies down the line that the search before
     has found: then only an action is written, one that reaches the `value` in `max_depth` plies.
     (One function with two uses, since to compile the search for either takes seconds.)
     """
+    spent = 0
     for i in range(first, last):
+        if spent >= enough:
+            return i
         row = rows[i]
         found = out[row * FOUND : (row + 1) * FOUND]
         root, to_move, ply = load(roots, row * WIDTH), to_moves[row], plies[row]
-        tag = word(generation + 1 + i - last)
+        tag = word(generation + i - first)
         counters[NODES] = found[SPENT]
         counters[LIMIT] = limit
         counters[ABORTED] = 0
@@ -59,3 +63,5 @@ def deepen(
                 root, to_move, ply, distance, max_depth, value, tag, table, buffer, keys, counters
             )
         found[SPENT] = counters[NODES]
+        spent += found[SPENT]
+    return last
