@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -341,7 +342,7 @@ def test_the_seed_determines_the_games() -> None:
 
 def test_threads_change_nothing() -> None:
     game = games.make("othello")
-    specs = ["alphabeta:depth=2", "alphabeta:depth=3", "mcts:rollouts=8", "positional"]
+    specs = ["alphabeta:depth=4", "alphabeta:depth=5", "mcts:rollouts=50", "positional"]
     groups = [Group("self-play", 8), *(Group(spec, 8, make_agent(spec)) for spec in specs)]
     played = []
     for threads in (1, 3):
@@ -351,6 +352,37 @@ def test_threads_change_nothing() -> None:
         played.append(go_on(env))
         env.close()
     assert played[0] == played[1]
+
+
+class Slow:
+    """Chooses any action, after a while; or fails at once."""
+
+    def __init__(self, fails: bool = False) -> None:
+        self.fails, self.chosen = fails, 0
+
+    def act(self, game: games.Game, state: State, rng: np.random.Generator) -> IntArray:
+        if self.fails:
+            raise ValueError("no idea")
+        time.sleep(0.1)
+        self.chosen += 1
+        return game.sample(state, rng)
+
+
+def test_after_an_error_no_thread_goes_on() -> None:
+    slow = [Slow() for _ in range(3)]
+    groups = [
+        Group("fails", 2, Slow(fails=True), "black"),
+        *(Group("slow", 2, s, "black") for s in slow),
+    ]
+    env = SelfPlayEnv(games.make("othello"), groups, threads=2)
+    env.seed(0)
+    env.reset()
+    with pytest.raises(ValueError, match="no idea"):
+        env.step(any_legal(env, np.random.default_rng(0)))
+    chosen = [s.chosen for s in slow]
+    time.sleep(0.3)
+    assert chosen == [s.chosen for s in slow]
+    env.close()
 
 
 # ---- the pool ----------------------------------------------------------------------------------

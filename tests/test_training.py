@@ -157,6 +157,10 @@ def test_configurations_that_come_with_the_project_are_valid(path: Path) -> None
             "self_play.opponents={positional: 0.001}",
             "opponents.positional is 0.001: of 32 boards that is",
         ),
+        (
+            "self_play={threads: 2, opponents: {'python:random:Random': 0.5}}",
+            "threads is 2, and 'python:random:Random' may take its chance",
+        ),
         ("self_play.pool.share=0.8", "add up to more than 1"),
         ("self_play.learn=wolf", "unknown self_play.learn 'wolf'"),
         ("self_play.learn=black", "learn is 'black', and 16 of 32 boards have no opponent"),
@@ -371,7 +375,7 @@ def test_a_killed_run_goes_on_and_ends_like_an_uninterrupted_one(
         process.join()
     assert process.exitcode == -signal.SIGKILL
     assert not Path("runs/tiny/result.json").exists()
-    assert ppo.main([tiny, "--resume"]) == 0
+    assert ppo.main([tiny, "--resume", "--set", "self_play.threads=2"]) == 0
     assert same(end_of("tiny"), whole)
     assert not list(Path("runs").rglob("*.tmp"))
 

@@ -58,6 +58,16 @@ class SelfPlay(Settings):
     def _ordered(cls, plies: tuple[int, int]) -> tuple[int, int]:
         return _ascending(plies)
 
+    @model_validator(mode="after")
+    def _repeatable(self) -> SelfPlay:
+        foreign = [spec for spec in self.opponents if spec.startswith("python:")]
+        if foreign and self.threads > 1:
+            raise ValueError(
+                f"threads is {self.threads}, and {foreign[0]!r} may take its chance from "
+                "generators that threads share, Python's or NumPy's own: threads must be 1"
+            )
+        return self
+
     def groups(self) -> list[tuple[str, int]]:
         """The kinds of boards and how many there are of each; what no opponent takes is self-play.
 

@@ -9,7 +9,7 @@ plies are played inside the step, the next state is the learner's own again: the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -62,8 +62,9 @@ class SelfPlayEnv(VecEnv):
     game is seen under one of the game's symmetries. A new game begins with one of `starts`, drawn
     uniformly, or by default after a number of random plies in the range `random_plies`.
 
-    `threads` groups are played at a time; what happens in them does not depend on that. It pays
-    where opponents search, in compiled code that leaves Python to the others.
+    `threads` groups are played at a time; what happens in them does not depend on that, as long as
+    opponents share nothing, such as NumPy's global generator. It pays where opponents search, in
+    compiled code that leaves Python to the others.
     """
 
     def __init__(
@@ -117,13 +118,24 @@ class SelfPlayEnv(VecEnv):
         actions = self.symmetries.meant(self._actions) if self.symmetries else self._actions
         rewards = np.empty(self.num_envs, np.float32)
         dones: BoolArray = np.empty(self.num_envs, np.bool_)
-        run = map if self._workers is None else self._workers.map
-        steps = run(_step, self.batches, [actions[rows] for rows in self.rows], self._ended)
-        for rows, plies in zip(self.rows, steps, strict=True):
+        for rows, plies in zip(self.rows, self._step([actions[r] for r in self.rows]), strict=True):
             rewards[rows], dones[rows] = plies.rewards, plies.terminated | plies.truncated
         if self.symmetries:
             self.symmetries.draw(np.flatnonzero(dones), self._rng)
         return self._observe(), rewards, dones, [_NO_INFO] * self.num_envs
+
+    def _step(self, actions: list[IntArray]) -> list[Plies]:
+        """One step of each group."""
+        todo = list(zip(self.batches, actions, self._ended, strict=True))
+        if self._workers is None:
+            return [_step(*group) for group in todo]
+        steps = [self._workers.submit(_step, *group) for group in todo]
+        try:
+            return [step.result() for step in steps]
+        finally:  # after an error too no thread goes on with a board
+            for step in steps:
+                step.cancel()
+            wait(steps)
 
     def action_masks(self) -> BoolArray:
         """The legal actions of every board as the policy sees it, (B, A) bool."""

@@ -62,7 +62,7 @@ def train(config: Config, folder: Path, resume: bool, console: Console) -> bool:
     """Train, judge the best policy and write the results; False where it was interrupted."""
     env = make_env(config)
     model = make_model(config, env)
-    with InterruptRequest() as interrupt:
+    with contextlib.closing(env), InterruptRequest() as interrupt:
         training = Training(config, folder, env, interrupt)
         resumed = resume and _load(training, model, console)
         done = model.num_timesteps
