@@ -118,15 +118,16 @@ class SelfPlayEnv(VecEnv):
         actions = self.symmetries.meant(self._actions) if self.symmetries else self._actions
         rewards = np.empty(self.num_envs, np.float32)
         dones: BoolArray = np.empty(self.num_envs, np.bool_)
-        for rows, plies in zip(self.rows, self._step([actions[r] for r in self.rows]), strict=True):
+        for rows, plies in zip(self.rows, self._step_groups(actions), strict=True):
             rewards[rows], dones[rows] = plies.rewards, plies.terminated | plies.truncated
         if self.symmetries:
             self.symmetries.draw(np.flatnonzero(dones), self._rng)
         return self._observe(), rewards, dones, [_NO_INFO] * self.num_envs
 
-    def _step(self, actions: list[IntArray]) -> list[Plies]:
-        """One step of each group."""
-        todo = list(zip(self.batches, actions, self._ended, strict=True))
+    def _step_groups(self, actions: IntArray) -> list[Plies]:
+        """One step of every group."""
+        parts = [actions[rows] for rows in self.rows]
+        todo = list(zip(self.batches, parts, self._ended, strict=True))
         if self._workers is None:
             return [_step(*group) for group in todo]
         steps = [self._workers.submit(_step, *group) for group in todo]

@@ -110,7 +110,7 @@ class Engine:
                 self._run(math.inf, self._loops.finish, *root, 0, _NO_LIMIT, out=out)
             else:
                 distance = len(actions)
-                down = (numbers(1), 0, 1, 1, words(1), depth - distance, _NO_LIMIT, distance, value)
+                down = (numbers(1), 0, 1, words(1), depth - distance, _NO_LIMIT, distance, value)
                 self._run(math.inf, self._loops.deepen, *root, *down, out=out)
             actions.append(int(next_found[loops_calls.ACTION]))
         return actions
@@ -127,7 +127,7 @@ class Engine:
             self._run(time, self._loops.finish, *roots, row, nodes // 2, out=out)
             self._solved = bool(out[row * loops_calls.FOUND + loops_calls.PROVEN])
         if not self._solved:
-            only = (array_for_loops(np.array([row])), 0, 1, 1)
+            only = (array_for_loops(np.array([row])), 0, 1)
             self._run(
                 time, self._loops.deepen, *roots, *only, seeds, limits.depth, nodes, 0, 0, out=out
             )
@@ -141,7 +141,7 @@ class Engine:
         while done < len(rows):
             self._generation += 1
             self._solved = False
-            part = (rows, done, len(rows), _NODES_A_CALL, seeds, limits.depth, nodes, 0, 0)
+            part = (rows, done, _NODES_A_CALL, seeds, limits.depth, nodes, 0, 0)
             reached = self._run(None, self._loops.deepen, *roots, *part, out=out)
             self._generation += reached - done - 1
             done = reached
@@ -169,7 +169,7 @@ class Engine:
         out = numbers(loops_calls.FOUND)
         if self._fills:
             self._run(None, self._loops.finish, *roots, 0, 1, out=out)
-        only = (numbers(1), 0, 1, 1, words(1), 1, 1, 0, 0)
+        only = (numbers(1), 0, 1, words(1), 1, 1, 0, 0)
         self._run(None, self._loops.deepen, *roots, *only, out=out)
 
 

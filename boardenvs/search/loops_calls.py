@@ -30,11 +30,11 @@ def finish(
 
 
 def deepen(
-    roots: Array, to_moves: Array, plies: Array, rows: Array, first: int, last: int, enough: int,
-    seeds: Array, max_depth: int, limit: int, distance: int, value: int, generation: int,
-    table: Array, buffer: Array, keys: Array, counters: Array, out: Array,
+    roots: Array, to_moves: Array, plies: Array, rows: Array, first: int, enough: int, seeds: Array,
+    max_depth: int, limit: int, distance: int, value: int, generation: int, table: Array,
+    buffer: Array, keys: Array, counters: Array, out: Array,
 ) -> int:  # fmt: skip
-    """Search the positions `rows[first:last]` deeper and deeper, one after the other, each with
+    """Search the positions `rows[first:]` deeper and deeper, one after the other, each with
     about `limit` nodes at most; the nodes that `finish` has spent on it count. The first of them is
     of this generation, the others of those after. No other is begun after `enough` nodes in all;
     returns where that was.
@@ -44,7 +44,7 @@ def deepen(
     (One function with two uses, since to compile the search for either takes seconds.)
     """
     spent = 0
-    for i in range(first, last):
+    for i in range(first, len(rows)):
         if spent >= enough:
             return i
         row = rows[i]
@@ -64,4 +64,4 @@ def deepen(
             )
         found[SPENT] = counters[NODES]
         spent += found[SPENT]
-    return last
+    return len(rows)

@@ -21,8 +21,8 @@ _NO_CAP = 1 << 40
 _SLOW = "search is about a hundred times slower without Numba: pip install 'boardenvs[fast]'"
 
 
-# Threads link one after the other, each thing once. It is also CPython 3.11 that needs this: its
-# parser of syntax trees counts its depth for all threads together, and may raise SystemError.
+# Threads link one after the other, each thing once. CPython 3.11 may also fail (SystemError) where
+# two threads make syntax trees at once: it counts their depth together.
 _linking = Lock()
 
 
