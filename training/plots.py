@@ -43,7 +43,7 @@ def learning_curve(
     axes.axvline(best.steps / 1e6, color="0.45", linestyle="--", linewidth=1, label="best policy")
     axes.set(xlabel="steps (actions of the learner), millions", ylabel="score (win 1, draw ½)")
     axes.set_xlim(left=0)
-    axes.legend(loc="lower right", title="selection panel", framealpha=0.9, edgecolor="none")
+    axes.legend(title="selection panel", framealpha=0.9, edgecolor="none")
     _minutes_above(axes, results)
     _draw_report(side, raw, shielded)
     shown = [s for r in results for s in r.scores.values()]
@@ -85,7 +85,7 @@ def _draw_report(side: Axes, raw: Mapping[str, Score], shielded: Mapping[str, Sc
         )  # fmt: skip
     side.set_xlim(-0.6, len(raw) - 0.4)
     side.set_xticks(range(len(raw)), list(raw), rotation=35, ha="right")
-    side.legend(loc="lower left", framealpha=0.9, edgecolor="none")
+    side.legend(framealpha=0.9, edgecolor="none")
     side.set_title("best policy against the report's opponents,\nnew openings", fontsize=9)
 
 
