@@ -18,9 +18,9 @@ from boardenvs import (
 from boardenvs.agents import make_agent
 from boardenvs.envs.core import ResetNeededError
 from boardenvs.envs.registration import register
-from boardenvs.errors import IllegalActionError, PositionError
+from boardenvs.game.errors import IllegalActionError, PositionError
+from boardenvs.game.perft import divide, perft
 from boardenvs.kernel import get_backend, set_backend
-from boardenvs.perft import divide, perft
 
 __version__ = "0.1.0"
 

@@ -67,7 +67,7 @@ Every move and noop counts one step. The game ends when, after it, either side i
 - `rules`: `"classic"` or `"described"`.
 - `max_steps`: steps before the game ends, 50 by default (it sets the number of planes).
 - `reset(options={"position": ...})` starts from a position, given as a
-  `boardenvs.state.Position` or as text: `"1bbbbbb1/w6w/w6w/w6w/w6w/w6w/w6w/1bbbbbb1 black 0"`
+  `boardenvs.game.state.Position` or as text: `"1bbbbbb1/w6w/w6w/w6w/w6w/w6w/w6w/1bbbbbb1 black 0"`
   (ranks 8 to 1, first letters of the roles, numbers of empty squares, role to move, plies played).
 
 ## Gymnasium

@@ -65,7 +65,7 @@ pass is played. The side with more discs wins; the same number is a draw. Nothin
 - `reward`: `"goal"` or `"zero_sum"`.
 - `holes`: other holes, as a bitboard (bit s is square s); not one of the four centre squares.
 - `reset(options={"position": ...})` starts from a position, given as a
-  `boardenvs.state.Position` or as text: `"8/8/8/3rb3/3br3/8/8/8 black 0"`
+  `boardenvs.game.state.Position` or as text: `"8/8/8/3rb3/3br3/8/8/8 black 0"`
   (ranks 8 to 1, first letters of the roles, numbers of empty squares, role to move, plies played).
 
 ## Gymnasium

@@ -64,7 +64,7 @@ pass is played. The side with more discs wins; the same number is a draw. Nothin
 - `holes`: squares out of play, as a bitboard (bit s is square s); 0, none, by default; holes add a
   plane to the observation.
 - `reset(options={"position": ...})` starts from a position, given as a
-  `boardenvs.state.Position` or as text: `"8/8/8/3rb3/3br3/8/8/8 black 0"`
+  `boardenvs.game.state.Position` or as text: `"8/8/8/3rb3/3br3/8/8/8 black 0"`
   (ranks 8 to 1, first letters of the roles, numbers of empty squares, role to move, plies played).
 
 ## Gymnasium

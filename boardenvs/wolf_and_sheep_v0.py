@@ -69,7 +69,7 @@ terminated, and get the goal values of the position as rewards.
 - `max_plies`: plies before truncation, 200 by default; None for no cap (the observation then has
   no planes for it).
 - `reset(options={"position": ...})` starts from a position, given as a
-  `boardenvs.state.Position` or as text: `"3w4/8/8/8/8/8/8/s1s1s1s1 wolf 0"`
+  `boardenvs.game.state.Position` or as text: `"3w4/8/8/8/8/8/8/s1s1s1s1 wolf 0"`
   (ranks 8 to 1, first letters of the roles, numbers of empty squares, role to move, plies played).
 
 ## Gymnasium

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from boardenvs.game import Game
-from boardenvs.state import IntArray, State
+from boardenvs.game.contract import Game
+from boardenvs.game.state import IntArray, State
 
 
 def lowest(observation: dict[str, Any], agent: str) -> int:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from boardenvs.game import Game
+from boardenvs.game.contract import Game
+from boardenvs.game.state import Position
 from boardenvs.games import Othello
 from boardenvs.heuristics import heuristic_of
-from boardenvs.state import Position
 
 WIN = 1_000_000
 

@@ -9,9 +9,9 @@ import numpy as np
 from hypothesis import strategies as st
 from variants import make
 
-from boardenvs.bitboard import flip_files, from_squares
+from boardenvs.board.bitboard import flip_files, from_squares
+from boardenvs.game.state import State, stack
 from boardenvs.games import WolfAndSheep
-from boardenvs.state import State, stack
 from boardenvs.tablebase.numbering import DARK_SQUARES
 
 CLASSIC, DESCRIBED = "wolf_and_sheep", "wolf_and_sheep_described"

@@ -11,8 +11,9 @@ from gymnasium import error
 from pettingzoo.test import api_test, seed_test
 
 import boardenvs
-from boardenvs import IllegalActionError, PositionError, ResetNeededError, fen, games
+from boardenvs import IllegalActionError, PositionError, ResetNeededError, games
 from boardenvs.envs.factory import make_module
+from boardenvs.game import fen
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::UserWarning:pettingzoo", "ignore:unknown reset option"

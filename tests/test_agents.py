@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from boardenvs.agents import AGENTS, GreedyAgent, RandomAgent, check_game, make_agent
-from boardenvs.fen import parse_position
+from boardenvs.game.fen import parse_position
+from boardenvs.game.openings import random_openings
+from boardenvs.game.state import IntArray, State, concat, stack
 from boardenvs.games import GAMES, Game, make
-from boardenvs.openings import random_openings
-from boardenvs.state import IntArray, State, concat, stack
 
 # Those that their name alone describes.
 NAMES = [

@@ -30,9 +30,9 @@ from boardenvs.arena.results import OVERALL, Results, summarise
 from boardenvs.arena.schedule import Schedule
 from boardenvs.arena.settings import make_plan, resumed_settings
 from boardenvs.arena.tournament import JOURNAL
+from boardenvs.game.openings import distinct_openings
 from boardenvs.games import make
 from boardenvs.kernel import set_backend
-from boardenvs.openings import distinct_openings
 
 THREE = ["random", "greedy", "python:arena_agents:highest"]
 

@@ -9,7 +9,7 @@ import pytest
 
 import boardenvs
 from boardenvs import games
-from boardenvs.state import unstack
+from boardenvs.game.state import unstack
 
 pytest.importorskip("numba", reason="the extra fast is not installed")
 

@@ -17,8 +17,9 @@ from typer.testing import CliRunner, Result
 from variants import HERE, VARIANTS, make, random_line
 
 import boardenvs
-from boardenvs import fen, games
+from boardenvs import games
 from boardenvs.cli import app
+from boardenvs.game import fen
 from boardenvs.kernel import set_backend
 from boardenvs.records import Record, load, make_record, save
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from variants import load_playouts, make
 
-from boardenvs.bitboard import DIRECTIONS, step
+from boardenvs.board.bitboard import DIRECTIONS, step
+from boardenvs.game.state import State
 from boardenvs.kernel import ALL
-from boardenvs.state import State
 
 # a1 is dark; x + y is even there.
 DARK = sum(1 << s for s in range(64) if (s % 8 + s // 8) % 2 == 0)

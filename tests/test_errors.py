@@ -5,10 +5,11 @@ import re
 import pytest
 from variants import make
 
-from boardenvs import PositionError, fen, games
-from boardenvs.bitboard import from_squares
+from boardenvs import PositionError, games
+from boardenvs.board.bitboard import from_squares
+from boardenvs.game import fen
+from boardenvs.game.notation import square_of
 from boardenvs.games import Othello
-from boardenvs.notation import square_of
 
 
 def error(kind, *parts):

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from boardenvs.agents import make_agent
-from boardenvs.game import Game
+from boardenvs.game.contract import Game
+from boardenvs.game.state import IntArray, Position, State, stack
 from boardenvs.games import make
-from boardenvs.state import IntArray, Position, State, stack
 from boardenvs.tablebase import Tablebase
 
 exact = pytest.importorskip("training.exact")

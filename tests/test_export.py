@@ -9,8 +9,8 @@ import pytest
 import torch as th
 
 from boardenvs.agents.policy import PolicyAgent, load_policy, save_policy
+from boardenvs.game.openings import random_openings
 from boardenvs.games import GAMES
-from boardenvs.openings import random_openings
 from training.config import Config
 from training.model import find_precision, make_env, make_model
 from training.network import MaskedChoice

@@ -8,7 +8,7 @@ from typing import cast
 
 import pytest
 
-from boardenvs.files import replacing, write_atomically
+from boardenvs.utils.files import replacing, write_atomically
 
 
 def test_threads_may_write_the_same_file(tmp_path: Path) -> None:

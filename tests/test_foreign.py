@@ -13,8 +13,8 @@ from arena_agents import Otherwise, highest, lowest
 
 from boardenvs.agents import GreedyAgent, as_agent, check_game, make_agent
 from boardenvs.envs.factory import aec_env
+from boardenvs.game.openings import random_openings
 from boardenvs.games import GAMES, make
-from boardenvs.openings import random_openings
 
 GAME = make("othello")
 STATE = random_openings(GAME, 20, (0, 40), np.random.default_rng(0))

@@ -14,8 +14,8 @@ from arena_agents import lowest
 from boardenvs.agents import RandomAgent
 from boardenvs.arena import play_match
 from boardenvs.arena.player import FORFEIT, Player
+from boardenvs.game.state import IntArray, State
 from boardenvs.games import Game, make
-from boardenvs.state import IntArray, State
 
 GAME = make("othello")
 

@@ -13,14 +13,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from variants import make, random_position
 
-from boardenvs.bitboard import from_squares
-from boardenvs.fen import parse_position
-from boardenvs.game import Game
+from boardenvs.board.bitboard import from_squares
+from boardenvs.game.contract import Game
+from boardenvs.game.fen import parse_position
+from boardenvs.game.state import Position, stack
 from boardenvs.games.lines_of_action import MEN, connected, euler_number
 from boardenvs.heuristics import MAX_VALUE, heuristic_of
 from boardenvs.heuristics.othello import WEIGHTS
 from boardenvs.kernel import set_backend
-from boardenvs.state import Position, stack
 
 SEEDS = st.integers(0, 2**32 - 1)
 SYMMETRIC = ["othello", "othello_holes", "reversi", "lines_of_action", "lines_of_action_described"]

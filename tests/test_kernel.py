@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import walk
 
-from boardenvs import bitboard
-from boardenvs.bitboard import DIRECTIONS, E, N, square_name, squares_of
-from boardenvs.bitslice import add, countdown, line_counts
+from boardenvs.board import bitboard
+from boardenvs.board.bitboard import DIRECTIONS, E, N, square_name, squares_of
+from boardenvs.board.bitslice import add, countdown, line_counts
 from boardenvs.games.lines_of_action import connected
 from boardenvs.kernel import (
     ALL,

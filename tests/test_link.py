@@ -18,11 +18,11 @@ import pytest
 from variants import HERE, make
 
 import boardenvs
+from boardenvs.game.state import unstack
 from boardenvs.kernel import set_backend
 from boardenvs.kernel.link import array_for_loops, link
 from boardenvs.search import Limits, engine, trees
 from boardenvs.search.memory import node_width, node_words, words
-from boardenvs.state import unstack
 
 SEARCH = [*engine.LOOPS, *(s for s in trees.LOOPS if s not in engine.LOOPS)]
 

@@ -9,10 +9,10 @@ import pytest
 
 from boardenvs.agents import GreedyAgent, RandomAgent
 from boardenvs.arena import play_match, score_interval
+from boardenvs.game.openings import distinct_openings, random_openings
+from boardenvs.game.perft import successors
+from boardenvs.game.state import IntArray, State, unstack
 from boardenvs.games import GAMES, Game, make
-from boardenvs.openings import distinct_openings, random_openings
-from boardenvs.perft import successors
-from boardenvs.state import IntArray, State, unstack
 
 
 @dataclass

@@ -11,7 +11,7 @@ import pytest
 from variants import make
 
 from boardenvs import games
-from boardenvs.symmetry import Symmetry
+from boardenvs.board.symmetry import Symmetry
 
 pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
 

@@ -6,8 +6,9 @@ import re
 import pytest
 from gymnasium import spaces
 
-from boardenvs import fen, games
+from boardenvs import games
 from boardenvs.envs.factory import module_name
+from boardenvs.game import fen
 
 GAME_IDS = list(games.GAMES)
 

@@ -10,9 +10,9 @@ from placings import CLASSIC, DESCRIBED, SHEEP, WOLF, game_of, random_placings
 from variants import make
 
 from boardenvs.agents import Agent, PerfectAgent, check_game, make_agent
+from boardenvs.game.perft import successors
+from boardenvs.game.state import BoolArray, State, concat, stack, take, unstack
 from boardenvs.games import WolfAndSheep
-from boardenvs.perft import successors
-from boardenvs.state import BoolArray, State, concat, stack, take, unstack
 from boardenvs.tablebase import Tablebase
 
 OPPONENTS = ["random", "greedy", "perfect"]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from variants import VARIANTS, load_playouts, make
 
-from boardenvs.state import Position, take, unstack
+from boardenvs.game.state import Position, take, unstack
 
 pytestmark = pytest.mark.usefixtures("backend")
 

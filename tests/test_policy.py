@@ -19,10 +19,10 @@ from boardenvs.agents.policy import Layer, Policy, PolicyAgent, load_policy, sav
 from boardenvs.agents.trained import TrainedAgent, file_name, trained_policy
 from boardenvs.arena import play_match
 from boardenvs.arena.book import undecided
-from boardenvs.fen import parse_position
-from boardenvs.game import Game
-from boardenvs.openings import random_openings
-from boardenvs.state import concat, stack, unstack
+from boardenvs.game.contract import Game
+from boardenvs.game.fen import parse_position
+from boardenvs.game.openings import random_openings
+from boardenvs.game.state import concat, stack, unstack
 
 
 def random_policy(game: Game, hidden: tuple[int, ...] = (24, 16), seed: int = 0) -> Policy:

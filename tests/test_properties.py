@@ -9,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from variants import make, random_line, random_position
 
-from boardenvs import bitboard, games
-from boardenvs.bitboard import DIRECTIONS
-from boardenvs.state import State, concat, put, stack, take, unstack, where
-from boardenvs.symmetry import ALL_EIGHT
+from boardenvs import games
+from boardenvs.board import bitboard
+from boardenvs.board.bitboard import DIRECTIONS
+from boardenvs.board.symmetry import ALL_EIGHT
+from boardenvs.game.state import State, concat, put, stack, take, unstack, where
 
 SEEDS = st.integers(0, 2**32 - 1)
 PLIES = st.integers(0, 70)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from boardenvs.arena import ratings
 from boardenvs.arena.ratings import PRIOR, fit, rate
-from boardenvs.state import FloatArray
+from boardenvs.game.state import FloatArray
 
 
 def log_likelihood(elo: FloatArray, points: FloatArray) -> float:

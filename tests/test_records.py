@@ -19,8 +19,9 @@ import boardenvs
 from boardenvs import IllegalActionError, games
 from boardenvs.agents import RandomAgent
 from boardenvs.arena import play_match
-from boardenvs.bitboard import square_name
-from boardenvs.game import Game
+from boardenvs.board.bitboard import square_name
+from boardenvs.game.contract import Game
+from boardenvs.game.state import IntArray, Position, State, stack
 from boardenvs.games import WolfAndSheep
 from boardenvs.kernel import set_backend
 from boardenvs.records import (
@@ -37,7 +38,6 @@ from boardenvs.records.jsonl import parse_record, read_jsonl, write_jsonl, write
 from boardenvs.records.record import names, parse_names
 from boardenvs.records.transcript import parse_transcripts, write_transcript
 from boardenvs.records.wthor import Header, black_discs, read_wthor, write_wthor
-from boardenvs.state import IntArray, Position, State, stack
 
 WTHOR = SHARED / "records" / "wthor"
 # The shortest game of Othello, found by Manubu Maruo in 1975: black has all 13 discs.

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from reference import CELLS, HOLES, NOOP, REFERENCE, Board
 from variants import VARIANTS
 
-from boardenvs.perft import successors
-from boardenvs.state import stack, take, unstack
+from boardenvs.game.perft import successors
+from boardenvs.game.state import stack, take, unstack
 
 
 def word(cells):

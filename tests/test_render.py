@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from boardenvs import games, render
-from boardenvs.bitboard import parse_square, square_name, squares_of
-from boardenvs.game import Game
+from boardenvs.board.bitboard import parse_square, square_name, squares_of
+from boardenvs.game.contract import Game
+from boardenvs.game.state import Position
 from boardenvs.render import gallery
 from boardenvs.render.shapes import Circle, Polygon
 from boardenvs.render.theme import BOARDS, PIECES, board_look, piece_look
-from boardenvs.state import Position
 
 IMAGES = Path(__file__).parent.parent / ".images"
 SVG = "{http://www.w3.org/2000/svg}"

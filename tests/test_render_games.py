@@ -7,8 +7,8 @@ from itertools import pairwise
 import pytest
 
 from boardenvs import games, render
-from boardenvs.game import Game
-from boardenvs.state import Position
+from boardenvs.game.contract import Game
+from boardenvs.game.state import Position
 
 SVG = "{http://www.w3.org/2000/svg}"
 PLIES = 7

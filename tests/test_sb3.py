@@ -19,9 +19,9 @@ from stable_baselines3.common.vec_env import VecMonitor
 
 from boardenvs import IllegalActionError
 from boardenvs.envs.sb3 import BoardVecEnv
+from boardenvs.game.openings import random_openings
+from boardenvs.game.state import FloatArray, Position, State, concat, stack, take, unstack
 from boardenvs.games import GAMES, Game, make
-from boardenvs.openings import random_openings
-from boardenvs.state import FloatArray, Position, State, concat, stack, take, unstack
 
 th.set_num_threads(1)
 

@@ -15,7 +15,8 @@ import pytest
 from negamax import WIN, loses_within, wins_within, worth, worth_by_memory, worths
 from variants import make, random_line, random_position
 
-from boardenvs.fen import parse_position
+from boardenvs.game.fen import parse_position
+from boardenvs.game.state import Position, State, concat, stack, take
 from boardenvs.games import Game, Othello, parse
 from boardenvs.kernel import get_backend, set_backend
 from boardenvs.search import (
@@ -29,7 +30,6 @@ from boardenvs.search import (
     memory,
     search_trees,
 )
-from boardenvs.state import Position, State, concat, stack, take
 
 # Machine code for each game takes seconds to make: these stand for all.
 COMPILED = ("othello", "wolf_and_sheep", "lines_of_action")

@@ -11,9 +11,9 @@ from boardenvs.agents import make_agent
 from boardenvs.agents.alphabeta import AlphaBetaAgent
 from boardenvs.agents.mcts import MCTSAgent
 from boardenvs.agents.positional import PositionalAgent
-from boardenvs.game import Game
+from boardenvs.game.contract import Game
+from boardenvs.game.state import Position, stack
 from boardenvs.search import search_trees
-from boardenvs.state import Position, stack
 
 
 def test_texts() -> None:

@@ -9,11 +9,11 @@ import pytest
 from negamax import WIN, lead_with_best_play
 from variants import SHARED, make, random_line, random_position
 
-from boardenvs.game import Game
+from boardenvs.game.contract import Game
+from boardenvs.game.state import Position, stack
 from boardenvs.games import Othello
 from boardenvs.kernel import ALL, get_backend, set_backend
 from boardenvs.search import Analysis, Limits, analyse, engine_for
-from boardenvs.state import Position, stack
 
 ENDGAMES = SHARED / "records" / "endgames_13_14.txt"
 BLACK, RED = 0, 1

@@ -10,10 +10,10 @@ from negamax import is_over, loses_within, wins_within
 from placings import CLASSIC, DESCRIBED, game_of, random_placings
 from variants import make
 
-from boardenvs.fen import parse_position
+from boardenvs.game.fen import parse_position
+from boardenvs.game.state import Position, stack, take, unstack
 from boardenvs.kernel import set_backend
 from boardenvs.search import Analysis, Limits, analyse, engine_for
-from boardenvs.state import Position, stack, take, unstack
 from boardenvs.tablebase import Tablebase
 
 

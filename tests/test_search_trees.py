@@ -15,15 +15,15 @@ from hypothesis import strategies as st
 from variants import make, random_position
 
 from boardenvs.agents.mcts import MCTSAgent
-from boardenvs.fen import parse_position
-from boardenvs.game import Game
+from boardenvs.game.contract import Game
+from boardenvs.game.fen import parse_position
+from boardenvs.game.state import FloatArray, IntArray, Position, State, concat, stack, take
 from boardenvs.kernel import ALL, set_backend
 from boardenvs.kernel.backend import Backend
 from boardenvs.kernel.link import array_for_loops
 from boardenvs.search import play_out, search_trees, trees
 from boardenvs.search.loops_random import GOLDEN, mix
 from boardenvs.search.memory import linked, node_words
-from boardenvs.state import FloatArray, IntArray, Position, State, concat, stack, take
 
 # Machine code for each game takes seconds to make: these stand for all.
 COMPILED = ["othello", "wolf_and_sheep"]

@@ -16,10 +16,10 @@ from test_policy import random_policy
 from boardenvs import IllegalActionError, games
 from boardenvs.agents import make_agent
 from boardenvs.agents.policy import PolicyAgent
-from boardenvs.game import Game
-from boardenvs.openings import random_openings
-from boardenvs.perft import successors
-from boardenvs.state import FloatArray, IntArray, State, take
+from boardenvs.game.contract import Game
+from boardenvs.game.openings import random_openings
+from boardenvs.game.perft import successors
+from boardenvs.game.state import FloatArray, IntArray, State, take
 from boardenvs.tablebase import Tablebase
 from training.config import Config, SelfPlay
 from training.env import Group, SelfPlayEnv

@@ -13,9 +13,9 @@ from boardenvs.agents import RandomAgent, check_game, make_agent
 from boardenvs.agents.policy import PolicyAgent, save_policy
 from boardenvs.agents.shield import Shield
 from boardenvs.arena import play_match
-from boardenvs.game import Game
-from boardenvs.openings import random_openings
-from boardenvs.state import IntArray, Position, State, stack, unstack
+from boardenvs.game.contract import Game
+from boardenvs.game.openings import random_openings
+from boardenvs.game.state import IntArray, Position, State, stack, unstack
 
 # Openings so late that games are decided soon after, and caps that end games within sight.
 CASES = [

@@ -14,9 +14,9 @@ from typer.testing import CliRunner
 from variants import random_position
 
 from boardenvs.cli import app
-from boardenvs.fen import parse_position, write_position
+from boardenvs.game.fen import parse_position, write_position
+from boardenvs.game.state import Position, stack
 from boardenvs.games import parse
-from boardenvs.state import Position, stack
 from boardenvs.tablebase import Tablebase
 
 # The wolf passes the last sheep with d4-c3 or d4-e3.

@@ -21,12 +21,12 @@ from reference import REFERENCE, Board, Move, Rules
 from variants import make
 
 from boardenvs import PositionError
-from boardenvs.bitboard import flip_files, from_squares, squares_of
-from boardenvs.fen import parse_position
+from boardenvs.board.bitboard import flip_files, from_squares, squares_of
+from boardenvs.board.symmetry import MIRROR
+from boardenvs.game.fen import parse_position
+from boardenvs.game.perft import successors
+from boardenvs.game.state import Int8Array, IntArray, Position, stack, take, unstack
 from boardenvs.games import WolfAndSheep
-from boardenvs.perft import successors
-from boardenvs.state import Int8Array, IntArray, Position, stack, take, unstack
-from boardenvs.symmetry import MIRROR
 from boardenvs.tablebase import Tablebase
 from boardenvs.tablebase.numbering import CHUNKS, COUNT, DARK_SQUARES, FLOCKS, numbers, positions
 

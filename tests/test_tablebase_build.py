@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from variants import make
 
-from boardenvs.files import cache_folder
+from boardenvs.game.state import IntArray
 from boardenvs.games import WolfAndSheep
-from boardenvs.state import IntArray
 from boardenvs.tablebase import Tablebase, build, storage, table
 from boardenvs.tablebase.numbering import CHUNKS
 from boardenvs.tablebase.retrograde import solve
+from boardenvs.utils.files import cache_folder
 
 Graph: TypeAlias = tuple[list[int], list[set[int]]]
 

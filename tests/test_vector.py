@@ -10,7 +10,7 @@ import boardenvs
 from boardenvs import games
 from boardenvs.envs.factory import make_module
 from boardenvs.envs.registration import gymnasium_id
-from boardenvs.state import take, unstack
+from boardenvs.game.state import take, unstack
 
 GAME_IDS = list(games.GAMES)
 VARIANTS = [

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from boardenvs import games
-from boardenvs.game import Game
-from boardenvs.state import Position
+from boardenvs.game.contract import Game
+from boardenvs.game.state import Position
 
 HERE = Path(__file__).resolve().parent
 # Other people's data, which is read where it is there and not kept here.

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch as th
 
-from boardenvs.files import write_atomically
+from boardenvs.utils.files import write_atomically
 
 KEEP = 2  # the last checkpoint and one to fall back on
 

@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails
 
 from boardenvs import games
 from boardenvs.agents import check_game, make_agent
-from boardenvs.errors import check_name, unknown
+from boardenvs.utils.checks import check_name, unknown
 
 Plies = tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]]
 Positive = Annotated[int, Field(gt=0)]

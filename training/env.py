@@ -21,9 +21,9 @@ from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvS
 
 from boardenvs.agents import Agent
 from boardenvs.envs.batch import Batch, Plies
-from boardenvs.errors import IllegalActionError
-from boardenvs.game import Game
-from boardenvs.state import BoolArray, FloatArray, Int8Array, IntArray, State, concat, take
+from boardenvs.game.contract import Game
+from boardenvs.game.errors import IllegalActionError
+from boardenvs.game.state import BoolArray, FloatArray, Int8Array, IntArray, State, concat, take
 from training.symmetry import BoardSymmetries
 
 ZERO_SUM, SAME_SIDE = -1.0, 1.0  # the factor of the next state's value

@@ -12,8 +12,8 @@ from pydantic import BaseModel
 from boardenvs.agents import Agent, make_agent
 from boardenvs.arena import MatchResult, play_match
 from boardenvs.arena.book import undecided
+from boardenvs.game.state import BoolArray, IntArray, State, where
 from boardenvs.games import Game
-from boardenvs.state import BoolArray, IntArray, State, where
 from training.config import Panel
 from training.exact import LEAKS
 

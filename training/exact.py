@@ -12,9 +12,9 @@ import numpy as np
 from boardenvs.agents import Agent
 from boardenvs.agents.perfect import PerfectAgent
 from boardenvs.envs.batch import is_over
-from boardenvs.game import Game
-from boardenvs.perft import successors
-from boardenvs.state import BoolArray, IntArray, State, concat, take
+from boardenvs.game.contract import Game
+from boardenvs.game.perft import successors
+from boardenvs.game.state import BoolArray, IntArray, State, concat, take
 from boardenvs.tablebase import Tablebase
 from boardenvs.tablebase.numbering import COUNT, numbers
 

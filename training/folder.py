@@ -9,8 +9,8 @@ from typing import Any
 
 import yaml
 
-from boardenvs.errors import unknown
-from boardenvs.files import write_atomically
+from boardenvs.utils.checks import unknown
+from boardenvs.utils.files import write_atomically
 from training.checkpoint import load_newest
 from training.config import Config
 

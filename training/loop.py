@@ -12,8 +12,8 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 
 from boardenvs.agents.policy import Policy, PolicyAgent, save_policy
-from boardenvs.files import write_atomically
-from boardenvs.state import FloatArray
+from boardenvs.game.state import FloatArray
+from boardenvs.utils.files import write_atomically
 from training.checkpoint import save_checkpoint
 from training.config import POOL, SELF_PLAY, Config
 from training.env import Ended, SelfPlayEnv

@@ -12,8 +12,8 @@ from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch.nn.functional import log_softmax, softmax
 
-from boardenvs.game import Game
-from boardenvs.state import Array
+from boardenvs.game.contract import Game
+from boardenvs.game.state import Array
 
 # What a flat plane weighs against one square of another plane.
 FLAT_WEIGHT = 4.0

@@ -12,9 +12,9 @@ import numpy as np
 from boardenvs.agents import make_agent
 from boardenvs.arena.book import undecided
 from boardenvs.envs.batch import is_over
-from boardenvs.game import Game
-from boardenvs.openings import first_of_each
-from boardenvs.state import State, concat, take
+from boardenvs.game.contract import Game
+from boardenvs.game.openings import first_of_each
+from boardenvs.game.state import State, concat, take
 from training.config import SelfPlay
 
 # Rounds of playing until there are as many openings as asked for.

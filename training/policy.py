@@ -10,7 +10,7 @@ import torch as th
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 
 from boardenvs.agents.policy import Layer, Policy
-from boardenvs.game import Game
+from boardenvs.game.contract import Game
 from training.network import Trunk
 
 

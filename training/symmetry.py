@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from boardenvs.game import Game
-from boardenvs.state import IntArray, State, take
+from boardenvs.game.contract import Game
+from boardenvs.game.state import IntArray, State, take
 
 
 class BoardSymmetries:

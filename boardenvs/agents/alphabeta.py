@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from boardenvs.game import Game
+from boardenvs.game.contract import Game
+from boardenvs.game.state import IntArray, State
 from boardenvs.search.engine import engine_for
 from boardenvs.search.limits import MAX_DEPTH, Limits
-from boardenvs.state import IntArray, State
 
 _DEPTH = 4  # without any limit
 # Empty squares from which search with a budget solves Othello to the end.

@@ -6,8 +6,8 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from boardenvs.game import Game
-from boardenvs.state import IntArray, State
+from boardenvs.game.contract import Game
+from boardenvs.game.state import IntArray, State
 
 
 class Agent(Protocol):

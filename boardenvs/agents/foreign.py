@@ -27,9 +27,9 @@ from typing import Any, cast
 import numpy as np
 
 from boardenvs.agents.base import Agent
-from boardenvs.errors import unknown
-from boardenvs.game import Game
-from boardenvs.state import IntArray, State
+from boardenvs.game.contract import Game
+from boardenvs.game.state import IntArray, State
+from boardenvs.utils.checks import unknown
 
 
 @dataclass(frozen=True)

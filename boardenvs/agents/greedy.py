@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from boardenvs.agents.one_ply import act_by_value
-from boardenvs.game import Game
-from boardenvs.state import IntArray, State
+from boardenvs.game.contract import Game
+from boardenvs.game.state import IntArray, State
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ import numpy as np
 from boardenvs.agents.base import check_game
 from boardenvs.agents.policy import load_policy
 from boardenvs.agents.trained import TrainedAgent
-from boardenvs.errors import is_whole
-from boardenvs.game import Game
+from boardenvs.game.contract import Game
+from boardenvs.game.state import IntArray, State, take
 from boardenvs.search.trees import Evaluator, search_trees
-from boardenvs.state import IntArray, State, take
+from boardenvs.utils.checks import is_whole
 
 
 @dataclass(frozen=True)

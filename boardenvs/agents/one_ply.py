@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from boardenvs.game import Game
-from boardenvs.perft import successors
-from boardenvs.state import FloatArray, IntArray, State
+from boardenvs.game.contract import Game
+from boardenvs.game.perft import successors
+from boardenvs.game.state import FloatArray, IntArray, State
 
 
 def act_by_value(

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from boardenvs.game import Game
-from boardenvs.state import BoolArray, FloatArray, IntArray, State, take
+from boardenvs.game.contract import Game
+from boardenvs.game.state import BoolArray, FloatArray, IntArray, State, take
 from boardenvs.tablebase import Moves, Tablebase
 
 

@@ -28,10 +28,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from boardenvs import games
-from boardenvs.errors import check_name
-from boardenvs.files import write_atomically
-from boardenvs.game import Game
-from boardenvs.state import Array, BoolArray, Int8Array, IntArray, State
+from boardenvs.game.contract import Game
+from boardenvs.game.state import Array, BoolArray, Int8Array, IntArray, State
+from boardenvs.utils.checks import check_name
+from boardenvs.utils.files import write_atomically
 
 FORMAT = 1
 

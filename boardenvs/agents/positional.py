@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from boardenvs.agents.one_ply import act_by_value
-from boardenvs.game import Game
+from boardenvs.game.contract import Game
+from boardenvs.game.state import IntArray, State
 from boardenvs.heuristics import heuristic_of
-from boardenvs.state import IntArray, State
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from boardenvs.game import Game
-from boardenvs.state import IntArray, State
+from boardenvs.game.contract import Game
+from boardenvs.game.state import IntArray, State
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from boardenvs.agents.base import Agent, check_game
-from boardenvs.game import Game, goal_to_reward
-from boardenvs.perft import successors
-from boardenvs.state import Array, BoolArray, FloatArray, IntArray, State, take
+from boardenvs.game.contract import Game, goal_to_reward
+from boardenvs.game.perft import successors
+from boardenvs.game.state import Array, BoolArray, FloatArray, IntArray, State, take
 
 # Positions whose replies are looked at together; bounds the memory.
 _CHUNK = 1 << 13

@@ -13,7 +13,7 @@ from boardenvs.agents.perfect import PerfectAgent
 from boardenvs.agents.positional import PositionalAgent
 from boardenvs.agents.random import RandomAgent
 from boardenvs.agents.trained import TrainedAgent, policy_agent
-from boardenvs.spec import make_from_spec
+from boardenvs.utils.spec import make_from_spec
 
 # What makes each agent; the parameters of its constructor are those of the text.
 AGENTS: dict[str, Callable[..., Agent]] = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from boardenvs.game import Game
-from boardenvs.state import BoolArray, State, stack
+from boardenvs.game.contract import Game
+from boardenvs.game.state import BoolArray, State, stack
 from boardenvs.tablebase import Tablebase
 
 # Random plies (low, high) by game: enough for distinct openings, and few against a game's length.

@@ -15,7 +15,7 @@ from boardenvs.arena.notes import ladders, notes
 from boardenvs.arena.ratings import PRIOR, REPLICATES
 from boardenvs.arena.results import Results, Table
 from boardenvs.kernel import get_backend
-from boardenvs.machine import processor, version
+from boardenvs.utils.machine import processor, version
 
 _PACKAGES = ("numpy", "numba")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from boardenvs.state import BoolArray, FloatArray
+from boardenvs.game.state import BoolArray, FloatArray
 
 _Z95 = 1.959963984540054  # the normal distribution's 97.5 % quantile
 

@@ -17,8 +17,8 @@ from boardenvs.agents import Agent, as_agent
 from boardenvs.arena.book import undecided
 from boardenvs.arena.match import MatchResult, play_match
 from boardenvs.arena.player import Conduct, describe
-from boardenvs.game import Game
-from boardenvs.state import FloatArray, IntArray, State
+from boardenvs.game.contract import Game
+from boardenvs.game.state import FloatArray, IntArray, State
 
 NOBODY, FIRST, SECOND = 0, 1, 2  # whose code is running
 

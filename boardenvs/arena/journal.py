@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from boardenvs.arena.job import Played
-from boardenvs.files import write_atomically
+from boardenvs.utils.files import write_atomically
 
 
 class JournalError(ValueError):

@@ -10,9 +10,9 @@ import numpy as np
 from boardenvs.agents import as_agent
 from boardenvs.arena.intervals import score_interval, share_interval
 from boardenvs.arena.player import FORFEIT, Conduct, Player
-from boardenvs.game import LOSS, WIN, Game
-from boardenvs.openings import Keep, Openings, distinct_openings
-from boardenvs.state import FloatArray, IntArray, State, concat, put, take
+from boardenvs.game.contract import LOSS, WIN, Game
+from boardenvs.game.openings import Keep, Openings, distinct_openings
+from boardenvs.game.state import FloatArray, IntArray, State, concat, put, take
 
 Progress = Callable[[int, int], None]
 

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from boardenvs import fen
 from boardenvs.agents import Agent
-from boardenvs.game import Game
-from boardenvs.state import IntArray, Position, State, take, unstack
+from boardenvs.game import fen
+from boardenvs.game.contract import Game
+from boardenvs.game.state import IntArray, Position, State, take, unstack
 
 FORFEIT = int(np.iinfo(np.int64).min)  # in the place of an action
 

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from boardenvs.state import BoolArray, FloatArray
+from boardenvs.game.state import BoolArray, FloatArray
 
 PRIOR = 1.0  # drawn games of each entrant that were not played
 REPLICATES = 1000  # of the bootstrap

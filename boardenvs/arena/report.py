@@ -15,7 +15,7 @@ from boardenvs.arena.notes import ladders, notes
 from boardenvs.arena.ratings import PRIOR, REPLICATES
 from boardenvs.arena.results import Results, Table, matches
 from boardenvs.arena.text import interval_text, points_text, rating_text, time_text, title
-from boardenvs.files import write_atomically
+from boardenvs.utils.files import write_atomically
 
 _PICTURES = ("ratings", "crosstable", "heatmap")
 

@@ -13,7 +13,7 @@ from boardenvs.arena.job import Played
 from boardenvs.arena.match import MatchResult
 from boardenvs.arena.ratings import Ratings, rate
 from boardenvs.arena.settings import Plan, Settings
-from boardenvs.state import FloatArray
+from boardenvs.game.state import FloatArray
 
 OVERALL = "overall"
 

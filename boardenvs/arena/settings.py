@@ -16,9 +16,9 @@ from boardenvs.agents import as_agent, check_game
 from boardenvs.arena.book import opening_plies, undecided
 from boardenvs.arena.job import Entrant, Job
 from boardenvs.arena.player import describe
-from boardenvs.errors import unknown
-from boardenvs.game import Game
-from boardenvs.openings import distinct_openings
+from boardenvs.game.contract import Game
+from boardenvs.game.openings import distinct_openings
+from boardenvs.utils.checks import unknown
 
 FORMAT = 1  # of the journal and of results.json
 

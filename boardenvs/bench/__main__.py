@@ -20,8 +20,8 @@ from boardenvs.bench.report import (
 from boardenvs.bench.search import searches
 from boardenvs.bench.workloads import workloads
 from boardenvs.cli.console import make_console, make_progress
-from boardenvs.errors import unknown
 from boardenvs.games import GAMES
+from boardenvs.utils.checks import unknown
 
 _SIZES = [1, 16, 256, 1024, 4096, 16384, 65536]
 _PEER_SIZES = [16, 256, 1024, 4096]

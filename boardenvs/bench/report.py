@@ -13,8 +13,8 @@ import numpy as np
 from rich.table import Table
 
 from boardenvs.bench.measure import Measurement
-from boardenvs.files import write_atomically
-from boardenvs.machine import processor, version
+from boardenvs.utils.files import write_atomically
+from boardenvs.utils.machine import processor, version
 
 # The yardstick of each game's ratio: OpenSpiel's loop for the games it has, Othello's for the rest.
 _YARDSTICK = {"lines_of_action": "lines_of_action", "connect_four": "", "tictactoe": ""}

@@ -10,11 +10,11 @@ import numpy as np
 
 from boardenvs import games
 from boardenvs.bench.workloads import Workload
+from boardenvs.game.openings import random_openings
+from boardenvs.game.state import State, take
 from boardenvs.kernel import get_backend
 from boardenvs.kernel.backend import Backend
-from boardenvs.openings import random_openings
 from boardenvs.search import Engine, Limits, search_trees
-from boardenvs.state import State, take
 
 # The games measured, and random plies to the middle of them.
 _MIDDLE = {"othello": (12, 24), "lines_of_action": (10, 20)}

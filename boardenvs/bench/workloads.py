@@ -12,8 +12,8 @@ import numpy as np
 
 from boardenvs import games
 from boardenvs.envs.factory import aec_env, vector_env
+from boardenvs.game.state import put
 from boardenvs.kernel.backend import Backend
-from boardenvs.state import put
 
 # Plies before a single-board slice looks at the clock again.
 _SLICE = 300

@@ -10,7 +10,7 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from boardenvs.game import Game
+    from boardenvs.game.contract import Game
 
 
 def games(
@@ -41,8 +41,8 @@ def games(
 def _print_list(console: Console) -> None:
     from rich.table import Table
 
+    from boardenvs.game.perft import perft
     from boardenvs.games import GAMES, make
-    from boardenvs.perft import perft
 
     table = Table(title="Games", caption="perft: the lines of play of one, two and three plies")
     for name in ("game", "roles", "parameters"):
@@ -74,7 +74,7 @@ def _variants(game: Game) -> list[Game]:
 
 def _parameters(game_id: str) -> str:
     from boardenvs.games import defaults
-    from boardenvs.spec import write_value
+    from boardenvs.utils.spec import write_value
 
     return "\n".join(f"{key}={write_value(value)}" for key, value in defaults(game_id).items())
 

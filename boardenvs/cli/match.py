@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from boardenvs.arena.match import MatchResult
-    from boardenvs.game import Game
-    from boardenvs.state import BoolArray, FloatArray
+    from boardenvs.game.contract import Game
+    from boardenvs.game.state import BoolArray, FloatArray
 
 
 def match(

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from boardenvs.game import Game
-    from boardenvs.state import Position
+    from boardenvs.game.contract import Game
+    from boardenvs.game.state import Position
 
 
 def perft(
@@ -40,9 +40,9 @@ def perft(
     from rich.table import Table
 
     from boardenvs.cli.console import make_console, make_progress
-    from boardenvs.fen import parse_position, write_position
+    from boardenvs.game.fen import parse_position, write_position
+    from boardenvs.game.perft import perft as count
     from boardenvs.games import parse, spec_of
-    from boardenvs.perft import perft as count
 
     rules = parse(game)
     root = rules.start() if position is None else parse_position(rules, position)
@@ -79,7 +79,7 @@ def _parts(game: Game, root: Position, depth: int) -> Iterator[tuple[int, int, i
     """The count in parts small enough to show progress by: of how many parts, the first action,
     and the nodes.
     """
-    from boardenvs.perft import perft as count
+    from boardenvs.game.perft import perft as count
 
     parts = [(action, game.next(root, action)) for action in root.legal_actions()]
     below = depth - 1

@@ -157,10 +157,10 @@ def _show(
     from rich.text import Text
 
     from boardenvs import render
-    from boardenvs.errors import IllegalActionError
-    from boardenvs.files import write_atomically
+    from boardenvs.game.errors import IllegalActionError
+    from boardenvs.game.state import Position
     from boardenvs.records.record import positions
-    from boardenvs.state import Position
+    from boardenvs.utils.files import write_atomically
 
     game, boards, error = record.game, list[Position](), None
     try:
@@ -188,7 +188,7 @@ def _show(
 
 def _print_head(console: Console, record: Record) -> None:
     """What is known about the game, and its moves."""
-    from boardenvs import fen
+    from boardenvs.game import fen
     from boardenvs.games import spec_of
     from boardenvs.records.record import names
 

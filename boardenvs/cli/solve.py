@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
 
-    from boardenvs.game import Game
-    from boardenvs.state import Position
+    from boardenvs.game.contract import Game
+    from boardenvs.game.state import Position
 
 
 class Solver(Protocol):
@@ -77,7 +77,7 @@ def solve(
     boardenvs solve othello --file endgames.txt --time 10
     ```
     """
-    from boardenvs.fen import parse_position
+    from boardenvs.game.fen import parse_position
     from boardenvs.games import parse
 
     if file is not None and position is not None:
@@ -130,8 +130,8 @@ def _solve_one(solver: Solver, root: Position, as_json: bool) -> None:
 
 def _read(game: Game, file: Path) -> list[Position]:
     """The positions of a file, one a line; empty lines and those that begin with # are skipped."""
-    from boardenvs.errors import PositionError
-    from boardenvs.fen import parse_position
+    from boardenvs.game.errors import PositionError
+    from boardenvs.game.fen import parse_position
 
     roots = []
     for number, line in enumerate(file.read_text().splitlines(), start=1):

@@ -10,13 +10,13 @@ from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
-from boardenvs.fen import write_position
-from boardenvs.game import DRAW, Game
+from boardenvs.game.contract import DRAW, Game
+from boardenvs.game.fen import write_position
+from boardenvs.game.state import Position
 from boardenvs.games import spec_of
 from boardenvs.heuristics import heuristic_of
 from boardenvs.render import to_ansi
 from boardenvs.search import Analysis, Limits, analyse
-from boardenvs.state import Position
 
 
 class Outcome(NamedTuple):

@@ -12,11 +12,11 @@ from rich.table import Table
 from rich.text import Text
 
 from boardenvs.agents import PerfectAgent
-from boardenvs.fen import write_position
-from boardenvs.game import Game
+from boardenvs.game.contract import Game
+from boardenvs.game.fen import write_position
+from boardenvs.game.state import Position, stack
 from boardenvs.games import spec_of
 from boardenvs.render import to_ansi
-from boardenvs.state import Position, stack
 from boardenvs.tablebase import Tablebase
 
 

@@ -8,8 +8,8 @@ from typing import Any, Literal, TypeAlias
 from pettingzoo import AECEnv
 
 from boardenvs.envs.core import BoardEnv, RenderMode, ResetNeededError, Reward
-from boardenvs.errors import illegal_action
-from boardenvs.game import Game
+from boardenvs.game.contract import Game
+from boardenvs.game.errors import illegal_action
 
 OnIllegal: TypeAlias = Literal["raise", "forfeit"]
 
@@ -37,7 +37,7 @@ class BoardAECEnv(BoardEnv, AECEnv):
         self._updates = 0  # steps and resets so far, for the check in agent_iter
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
-        """Start a game, at `options["position"]` where given (see `boardenvs.fen`).
+        """Start a game, at `options["position"]` where given (see `boardenvs.game.fen`).
 
         The games have no chance in them: the seed changes nothing.
         """

@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from boardenvs.agents import Agent, make_agent
-from boardenvs.errors import IllegalActionError, check_name, is_whole
-from boardenvs.game import ILLEGAL_ACTION_REWARD, Game, goal_to_reward
-from boardenvs.openings import random_openings
-from boardenvs.state import BoolArray, FloatArray, Int8Array, IntArray, State, put, take
+from boardenvs.game.contract import ILLEGAL_ACTION_REWARD, Game, goal_to_reward
+from boardenvs.game.errors import IllegalActionError
+from boardenvs.game.openings import random_openings
+from boardenvs.game.state import BoolArray, FloatArray, Int8Array, IntArray, State, put, take
+from boardenvs.utils.checks import check_name, is_whole
 
 # Openings are drawn this many at a time: a batch large enough to be cheap a game.
 _POOL = 4096

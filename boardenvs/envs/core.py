@@ -11,12 +11,13 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from gymnasium import error, spaces
 
-from boardenvs import fen
-from boardenvs.bitboard import SIZE
-from boardenvs.errors import PositionError, check_name, illegal_action, unknown
-from boardenvs.game import ILLEGAL_ACTION_REWARD, WIN, Game, goal_to_reward
+from boardenvs.board.bitboard import SIZE
+from boardenvs.game import fen
+from boardenvs.game.contract import ILLEGAL_ACTION_REWARD, WIN, Game, goal_to_reward
+from boardenvs.game.errors import PositionError, illegal_action
+from boardenvs.game.state import Int8Array, Position
 from boardenvs.kernel import ALL
-from boardenvs.state import Int8Array, Position
+from boardenvs.utils.checks import check_name, unknown
 
 Reward: TypeAlias = Literal["goal", "zero_sum"]
 RenderMode: TypeAlias = Literal["human", "ansi", "rgb_array"]

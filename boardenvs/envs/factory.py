@@ -11,7 +11,7 @@ from boardenvs.envs.aec import BoardAECEnv, OnIllegal
 from boardenvs.envs.parallel import BoardParallelEnv
 from boardenvs.envs.single import BoardSingleEnv
 from boardenvs.envs.vector import BoardVectorEnv
-from boardenvs.errors import unknown
+from boardenvs.utils.checks import unknown
 
 VERSION = "v0"
 

@@ -8,8 +8,8 @@ from typing import Any
 from pettingzoo import ParallelEnv
 
 from boardenvs.envs.core import BoardEnv, RenderMode, ResetNeededError, Reward
-from boardenvs.errors import unknown
-from boardenvs.game import Game
+from boardenvs.game.contract import Game
+from boardenvs.utils.checks import unknown
 
 
 class BoardParallelEnv(BoardEnv, ParallelEnv):

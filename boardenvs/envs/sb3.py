@@ -25,9 +25,9 @@ from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvS
 
 from boardenvs.agents import Agent
 from boardenvs.envs.batch import Batch
-from boardenvs.errors import IllegalActionError
-from boardenvs.game import Game
-from boardenvs.state import BoolArray, Int8Array, IntArray, State, take
+from boardenvs.game.contract import Game
+from boardenvs.game.errors import IllegalActionError
+from boardenvs.game.state import BoolArray, Int8Array, IntArray, State, take
 
 # The infos of every game that goes on: one object, so that a step makes none.
 _NO_INFO: dict[str, Any] = {}

@@ -11,8 +11,8 @@ from boardenvs.agents import Agent, make_agent
 from boardenvs.envs.aec import BoardAECEnv
 from boardenvs.envs.batch import check_seat
 from boardenvs.envs.core import RenderMode, Reward
-from boardenvs.game import Game
-from boardenvs.state import Int8Array, stack
+from boardenvs.game.contract import Game
+from boardenvs.game.state import Int8Array, stack
 
 
 class BoardSingleEnv(gymnasium.Env[Int8Array, np.int64]):
@@ -52,7 +52,7 @@ class BoardSingleEnv(gymnasium.Env[Int8Array, np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Int8Array, dict[str, Any]]:
-        """A new game, at `options["position"]` where given (see `boardenvs.fen`)."""
+        """A new game, at `options["position"]` where given (see `boardenvs.game.fen`)."""
         super().reset(seed=seed)
         if seed is not None:
             self._games = 0

@@ -14,9 +14,9 @@ from gymnasium.vector.utils import batch_space
 from boardenvs.agents import Agent
 from boardenvs.envs.batch import Batch, Plies
 from boardenvs.envs.core import Reward
-from boardenvs.errors import check_name, unknown
-from boardenvs.game import Game
-from boardenvs.state import BoolArray, FloatArray, Int8Array, IntArray, take
+from boardenvs.game.contract import Game
+from boardenvs.game.state import BoolArray, FloatArray, Int8Array, IntArray, take
+from boardenvs.utils.checks import check_name, unknown
 
 
 class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from boardenvs.errors import unknown
-from boardenvs.game import Game
+from boardenvs.game.contract import Game
 from boardenvs.games.lines_of_action import LinesOfAction
 from boardenvs.games.othello import CENTRE_HOLES, Othello
 from boardenvs.games.wolf_and_sheep import WolfAndSheep
-from boardenvs.spec import make_from_spec, write_spec
+from boardenvs.utils.checks import unknown
+from boardenvs.utils.spec import make_from_spec, write_spec
 
 GAMES: dict[str, Callable[..., Game]] = {
     "othello": Othello,

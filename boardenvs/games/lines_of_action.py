@@ -19,7 +19,7 @@ from functools import partial, reduce
 from operator import add, or_
 from typing import ClassVar
 
-from boardenvs.bitboard import (
+from boardenvs.board.bitboard import (
     DIRECTIONS,
     NE,
     NW,
@@ -36,13 +36,14 @@ from boardenvs.bitboard import (
     step,
     steps,
 )
-from boardenvs.bitslice import countdown, line_counts
-from boardenvs.errors import PositionError, check_name, is_whole
-from boardenvs.game import Game
+from boardenvs.board.bitslice import countdown, line_counts
+from boardenvs.board.symmetry import ALL_EIGHT
+from boardenvs.game.contract import Game
+from boardenvs.game.errors import PositionError
+from boardenvs.game.notation import Moving
+from boardenvs.game.state import Position
 from boardenvs.kernel import ALL, Bits, Table, guard, less, nonzero, popcount, when
-from boardenvs.notation import Moving
-from boardenvs.state import Position
-from boardenvs.symmetry import ALL_EIGHT
+from boardenvs.utils.checks import check_name, is_whole
 
 MEN = 12  # a side at the start, and so at most
 

@@ -16,7 +16,7 @@ from functools import partial, reduce
 from operator import or_
 from typing import ClassVar
 
-from boardenvs.bitboard import (
+from boardenvs.board.bitboard import (
     DIRECTIONS,
     Direction,
     fill,
@@ -25,11 +25,12 @@ from boardenvs.bitboard import (
     squares_of,
     step,
 )
-from boardenvs.errors import PositionError, is_whole
-from boardenvs.game import Game
+from boardenvs.board.symmetry import ALL_EIGHT
+from boardenvs.game.contract import Game
+from boardenvs.game.errors import PositionError
+from boardenvs.game.notation import Placing
 from boardenvs.kernel import ALL, Bits, Table, guard, nonzero, popcount, spread, when
-from boardenvs.notation import Placing
-from boardenvs.symmetry import ALL_EIGHT
+from boardenvs.utils.checks import is_whole
 
 CENTRE_HOLES = from_squares(["c3", "c6", "f3", "f6"])
 

@@ -18,7 +18,7 @@ from functools import reduce
 from operator import or_
 from typing import ClassVar
 
-from boardenvs.bitboard import (
+from boardenvs.board.bitboard import (
     DIRECTIONS,
     NE,
     NW,
@@ -30,13 +30,14 @@ from boardenvs.bitboard import (
     rank_of,
     step,
 )
-from boardenvs.bitslice import countdown
-from boardenvs.errors import PositionError, check_name, is_whole
-from boardenvs.game import Game
+from boardenvs.board.bitslice import countdown
+from boardenvs.board.symmetry import IDENTITY, MIRROR
+from boardenvs.game.contract import Game
+from boardenvs.game.errors import PositionError
+from boardenvs.game.notation import Moving
+from boardenvs.game.state import Position
 from boardenvs.kernel import ALL, Bits, Table, less, nonzero, spread
-from boardenvs.notation import Moving
-from boardenvs.state import Position
-from boardenvs.symmetry import IDENTITY, MIRROR
+from boardenvs.utils.checks import check_name, is_whole
 
 WOLF, SHEEP = 0, 1
 DIAGONAL = (NE, SE, SW, NW)

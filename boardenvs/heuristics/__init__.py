@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from boardenvs.game import Game
+from boardenvs.game.contract import Game
+from boardenvs.game.state import IntArray, State, state_words
 from boardenvs.games import LinesOfAction, Othello, WolfAndSheep
 from boardenvs.heuristics import lines_of_action, othello, wolf_and_sheep
 from boardenvs.kernel import Bits, Kernel
-from boardenvs.state import IntArray, State, state_words
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import reduce
 from operator import or_
 
-from boardenvs.bitboard import highest, lowest, rank_of, step
+from boardenvs.board.bitboard import highest, lowest, rank_of, step
 from boardenvs.games.wolf_and_sheep import STEPS, WOLF, WolfAndSheep, by_role
 from boardenvs.kernel import Bits, less, popcount, spread
 

@@ -10,10 +10,10 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from boardenvs.errors import unknown
 from boardenvs.kernel.arrays import ArrayProgram
 from boardenvs.kernel.scalar import compile_scalar
 from boardenvs.kernel.trace import Program, trace
+from boardenvs.utils.checks import unknown
 
 Backend: TypeAlias = Literal["numpy", "numba"]
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]

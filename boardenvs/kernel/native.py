@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from boardenvs.files import cache_folder, write_atomically
 from boardenvs.kernel.trace import OPERATORS, Node, Program
+from boardenvs.utils.files import cache_folder, write_atomically
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -7,10 +7,10 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from boardenvs.errors import IllegalActionError
-from boardenvs.game import Game
+from boardenvs.game.contract import Game
+from boardenvs.game.errors import IllegalActionError
+from boardenvs.game.state import BoolArray, IntArray, Position, State, put, stack, take
 from boardenvs.records.record import Record, replay
-from boardenvs.state import BoolArray, IntArray, Position, State, put, stack, take
 
 
 class Played(NamedTuple):

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from boardenvs.errors import check_name
-from boardenvs.game import Game
+from boardenvs.game.contract import Game
 from boardenvs.games import make
 from boardenvs.records.jsonl import GZIP, read_jsonl, write_jsonl
 from boardenvs.records.record import Record
 from boardenvs.records.transcript import read_transcripts, write_transcripts
 from boardenvs.records.wthor import read_wthor, write_wthor
+from boardenvs.utils.checks import check_name
 
 
 class Format(NamedTuple):

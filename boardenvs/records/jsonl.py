@@ -4,8 +4,8 @@
      "goal": {"black": 100, "red": 0}, "actions": "e3 f3 g3 ..."}
 
 `game` is a text as `boardenvs.games.parse` reads it; `actions` are in the game's own notation, one
-word a ply, passes included. `start` is a position as `boardenvs.fen` writes it, where the game did
-not begin at its own; `info` holds anything else. What is not known is left out.
+word a ply, passes included. `start` is a position as `boardenvs.game.fen` writes it, where the game
+did not begin at its own; `info` holds anything else. What is not known is left out.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from boardenvs import fen, games
-from boardenvs.errors import check_name
-from boardenvs.files import replacing
-from boardenvs.game import Game
+from boardenvs import games
+from boardenvs.game import fen
+from boardenvs.game.contract import Game
 from boardenvs.records.record import Record, names, parse_names
+from boardenvs.utils.checks import check_name
+from boardenvs.utils.files import replacing
 
 VERSION = 1
 GZIP = b"\x1f\x8b"  # how compressed files begin

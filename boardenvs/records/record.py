@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from boardenvs.errors import IllegalActionError, illegal_action
-from boardenvs.game import Game
-from boardenvs.state import Position
+from boardenvs.game.contract import Game
+from boardenvs.game.errors import IllegalActionError, illegal_action
+from boardenvs.game.state import Position
 
 
 @dataclass(frozen=True)

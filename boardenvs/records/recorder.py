@@ -9,9 +9,9 @@ import numpy as np
 from pettingzoo.utils import BaseWrapper
 
 from boardenvs.envs.aec import BoardAECEnv
-from boardenvs.game import DRAW, LOSS, WIN, Game
+from boardenvs.game.contract import DRAW, LOSS, WIN, Game
+from boardenvs.game.state import IntArray, Position
 from boardenvs.records.record import Record, make_record
-from boardenvs.state import IntArray, Position
 
 if TYPE_CHECKING:
     from boardenvs.arena.match import MatchResult

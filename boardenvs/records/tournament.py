@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from boardenvs.game import Game
+from boardenvs.game.contract import Game
 from boardenvs.records.batch import play, starts_of
 from boardenvs.records.record import Record
 

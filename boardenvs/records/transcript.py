@@ -12,13 +12,13 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from boardenvs.bitboard import parse_square, square_name
-from boardenvs.files import replacing
-from boardenvs.game import Game
+from boardenvs.board.bitboard import parse_square, square_name
+from boardenvs.game.contract import Game
+from boardenvs.game.notation import PASS
 from boardenvs.games.othello import Othello
-from boardenvs.notation import PASS
 from boardenvs.records.record import Record, names, parse_names
 from boardenvs.records.tournament import from_moves, to_moves, turned
+from boardenvs.utils.files import replacing
 
 _NUMBERS = re.compile(r"\b\d+\s*[.)]+")
 

@@ -34,14 +34,14 @@ from typing import Any
 
 import numpy as np
 
-from boardenvs.files import write_atomically
-from boardenvs.game import DRAW, LOSS, WIN
+from boardenvs.game.contract import DRAW, LOSS, WIN
+from boardenvs.game.state import IntArray, State
 from boardenvs.games import make
 from boardenvs.games.othello import Othello
 from boardenvs.records.batch import play, starts_of
 from boardenvs.records.record import Record
 from boardenvs.records.tournament import from_moves, to_moves, turned
-from boardenvs.state import IntArray, State
+from boardenvs.utils.files import write_atomically
 
 _HEADER = struct.Struct("<4BIHH4B")
 _GAME = struct.Struct("<HHHBB60s")

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from boardenvs.game import Game
+from boardenvs.game.contract import Game
+from boardenvs.game.state import Position
 from boardenvs.render.ansi import write_ansi
 from boardenvs.render.geometry import scene, sheet
 from boardenvs.render.raster import draw_rgb
@@ -21,7 +22,6 @@ from boardenvs.render.shapes import Scene
 from boardenvs.render.svg import write_animation, write_svg
 from boardenvs.render.view import view
 from boardenvs.render.window import Window
-from boardenvs.state import Position
 
 
 def to_ansi(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from boardenvs.bitboard import SIZE
+from boardenvs.board.bitboard import SIZE
 from boardenvs.render.theme import BoardLook, board_look, piece_look
 from boardenvs.render.view import View
 

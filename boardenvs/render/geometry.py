@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from boardenvs.bitboard import SIZE, squares_of
+from boardenvs.board.bitboard import SIZE, squares_of
 from boardenvs.render.shapes import Circle, Drawing, Ink, Placed, Rect, Scene, Shape, Text
 from boardenvs.render.theme import BoardLook, board_look, piece_look
 from boardenvs.render.view import View

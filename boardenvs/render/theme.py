@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from boardenvs.errors import unknown
 from boardenvs.render.shapes import Circle, Drawing, Ink, Polygon, Shape, Text
+from boardenvs.utils.checks import unknown
 
 SHADOW = Ink("#000000", 0.30)
 

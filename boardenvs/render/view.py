@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from boardenvs.bitboard import from_squares
-from boardenvs.game import Game
-from boardenvs.state import Position
+from boardenvs.board.bitboard import from_squares
+from boardenvs.game.contract import Game
+from boardenvs.game.state import Position
 
 
 class View(NamedTuple):

@@ -9,12 +9,12 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from boardenvs.game import Game
+from boardenvs.game.contract import Game
+from boardenvs.game.state import Position, stack
 from boardenvs.heuristics import heuristic_of
 from boardenvs.search.engine import engine_for
 from boardenvs.search.limits import MAX_DEPTH, Limits
 from boardenvs.search.loops_alphabeta import DECIDED, WIN
-from boardenvs.state import Position, stack
 
 Outcome: TypeAlias = Literal["win", "draw", "loss"]
 

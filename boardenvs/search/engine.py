@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from boardenvs.game import Game
+from boardenvs.game.contract import Game
+from boardenvs.game.notation import Placing
+from boardenvs.game.state import IntArray, Position, State, WordArray, stack
 from boardenvs.kernel import get_backend
 from boardenvs.kernel.backend import Backend
 from boardenvs.kernel.link import array_for_loops
-from boardenvs.notation import Placing
 from boardenvs.search import loops_alphabeta, loops_calls, loops_endgame, loops_random
 from boardenvs.search.limits import Limits
 from boardenvs.search.memory import linked, node_width, node_words, numbers, words
-from boardenvs.state import IntArray, Position, State, WordArray, stack
 
 LOOPS = (loops_random, loops_alphabeta, loops_endgame, loops_calls)
 _SLOTS = 1 << 20  # of the transposition table, which has 32 MB

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from boardenvs.errors import is_whole
+from boardenvs.utils.checks import is_whole
 
 MAX_DEPTH = 100  # plies; the table's tags know distances below 255
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from boardenvs.game import Game
+from boardenvs.game.contract import Game
+from boardenvs.game.state import State, WordArray
 from boardenvs.heuristics import heuristic_of
 from boardenvs.kernel.backend import Backend
 from boardenvs.kernel.link import array_for_loops, link
-from boardenvs.state import State, WordArray
 
 _NO_CAP = 1 << 40
 _SLOW = "search is about a hundred times slower without Numba: pip install 'boardenvs[fast]'"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from boardenvs.game import Game
+from boardenvs.game.contract import Game
+from boardenvs.game.state import IntArray, State, WordArray, take
 from boardenvs.search.loops_random import GOLDEN
-from boardenvs.state import IntArray, State, WordArray, take
 
 
 def play_out(game: Game, state: State, seeds: WordArray) -> IntArray:

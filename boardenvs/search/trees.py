@@ -7,13 +7,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from boardenvs.game import Game
+from boardenvs.game.contract import Game
+from boardenvs.game.state import Array, FloatArray, IntArray, State, WordArray, take
 from boardenvs.kernel import get_backend
 from boardenvs.kernel.link import array_for_loops
 from boardenvs.search import loops_playout, loops_random, loops_trees, loops_uct
 from boardenvs.search.memory import linked, node_width, node_words, numbers, reals, words
 from boardenvs.search.playouts import play_out
-from boardenvs.state import Array, FloatArray, IntArray, State, WordArray, take
 
 LOOPS = (loops_random, loops_playout, loops_uct, loops_trees)
 

@@ -8,14 +8,14 @@ import warnings
 
 import numpy as np
 
-from boardenvs.files import cache_folder
+from boardenvs.game.perft import successors
+from boardenvs.game.state import IntArray
 from boardenvs.games import wolf_and_sheep
 from boardenvs.games.wolf_and_sheep import WolfAndSheep
-from boardenvs.perft import successors
-from boardenvs.state import IntArray
 from boardenvs.tablebase import storage
 from boardenvs.tablebase.numbering import CHUNKS, COUNT, numbers, positions
 from boardenvs.tablebase.retrograde import Report, solve
+from boardenvs.utils.files import cache_folder
 
 
 def read_or_solve(game: WolfAndSheep, report: Report | None = None) -> IntArray:

@@ -17,13 +17,13 @@ from math import comb
 
 import numpy as np
 
-from boardenvs.bitboard import flip_files, from_squares, lowest
-from boardenvs.errors import PositionError
-from boardenvs.fen import write_position
-from boardenvs.game import Game
+from boardenvs.board.bitboard import flip_files, from_squares, lowest
+from boardenvs.game.contract import Game
+from boardenvs.game.errors import PositionError
+from boardenvs.game.fen import write_position
+from boardenvs.game.state import IntArray, State, WordArray, empty_state, state_words, take, unstack
 from boardenvs.games.wolf_and_sheep import by_role
 from boardenvs.kernel import Bits, Kernel, Table, nonzero, popcount, spread
-from boardenvs.state import IntArray, State, WordArray, empty_state, state_words, take, unstack
 
 SHEEP = 4
 DARK_SQUARES = tuple(s for s in range(64) if (s % 8 + s // 8) % 2 == 0)  # a1 is dark

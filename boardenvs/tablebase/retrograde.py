@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from boardenvs.state import BoolArray, Int8Array, IntArray
+from boardenvs.game.state import BoolArray, Int8Array, IntArray
 
 # What is being done, how much of it is done, and of how much.
 Report = Callable[[str, int, int], None]

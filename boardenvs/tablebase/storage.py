@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from boardenvs.files import write_atomically
-from boardenvs.state import IntArray
+from boardenvs.game.state import IntArray
+from boardenvs.utils.files import write_atomically
 
 # To be raised whenever the same rules would give another table.
 FORMAT = 1

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from boardenvs.game import Game
+from boardenvs.game.contract import Game
+from boardenvs.game.perft import successors
+from boardenvs.game.state import BoolArray, FloatArray, Int8Array, IntArray, State
 from boardenvs.games.wolf_and_sheep import WolfAndSheep
-from boardenvs.perft import successors
-from boardenvs.state import BoolArray, FloatArray, Int8Array, IntArray, State
 from boardenvs.tablebase.build import read_or_solve
 from boardenvs.tablebase.numbering import numbers
 from boardenvs.tablebase.retrograde import Report

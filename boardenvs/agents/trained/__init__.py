@@ -17,8 +17,8 @@ from boardenvs import games
 from boardenvs.agents.base import Agent
 from boardenvs.agents.policy import Float32Array, Policy, PolicyAgent, load_policy
 from boardenvs.agents.shield import Shield
-from boardenvs.game import Game
-from boardenvs.state import IntArray, State
+from boardenvs.game.contract import Game
+from boardenvs.game.state import IntArray, State
 
 FOLDER = Path(__file__).parent
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from boardenvs.bitboard import FILE_A, RANK_1, Direction, steps
+from boardenvs.board.bitboard import FILE_A, RANK_1, Direction, steps
 from boardenvs.kernel import ALL, Bits, spread
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from boardenvs import bitboard
-from boardenvs.bitboard import DIRECTIONS, SIZE
+from boardenvs.board import bitboard
+from boardenvs.board.bitboard import DIRECTIONS, SIZE
 from boardenvs.kernel import Bits
 
 

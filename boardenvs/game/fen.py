@@ -15,10 +15,11 @@ ones, then the side to move: X or O, Black or White.
 
 from __future__ import annotations
 
-from boardenvs.bitboard import SIZE, square_name
-from boardenvs.errors import PositionError, unknown
-from boardenvs.game import Game
-from boardenvs.state import Position
+from boardenvs.board.bitboard import SIZE, square_name
+from boardenvs.game.contract import Game
+from boardenvs.game.errors import PositionError
+from boardenvs.game.state import Position
+from boardenvs.utils.checks import unknown
 
 _SIDES = {"X": 0, "O": 1, "Black": 0, "White": 1}
 

@@ -10,8 +10,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import ClassVar
 
-from boardenvs.bitboard import DIRECTIONS, SIZE, parse_square, square_name
-from boardenvs.state import Position
+from boardenvs.board.bitboard import DIRECTIONS, SIZE, parse_square, square_name
+from boardenvs.game.state import Position
 
 PASS = "pass"
 NOOP = "noop"

@@ -10,7 +10,7 @@ import types
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
-from boardenvs.errors import unknown
+from boardenvs.utils.checks import unknown
 
 T = TypeVar("T")
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from boardenvs.game import Game
-from boardenvs.state import BoolArray, IntArray, State, concat, take
+from boardenvs.game.contract import Game
+from boardenvs.game.state import BoolArray, IntArray, State, concat, take
 
 # Rounds of drawing before the openings asked for count as not to be had.
 _ROUNDS = 8
@@ -109,7 +109,7 @@ def _draw(game: Game, count: int, plies: tuple[int, int], rng: np.random.Generat
 
 
 def _select(openings: Openings, rows: Any) -> Openings:
-    """The rows selected as by `boardenvs.state.take`."""
+    """The rows selected as by `boardenvs.game.state.take`."""
     return Openings(take(openings.state, rows), openings.actions[rows])
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from boardenvs.game import Game
-from boardenvs.state import IntArray, Position, State, stack, take
+from boardenvs.game.contract import Game
+from boardenvs.game.state import IntArray, Position, State, stack, take
 
 # Rows expanded at once; bounds the memory at any depth.
 _CHUNK = 1 << 14

@@ -19,18 +19,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from boardenvs import bitboard
-from boardenvs.errors import PositionError, is_whole
-from boardenvs.kernel import (
-    ALL,
-    Bits,
-    Kernel,
-    less,
-    nonzero,
-    popcount,
-    spread,
-)
-from boardenvs.state import (
+from boardenvs.board import bitboard
+from boardenvs.board.symmetry import IDENTITY, Symmetry
+from boardenvs.game.errors import PositionError
+from boardenvs.game.state import (
     BoolArray,
     FloatArray,
     Int8Array,
@@ -41,7 +33,16 @@ from boardenvs.state import (
     empty_state,
     state_words,
 )
-from boardenvs.symmetry import IDENTITY, Symmetry
+from boardenvs.kernel import (
+    ALL,
+    Bits,
+    Kernel,
+    less,
+    nonzero,
+    popcount,
+    spread,
+)
+from boardenvs.utils.checks import is_whole
 
 WIN, DRAW, LOSS = 100.0, 50.0, 0.0
 ILLEGAL_ACTION_REWARD = -1.0  # of an offender whose game ends with it, under either scale

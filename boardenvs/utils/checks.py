@@ -1,0 +1,29 @@
+"""Checks of values, and messages that name the value, what was wrong and what would be right."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+def unknown(kind: str, name: object, known: Iterable[str]) -> str:
+    """The message for a name that does not exist, with the nearest one that does."""
+    names = sorted(known)
+    near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.4)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    listing = f"one of {', '.join(map(repr, names))}" if names else "none exists"
+    return f"unknown {kind} {name!r}.{hint} Known: {listing}."
+
+
+def is_whole(value: object, low: int, high: int | None = None) -> bool:
+    """Whether a value is an int, no bool, from `low` to `high`."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        return False
+    return value >= low and (high is None or value <= high)
+
+
+def check_name(kind: str, value: object, known: Iterable[str]) -> None:
+    """ValueError where a value is none of the known names."""
+    names = list(known)
+    if value not in names:
+        raise ValueError(unknown(kind, value, names))
