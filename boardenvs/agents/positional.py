@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from boardenvs.agents.base import check_heuristic
 from boardenvs.agents.one_ply import act_by_value
 from boardenvs.game.contract import Game
 from boardenvs.game.state import IntArray, State
@@ -19,6 +20,10 @@ class PositionalAgent:
     In the Othello family these are the square weights that the literature compares with. Equal
     moves are drawn from uniformly.
     """
+
+    def check_game(self, game: Game) -> None:
+        """ValueError for a game without a heuristic."""
+        check_heuristic(self, game)
 
     def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
         return act_by_value(game, state, rng, game.values)
