@@ -95,7 +95,7 @@ def test_side_to_move_and_ply(game):
 
 def test_disc_on_a_hole():
     game = make("othello_holes")
-    with pytest.raises(PositionError, match="there is a disc on c3, f6, which is a hole"):
+    with pytest.raises(PositionError, match="there is a piece on c3, f6, which is a hole"):
         game.position((from_squares(["c3", "d4"]), from_squares(["f6"])))
     assert make("othello").position((from_squares(["c3", "d4"]), from_squares(["f6"])))
 
@@ -142,7 +142,7 @@ def test_malformed_text(text, part):
 
 def test_impossible_position_as_text():
     """The game's own objection, with the text that it is about."""
-    with error(PositionError, "position '8/", "a disc on c3, which is a hole"):
+    with error(PositionError, "position '8/", "a piece on c3, which is a hole"):
         fen.parse_position(make("othello_holes"), "8/8/8/3rb3/3br3/2b5/8/8 black")
     with error(PositionError, "position '8/", "0 wolves and 0 sheep"):
         fen.parse_position(make("wolf_and_sheep"), "8/8/8/8/8/8/8/8 wolf")
