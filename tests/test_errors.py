@@ -138,7 +138,7 @@ def test_men_are_counted(name):
         ("8/8/8/3rw3/3br3/8/8/8 black", "'w' in rank 5 is neither 'b', 'r'"),
         ("8/8/8/3rb3/3br3/8/8/8 blak", "unknown role 'blak'. Did you mean 'black'"),
         ("8/8/8/3rb3/3br3/8/8/8 black -1", "'-1' is no number of plies"),
-        ("8/8/8/3rb3/3br3/8/8/8 black 99999999999", "it must be 0 or more, and less than"),
+        ("8/8/8/3rb3/3br3/8/8/8 black 99999999999", "it must be 0 or more, and at most 2**30"),
     ],
 )
 def test_malformed_text(text, part):
