@@ -70,6 +70,9 @@ class Game(ABC):
     variants: ClassVar[tuple[str, ...]] = ()  # the values of a parameter `rules`, the first default
     max_plies: ClassVar[int | None] = None  # a cap that truncates a game that is not over
     holes: ClassVar[int] = 0  # squares out of play, as a bitboard
+    margin_counts: ClassVar[bool] = False  # a win by more points is better; if not, a sooner one is
+    fills_up: ClassVar[bool] = False  # every action but noop fills one empty square, for good
+    opening_plies: ClassVar[tuple[int, int]] = (4, 8)  # random plies of openings: fewest and most
     board_look: ClassVar[str] = "wood"  # how it is drawn: a name in `boardenvs.render.theme`
 
     # ---- the rules -------------------------------------------------------------------------
@@ -124,6 +127,11 @@ class Game(ABC):
     @abstractmethod
     def parse_gdl(self, text: str) -> int:
         """The inverse of `action_gdl`; ValueError for anything else."""
+
+    @property
+    def has_heuristic(self) -> bool:
+        """Whether there is a heuristic for the game."""
+        return type(self).__module__.startswith("boardenvs.games.")
 
     # ---- sizes -----------------------------------------------------------------------------
 
@@ -183,6 +191,10 @@ class Game(ABC):
         """Whether the cap on plies ends the game here, undecided."""
         cap = self.max_plies
         return cap is not None and position.ply >= cap and not position.terminated
+
+    def is_over_one(self, position: Position) -> bool:
+        """Whether the game has ended, by its rules or by the cap on plies."""
+        return position.terminated or self.is_truncated(position)
 
     # ---- batches -----------------------------------------------------------------------------
 
@@ -263,6 +275,11 @@ class Game(ABC):
         if self.max_plies is None:
             return np.zeros(len(state.ply), np.bool_)
         return (state.ply >= self.max_plies) & ~state.terminated
+
+    def is_over(self, state: State) -> BoolArray:
+        """Where the game has ended, by its rules or by the cap on plies, (B,) bool."""
+        over: BoolArray = state.terminated | self.truncated(state)
+        return over
 
     def observe(self, state: State, out: Int8Array | None = None) -> Int8Array:
         """What the side to move sees, (B, 8, 8, C) int8 of 0 and 1, indexed [row, y-1, x-1, plane].

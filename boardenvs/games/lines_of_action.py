@@ -79,6 +79,7 @@ class LinesOfAction(Moving, Game):
 
     roles: ClassVar = ("black", "white")
     variants: ClassVar = tuple(_BLACK)
+    opening_plies: ClassVar = (4, 8)
     action_planes: ClassVar = 8
     symmetries: ClassVar = ALL_EIGHT
     gdl_cell: ClassVar = "{file} {y}"

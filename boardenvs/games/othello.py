@@ -55,6 +55,9 @@ class Othello(Placing, Game):
 
     roles: ClassVar = ("black", "red")
     board_look: ClassVar = "felt"
+    margin_counts: ClassVar = True
+    fills_up: ClassVar = True
+    opening_plies: ClassVar = (6, 10)
     action_planes: ClassVar = 1
     symmetries: ClassVar = ALL_EIGHT
 

@@ -69,6 +69,7 @@ class WolfAndSheep(Moving, Game):
 
     roles: ClassVar = ("wolf", "sheep")
     variants: ClassVar = tuple(STEPS)
+    opening_plies: ClassVar = (0, 6)
     action_planes: ClassVar = 8
     symmetries: ClassVar = (IDENTITY, MIRROR)
     gdl_cell: ClassVar = "c{x} c{y}"
