@@ -506,7 +506,7 @@ def test_unknown_endings_and_formats_are_named(tmp_path: Path) -> None:
 
 
 def test_a_match_is_recorded(game: Game) -> None:
-    match = play_match(game, RandomAgent(), RandomAgent(), 6, seed=4, record=True)
+    match = play_match(game, RandomAgent(), RandomAgent(), 6, opening_plies=(6, 10), seed=4)
     records = record_match(game, match, ("first", "second"))
     assert len(records) == 12
     assert not [verdict.error for verdict in check(records) if verdict.error]
@@ -520,8 +520,9 @@ def test_a_match_is_recorded(game: Game) -> None:
 
 def test_a_match_without_actions_cannot_be_recorded() -> None:
     game = make("othello")
-    with pytest.raises(ValueError, match="play it with record=True"):
-        record_match(game, play_match(game, RandomAgent(), RandomAgent(), 1), ("a", "b"))
+    match = dataclasses.replace(play_match(game, RandomAgent(), RandomAgent(), 1), actions=None)
+    with pytest.raises(ValueError, match="a journal does not keep them"):
+        record_match(game, match, ("a", "b"))
 
 
 class Cheat:
@@ -533,7 +534,7 @@ class Cheat:
 
 def test_a_forfeit_is_recorded() -> None:
     game = make("othello")
-    match = play_match(game, Cheat(), RandomAgent(), 3, record=True)
+    match = play_match(game, Cheat(), RandomAgent(), 3)
     for record in record_match(game, match, ("cheat", "honest")):
         assert record.players is not None
         assert record.goal == (LOST if record.players[0] == "cheat" else WON)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +18,11 @@ def cache_folder() -> Path:
         return Path(given)
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "boardenvs"
+
+
+def file_name(text: str) -> str:
+    """The text as part of a path, with "_" for all but letters, digits, ".", "-" and "_"."""
+    return re.sub(r"[^\w.-]", "_", text)
 
 
 @contextmanager
