@@ -226,10 +226,8 @@ def test_a_process_that_dies_loses_its_agents_games_and_no_others(tmp_path: Path
 
 def test_who_cannot_be_made_forfeits() -> None:
     bad, good = Entrant("bad", arena_agents.unmakable), Entrant("good", "random")
-    for job in (
-        Job("othello", make("othello"), bad, good, 3, (2, 4), 0),
-        Job("othello", good, bad, 3, (2, 4), 0),
-    ):
+    for pair in ((bad, good), (good, bad)):
+        job = Job("othello", make("othello"), *pair, 3, (2, 4), 0)
         match = job.play().match
         assert match is not None
         guilty = 0 if job.first is bad else 1

@@ -12,6 +12,7 @@ from boardenvs.bench.peers import peers
 from boardenvs.bench.report import ratio
 from boardenvs.bench.search import searches
 from boardenvs.bench.workloads import Workload, workloads
+from boardenvs.games import make
 from boardenvs.kernel import set_backend
 
 
@@ -62,13 +63,14 @@ def test_wrong_input_is_named(tmp_path):
 
 def test_our_workloads_count_what_they_play():
     """One ply a board in a batch; whole games, and so some more than asked for, on one board."""
-    for workload in workloads(["othello"], [16], ["numpy"]):
+    for workload in workloads([make("othello")], [16], ["numpy"]):
         count = workload.start()()
         assert count == 16 if workload.boards == 16 else 300 <= count < 300 + 70
 
 
 def test_searches_count_what_they_search():
-    found = list(searches(["lines_of_action", "wolf_and_sheep"], ["numpy"]))
+    games = [make("lines_of_action"), make("wolf_and_sheep")]
+    found = list(searches(games, ["numpy"]))
     assert {w.game for w in found} == {"lines_of_action"}
     set_backend("numpy")
     counts = {(w.interface, w.boards): w.start()() for w in found}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
+import inspect
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -79,15 +81,25 @@ def _parameters(game_id: str) -> str:
     return "\n".join(f"{key}={write_value(value)}" for key, value in defaults(game_id).items())
 
 
+def _page_of(game: Game) -> str:
+    """What is written about a game: on its public module, or on its class where it has none."""
+    from boardenvs.envs.factory import module_name
+    from boardenvs.games import GAMES, spec_of
+
+    name = spec_of(game).partition(":")[0]
+    module = f"boardenvs.{module_name(name)}"
+    if name in GAMES and importlib.util.find_spec(module) is not None:
+        return importlib.import_module(module).__doc__ or ""
+    return f"# {name}\n\n{inspect.getdoc(type(game)) or ''}"
+
+
 def _print_page(console: Console, game: Game) -> None:
     from rich.markdown import Markdown
     from rich.text import Text
 
-    from boardenvs.envs.factory import module_name
     from boardenvs.games import spec_of
     from boardenvs.render import to_ansi
 
-    module = importlib.import_module(f"boardenvs.{module_name(game.id)}")
-    console.print(Markdown(module.__doc__ or "", code_theme="ansi_dark"))
+    console.print(Markdown(_page_of(game), code_theme="ansi_dark"))
     console.print(f"\n[bold]{spec_of(game)}[/] at the start:\n")
     console.print(Text.from_ansi(to_ansi(game, game.start(), legal=True)))

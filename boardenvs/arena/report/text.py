@@ -9,12 +9,15 @@ from boardenvs.arena.tournament.results import OVERALL, Crosstable
 
 
 def title(table: Crosstable) -> str:
-    """A table's name for people: "Lines of action", "Wolf and sheep (rules=described)"."""
-    if table.name == OVERALL:
-        return "All games"
-    game, _, parameters = table.name.partition(":")
-    if game not in games.GAMES:
-        return table.name
+    """A table's name for people."""
+    return "All games" if table.name == OVERALL else game_title(table.name)
+
+
+def game_title(text: str) -> str:
+    """A game's text for people: "Lines of action", "Wolf and sheep (rules=described)"."""
+    game, _, parameters = text.partition(":")
+    if game not in games.GAMES:  # but of a module
+        return text
     return game.replace("_", " ").capitalize() + (f" ({parameters})" if parameters else "")
 
 
