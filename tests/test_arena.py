@@ -17,12 +17,15 @@ from typing import Any
 import arena_agents
 import numpy as np
 import pytest
+from registered import FewestDiscs
 from variants import HERE
 
+from boardenvs import games
 from boardenvs.agents import RandomAgent
 from boardenvs.arena import make_settings, play_match, run_tournament, write_results
 from boardenvs.arena.playing.openings import same_winner
 from boardenvs.arena.report.document import document
+from boardenvs.arena.report.markdown import markdown
 from boardenvs.arena.report.notes import ladders, notes
 from boardenvs.arena.tournament.job import FIRST, NOBODY, SECOND, Entrant, Job, Played
 from boardenvs.arena.tournament.journal import Journal
@@ -188,6 +191,20 @@ def test_perfect_sheep_never_lose() -> None:
     assert sum(wolf) == 45
 
 
+def test_games_that_cannot_be_sent_to_a_process_are_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Local(FewestDiscs):
+        pass
+
+    script = type("Script", (FewestDiscs,), {"__module__": "__main__"})
+    monkeypatch.setattr(sys.modules["__main__"], "Script", script, raising=False)
+    for factory, message in ((Local, "Local"), (script, "in the script that was started")):
+        monkeypatch.setitem(games.GAMES, "fewest_discs", factory)
+        with pytest.raises(ValueError, match=f"game 'fewest_discs' cannot be sent.*{message}"):
+            make_plan(make_settings(["random", "greedy"], ["fewest_discs"]))
+
+
 # ---- how it is played --------------------------------------------------------------------------
 
 
@@ -199,6 +216,26 @@ def test_one_or_two_processes_or_none_give_the_same_results(tmp_path: Path) -> N
         found = run_tournament(settings, tmp_path / str(workers), workers=workers, watcher=log)
         assert without_timings(found) == here
         assert len(log.order) == 6
+
+
+def test_a_game_that_the_program_registers_is_played_in_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They do not know its text: what is registered here is not registered there."""
+    monkeypatch.setitem(games.GAMES, "fewest_discs", FewestDiscs)
+    settings = make_settings(THREE, ["fewest_discs"], pairs=3)
+    found = run_tournament(settings, tmp_path, workers=2)
+    assert without_timings(found) == without_timings(play_here(settings))
+    assert "fewest_discs 6 to 10" in markdown(found, has_pictures=False)
+    # Random play is the same in Othello, and who wins the other way round.
+    first, second = Entrant("x", "random"), Entrant("y", "random")
+    here, there = (
+        Job("fewest_discs", make(name), first, second, 5, (2, 6), 0).play().match
+        for name in ("fewest_discs", "othello")
+    )
+    assert here is not None
+    assert there is not None
+    assert here.scores.tolist() == (1 - there.scores).tolist()
 
 
 def test_agents_may_be_objects(tmp_path: Path) -> None:

@@ -81,6 +81,18 @@ def test_searches_count_what_they_search():
     assert len({w.name for w in found}) == len(found) == 3
 
 
+def test_any_game_is_measured(tmp_path):
+    result = run(
+        *("--games", "othello:holes=1", "--sizes", 4, "--backends", "numpy", "--rounds", 1),
+        *("--seconds", 0.001, "--no-peers", "--out", tmp_path),
+    )
+    assert result.returncode == 0, result.stderr
+    document = json.loads((tmp_path / "bench.json").read_text())
+    assert {row["game"] for row in document["results"]} == {"othello:holes=1"}
+    assert "exact end" in {row["search"] for row in document["search"]}
+    assert {p.name for p in tmp_path.iterdir()} == {"bench.json", "othello_holes_1.png"}
+
+
 @pytest.mark.parametrize("library", ["OpenSpiel", "PettingZoo"])
 def test_peers_play(library):
     pytest.importorskip({"OpenSpiel": "pyspiel", "PettingZoo": "pygame"}[library])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import gzip
 import json
+import re
 import struct
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from registered import Capitals, FewestDiscs
 from variants import SHARED, VARIANTS, load_playouts, make, random_line
 
 import boardenvs
@@ -500,6 +502,23 @@ def test_unknown_endings_and_formats_are_named(tmp_path: Path) -> None:
         save(tmp_path / "games.pgn", [])
     with pytest.raises(ValueError, match="unknown format 'json'"):
         save(tmp_path / "games.x", [], format_name="json")
+
+
+# ---- games of others ---------------------------------------------------------------------------
+
+
+def test_a_notation_of_its_own_is_read_as_it_is_written() -> None:
+    game = Capitals()
+    records = [make_record(game, random_line(game, seed, 60)[1]) for seed in range(3)]
+    lines = [write_transcript(record) for record in records]
+    assert all(re.fullmatch("([A-H][1-8]X[A-H][1-8]|PASS)( |$)", w) for w in lines[0].split())
+    assert [r.actions for r in parse_transcripts(game, lines)] == [r.actions for r in records]
+
+
+def test_wthor_holds_no_othello_of_other_rules(tmp_path: Path) -> None:
+    record = make_record(FewestDiscs(), random_line(FewestDiscs(), 0, 200)[1])
+    with pytest.raises(ValueError, match="game 1 is fewest_discs: WTHOR holds Othello alone"):
+        save(tmp_path / "games.wtb", [record])
 
 
 # ---- recorders ---------------------------------------------------------------------------------

@@ -44,7 +44,7 @@ def _print_list(console: Console) -> None:
     from rich.table import Table
 
     from boardenvs.game.perft import perft
-    from boardenvs.games import GAMES, make
+    from boardenvs.games import GAMES
 
     table = Table(title="Games", caption="perft: the lines of play of one, two and three plies")
     for name in ("game", "roles", "parameters"):
@@ -52,7 +52,7 @@ def _print_list(console: Console) -> None:
     for name in ("actions", "observation", "perft"):
         table.add_column(name, justify="right")
     for game_id in GAMES:
-        for number, game in enumerate(_variants(make(game_id))):
+        for number, game in enumerate(_variants(game_id)):
             counts = " ".join(str(perft(game, depth)) for depth in (1, 2, 3))
             table.add_row(
                 game_id if number == 0 else f"{game_id}:rules={game.variants[number]}",
@@ -67,11 +67,12 @@ def _print_list(console: Console) -> None:
     console.print("A parameter is written after the game: wolf_and_sheep:rules=described")
 
 
-def _variants(game: Game) -> list[Game]:
+def _variants(game_id: str) -> list[Game]:
     """The game under each of its rules."""
     from boardenvs.games import make
 
-    return [make(game.id, rules=rules) for rules in game.variants] or [game]
+    game = make(game_id)
+    return [make(game_id, rules=rules) for rules in game.variants] or [game]
 
 
 def _parameters(game_id: str) -> str:

@@ -20,8 +20,8 @@ from boardenvs.records.record import Record, names, parse_names
 from boardenvs.records.tournament import from_moves, to_moves, turned
 from boardenvs.utils.files import replacing
 
-# Captures are often written with an x, "b1xb3"; the rules know them without.
-_CAPTURE = re.compile(r"(?<=[a-h][1-8])x(?=[a-h][1-8])", re.IGNORECASE)
+# Captures are often written with an x, "b1xb3"; most rules know them without.
+_CAPTURE = re.compile(r"(?<=[a-h][1-8])x(?=[a-h][1-8])")
 _NUMBERS = re.compile(r"\b\d+\s*[.)]+")
 
 
@@ -81,8 +81,7 @@ def _words(text: str) -> Iterator[str]:
 
 
 def _moves(game: Game, text: str) -> list[int]:
-    words = _CAPTURE.sub("-", text).split()
     try:
-        return list(parse_names(game, words))
+        return list(parse_names(game, text.split()))
     except ValueError:
-        return list(parse_names(game, [word.lower() for word in words]))
+        return list(parse_names(game, _CAPTURE.sub("-", text.lower()).split()))

@@ -7,7 +7,6 @@ import multiprocessing
 import os
 import pickle
 import signal
-import sys
 import threading
 from collections.abc import Generator, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -130,8 +129,6 @@ def _start(side: Any, backend: str) -> None:
     """What a worker process does first."""
     global _side
     _side = side
-    if os.getcwd() not in sys.path:  # where games and agents of the user's own may be
-        sys.path.insert(0, os.getcwd())
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends the workers
     threading.Thread(target=_end_with_parent, daemon=True).start()
     set_backend(backend)
