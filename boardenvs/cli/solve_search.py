@@ -57,10 +57,12 @@ class SearchedPosition:
 
 class SearchSolver:
     """Searches a position for `time` seconds and `depth` plies at most; and, with `moves`, each of
-    its moves by itself, together for as long again.
+    its moves by itself, together for as long again. ValueError for a game without a heuristic.
     """
 
     def __init__(self, game: Game, time: float, depth: int, moves: bool) -> None:
+        if not game.has_heuristic:
+            raise ValueError(game.no_heuristic)
         Limits(depth, time=time)  # ValueError for values that are none
         self._game, self._time, self._depth, self._moves = game, time, depth, moves
 

@@ -133,6 +133,11 @@ class Game(ABC):
         """Whether there is a heuristic for the game."""
         return type(self).__module__.startswith("boardenvs.games.")
 
+    @property
+    def no_heuristic(self) -> str:
+        """The message where a game without a heuristic is asked for one."""
+        return f"{self.id} has no heuristic"
+
     # ---- sizes -----------------------------------------------------------------------------
 
     @property
