@@ -1,5 +1,6 @@
-"""The command line, `boardenvs COMMAND`: one file a command, one function in it of the same name.
+"""The command line, `boardenvs COMMAND`: one file a command.
 
+In it is a function of the same name or, where the options are many, a dataclass of them: `command`.
 What a command needs beyond the rules is imported inside its function, so that help is quick.
 """
 
@@ -11,6 +12,7 @@ import typer
 
 from boardenvs import __version__
 from boardenvs.cli import arena, bench, games, match, perft, replay, solve
+from boardenvs.cli.command import function_of
 from boardenvs.cli.group import ErrorsGroup
 
 app = typer.Typer(
@@ -46,10 +48,10 @@ def _options(
 
 
 app.command()(games.games)
-app.command()(match.match)
-app.command()(arena.arena)
-app.command()(solve.solve)
-app.command()(replay.replay)
+app.command()(function_of(match.Match))
+app.command()(function_of(arena.Arena))
+app.command()(function_of(solve.Solve))
+app.command()(function_of(replay.Replay))
 app.command()(perft.perft)
 app.command(
     add_help_option=False,
