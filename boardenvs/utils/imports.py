@@ -7,7 +7,7 @@ import os
 import sys
 from typing import Any
 
-from boardenvs.utils.checks import unknown
+from boardenvs.utils.checks import cut, unknown
 
 
 def import_object(target: str) -> Any:
@@ -17,8 +17,9 @@ def import_object(target: str) -> Any:
     when it is imported passes through.
     """
     module_name, separator, name = target.partition(":")
-    if not separator or not module_name or not name:
-        raise ValueError(f"{target!r} names nothing in Python: write MODULE:NAME")
+    parts = f"{module_name}.{name}".split(".")
+    if not separator or not all(part.isidentifier() for part in parts):
+        raise ValueError(f"{cut(target)!r} names nothing in Python: write MODULE:NAME")
     add_current_folder()
     try:
         found: Any = importlib.import_module(module_name)

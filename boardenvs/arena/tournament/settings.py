@@ -18,7 +18,7 @@ from boardenvs.arena.playing.player import describe
 from boardenvs.arena.tournament.job import Entrant, Job
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import distinct_openings
-from boardenvs.utils.checks import unknown
+from boardenvs.utils.checks import cut, field_of, is_text, is_whole, unknown
 
 FORMAT = 1  # of the journal and of results.json
 
@@ -121,16 +121,41 @@ def make_settings(
     )
 
 
-def resumed_settings(before: Mapping[str, Any], given: Mapping[str, Any]) -> Settings:
-    """A journal's settings, with what is `given` of them instead.
-
-    ValueError where they are of another version of the program.
+def check_kept(values: Mapping[str, Any]) -> None:
+    """ValueError where these are no settings as `Settings.to_json` writes them, or those of another
+    version of the program.
     """
-    if before.get("format") != FORMAT:
+    found = field_of(values, "format", lambda x: is_whole(x, 0), "a whole number")
+    if found != FORMAT:
         raise ValueError(
-            f"the tournament was begun by another version: its format is {before.get('format')!r}, "
-            f"this version's {FORMAT}"
+            f"the tournament was begun by another version: its format is {cut(repr(found))}, this "
+            f"version's {FORMAT}"
         )
+    field_of(values, "boardenvs", is_text, "a text")
+    field_of(values, "entrants", _are_texts, "a list of texts")
+    field_of(values, "openings", _are_openings, "a range [low, high] for each game")
+    field_of(values, "pairs", lambda x: is_whole(x, 1), "a whole number from 1")
+    field_of(values, "seed", lambda x: is_whole(x, -(1 << 64), 1 << 64), "a whole number")
+    field_of(values, "anchor", lambda x: x is None or is_text(x), "a text or null")
+
+
+def _are_texts(values: Any) -> bool:
+    return isinstance(values, list) and all(map(is_text, values))
+
+
+def _are_openings(values: Any) -> bool:
+    return isinstance(values, dict) and all(
+        isinstance(plies, list)
+        and len(plies) == 2
+        and all(is_whole(n, 0) for n in plies)
+        and plies[0] <= plies[1]
+        for plies in values.values()
+    )
+
+
+def resumed_settings(before: Mapping[str, Any], given: Mapping[str, Any]) -> Settings:
+    """A journal's settings, with what is `given` of them instead; ValueError as in `check_kept`."""
+    check_kept(before)
     kept = {name: before[name] for name in ("entrants", "pairs", "seed", "anchor")}
     if kept["anchor"] not in given.get("entrants", before["entrants"]):
         kept["anchor"] = None
