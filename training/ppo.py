@@ -90,13 +90,14 @@ def train(config: Config, folder: Path, resume: bool, console: Console) -> bool:
 
 def _load(training: Training, model: MaskablePPO, console: Console) -> bool:
     """Go on from the run's newest whole checkpoint; False where there is none yet."""
-    content, warnings = find_checkpoint(training.folder, training.config)
-    if content is not None:
-        warnings += training.load(model, content)
+    resumed, warnings = find_checkpoint(
+        training.folder, training.config, lambda content: training.load(model, content)
+    )
+    if resumed:
         write_settings(training.folder, training.config)
     for warning in warnings:
         console.print(f"warning: {warning}", markup=False, soft_wrap=True)
-    return content is not None
+    return resumed
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:

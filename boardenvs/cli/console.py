@@ -7,7 +7,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from boardenvs.kernel import get_backend, set_backend
 from boardenvs.kernel.backend import VARIABLE
@@ -20,9 +28,13 @@ def make_console() -> Console:
 
 
 def make_progress(console: Console) -> Progress:
-    """A bar that counts, estimates the time left, and goes away when it is done."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    return Progress(*columns, TimeRemainingColumn(), console=console, transient=True)
+    """A bar that counts, tells the time passed and left, and goes away when it is done.
+
+    It moves where nothing is to be counted yet, too.
+    """
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    times = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
+    return Progress(*columns, *times, console=console, transient=True)
 
 
 @contextmanager

@@ -36,12 +36,12 @@ def replacing(path: Path, mode: int | None = None) -> Iterator[BinaryIO]:
     target = Path(os.path.realpath(path))
     before = _status(target)
     if before is not None and not stat.S_ISREG(before.st_mode):
-        with _naming(path), target.open("wb") as file:
+        with naming(path), target.open("wb") as file:
             yield file
         return
     remove_left_over(target)
     aside = target.with_name(f"{target.name}.{os.getpid()}.{threading.get_ident()}.tmp")
-    with _naming(path):
+    with naming(path):
         file = aside.open("wb")
     try:
         with file:
@@ -52,10 +52,10 @@ def replacing(path: Path, mode: int | None = None) -> Iterator[BinaryIO]:
             if mode is not None:
                 os.chmod(aside, mode)
             yield file
-            with _naming(path):
+            with naming(path):
                 file.flush()
                 os.fsync(file.fileno())
-        with _naming(path):
+        with naming(path):
             aside.replace(target)
     except BaseException:
         aside.unlink(missing_ok=True)
@@ -73,7 +73,7 @@ def check_writable(path: Path) -> None:
     whose result it is to hold.
     """
     target = Path(os.path.realpath(path))
-    with _naming(path):
+    with naming(path):
         if target.is_dir():
             raise IsADirectoryError(errno.EISDIR, "it is a folder, not a file")
         if not target.parent.is_dir():
@@ -118,7 +118,7 @@ def _escaped(name: str) -> str:
 
 
 @contextmanager
-def _naming(path: Path) -> Iterator[None]:
+def naming(path: Path) -> Iterator[None]:
     """Have errors name the path asked for, not a temporary file or what a link leads to."""
     try:
         yield

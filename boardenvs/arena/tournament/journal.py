@@ -14,8 +14,10 @@ from typing import Any
 from boardenvs.arena.tournament.job import Played
 from boardenvs.arena.tournament.settings import check_kept
 from boardenvs.utils.checks import cut
-from boardenvs.utils.files import write_atomically
+from boardenvs.utils.files import naming, write_atomically
 from boardenvs.utils.json_text import parse_json
+
+_MAX_SETTINGS = 1 << 20  # bytes
 
 
 class JournalError(ValueError):
@@ -70,12 +72,22 @@ class Journal:
             self.settings = settings
 
     def add(self, played: Played) -> None:
-        """Append a result, so that it is on the disk when this returns."""
-        with self._path.open("ab") as file:
+        """Append a result, so that it is on the disk when this returns; OSError names the file."""
+        with naming(self._path), self._path.open("ab") as file:
             file.write(_line(played.to_json()))
             file.flush()
             os.fsync(file.fileno())
         self.played.append(played)
+
+
+def is_journal(path: Path) -> bool:
+    """Whether a file begins as a journal does, of this version or another."""
+    try:
+        with path.open("rb") as file:
+            settings = _parse(path, 1, file.readline(_MAX_SETTINGS))
+    except (OSError, JournalError):
+        return False
+    return {"format", "boardenvs", "entrants", "pairs"} <= settings.keys()
 
 
 def _result(values: dict[str, Any], pairs: int) -> Played:
