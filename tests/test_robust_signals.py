@@ -38,7 +38,7 @@ def start(*words: object, **more: str) -> subprocess.Popen[str]:
         text=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        preexec_fn=_listen,  # noqa: PLW1509  # the parent may have been told to ignore them
+        preexec_fn=_listen,  # the parent may have been told to ignore them
     )
 
 

@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     th.distributions.Distribution.set_default_validate_args(False)  # the masks are checked
     console = Console()
     try:
-        config = read_config(options.config, options.set)
+        config = read_config(options.config, options.set, trust=options.trust)
         folder = RUNS / config.name
         if not options.resume:
             make_folder(folder, config, options.overwrite)
@@ -109,6 +109,11 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     group.add_argument("--resume", action="store_true", help="go on from the last checkpoint")
     group.add_argument("--overwrite", action="store_true", help="replace an earlier run")
     parser.add_argument(
+        "--trust",
+        action="store_true",
+        help="import the code that CONFIG names: python: players and games in modules",
+    )
+    parser.add_argument(
         "--set",
         action="append",
         default=[],
@@ -120,6 +125,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def _resume(options: argparse.Namespace) -> str:
     words = ["python", "-m", "training.ppo", str(options.config), "--resume"]
+    words += ["--trust"] * options.trust
     return shlex.join(words + [word for item in options.set for word in ("--set", item)])
 
 

@@ -40,3 +40,8 @@ def make_agent(spec: str) -> Agent:
 def as_agent(given: object) -> Agent:
     """The agent that is given as a text (`make_agent`) or as an object of Python (`adapt`)."""
     return make_agent(given) if isinstance(given, str) else adapt(given)
+
+
+def imports_code(spec: str) -> bool:
+    """Whether an agent's text has a module imported: making the agent may run any code."""
+    return spec.partition(":")[0] == "python"

@@ -139,13 +139,18 @@ def make_from_file(spec: str, **rules: Any) -> Game:
     "MODULE:NAME" is allowed where MODULE has been imported already and NAME is a Game or a class of
     games there; else ValueError.
     """
-    in_python = None if spec.partition(":")[0] in GAMES else _IN_PYTHON.fullmatch(spec)
-    if in_python is not None and not _is_known_game(in_python["target"]):
+    if imports_code(spec):
         raise ValueError(
             f"game {cut(spec)!r} is code of the module {cut(spec.partition(':')[0])!r}, which a "
             "file does not import or call: name the game yourself, or import the module first"
         )
     return make(spec, **rules)
+
+
+def imports_code(spec: str) -> bool:
+    """Whether a game's text names code that is not in memory as a game: making it may run that."""
+    in_python = None if spec.partition(":")[0] in GAMES else _IN_PYTHON.fullmatch(spec)
+    return in_python is not None and not _is_known_game(in_python["target"])
 
 
 def _is_known_game(target: str) -> bool:

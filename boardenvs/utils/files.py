@@ -85,6 +85,20 @@ def check_writable(path: Path) -> None:
             raise PermissionError(errno.EACCES, f"{asked} cannot be written to")
 
 
+def check_folder(path: Path) -> None:
+    """OSError, which names `path`, where no folder with files can be made there: see
+    `check_writable`.
+    """
+    nearest = Path(os.path.realpath(path))
+    while not nearest.exists() and nearest != nearest.parent:
+        nearest = nearest.parent
+    with naming(path):
+        if not nearest.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, f"{nearest} is a file, not a folder")
+        if not os.access(nearest, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, f"{nearest} cannot be written to")
+
+
 def remove_left_over(target: Path) -> None:
     """Remove what killed writers of this file left; those that still write hold a lock."""
     for aside in target.parent.glob(f"{_escaped(target.name)}.*.tmp"):

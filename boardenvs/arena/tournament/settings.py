@@ -13,6 +13,7 @@ import numpy as np
 import boardenvs
 from boardenvs import games
 from boardenvs.agents import as_agent, check_game
+from boardenvs.agents.spec import imports_code as agent_imports_code
 from boardenvs.arena.playing.openings import same_winner
 from boardenvs.arena.playing.player import describe
 from boardenvs.arena.tournament.job import Entrant, Job
@@ -153,9 +154,17 @@ def _are_openings(values: Any) -> bool:
     )
 
 
-def resumed_settings(before: Mapping[str, Any], given: Mapping[str, Any]) -> Settings:
-    """A journal's settings, with what is `given` of them instead; ValueError as in `check_kept`."""
+def resumed_settings(
+    before: Mapping[str, Any], given: Mapping[str, Any], *, trust: bool = False
+) -> Settings:
+    """A journal's settings, with what is `given` of them instead.
+
+    ValueError as in `check_kept` and, without `trust`, where players or games of the journal would
+    have code imported: whoever wrote the journal chose it.
+    """
     check_kept(before)
+    if not trust:
+        _check_code(before, given)
     kept = {name: before[name] for name in ("entrants", "pairs", "seed", "anchor")}
     if kept["anchor"] not in given.get("entrants", before["entrants"]):
         kept["anchor"] = None
@@ -164,6 +173,24 @@ def resumed_settings(before: Mapping[str, Any], given: Mapping[str, Any]) -> Set
         return settings
     plies = {game: tuple(before["openings"].get(game, p)) for game, p in settings.openings.items()}
     return replace(settings, openings=plies)
+
+
+def code_named(entrants: Iterable[str], games_played: Iterable[str]) -> list[str]:
+    """The texts among these that have code imported: "python:..." and "MODULE:NAME"."""
+    players = [text for text in entrants if agent_imports_code(text)]
+    return players + [text for text in games_played if games.imports_code(text)]
+
+
+def _check_code(before: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+    entrants = [] if "entrants" in given else before["entrants"]
+    games_played = [] if "games_played" in given else before["openings"]
+    named = code_named(entrants, games_played)
+    if named:
+        raise ValueError(
+            f"the journal names code, which has not been imported: {cut(', '.join(named), 200)}. "
+            "Where you trust whoever wrote it, --trust goes on with it; or give players and games "
+            "of your own"
+        )
 
 
 def make_plan(settings: Settings) -> Plan:
