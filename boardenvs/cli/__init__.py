@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from boardenvs import __version__
-from boardenvs.cli import arena, bench, games, match, perft, replay, solve
+from boardenvs.cli import arena, bench, games, kernel, match, perft, replay, solve
 from boardenvs.cli.group import ErrorsGroup
 
 app = typer.Typer(
@@ -51,6 +51,7 @@ app.command()(arena.arena)
 app.command()(solve.solve)
 app.command()(replay.replay)
 app.command()(perft.perft)
+app.command()(kernel.kernel)
 app.command(
     add_help_option=False,
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
