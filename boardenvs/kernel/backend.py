@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from boardenvs.kernel import numba_writer
+from boardenvs.kernel.numba_writer import NumbaProgram, compile_numba
 from boardenvs.kernel.numpy_writer import NumpyProgram
 from boardenvs.kernel.python_writer import compile_python
 from boardenvs.kernel.trace import Program, Target, trace
@@ -75,7 +75,7 @@ class Kernel:
         return function(*inputs)
 
     def batch(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
-        """For a batch: reads arrays (B,) and writes arrays (B,); see `numpy_writer.NumpyProgram`."""
+        """For a batch: reads arrays (B,), writes arrays (B,); see `numpy_writer.NumpyProgram`."""
         backend = _chosen or get_backend()
         if backend not in self._batch:
             self._batch[backend] = self._compile_batch()
@@ -95,8 +95,8 @@ class Kernel:
         """The function for one board, by the backend in use."""
         if get_backend() == "numpy":
             return compile_python(self.program("scalar"), self.name)
-        return numba_writer.compile_one(self.program(), self.name)
+        return compile_numba(self.program(), self.name)
 
     def _compile_batch(self) -> Callable[[Sequence[Array], Sequence[Array]], None]:
-        writer = NumpyProgram if get_backend() == "numpy" else numba_writer.NumbaProgram
+        writer = NumpyProgram if get_backend() == "numpy" else NumbaProgram
         return writer(self.program(), self.name)

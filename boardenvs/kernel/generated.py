@@ -26,9 +26,11 @@ def run_source(source: str, title: str, names: dict[str, Any]) -> None:
     lines = source.splitlines(keepends=True)
     number, filename = 1, f"<boardenvs {title}>"
     # With None as its time, `linecache` does not look for a file.
-    while linecache.cache.setdefault(filename, (len(source), None, lines, filename))[2] != lines:
+    entry = (len(source), None, lines, filename)
+    while linecache.cache.setdefault(filename, entry) != entry:
         number += 1
         filename = f"<boardenvs {title} {number}>"
+        entry = (len(source), None, lines, filename)
     exec(compile(source, filename, "exec"), names)
 
 

@@ -54,7 +54,7 @@ class NumbaProgram:
         self._run(*inputs, *(x.view(np.uint8) if x.dtype == np.bool_ else x for x in outputs))
 
 
-def compile_one(program: Program, name: str) -> Callable[..., tuple[int, ...]]:
+def compile_numba(program: Program, name: str) -> Callable[..., tuple[int, ...]]:
     """A function of `program.num_inputs` ints in [0, 2**64) that returns the outputs as a tuple."""
     source = write_functions({name: program})
     function: Callable[..., tuple[int, ...]] = getattr(load_source(source), name)

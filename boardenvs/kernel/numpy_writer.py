@@ -34,7 +34,7 @@ class NumpyProgram:
     def __init__(self, program: Program, name: str) -> None:
         writer = _Writer(program, name)
         self.num_buffers = writer.num_buffers
-        self.source = "\n".join([*(sub.source + "\n" for sub in writer.subs), writer.source])
+        self.source: str = "\n".join([*(sub.source + "\n" for sub in writer.subs), writer.source])
         run_source(writer.source, f"{name} (numpy)", writer.names)
         self._run: Callable[..., None] = writer.names[name]
         self._local = threading.local()

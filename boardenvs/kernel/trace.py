@@ -84,7 +84,8 @@ class Program:
     def _possible_bits(self, node: Node) -> int:
         """An upper bound of the bits set in the result, by which masks prove superfluous."""
         if node.op in OPERATIONS:
-            return OPERATIONS[node.op].bound(*map(self._operand, node.args))
+            bits: int = OPERATIONS[node.op].bound(*map(self._operand, node.args))
+            return bits
         match node.op:
             case "const":
                 return int(node.extra)
@@ -120,14 +121,19 @@ class Program:
     def _lines(self) -> Iterator[str]:
         for i in self.steps():
             node = self.nodes[i]
-            line = " ".join([f"t{i} = {node.op}", *map(self._name, node.args)])
-            if node.op == "lookup":
-                yield f"{line} in a table of {len(node.extra.values)} words"
-            elif node.op == "when":
-                yield f"{line}:"
-                yield from (f"    {inner}" for inner in node.extra._lines())
-            else:
-                yield line if node.extra is None else f"{line} by {node.extra}"
+            args = [self._name(a) for a in node.args]
+            line = f"t{i} = {' '.join([node.op, *args])}"
+            match node.op:
+                case "when":
+                    given = ", ".join(f"i{k} = {arg}" for k, arg in enumerate(args[1:]))
+                    yield f"t{i} = when {args[0]}, with {given}:"
+                    yield from (f"    {inner}" for inner in node.extra._lines())
+                case "lookup":
+                    yield f"{line} in a table of {len(node.extra.values)} words"
+                case "fill":
+                    yield f"{line} by {node.extra}"
+                case _:
+                    yield line
         yield " ".join(["return", *map(self._name, self.outputs)])
 
     def _name(self, index: int) -> str:
