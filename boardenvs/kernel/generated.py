@@ -15,7 +15,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from boardenvs.utils.files import cache_folder, write_atomically
+from boardenvs.utils.cache import cache_folder
+from boardenvs.utils.files import write_atomically
 
 
 def run_source(source: str, title: str, names: dict[str, Any]) -> None:

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from boardenvs.game.contract import Game
-from boardenvs.game.notation import Placing
 from boardenvs.game.state import IntArray, Position, State, WordArray, stack
 from boardenvs.kernel import get_backend
 from boardenvs.kernel.backend import Backend
@@ -49,7 +48,7 @@ class Engine:
 
     def __init__(self, game: Game) -> None:
         self.game = game
-        self._fills = isinstance(game, Placing)
+        self._fills = game.fills_up and game.margin_counts
         self._backend = get_backend()
         self._loops = linked(game, self._backend, LOOPS)
         records = _LEVELS * game.num_actions

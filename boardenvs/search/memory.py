@@ -13,7 +13,6 @@ import numpy as np
 
 from boardenvs.game.contract import Game
 from boardenvs.game.state import State, WordArray
-from boardenvs.heuristics import heuristic_of
 from boardenvs.kernel.backend import Backend
 from boardenvs.kernel.link import array_for_loops, link
 
@@ -36,14 +35,13 @@ def linked(game: Game, backend: Backend, sources: tuple[ModuleType, ...]) -> Any
 def _linked(game: Game, backend: Backend, sources: tuple[ModuleType, ...]) -> Any:
     if not find_spec("numba"):
         warnings.warn(_SLOW, stacklevel=3)
-    heuristic = heuristic_of(game)
     rules = game.kernels
     kernels = {
         "advance": rules.advance,
         "arrive": rules.arrive,
         "points": rules.points,
         "sample": rules.sample,
-        "evaluate": heuristic.kernel,
+        "evaluate": rules.evaluate,
     }
     constants = {
         "WORDS": game.action_planes + 1,
@@ -52,7 +50,7 @@ def _linked(game: Game, backend: Backend, sources: tuple[ModuleType, ...]) -> An
         "MAX_PLY": _NO_CAP if game.max_plies is None else game.max_plies,
         "MAX_MOVES": game.num_actions,
         "HOLES": game.holes,
-        "MARGIN": int(heuristic.margin),
+        "MARGIN": int(game.margin_counts),
     }
     return link(sources, kernels, constants)
 
