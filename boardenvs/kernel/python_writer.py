@@ -121,14 +121,16 @@ class _Writer:
 
 
 def _uses(program: Program) -> list[int]:
-    """How often each node is read; an operand of a branch, which may not run, or of a loop, which
-    runs often, counts twice, so that it gets a name before.
+    """How often each node is read, as an operand or an output. An operand of a branch, which may
+    not run, or of a loop, which runs often, counts twice, so that it gets a name before.
     """
     uses = [0] * len(program.nodes)
     for i in program.steps():
         node = program.nodes[i]
         for arg in node.args:
             uses[arg] += 2 if node.op in ("when", "fill") else 1
+    for output in program.outputs:
+        uses[output] += 1
     return uses
 
 
