@@ -16,7 +16,9 @@ PACKAGE = Path(boardenvs.__file__).parent
 README = (PACKAGE / "README.md").read_text(encoding="utf-8")
 BLOCKS = dict(re.findall(r"```(\S+)\n(.*?)```", README, re.DOTALL))
 RANKS = {
-    room: -line for line, rooms in enumerate(BLOCKS["rooms"].splitlines()) for room in rooms.split()
+    room.strip(): rank
+    for rank, rooms in enumerate(BLOCKS["rooms"].split("<"))
+    for room in rooms.split(",")
 }
 TOP = "the public modules"
 # What the page names as not fitting: the room, and what it imports.

@@ -64,7 +64,7 @@ class _Writer:
             node = program.nodes[i]
             cut = _cut(node)
             args = [
-                f"({text[a]} & {ALL})" if k in cut and not clean[a] else text[a]
+                f"({text[a]} & {ALL:#x})" if k in cut and not clean[a] else text[a]
                 for k, a in enumerate(node.args)
             ]
             text[i] = self.expression(node, args)
@@ -74,7 +74,7 @@ class _Writer:
             if uses[i] > 1 or depth[i] > _MAX_NESTING:
                 text[i] = self.assign(text[i])
                 depth[i] = 0
-        return [text[o] if clean[o] else f"{text[o]} & {ALL}" for o in program.outputs]
+        return [text[o] if clean[o] else f"{text[o]} & {ALL:#x}" for o in program.outputs]
 
     def assign(self, expression: str) -> str:
         if expression.isidentifier():

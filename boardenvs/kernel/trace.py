@@ -113,7 +113,8 @@ class Program:
     def size(self) -> int:
         """The number of operations, those of sub-programs included."""
         nodes = [self.nodes[i] for i in self.steps()]
-        return len(nodes) + sum(n.extra.size() for n in nodes if n.op == "when")
+        inner: int = sum(n.extra.size() for n in nodes if n.op == "when")
+        return len(nodes) + inner
 
     def __str__(self) -> str:
         return "\n".join(self._lines())
