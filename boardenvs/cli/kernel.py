@@ -51,7 +51,10 @@ def kernel(
     text = f"# {rule} of {spec_of(rules)}: {listing.summary}\n\n{listing.source}"
     console = make_console()
     if console.is_terminal:
-        console.print(Syntax(text, "python", theme="ansi_dark", background_color="default"))
+        theme, background = "ansi_dark", "default"
+        console.print(
+            Syntax(text, "python", theme=theme, background_color=background, word_wrap=True)
+        )
     else:
         typer.echo(text, nl=False)
 

@@ -2,9 +2,9 @@
 
 To add an operation, add a row to `_ROWS`. Rules call the row itself, as `popcount(x)`, or use the
 Python operator that it stands for. A writer for another language is a file that walks a `Program`
-and a column of this table with what it writes for each row. What is no plain function of words
-(`input`, `const`, `lookup`, `when`, `fill`) stands in `trace`, and each writer says how it is
-written.
+and a column of this table with what it writes for each row. What Numba has no expression for is an
+intrinsic at the head of `numba_writer`. What is no plain function of words (`input`, `const`,
+`lookup`, `when`, `fill`) stands in `trace`, and each writer says how it is written.
 """
 
 from __future__ import annotations
