@@ -68,6 +68,7 @@ class Game(ABC):
     action_planes: ClassVar[int]  # 64 actions each
     symmetries: ClassVar[tuple[Symmetry, ...]] = (IDENTITY,)  # those that leave the rules unchanged
     variants: ClassVar[tuple[str, ...]] = ()  # the values of a parameter `rules`, the first default
+    opening_plies: ClassVar[tuple[int, int]]  # the useful range of random opening plies
     max_plies: ClassVar[int | None] = None  # a cap that truncates a game that is not over
     holes: ClassVar[int] = 0  # squares out of play, as a bitboard
     board_look: ClassVar[str] = "wood"  # how it is drawn: a name in `boardenvs.render.theme`
@@ -184,6 +185,10 @@ class Game(ABC):
         cap = self.max_plies
         return cap is not None and position.ply >= cap and not position.terminated
 
+    def is_over_one(self, position: Position) -> bool:
+        """Whether the game has ended, by its rules or by the cap on plies."""
+        return position.terminated or self.is_truncated(position)
+
     # ---- batches -----------------------------------------------------------------------------
 
     def init(self, batch: int) -> State:
@@ -264,6 +269,11 @@ class Game(ABC):
             return np.zeros(len(state.ply), np.bool_)
         return (state.ply >= self.max_plies) & ~state.terminated
 
+    def is_over(self, state: State) -> BoolArray:
+        """Where the game has ended, by its rules or by the cap on plies, (B,) bool."""
+        over: BoolArray = state.terminated | self.truncated(state)
+        return over
+
     def observe(self, state: State, out: Int8Array | None = None) -> Int8Array:
         """What the side to move sees, (B, 8, 8, C) int8 of 0 and 1, indexed [row, y-1, x-1, plane].
 
@@ -275,6 +285,10 @@ class Game(ABC):
         bits = bitboard.unpack(words, 64 * planes, None if out is None else out.view(np.uint8))
         shape = (len(words), planes, bitboard.SIZE, bitboard.SIZE)
         return bits.view(np.int8).reshape(shape).transpose(0, 2, 3, 1)
+
+    def action_images(self, symmetry: Symmetry) -> np.ndarray[Any, np.dtype[np.intp]]:
+        """The image of each action, noop included, (A,) intp."""
+        return symmetry.actions(self.action_planes)
 
     # ---- compiled rules ----------------------------------------------------------------------
 

@@ -45,6 +45,8 @@ def make(game_id: str, **rules: Any) -> Game:
     ValueError for an unknown id or a wrong value, TypeError for an unknown parameter; both name
     what would be right.
     """
+    if ":" in game_id and not rules:
+        return parse(game_id)
     known = parameters(game_id)
     for name in rules:
         if name not in known:

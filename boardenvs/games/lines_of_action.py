@@ -78,6 +78,7 @@ class LinesOfAction(Moving, Game):
     max_steps: int = 50
 
     roles: ClassVar = ("black", "white")
+    opening_plies = (4, 8)
     variants: ClassVar = tuple(_BLACK)
     action_planes: ClassVar = 8
     symmetries: ClassVar = ALL_EIGHT

@@ -54,6 +54,7 @@ class Othello(Placing, Game):
     holes: int = 0  # type: ignore[misc]  # squares out of play, as a bitboard
 
     roles: ClassVar = ("black", "red")
+    opening_plies = (6, 10)
     board_look: ClassVar = "felt"
     action_planes: ClassVar = 1
     symmetries: ClassVar = ALL_EIGHT

@@ -68,6 +68,7 @@ class WolfAndSheep(Moving, Game):
     max_plies: int | None = 200  # type: ignore[misc]  # None: no cap
 
     roles: ClassVar = ("wolf", "sheep")
+    opening_plies = (0, 6)
     variants: ClassVar = tuple(STEPS)
     action_planes: ClassVar = 8
     symmetries: ClassVar = (IDENTITY, MIRROR)
