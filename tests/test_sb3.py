@@ -233,7 +233,9 @@ def test_a_snapshot_goes_on_as_the_original(kind: str) -> None:
     snapshot = env.snapshot()
     went_on = concat(play(env, 80))
     other = BoardVecEnv(game, 16, seed=99, **how)
-    assert np.array_equal(other.restore(snapshot), game.observe(State(*snapshot["state"])))
+    assert np.array_equal(
+        other.restore(snapshot), game.observe(State(*snapshot["batches"][0]["state"]))
+    )
     assert same(concat(play(other, 80)), went_on)
 
 
@@ -279,7 +281,7 @@ def test_against_an_opponent_every_state_is_the_learners(
     env.reset()
     rewards_seen: list[float] = []
     for _ in range(80):
-        before, seats = env.state, env.batch.seats.copy()
+        before, seats = env.state, env.boards.batches[0].seats.copy()
         assert np.array_equal(before.to_move, seats)
         _, rewards, dones, infos = env.step(game.sample(before, rng))
         assert (env.state.ply[~dones] == before.ply[~dones] + 2).all()

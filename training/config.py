@@ -14,7 +14,7 @@ from boardenvs import games
 from boardenvs.agents import check_game, make_agent
 from boardenvs.utils.checks import check_name, unknown
 
-Plies = tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]]
+PlyRange = tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]]
 Positive = Annotated[int, Field(gt=0)]
 NotNegative = Annotated[float, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -28,30 +28,30 @@ class ConfigError(Exception):
     """A configuration that cannot be used; the message says where and why."""
 
 
-class Settings(BaseModel):
+class Section(BaseModel):
     """A group of settings: fixed once read, and without unknown ones."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Pool(Settings):
+class PoolSettings(Section):
     share: Share = 0.0
     every: Positive = 250_000
     size: Positive = 20
     at_once: Positive = 4
 
 
-class SelfPlay(Settings):
+class SelfPlaySettings(Section):
     boards: Positive = 512
     threads: Positive = 1
     openings: Annotated[dict[str, Part], Field(min_length=1)] = Field(default={"random": 1.0})
-    opening_plies: Plies = (0, 40)
+    opening_plies: PlyRange = (0, 40)
     opening_noise: Share = 0.25
     undecided: Share = 0.0
     symmetries: bool = True
     learn: str = "both"
     opponents: dict[str, Part] = Field(default_factory=dict)
-    pool: Pool = Field(default_factory=Pool)
+    pool: PoolSettings = Field(default_factory=PoolSettings)
 
     @field_validator("opening_plies")
     @classmethod
@@ -59,7 +59,7 @@ class SelfPlay(Settings):
         return _ascending(plies)
 
     @model_validator(mode="after")
-    def _repeatable(self) -> SelfPlay:
+    def _repeatable(self) -> SelfPlaySettings:
         foreign = [spec for spec in self.opponents if spec.startswith("python:")]
         if foreign and self.threads > 1:
             raise ValueError(
@@ -98,7 +98,7 @@ class SelfPlay(Settings):
         return boards
 
 
-class PPO(Settings):
+class PPOSettings(Section):
     hidden: Annotated[tuple[Positive, ...], Field(min_length=1)] = (512, 512)
     steps_per_update: Positive = 64
     batch_size: Positive = 2048
@@ -114,12 +114,12 @@ class PPO(Settings):
     max_gradient: Annotated[float, Field(gt=0)] = 0.5
 
 
-class Panel(Settings):
+class PanelSettings(Section):
     """Opponents to be judged by, and the openings of the games."""
 
     opponents: Annotated[tuple[str, ...], Field(min_length=1)] = ("random", "greedy")
     pairs: Positive = 100
-    opening_plies: Plies = (6, 10)
+    opening_plies: PlyRange = (6, 10)
 
     @field_validator("opening_plies")
     @classmethod
@@ -134,15 +134,15 @@ class Panel(Settings):
         return opponents
 
 
-class Evaluation(Panel):
+class EvaluationSettings(PanelSettings):
     every: Positive = 500_000
 
 
-class Report(Panel):
+class ReportSettings(PanelSettings):
     pairs: Positive = 200
 
 
-class Config(Settings):
+class Config(Section):
     """All settings of a run; `configs/othello.yaml` says what each means."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
@@ -154,10 +154,10 @@ class Config(Settings):
     checkpoint_every: Positive = 500_000
     threads: Positive = 1
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
-    self_play: SelfPlay = Field(default_factory=SelfPlay)
-    ppo: PPO = Field(default_factory=PPO)
-    evaluation: Evaluation = Field(default_factory=Evaluation)
-    report: Report = Field(default_factory=Report)
+    self_play: SelfPlaySettings = Field(default_factory=SelfPlaySettings)
+    ppo: PPOSettings = Field(default_factory=PPOSettings)
+    evaluation: EvaluationSettings = Field(default_factory=EvaluationSettings)
+    report: ReportSettings = Field(default_factory=ReportSettings)
 
     @field_validator("game")
     @classmethod

@@ -17,7 +17,7 @@ from boardenvs.agents import Agent
 from boardenvs.agents.policy import Policy, PolicyAgent, load_policy, save_policy
 
 
-class Pool:
+class OpponentPool:
     """The last `size` snapshots of a run; older files stay in the folder, but are not drawn."""
 
     def __init__(self, folder: Path, size: int, seed: int) -> None:
