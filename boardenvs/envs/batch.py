@@ -76,6 +76,7 @@ class Batch:
         self.waiting: BoolArray = np.zeros(size, np.bool_)
         self._starts = Starts(game, random_plies, starts)
         self._games = np.zeros(size, np.uint64)  # games begun in each row
+        self._none = game.init(0)
         self.seed(None)
 
     @property
@@ -136,41 +137,40 @@ class Batch:
         put(self.state, rows, new)
         return rows[self.game.is_over(new)]
 
-    def step(self, actions: IntArray, legal: BoolArray | None = None) -> StepResult:
+    def step(self, actions: IntArray, *, checked: bool = False) -> StepResult:
         """Play one action in each row, and replace games that are over as `autoreset` says.
 
-        `legal` (B,) bool says which actions are legal, where that is known already. Raises
-        TypeError or ValueError where `actions` is not (B,) of integers.
+        With `checked` no game is waiting, and all actions are known to be legal. Raises TypeError
+        or ValueError where `actions` is not (B,) of integers.
         """
-        waiting = self.waiting if self.waiting.any() else None
-        result = self._play(actions, legal, waiting)
         if self.autoreset is AutoresetMode.SAME_STEP:
+            result = self._play(actions, checked)
             if result.ended.size:
                 self.restart(result.ended)
             return result
-        if waiting is not None and self.autoreset is AutoresetMode.NEXT_STEP:
+        waiting = self.waiting.copy()
+        result = self._play(actions, checked)
+        if self.autoreset is AutoresetMode.NEXT_STEP and waiting.any():
             self.restart(np.flatnonzero(waiting))
         self.waiting[result.ended] = True
         return result
 
-    def _play(
-        self, actions: IntArray, legal: BoolArray | None, skip: BoolArray | None
-    ) -> StepResult:
-        """One action in each row but those of `skip`; a game that ended stays as it ended."""
+    def _play(self, actions: IntArray, checked: bool) -> StepResult:
+        """One action in each row but the waiting ones; a game that ended stays as it ended."""
         game = self.game
-        actions = check_actions(actions, self.size)
         movers = self.state.to_move if self._opponent is None else self.seats
-        illegal = ~(game.is_legal(self.state, actions) if legal is None else legal)
-        if skip is not None:
-            illegal &= ~skip
-        if skip is None and not illegal.any():
+        illegal: BoolArray = np.zeros(self.size, np.bool_)
+        if not checked:
+            actions = check_actions(actions, self.size)
+            illegal = ~(game.is_legal(self.state, actions) | self.waiting)
+        idle = illegal | self.waiting
+        if checked or not idle.any():
             self.state = game.step(self.state, actions)
             over = game.is_over(self.state)
             live = ~over
         else:
-            live = ~illegal if skip is None else ~(illegal | skip)
-            over = self._step_rows(np.flatnonzero(live), actions)
-            live &= ~over
+            over = self._step_rows(np.flatnonzero(~idle), actions)
+            live = ~(idle | over)
         if self._opponent is not None:
             over |= self._step_opponent(self._opponent, live)
         return self._result(movers, over, illegal)
@@ -207,12 +207,13 @@ class Batch:
         rewards = np.zeros(self.size)
         truncated: BoolArray = np.zeros(self.size, np.bool_)
         ended = np.flatnonzero(over | illegal)
+        if not ended.size:
+            return StepResult(rewards, over, truncated, illegal, ended, self._none)
         final = take(self.state, ended)
-        if ended.size:
-            goals = self.game.results(final)[np.arange(ended.size), movers[ended]]
-            rewards[ended] = goal_to_reward(goals)
-            truncated[ended] = self.game.truncated(final)
-            rewards[illegal] = ILLEGAL_ACTION_REWARD
+        goals = self.game.results(final)[np.arange(ended.size), movers[ended]]
+        rewards[ended] = goal_to_reward(goals)
+        rewards[illegal] = ILLEGAL_ACTION_REWARD
+        truncated[ended] = self.game.truncated(final)
         return StepResult(rewards, (over & ~truncated) | illegal, truncated, illegal, ended, final)
 
     def snapshot(self) -> dict[str, Any]:
