@@ -210,6 +210,60 @@ def test_an_illegal_action_is_refused() -> None:
         env.step(np.zeros(4, int))
 
 
+def test_with_a_bad_action_on_one_board_no_board_is_played() -> None:
+    """Whatever its group: a caller may correct it, and goes on as if nothing had happened."""
+    env, other = make_mixed(3), make_mixed(3)
+    for board in (2, 13):
+        actions = any_legal(env, np.random.default_rng(1))
+        actions[board] = 64 if env.action_masks()[board, :64].any() else 0
+        masks = env.action_masks()
+        with pytest.raises(IllegalActionError, match=f"not legal on board {board}; legal: ") as e:
+            env.step(actions)
+        assert str(np.flatnonzero(masks[board]).tolist()) in str(e.value)
+    assert go_on(env) == go_on(other)
+
+
+def test_infos_tell_how_games_ended_as_the_policy_saw_them() -> None:
+    game = games.make("othello")
+    groups = [BoardGroup(8, name="self-play"), BoardGroup(8, FirstLegal(), name="x")]
+    silent, telling = (
+        BoardVecEnv(game, groups=groups, random_plies=(0, 30), symmetries=True, final_infos=told)
+        for told in (False, True)
+    )
+    for env in (silent, telling):
+        env.seed(4)
+        env.reset()
+    rng = np.random.default_rng(0)
+    ended = 0
+    assert telling.boards.symmetries is not None
+    for _ in range(80):
+        before, actions = telling.state, any_legal(telling, rng)
+        symmetry = telling.boards.symmetries.chosen
+        meant = telling.boards.symmetries.meant(actions)
+        replies = np.arange(16) >= 8
+        after = played_on(game, before, meant, replies)
+        observation, rewards, dones, infos = telling.step(actions)
+        other, other_rewards, other_dones, empty = silent.step(actions)
+        assert np.array_equal(np.asarray(observation), np.asarray(other))
+        assert np.array_equal(rewards, other_rewards)
+        assert np.array_equal(dones, other_dones)
+        assert empty == [{}] * 16
+        for row in np.flatnonzero(dones):
+            last = take(after, [row])
+            seen = last._replace(
+                own=game.symmetries[symmetry[row]].apply(last.own),
+                opp=game.symmetries[symmetry[row]].apply(last.opp),
+            )
+            assert np.array_equal(infos[row]["terminal_observation"], game.observe(seen)[0])
+            assert infos[row]["plies"] == after.ply[row]
+            assert not infos[row]["truncated"]
+        ended += int(dones.sum())
+    assert ended > 20
+    told, counted = silent.take_ended(), telling.take_ended()
+    assert told == counted
+    assert sum(group.games for group in told.values()) == ended
+
+
 # ---- symmetries --------------------------------------------------------------------------------
 
 

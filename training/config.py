@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from pydantic_core import ErrorDetails
 
 from boardenvs import games
-from boardenvs.agents import check_game, make_agent
+from boardenvs.agents import agent_for
 from boardenvs.utils.checks import check_name, unknown
 
 PlyRange = tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]]
@@ -119,12 +119,12 @@ class PanelSettings(Section):
 
     opponents: Annotated[tuple[str, ...], Field(min_length=1)] = ("random", "greedy")
     pairs: Positive = 100
-    opening_plies: PlyRange = (6, 10)
+    opening_plies: PlyRange | None = None  # None: those of the game
 
     @field_validator("opening_plies")
     @classmethod
-    def _ordered(cls, plies: tuple[int, int]) -> tuple[int, int]:
-        return _ascending(plies)
+    def _ordered(cls, plies: tuple[int, int] | None) -> tuple[int, int] | None:
+        return plies and _ascending(plies)
 
     @field_validator("opponents")
     @classmethod
@@ -159,18 +159,13 @@ class Config(Section):
     evaluation: EvaluationSettings = Field(default_factory=EvaluationSettings)
     report: ReportSettings = Field(default_factory=ReportSettings)
 
-    @field_validator("game")
-    @classmethod
-    def _known(cls, game: str) -> str:
-        games.make(game)
-        return game
-
     @model_validator(mode="after")
     def _possible(self) -> Config:
         try:
             game = self.make_game()
-        except TypeError as error:  # an unknown parameter; pydantic reports ValueErrors only
-            raise ValueError(f"rules: {error}") from None
+        except (TypeError, ValueError) as error:  # pydantic reports ValueErrors only
+            rules = f" and rules are {self.rules}" if self.rules else ""
+            raise ValueError(f"game is {self.game!r}{rules}: {error}") from None
         self._check_opponents(game)
         check_name("self_play.learn", self.self_play.learn, ("both", *game.roles))
         self.self_play.groups()
@@ -193,7 +188,7 @@ class Config(Section):
         for where, specs in groups.items():
             for spec in specs:
                 try:
-                    check_game(make_agent(spec), game)
+                    agent_for(game, spec)
                 except ValueError as error:
                     raise ValueError(f"{where}: {error}") from None
         for spec in self.self_play.opponents:
@@ -204,6 +199,7 @@ class Config(Section):
                 )
 
     def make_game(self) -> games.Game:
+        """The game of the text `game`, its parameters there or in `rules`."""
         return games.make(self.game, **self.rules)
 
 
@@ -227,7 +223,10 @@ def _read_yaml(path: Path) -> dict[str, Any]:
         values = yaml.safe_load(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         known = sorted(str(p) for p in path.parent.glob("*.yaml"))
-        raise ConfigError(unknown("configuration file", str(path), known)) from None
+        message = unknown("configuration file", str(path), known)
+        if not known:
+            message += " Write one: the line 'game: othello' and the line 'steps: 1000000' will do."
+        raise ConfigError(message) from None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} cannot be read: {error}") from None
     except yaml.YAMLError as error:

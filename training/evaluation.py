@@ -88,7 +88,7 @@ def match(game: Game, a: Agent, b: Agent, panel: PanelSettings, seed: int) -> Ma
         a,
         b,
         panel.pairs,
-        opening_plies=panel.opening_plies,
+        opening_plies=panel.opening_plies or game.opening_plies,
         keep=undecided,
         seed=seed,
         record=True,
