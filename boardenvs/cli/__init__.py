@@ -10,10 +10,10 @@ from typing import Annotated
 
 import typer
 
-from boardenvs import __version__
-from boardenvs.cli import arena, bench, games, match, perft, replay, solve
+from boardenvs.cli import arena, bench, games, kernel, match, perft, replay, solve
 from boardenvs.cli.command import function_of
 from boardenvs.cli.group import ErrorsGroup
+from boardenvs.utils.version import __version__
 
 app = typer.Typer(
     name="boardenvs",
@@ -53,6 +53,7 @@ app.command()(function_of(arena.Arena))
 app.command()(function_of(solve.Solve))
 app.command()(function_of(replay.Replay))
 app.command()(perft.perft)
+app.command()(kernel.kernel)
 app.command(
     add_help_option=False,
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True},

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-import boardenvs
 from boardenvs import games
 from boardenvs.agents import as_agent, check_game
 from boardenvs.agents.spec import imports_code as agent_imports_code
@@ -20,6 +19,7 @@ from boardenvs.arena.tournament.job import Entrant, Job
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import distinct_openings
 from boardenvs.utils.checks import cut, field_of, is_text, is_whole, unknown
+from boardenvs.utils.version import __version__
 
 FORMAT = 1  # of the journal and of results.json
 
@@ -58,7 +58,7 @@ class Settings:
         """What the journal keeps."""
         return {
             "format": FORMAT,
-            "boardenvs": boardenvs.__version__,
+            "boardenvs": __version__,
             "entrants": [entrant.label for entrant in self.entrants],
             "openings": {game: list(plies) for game, plies in self.openings.items()},
             "pairs": self.pairs,
