@@ -17,6 +17,7 @@ from rich.console import Console
 from sb3_contrib import MaskablePPO
 from threadpoolctl import threadpool_limits
 
+from boardenvs.utils.signals import interrupting
 from training.checkpoint import CheckpointError
 from training.config import Config, ConfigError, read_config
 from training.folder import RUNS, RunError, find_checkpoint, make_folder, write_settings
@@ -35,14 +36,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = _parse(arguments)
     th.distributions.Distribution.set_default_validate_args(False)  # the masks are checked
-    console = Console()
+    console = Console(markup=False)
     try:
         config = read_config(options.config, options.set, trust=options.trust)
         folder = RUNS / config.name
         if not options.resume:
             make_folder(folder, config, options.overwrite)
         th.set_num_threads(config.threads)
-        with threadpool_limits(config.threads):  # NumPy's
+        with threadpool_limits(config.threads), interrupting():  # NumPy's threads
             finished = train(config, folder, options.resume, console)
     except (ConfigError, CheckpointError, RunError) as error:
         print(f"error: {error}", file=sys.stderr)

@@ -89,8 +89,8 @@ def adapt(given: object) -> Agent:
 def load_agent(target: str) -> Agent:
     """The agent "MODULE:NAME", from a module on Python's path or in the current folder.
 
-    ValueError where there is no such module or name, or what is there is no agent; what the module
-    raises when it is imported passes through.
+    ValueError where there is no such module or name, where the module raises when it is imported,
+    or where what is there is no agent.
     """
     found = import_object(target)
     try:

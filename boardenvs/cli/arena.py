@@ -55,6 +55,7 @@ class Arena:
         typer.Option(
             help="Openings of each pairing, every one played twice. Default: 50.",
             min=1,
+            max=100_000,
             show_default=False,
         ),
     ] = None

@@ -21,10 +21,16 @@ from boardenvs.kernel import get_backend, set_backend
 from boardenvs.kernel.backend import VARIABLE
 
 
-def make_console() -> Console:
-    """Standard output; a file or pipe has no width to adapt to and gets 120 columns."""
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(width=120, highlight=False)
+def make_console(*, errors: bool = False) -> Console:
+    """Standard output, or standard error; a file or pipe has no width to adapt to and gets 120
+    columns.
+
+    Texts are printed as they are: names of files and players may look like rich's markup.
+    """
+    console = Console(highlight=False, markup=False, stderr=errors)
+    if console.is_terminal:
+        return console
+    return Console(width=120, highlight=False, markup=False, stderr=errors)
 
 
 def make_progress(console: Console) -> Progress:
@@ -32,7 +38,8 @@ def make_progress(console: Console) -> Progress:
 
     It moves where nothing is to be counted yet, too.
     """
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    name = TextColumn("{task.description}", markup=False)
+    columns = (SpinnerColumn(), name, BarColumn(), MofNCompleteColumn())
     times = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
     return Progress(*columns, *times, console=console, transient=True)
 

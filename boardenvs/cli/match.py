@@ -34,7 +34,10 @@ class Match:
     first: Annotated[str, typer.Argument(help="A player, such as `alphabeta:depth=4`.")]
     second: Annotated[str, typer.Argument(help="Another, or the same.")]
     pairs: Annotated[
-        int, typer.Option(help="Openings, every one played twice with roles swapped.", min=1)
+        int,
+        typer.Option(
+            help="Openings, every one played twice with roles swapped.", min=1, max=100_000
+        ),
     ] = 50
     opening_plies: Annotated[
         tuple[int, int] | None,
@@ -81,8 +84,6 @@ class Match:
     def _play(
         self, console: Console, game: Game, players: tuple[Agent, Agent], keeper: _Keeper | None
     ) -> MatchResult:
-        from rich.markup import escape
-
         from boardenvs.arena import play_match
         from boardenvs.arena.playing.openings import same_winner
         from boardenvs.cli.console import make_progress
@@ -90,12 +91,12 @@ class Match:
         name = f"{self.first} - {self.second}"
         seen: list[Ongoing] = []
         with make_progress(console) as progress:
-            task = progress.add_task(escape(name), total=2 * self.pairs)
+            task = progress.add_task(name, total=2 * self.pairs)
 
             def show(games: Ongoing) -> None:
                 seen[:] = [games]
                 progress.update(
-                    task, completed=games.over, description=escape(f"{name}, ply {games.plies}")
+                    task, completed=games.over, description=f"{name}, ply {games.plies}"
                 )
                 if keeper is not None:
                     keeper.keep(games)
@@ -154,10 +155,9 @@ class _Keeper:
 
 def _table(game: Game, players: tuple[str, str], result: MatchResult) -> Table:
     from rich.table import Table
-    from rich.text import Text
 
     table = Table(
-        title=Text(" against ".join(players)),
+        title=" against ".join(players),
         caption=f"{result.openings} openings, {result.mean_plies:.1f} plies a game; the intervals, "
         "of 95 %, are over openings",
     )
