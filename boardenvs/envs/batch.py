@@ -18,6 +18,7 @@ from boardenvs.game.errors import IllegalActionError
 from boardenvs.game.openings import random_openings
 from boardenvs.game.state import BoolArray, FloatArray, Int8Array, IntArray, State, put, take
 from boardenvs.utils.checks import check_name, is_whole
+from boardenvs.utils.splitmix import GOLDEN, mix
 
 # Openings are drawn this many at a time: a batch large enough to be cheap a game.
 _POOL = 4096
@@ -90,7 +91,7 @@ class Batch:
             keys = np.array([int(s) % (1 << 64) for s in seeds], np.uint64)
         self._keys = keys
         # A digest of all seeds, in which the order counts of the first one only.
-        digest = [int(np.bitwise_xor.reduce(_mix(keys))), int(keys[0]), self.size]
+        digest = [int(np.bitwise_xor.reduce(mix(keys))), int(keys[0]), self.size]
         self._rng = np.random.default_rng(digest)
         self._games[:] = 0
         self._pool = self.game.init(0)
@@ -205,11 +206,11 @@ class Batch:
     def _draw_seats(self, rows: IntArray) -> Int8Array:
         if self.seat in self.game.roles:
             return np.full(len(rows), self.game.roles.index(self.seat), np.int8)
-        first = _mix(self._keys[rows])
+        first = mix(self._keys[rows])
         numbers = (
             first + self._games[rows]
             if self.seat == "alternating"
-            else _mix(self._keys[rows] + self._games[rows] * np.uint64(0x9E3779B97F4A7C15))
+            else mix(self._keys[rows] + self._games[rows] * np.uint64(GOLDEN))
         )
         return (numbers & np.uint64(1)).astype(np.int8)
 
@@ -258,11 +259,3 @@ def check_seat(game: Game, seat: str) -> None:
 def is_over(game: Game, state: State) -> BoolArray:
     """Where the game is terminated or truncated, (B,) bool."""
     return state.terminated | game.truncated(state)
-
-
-def _mix(x: IntArray) -> IntArray:
-    """SplitMix64's finaliser, https://prng.di.unimi.it/splitmix64.c, on uint64 arrays."""
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        x = (x ^ (x >> np.uint64(shift))) * np.uint64(factor)
-    mixed: IntArray = x ^ (x >> np.uint64(31))
-    return mixed

@@ -11,10 +11,9 @@ import numpy as np
 
 from boardenvs.game.contract import Game
 from boardenvs.game.state import Position, stack
-from boardenvs.heuristics import heuristic_of
+from boardenvs.search.compiled.values import DECIDED, WIN
 from boardenvs.search.engine import engine_for
 from boardenvs.search.limits import MAX_DEPTH, Limits
-from boardenvs.search.loops_alphabeta import DECIDED, WIN
 
 Outcome: TypeAlias = Literal["win", "draw", "loss"]
 
@@ -28,7 +27,7 @@ class Analysis:
     outcome: Outcome | None  # with best play of both sides; None where that is not known
     margin: int | None  # the lead at the end, where it is known and games are won by points
     plies: int | None  # to the end of a game won or lost, where sooner is better
-    value: int | None  # the heuristic's value, where the outcome is not known
+    value: int | None  # the heuristic's, if the game has one, where the outcome is not known
     line: tuple[int, ...]  # the best action, and what is best after it as far as search has seen
     depth: int  # plies searched; empty squares where the end was solved at once
     nodes: int  # positions generated for the value
@@ -46,7 +45,7 @@ def analyse(
 ) -> Analysis:
     """Search a position until its outcome is proven or a limit is met.
 
-    The limits are those of `Limits`: plies, positions, seconds and, in the Othello family, the
+    The limits are those of `Limits`: plies, positions, seconds and, in games that fill up, the
     empty squares from which a position is solved to the end at once. ValueError where one of them
     is none, or where the game is over.
     """
@@ -58,7 +57,7 @@ def analyse(
     found = engine.search(stack([position]), _SEED, limits, forced=True)
     seconds = clock.perf_counter() - began
     value, exact = int(found.value[0]), bool(found.exact[0])
-    by_points = heuristic_of(game).margin
+    by_points = game.margin_counts
     decided = abs(value) > DECIDED
     proven = exact or decided
     beyond_win = abs(value) - WIN if decided else 0
@@ -66,7 +65,7 @@ def analyse(
         outcome=("draw" if not decided else "win" if value > 0 else "loss") if proven else None,
         margin=(beyond_win if value > 0 else -beyond_win) if exact and by_points else None,
         plies=-beyond_win if decided and not by_points else None,
-        value=None if proven else value,
+        value=None if proven or not game.has_heuristic else value,
         line=tuple(engine.line(position, found)),
         depth=int(found.depth[0]),
         nodes=int(found.nodes[0]),
