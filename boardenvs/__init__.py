@@ -17,7 +17,9 @@ from boardenvs import (
 )
 from boardenvs.agents import make_agent
 from boardenvs.envs.core import ResetNeededError
-from boardenvs.envs.registration import register
+from boardenvs.envs.factory import env, parallel_env, raw_env, vec_env
+from boardenvs.envs.registration import register, register_game
+from boardenvs.game.contract import Game
 from boardenvs.game.errors import IllegalActionError, PositionError
 from boardenvs.game.perft import divide, perft
 from boardenvs.kernel import get_backend, set_backend
@@ -27,18 +29,24 @@ __version__ = "0.1.0"
 register()
 
 __all__ = [
+    "Game",
     "IllegalActionError",
     "PositionError",
     "ResetNeededError",
     "divide",
+    "env",
     "games",
     "get_backend",
     "lines_of_action_v0",
     "make_agent",
     "othello_holes_v0",
     "othello_v0",
+    "parallel_env",
     "perft",
+    "raw_env",
+    "register_game",
     "reversi_v0",
     "set_backend",
+    "vec_env",
     "wolf_and_sheep_v0",
 ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from boardenvs.game.contract import Game
 from boardenvs.game.state import Position
 from boardenvs.games import Othello
-from boardenvs.heuristics import heuristic_of
 
 WIN = 1_000_000
 
@@ -31,7 +30,7 @@ def worth(game: Game, position: Position, depth: int, distance: int = 0) -> int:
     if is_over(game, position):
         return final_worth(game, position, distance)
     if depth == 0:
-        mine, theirs = heuristic_of(game).kernel.one(*position[:2], *position[3:5])
+        mine, theirs = game.kernels.evaluate.one(*position[:2], *position[3:5])
         return mine - theirs
     return max(worths(game, position, depth, distance).values())
 

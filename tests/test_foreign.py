@@ -12,7 +12,7 @@ import pytest
 from arena_agents import Otherwise, highest, lowest
 
 from boardenvs.agents import GreedyAgent, as_agent, check_game, make_agent
-from boardenvs.envs.factory import aec_env
+from boardenvs.envs.factory import raw_env
 from boardenvs.game.openings import random_openings
 from boardenvs.games import GAMES, make
 
@@ -78,7 +78,7 @@ def test_a_policy_sees_what_pettingzoo_shows(game_id: str) -> None:
         return lowest(observation, agent)
 
     game = make(game_id)
-    env = aec_env(game_id, on_illegal="raise")
+    env = raw_env(game_id)
     env.reset()
     state = game.init(1)
     for agent in env.agent_iter():

@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from three_in_a_row import ThreeInARow
 from variants import make, random_position
 
 from boardenvs.board.bitboard import from_squares
-from boardenvs.game.contract import Game
+from boardenvs.game.contract import MAX_VALUE, Game
 from boardenvs.game.fen import parse_position
 from boardenvs.game.state import Position, stack
 from boardenvs.games.lines_of_action import MEN, connected, euler_number
-from boardenvs.heuristics import MAX_VALUE, heuristic_of
-from boardenvs.heuristics.othello import WEIGHTS
+from boardenvs.games.othello import WEIGHTS
 from boardenvs.kernel import set_backend
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -39,7 +39,7 @@ PUBLISHED = """
 
 
 def value(game: Game, position: Position) -> int:
-    mine, theirs = heuristic_of(game).kernel.one(*position[:2], *position[3:5])
+    mine, theirs = game.kernels.evaluate.one(*position[:2], *position[3:5])
     return mine - theirs
 
 
@@ -55,11 +55,11 @@ def test_one_board_is_a_row_of_a_batch_by_every_backend(game: Game, seed: int) -
     positions = [position_of(game, seed + k) for k in range(5)]
     for backend in ("numpy", None):
         set_backend(backend)
-        values = heuristic_of(game).values(stack(positions))
+        values = game.values(stack(positions))
         assert values.dtype == np.int64
         assert values.tolist() == [value(game, p) for p in positions]
         assert np.abs(values).max() < MAX_VALUE
-        assert len(heuristic_of(game).values(game.init(0))) == 0
+        assert len(game.values(game.init(0))) == 0
 
 
 @given(seed=SEEDS)
@@ -90,14 +90,12 @@ def test_turned_and_mirrored_boards_are_worth_the_same(game: Game, seed: int) ->
         assert value(game, turned) == value(game, position)
 
 
-def test_a_game_without_one_is_judged_by_its_points() -> None:
-    class Mine(type(make("othello"))):  # type: ignore[misc]
-        pass
-
-    game = Mine()
-    position = random_position(make("othello"), 1, 20)
-    assert value(game, position) == position.own.bit_count() - position.opp.bit_count()
-    assert heuristic_of(game).margin
+def test_a_game_without_one_says_what_to_write() -> None:
+    game = ThreeInARow()
+    assert not game.has_heuristic
+    with pytest.raises(NotImplementedError, match=r"write ThreeInARow.evaluate\(self, own, opp"):
+        game.values(game.init(3))
+    assert make("othello").has_heuristic
 
 
 # ---- each of them --------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ def squares(rows, piece):
 def test_othello(name):
     """Random games: players, discs, legal actions, the end and the result at each ply."""
     game, rng = make(name), random.Random(0)
-    theirs_of = UPSIDE_DOWN.actions(1).tolist()
+    theirs_of = make("othello").action_images(UPSIDE_DOWN).tolist()
     passes = 0
     for _ in range(60):
         position = game.start()

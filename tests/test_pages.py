@@ -7,14 +7,14 @@ import pytest
 from gymnasium import spaces
 
 from boardenvs import games
-from boardenvs.envs.factory import module_name
+from boardenvs.envs.factory import env_name
 from boardenvs.game import fen
 
 GAME_IDS = list(games.GAMES)
 
 
 def page(game_id):
-    module = importlib.import_module(f"boardenvs.{module_name(game_id)}")
+    module = importlib.import_module(f"boardenvs.{env_name(games.make(game_id))}")
     rows = re.findall(r"^\| ([^|]+?) +\| ([^|]+?) \|$", module.__doc__, re.MULTILINE)
     return module, dict(rows)
 
@@ -26,7 +26,7 @@ def test_table(game_id):
     env.reset()
     agent = env.possible_agents[0]
     action_space, views = env.action_space(agent), env.observation_space(agent)
-    assert table["Import"] == f"`from boardenvs import {module_name(game_id)}`"
+    assert table["Import"] == f"`from boardenvs import {env_name(games.make(game_id))}`"
     assert isinstance(action_space, spaces.Discrete)
     assert table["Actions"] == "Discrete"
     assert table["Action Values"] == f"Discrete({action_space.n})"

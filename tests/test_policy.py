@@ -134,7 +134,7 @@ def test_the_agent_plays_the_most_probable_action_or_draws_by_probability() -> N
 @pytest.mark.parametrize(
     ("trained_for", "played", "message"),
     [
-        ("othello", "reversi", "policy.npz plays othello, not reversi"),
+        ("othello", "othello_holes", "policy.npz plays othello, not othello_holes"),
         ("wolf_and_sheep", "wolf_and_sheep:rules=described", "not wolf_and_sheep:rules=described"),
         ("lines_of_action", "lines_of_action:max_steps=60", "not lines_of_action:max_steps=60"),
     ],
@@ -301,14 +301,16 @@ TRAINED = [*games.GAMES, "wolf_and_sheep:rules=described"]
 
 def test_policies_that_come_with_the_package_are_small_and_of_all_games() -> None:
     paths = sorted(trained_module.FOLDER.glob("*.npz"))
-    assert {path.stem for path in paths} == {file_name(games.parse(spec)) for spec in TRAINED}
+    assert {path.stem for path in paths} == {
+        file_name(games.parse(spec)) for spec in TRAINED if spec != "reversi"
+    }
     assert all(path.stat().st_size < 2_000_000 for path in paths)
 
 
 @pytest.mark.parametrize("spec", TRAINED)
 def test_trained_beats_random(spec: str) -> None:
     game = games.parse(spec)
-    assert trained_policy(game).game == game
+    assert trained_policy(game).game.has_rules_of(game)
     # The described wolf wins all games, so there the best score is a half.
     best = 0.5 if spec.endswith("described") else 1.0
     result = play_match(game, "trained", "random", 50, keep=undecided, seed=0)

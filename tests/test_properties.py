@@ -245,7 +245,7 @@ def image(game, symmetry, position):
 def is_symmetric(game, symmetry, position):
     """Whether legal actions, end, result and successors of the image are the images."""
     other = image(game, symmetry, position)
-    actions = symmetry.actions(game.action_planes)
+    actions = game.action_images(symmetry)
     legal = position.legal_actions()
     return (
         other.legal_actions() == sorted(actions[legal].tolist())
@@ -281,8 +281,8 @@ def test_symmetries_act_as_one_on_words_squares_and_actions():
             assert symmetry.apply(1 << square) == 1 << to
         applied = symmetry.apply(words)
         assert applied.tolist() == [symmetry.apply(int(w)) for w in words]
-        assert symmetry.actions(1).tolist() == [*symmetry.squares, 64]
-        moves = symmetry.actions(8)
+        assert make("othello").action_images(symmetry).tolist() == [*symmetry.squares, 64]
+        moves = make("lines_of_action").action_images(symmetry)
         assert moves[512] == 512
         for d, direction in enumerate(DIRECTIONS):
             for square in range(64):

@@ -12,10 +12,11 @@ import pytest
 from boardenvs import games, render
 from boardenvs.board.bitboard import parse_square, square_name, squares_of
 from boardenvs.game.contract import Game
+from boardenvs.game.look import Look
+from boardenvs.game.shapes import Circle, Polygon
 from boardenvs.game.state import Position
 from boardenvs.render import gallery
-from boardenvs.render.shapes import Circle, Polygon
-from boardenvs.render.theme import BOARDS, PIECES, board_look, piece_look
+from boardenvs.render.theme import BOARDS, board_look
 
 IMAGES = Path(__file__).parent.parent / ".images"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -191,7 +192,7 @@ def test_rgb_shape_and_type(game: Game) -> None:
 
 
 def test_rgb_has_the_colours_of_the_board(game: Game) -> None:
-    look = board_look(game.board_look)
+    look = board_look(game.look.board)
     pixels = render.to_rgb(game, lone(0, None))
     for name in ("a1", "a2", "h1", "e5"):
         x, y = "abcdefgh".index(name[0]), int(name[1]) - 1
@@ -216,12 +217,15 @@ def test_svg_refers_only_to_what_it_defines(game: Game) -> None:
 
 
 def test_every_game_has_its_looks(game: Game) -> None:
-    assert game.board_look in BOARDS
-    assert set(game.roles) <= set(PIECES)
+    assert game.look.board in BOARDS
+    assert game.look.pieces is not None
 
 
-def test_an_unknown_role_is_a_disc_with_its_letter() -> None:
-    assert "F" in {getattr(shape, "text", None) for shape in piece_look("fox").drawing.shapes}
+def test_pieces_without_a_look_are_discs_with_the_letters_of_their_roles() -> None:
+    fox, hens = Look().pieces_of(("fox", "hens"))
+    assert "F" in {getattr(shape, "text", None) for shape in fox.drawing.shapes}
+    assert "H" in {getattr(shape, "text", None) for shape in hens.drawing.shapes}
+    assert fox.colour != hens.colour
 
 
 def test_an_unknown_board_look_is_named() -> None:
@@ -229,9 +233,9 @@ def test_an_unknown_board_look_is_named() -> None:
         board_look("feld")
 
 
-@pytest.mark.parametrize("role", PIECES)
-def test_pieces_stay_inside_their_square(role: str) -> None:
-    for shape in PIECES[role].drawing.shapes:
+@pytest.mark.parametrize("index", [0, 1])
+def test_pieces_stay_inside_their_square(game: Game, index: int) -> None:
+    for shape in game.look.pieces_of(game.roles)[index].drawing.shapes:
         match shape:
             case Circle():
                 assert shape.radius <= min(shape.x, shape.y, 1 - shape.x, 1 - shape.y)

@@ -276,7 +276,7 @@ def test_mirror_images_are_worth_the_same(
     assert value[0] == value[1]
     assert distance[0] == distance[1]
     keep = table.preserving(state)
-    np.testing.assert_array_equal(keep[0], keep[1][MIRROR.actions(8)])
+    np.testing.assert_array_equal(keep[0], keep[1][game.action_images(MIRROR)])
 
 
 @pytest.mark.parametrize(

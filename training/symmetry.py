@@ -22,7 +22,7 @@ class BoardSymmetries:
     def __init__(self, game: Game, size: int) -> None:
         self.chosen: IntArray = np.zeros(size, np.int64)  # indices of game.symmetries
         self._symmetries = game.symmetries
-        images = np.stack([s.actions(game.action_planes) for s in game.symmetries])
+        images = np.stack([game.action_images(s) for s in game.symmetries])
         self._originals = np.argsort(images, axis=1)  # (S, A): of an action seen, the one meant
         self._planes = images[:, :-1:64] // 64  # (S, P): the image of each action plane
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from boardenvs.agents.base import check_heuristic
 from boardenvs.game.contract import Game
 from boardenvs.game.state import IntArray, State
 from boardenvs.search.engine import engine_for
@@ -45,6 +46,10 @@ class AlphaBetaAgent:
             self.time,
             endgame if self.endgame is None else self.endgame,
         )
+
+    def check_game(self, game: Game) -> None:
+        """ValueError for a game without a heuristic."""
+        check_heuristic(self, game)
 
     def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
         seeds = rng.integers(1 << 64, size=len(state.ply), dtype=np.uint64)

@@ -34,3 +34,9 @@ def check_game(agent: object, game: Game) -> None:
     """ValueError where the agent cannot play the game; call it before a contest begins."""
     if isinstance(agent, GameSpecific):
         agent.check_game(game)
+
+
+def check_heuristic(agent: object, game: Game) -> None:
+    """ValueError, with what to write, where an agent that needs a heuristic meets none."""
+    if not game.has_heuristic:
+        raise ValueError(f"{type(agent).__name__} cannot play: {game.no_heuristic}")

@@ -15,11 +15,8 @@ global one, which the arena seeds.
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import operator
-import os
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, cast
@@ -29,7 +26,7 @@ import numpy as np
 from boardenvs.agents.base import Agent
 from boardenvs.game.contract import Game
 from boardenvs.game.state import IntArray, State
-from boardenvs.utils.checks import unknown
+from boardenvs.utils.imports import import_object
 
 
 @dataclass(frozen=True)
@@ -95,20 +92,7 @@ def load_agent(target: str) -> Agent:
     ValueError where there is no such module or name, or what is there is no agent; what the module
     raises when it is imported passes through.
     """
-    module_name, separator, name = target.partition(":")
-    if not separator or not module_name or not name:
-        raise ValueError(f"{target!r} names nothing in Python: write MODULE:NAME")
-    if os.getcwd() not in sys.path:  # a console script has only its own folder there
-        sys.path.insert(0, os.getcwd())
-    try:
-        found: Any = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        raise ValueError(f"cannot import {module_name!r}: {error}") from error
-    for part in name.split("."):
-        if not hasattr(found, part):
-            known = [n for n in vars(found) if not n.startswith("_")]
-            raise ValueError(unknown(f"name in {module_name}", part, known))
-        found = getattr(found, part)
+    found = import_object(target)
     try:
         return adapt(found)
     except TypeError as error:

@@ -103,7 +103,7 @@ class Policy:
 
     def check_game(self, game: Game) -> None:
         """ValueError where the policy was trained for another game or other rules."""
-        if game is not self.game and game != self.game:
+        if game is not self.game and not game.has_rules_of(self.game):
             raise ValueError(
                 f"{self.name} plays {games.spec_of(self.game)}, not {games.spec_of(game)}: a "
                 "network is for the rules that it was trained with"
@@ -197,11 +197,11 @@ def load_policy(path: Path | str) -> Policy:
 def _describe(policy: Policy) -> dict[str, Any]:
     from boardenvs import __version__  # which imports this module
 
-    game = policy.game
+    game, name = policy.game, games.name_of(policy.game)
     return {
         "format": FORMAT,
-        "game": game.id,
-        "rules": {name: getattr(game, name) for name in games.parameters(game.id)},
+        "game": name,
+        "rules": {key: getattr(game, key) for key in games.parameters(name)},
         "hidden": [len(biases) for _, biases in policy.hidden],
         "observation_shape": game.observation_shape,
         "num_actions": game.num_actions,
@@ -220,7 +220,7 @@ def _assemble(about: dict[str, Any], arrays: Mapping[str, Any], name: str) -> Po
         return pair[0].astype(np.float32), pair[1].astype(np.float32)
 
     return Policy(
-        games.make(about["game"], **about["rules"]),
+        games.make_from_file(about["game"], **about["rules"]),
         tuple(layer(str(i)) for i in range(len(about["hidden"]))),
         layer("policy"),
         layer("value"),

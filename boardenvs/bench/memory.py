@@ -7,7 +7,7 @@ import tracemalloc
 import numpy as np
 
 from boardenvs import games
-from boardenvs.envs.factory import vector_env
+from boardenvs.envs.factory import vec_env
 
 _BOARDS = 4096
 
@@ -21,7 +21,7 @@ def bytes_per_board(game_id: str) -> dict[str, float]:
     game, rng = games.make(game_id), np.random.default_rng(0)
     state = game.init(_BOARDS)
     actions = game.sample(state, rng)
-    env = vector_env(game_id, _BOARDS)
+    env = vec_env(game_id, _BOARDS)
     env.reset(seed=0)
     return {
         "state": sum(x.nbytes for x in state) / _BOARDS,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from boardenvs import games
-from boardenvs.envs.factory import aec_env, vector_env
+from boardenvs.envs.factory import env, raw_env, vec_env
 from boardenvs.game.state import put
 from boardenvs.kernel.backend import Backend
 
@@ -85,8 +85,8 @@ def aec_slice(env: Any, seed: int = 0) -> Callable[[], int]:
 
 
 def _aec(game_id: str, interface: str) -> Callable[[], Callable[[], int]]:
-    on_illegal: Any = "raise" if interface == "raw_env" else "forfeit"
-    return lambda: aec_slice(aec_env(game_id, on_illegal=on_illegal))
+    make = {"env": env, "raw_env": raw_env}[interface]
+    return lambda: aec_slice(make(game_id))
 
 
 def _kernel(game_id: str, boards: int) -> Callable[[], Callable[[], int]]:
@@ -113,11 +113,11 @@ def _vector(game_id: str, boards: int) -> Callable[[], Callable[[], int]]:
     """Rules, legality check, observation, mask, rewards, autoreset, and the choice of actions."""
 
     def start() -> Callable[[], int]:
-        env, rng = vector_env(game_id, boards), np.random.default_rng(0)
-        env.reset(seed=0)
+        envs, rng = vec_env(game_id, boards), np.random.default_rng(0)
+        envs.reset(seed=0)
 
         def play() -> int:
-            env.step(env.game.sample(env.batch.state, rng))
+            envs.step(envs.game.sample(envs.batch.state, rng))
             return boards
 
         return play

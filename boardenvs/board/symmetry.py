@@ -1,15 +1,12 @@
-"""The eight symmetries of the square board, acting on squares, directions and actions."""
+"""The eight symmetries of the square board, acting on squares and directions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
-
-import numpy as np
 
 from boardenvs.board import bitboard
-from boardenvs.board.bitboard import DIRECTIONS, SIZE
+from boardenvs.board.bitboard import SIZE
 from boardenvs.kernel import Bits
 
 
@@ -46,16 +43,6 @@ class Symmetry:
             x, y = self.vector(2 * (square % SIZE) - 7, 2 * (square // SIZE) - 7)
             images.append((y + 7) // 2 * SIZE + (x + 7) // 2)
         return tuple(images)
-
-    def actions(self, action_planes: int) -> np.ndarray[Any, np.dtype[np.intp]]:
-        """The image of each action of a game with so many planes, noop included, (A,) intp."""
-        if action_planes == 1:
-            planes = [0]
-        else:
-            steps = [(d.dx, d.dy) for d in DIRECTIONS]
-            planes = [steps.index(self.vector(*s)) for s in steps]
-        images = [64 * plane + square for plane in planes for square in self.squares]
-        return np.array([*images, 64 * action_planes], np.intp)
 
 
 IDENTITY = Symmetry()

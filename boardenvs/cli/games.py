@@ -83,11 +83,11 @@ def _print_page(console: Console, game: Game) -> None:
     from rich.markdown import Markdown
     from rich.text import Text
 
-    from boardenvs.envs.factory import module_name
+    from boardenvs.envs.factory import env_name
     from boardenvs.games import spec_of
     from boardenvs.render import to_ansi
 
-    module = importlib.import_module(f"boardenvs.{module_name(game.id)}")
+    module = importlib.import_module(f"boardenvs.{env_name(game)}")
     console.print(Markdown(module.__doc__ or "", code_theme="ansi_dark"))
     console.print(f"\n[bold]{spec_of(game)}[/] at the start:\n")
     console.print(Text.from_ansi(to_ansi(game, game.start(), legal=True)))

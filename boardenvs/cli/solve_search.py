@@ -14,7 +14,6 @@ from boardenvs.game.contract import DRAW, Game
 from boardenvs.game.fen import write_position
 from boardenvs.game.state import Position
 from boardenvs.games import spec_of
-from boardenvs.heuristics import heuristic_of
 from boardenvs.render import to_ansi
 from boardenvs.search import Analysis, Limits, analyse
 
@@ -160,7 +159,7 @@ class SearchSolver:
             return Outcome("draw", None, None, None)
         mine, theirs = game.kernels.points.one(position.own, position.opp, position.to_move)
         winner = game.roles[result[1] > result[0]]
-        if heuristic_of(game).margin:
+        if game.margin_counts:
             return Outcome(winner, abs(mine - theirs), None, None)
         return Outcome(winner, None, 0, None)
 

@@ -1,19 +1,27 @@
-"""The functions of a public module such as `boardenvs.othello_v0`, for any game."""
+"""Environments of any game: `boardenvs.env("othello")`, `boardenvs.vec_env(game, 1024)`.
+
+A game is a text (see `boardenvs.games.make`) or a Game. `make_module` makes the same functions for
+one game, as the public modules such as `boardenvs.othello_v0` have them.
+"""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
 
 from boardenvs import games
-from boardenvs.envs.aec import BoardAECEnv, OnIllegal
+from boardenvs.envs.aec import BoardAECEnv
 from boardenvs.envs.parallel import BoardParallelEnv
 from boardenvs.envs.single import BoardSingleEnv
 from boardenvs.envs.vector import BoardVectorEnv
+from boardenvs.game.contract import Game
 from boardenvs.utils.checks import unknown
 
 VERSION = "v0"
+
+Env = TypeVar("Env")
 
 
 class Module(NamedTuple):
@@ -25,89 +33,98 @@ class Module(NamedTuple):
     vec_env: Callable[..., BoardVectorEnv]
 
 
-def module_name(game_id: str) -> str:
-    """The public module of a game, "othello" -> "othello_v0"."""
-    return f"{game_id}_{VERSION}"
+def env(game: str | Game, **options: Any) -> BoardAECEnv:
+    """A turn-based environment in which an illegal action loses the game.
+
+    Options are those of `BoardAECEnv` and, where `game` is a text, the parameters of its rules.
+    """
+    return _make(partial(BoardAECEnv, on_illegal="forfeit"), game, options)
+
+
+def raw_env(game: str | Game, **options: Any) -> BoardAECEnv:
+    """A turn-based environment in which an illegal action raises IllegalActionError; see `env`."""
+    return _make(partial(BoardAECEnv, on_illegal="raise"), game, options)
+
+
+def parallel_env(game: str | Game, **options: Any) -> BoardParallelEnv:
+    """An environment of joint moves, where the agent not in control says noop.
+
+    Options are those of `BoardParallelEnv` and, where `game` is a text, the parameters of its
+    rules.
+    """
+    return _make(BoardParallelEnv, game, options)
+
+
+def vec_env(game: str | Game, num_envs: int = 1, **options: Any) -> BoardVectorEnv:
+    """Many games at once, as Gymnasium's vector environment.
+
+    Options are those of `BoardVectorEnv` and, where `game` is a text, the parameters of its rules.
+    """
+    return _make(partial(BoardVectorEnv, num_envs=num_envs), game, options)
+
+
+def single_env(game: str | Game, **options: Any) -> BoardSingleEnv:
+    """A seat against an opponent, as Gymnasium's environment.
+
+    Options are those of `BoardSingleEnv` and, where `game` is a text, the parameters of its rules.
+    """
+    return _make(BoardSingleEnv, game, options)
 
 
 def make_module(game_id: str) -> Module:
-    """The environment makers of this game."""
-    name = module_name(game_id)
-
-    def env(**options: Any) -> BoardAECEnv:
-        """A turn-based environment in which an illegal action loses the game."""
-        return aec_env(game_id, on_illegal="forfeit", **options)
-
-    def raw_env(**options: Any) -> BoardAECEnv:
-        """A turn-based environment in which an illegal action raises IllegalActionError."""
-        return aec_env(game_id, on_illegal="raise", **options)
-
-    def parallel_env(**options: Any) -> BoardParallelEnv:
-        """An environment of joint moves: the agent not in control says noop."""
-        options, rules = _split(game_id, BoardParallelEnv, options)
-        return BoardParallelEnv(games.make(game_id, **rules), name=name, **options)
-
-    def vec_env(num_envs: int = 1, **options: Any) -> BoardVectorEnv:
-        """Many games at once, as Gymnasium's vector environment; options: `BoardVectorEnv`."""
-        return vector_env(game_id, num_envs, **options)
-
-    made = Module(env, raw_env, parallel_env, vec_env)
-    makers = (BoardAECEnv, BoardAECEnv, BoardParallelEnv, BoardVectorEnv)
-    for function, maker in zip(made, makers, strict=True):
-        _show_options(function, maker, game_id)
-    return made
-
-
-def aec_env(game_id: str, *, on_illegal: OnIllegal, **options: Any) -> BoardAECEnv:
-    """A turn-based environment; options: `BoardAECEnv`."""
-    options, rules = _split(game_id, BoardAECEnv, options)
-    return BoardAECEnv(
-        games.make(game_id, **rules), name=module_name(game_id), on_illegal=on_illegal, **options
+    """The makers of this game's environments."""
+    return Module(
+        _of(game_id, env, BoardAECEnv),
+        _of(game_id, raw_env, BoardAECEnv),
+        _of(game_id, parallel_env, BoardParallelEnv),
+        _of(game_id, vec_env, BoardVectorEnv),
     )
 
 
-def single_env(game_id: str, **options: Any) -> BoardSingleEnv:
-    """A seat against an opponent, as Gymnasium's environment; options: `BoardSingleEnv`."""
-    options, rules = _split(game_id, BoardSingleEnv, options)
-    return BoardSingleEnv(games.make(game_id, **rules), name=module_name(game_id), **options)
+def env_name(game: Game) -> str:
+    """The name of a game's environments, and of its public module if it has one: "othello_v0"."""
+    return f"{game.id}_{VERSION}"
 
 
-def vector_env(game_id: str, num_envs: int = 1, **options: Any) -> BoardVectorEnv:
-    """Many games at once, as Gymnasium's vector environment; options: `BoardVectorEnv`."""
-    options, rules = _split(game_id, BoardVectorEnv, options)
-    game = games.make(game_id, **rules)
-    return BoardVectorEnv(game, num_envs, name=module_name(game_id), **options)
+def _of(game_id: str, make: Callable[..., Env], shown: Callable[..., object]) -> Callable[..., Env]:
+    """`make` for one game; `help` and editors show the options by name, those of the rules too."""
+
+    def made(*arguments: Any, **options: Any) -> Env:
+        return make(game_id, *arguments, **options)
+
+    made.__name__ = made.__qualname__ = make.__name__
+    made.__doc__ = make.__doc__
+    signature = inspect.signature(make)
+    given = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD][1:]
+    rules = inspect.signature(games.GAMES[game_id]).parameters
+    named = [*_options(shown).values(), *(rules[name] for name in games.parameters(game_id))]
+    parameters = [*given, *(p.replace(kind=p.KEYWORD_ONLY) for p in named)]
+    vars(made)["__signature__"] = signature.replace(parameters=parameters)
+    return made
 
 
-def _options(maker: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+def _options(maker: Callable[..., object]) -> dict[str, inspect.Parameter]:
     """The keywords of an environment that users give."""
     return {
         name: parameter
         for name, parameter in inspect.signature(maker).parameters.items()
-        if parameter.kind is parameter.KEYWORD_ONLY and name not in ("name", "on_illegal")
+        if parameter.kind is parameter.KEYWORD_ONLY
+        and name not in ("name", "on_illegal", "num_envs")
     }
 
 
-def _show_options(function: Callable[..., Any], maker: Callable[..., Any], game_id: str) -> None:
-    """Have `help` and editors show the options by name, those of the rules included."""
-    signature = inspect.signature(function)
-    given = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
-    rules = inspect.signature(games.GAMES[game_id]).parameters
-    named = [*_options(maker).values(), *(rules[name] for name in games.parameters(game_id))]
-    shown = [*given, *(p.replace(kind=p.KEYWORD_ONLY) for p in named)]
-    vars(function)["__signature__"] = signature.replace(parameters=shown)
+def _make(maker: Callable[..., Env], game: str | Game, options: dict[str, Any]) -> Env:
+    """The environment with its options; what is left of them are those of the rules.
 
-
-def _split(
-    game_id: str, maker: Callable[..., Any], options: dict[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The options of the environment and those of the rules; TypeError for any other."""
+    TypeError for an option that neither has.
+    """
     own = _options(maker)
-    rules = games.parameters(game_id)
-    for name in options:
-        if name not in own and name not in rules:
-            raise TypeError(unknown(f"option of {module_name(game_id)}", name, [*own, *rules]))
-    return (
-        {name: value for name, value in options.items() if name in own},
-        {name: value for name, value in options.items() if name in rules},
-    )
+    rules = {name: value for name, value in options.items() if name not in own}
+    known = games.parameters(game) if isinstance(game, str) else []
+    for name in rules:
+        if name not in known:
+            title = game if isinstance(game, str) else game.id
+            raise TypeError(unknown(f"option of {title}_{VERSION}", name, [*own, *known]))
+    made = games.make(game, **rules)
+    given = {name: value for name, value in options.items() if name in own}
+    return maker(made, name=env_name(made), **given)

@@ -7,29 +7,53 @@ gymnasium.make_vec("boardenvs/Othello-v0", 1024, vectorization_mode="vector_entr
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import gymnasium
 from pettingzoo.env_registry import registration
 
-from boardenvs.envs.factory import module_name
-from boardenvs.games import GAMES
+from boardenvs import games
+from boardenvs.envs.factory import VERSION
+from boardenvs.game.contract import Game
 
 
 def gymnasium_id(game_id: str) -> str:
     """The name in Gymnasium's registry: "othello_holes" -> "boardenvs/OthelloHoles-v0"."""
-    return f"boardenvs/{game_id.title().replace('_', '')}-v0"
+    return f"boardenvs/{game_id.title().replace('_', '')}-{VERSION}"
+
+
+def register_game(game_id: str, factory: Callable[..., Game]) -> None:
+    """Make a game known by an id, wherever games are named by a text, until the process ends.
+
+    game_id: small letters, digits and underscores. factory: the game's class, or a function that
+    makes the game; its parameters are those of the rules. PettingZoo has the game then as
+    "boardenvs/ID-v0" and Gymnasium as "boardenvs/Id-v0".
+
+    Packages declare an entry point in the group "boardenvs.games" instead, and other processes,
+    such as the workers of a tournament, know the game by its place, "MODULE:NAME". ValueError for
+    an id that is none or that another game has, and for a factory that does not make a game of it.
+    """
+    games.add(game_id, factory)
+    add_names(game_id)
 
 
 def register() -> None:
-    """Register every game that is not yet registered."""
-    for game_id in GAMES:
-        name, module = f"boardenvs/{game_id}-v0", f"boardenvs.{module_name(game_id)}"
-        if name not in registration.aec_registry:
-            registration.register("aec", name, f"{module}:env")
-            registration.register("parallel", name, f"{module}:parallel_env")
-        if gymnasium_id(game_id) not in gymnasium.registry:
-            gymnasium.register(
-                gymnasium_id(game_id),
-                entry_point="boardenvs.envs.factory:single_env",
-                vector_entry_point="boardenvs.envs.factory:vector_env",
-                kwargs={"game_id": game_id},
-            )
+    """Give every known game its names."""
+    for game_id in games.GAMES:
+        add_names(game_id)
+
+
+def add_names(game_id: str) -> None:
+    """Give a game its names in the registries of PettingZoo and Gymnasium, if it lacks them."""
+    name = f"boardenvs/{game_id}-{VERSION}"
+    if name not in registration.aec_registry:
+        makers = "boardenvs.envs.factory"
+        registration.register("aec", name, f"{makers}:env", kwargs={"game": game_id})
+        registration.register("parallel", name, f"{makers}:parallel_env", kwargs={"game": game_id})
+    if gymnasium_id(game_id) not in gymnasium.registry:
+        gymnasium.register(
+            gymnasium_id(game_id),
+            entry_point="boardenvs.envs.factory:single_env",
+            vector_entry_point="boardenvs.envs.factory:vec_env",
+            kwargs={"game": game_id},
+        )

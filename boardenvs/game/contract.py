@@ -1,7 +1,8 @@
 """The contract of a game, and all that follows from its rules for one board and for a batch.
 
-A rules file states five things on words (see `boardenvs.kernel`): the starting squares, where the
-side to move can move, what a move does, when the game is over, and the points that decide it.
+A game is a class. It states five things on words (see `boardenvs.kernel`): the starting squares,
+where the side to move can move, what a move does, when the game is over, and the points that decide
+it. What else belongs to the game hangs on the class too: notation, heuristic, symmetries, looks.
 Everything else in the library is derived from these, once, for all games.
 
 All games here alternate strictly: every ply, a noop too, passes the turn to the other side.
@@ -10,11 +11,10 @@ All games here alternate strictly: every ply, a noop too, passes the turn to the
 from __future__ import annotations
 
 import dataclasses
-import operator
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,6 +22,9 @@ import numpy as np
 from boardenvs.board import bitboard
 from boardenvs.board.symmetry import IDENTITY, Symmetry
 from boardenvs.game.errors import PositionError
+from boardenvs.game.kernels import Kernels
+from boardenvs.game.look import Look
+from boardenvs.game.notation import Notation
 from boardenvs.game.state import (
     BoolArray,
     FloatArray,
@@ -33,18 +36,11 @@ from boardenvs.game.state import (
     empty_state,
     state_words,
 )
-from boardenvs.kernel import (
-    ALL,
-    Bits,
-    Kernel,
-    less,
-    nonzero,
-    popcount,
-    spread,
-)
+from boardenvs.kernel import ALL, Bits
 from boardenvs.utils.checks import is_whole
 
 WIN, DRAW, LOSS = 100.0, 50.0, 0.0
+MAX_VALUE = 100_000  # heuristics stay below
 ILLEGAL_ACTION_REWARD = -1.0  # of an offender whose game ends with it, under either scale
 
 
@@ -65,12 +61,21 @@ class Game(ABC):
     id: str
 
     roles: ClassVar[tuple[str, str]]  # first to move first
-    action_planes: ClassVar[int]  # 64 actions each
-    symmetries: ClassVar[tuple[Symmetry, ...]] = (IDENTITY,)  # those that leave the rules unchanged
+    notation: ClassVar[Notation]  # what actions there are and how they are written
+
+    # What is true of a game unless its class says otherwise.
     variants: ClassVar[tuple[str, ...]] = ()  # the values of a parameter `rules`, the first default
     max_plies: ClassVar[int | None] = None  # a cap that truncates a game that is not over
     holes: ClassVar[int] = 0  # squares out of play, as a bitboard
-    board_look: ClassVar[str] = "wood"  # how it is drawn: a name in `boardenvs.render.theme`
+    margin_counts: ClassVar[bool] = False  # a win by more points is better; if not, a sooner one is
+    fills_up: ClassVar[bool] = False  # every action but noop fills one empty square, for good
+    opening_plies: ClassVar[tuple[int, int]] = (4, 8)  # random plies of openings: fewest and most
+    look: ClassVar[Look] = Look()
+
+    @property
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        """Those that leave the rules unchanged; the identity is always among them."""
+        return (IDENTITY,)
 
     # ---- the rules -------------------------------------------------------------------------
 
@@ -101,37 +106,86 @@ class Game(ABC):
         """The observation's planes; together they must determine the rest of the game."""
         return (own, opp)
 
-    @abstractmethod
-    def check_squares(self, squares: tuple[int, int]) -> None:
-        """Raise PositionError where the roles' squares cannot be those of a position."""
+    def check_squares(self, squares: tuple[int, int]) -> None:  # noqa: B027 - most need none
+        """Raise PositionError where the roles' squares cannot be those of a position.
 
-    @abstractmethod
+        That they are disjoint, and no holes, has been checked.
+        """
+
+    def evaluate(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[Bits, Bits]:
+        """The heuristic: what a position that is not over is worth, to its side to move and to the
+        other side, as words below `MAX_VALUE`; the difference is its value.
+        """
+        raise NotImplementedError(self.no_heuristic)
+
+    @property
+    def has_heuristic(self) -> bool:
+        """Whether the class has an `evaluate` of its own."""
+        return type(self).evaluate is not Game.evaluate
+
+    @property
+    def no_heuristic(self) -> str:
+        """The message where a game without a heuristic is asked for one."""
+        name = type(self).__name__
+        return (
+            f"{self.id} has no heuristic: write {name}.evaluate(self, own, opp, to_move, ply), "
+            "which returns what a position is worth to either side"
+        )
+
+    # ---- notation --------------------------------------------------------------------------
+
     def action_name(self, action: int, position: Position | None = None) -> str:
-        """An action as players write it: "d3", "b1-b3", "pass".
+        """An action as players write it: "d3", "b1-b3", "pass"; ValueError where it is none.
 
         Where the position decides how far a piece goes and none is given, the direction stands
         for the target: "b1-n".
         """
+        return self.notation.write(self, self._checked(action), position)
 
-    @abstractmethod
     def parse_action(self, text: str) -> int:
         """The inverse of `action_name`; ValueError for anything else."""
+        return self.notation.parse(text)
 
-    @abstractmethod
     def action_gdl(self, action: int, position: Position | None = None) -> str:
         """An action as the rule sheets write it, without parentheses: "4 3", "b 1 b 3", "noop"."""
+        return self.notation.write_gdl(self, self._checked(action), position)
 
-    @abstractmethod
     def parse_gdl(self, text: str) -> int:
         """The inverse of `action_gdl`; ValueError for anything else."""
+        return self.notation.parse_gdl(text)
+
+    def action_squares(self, action: int, position: Position | None = None) -> tuple[int, ...]:
+        """The squares that an action concerns: source and target, or target; none of a noop.
+
+        As in `action_name`, a target that takes a position to know is left out without one.
+        """
+        return self.notation.squares(self, self._checked(action), position)
+
+    def action_images(self, symmetry: Symmetry) -> IntArray:
+        """The image of each action under a symmetry of the board, noop included, (A,) intp."""
+        planes = self.notation.plane_images(symmetry)
+        images = [64 * plane + square for plane in planes for square in symmetry.squares]
+        return np.array([*images, self.noop], np.intp)
+
+    def _checked(self, action: int) -> int:
+        if 0 <= action < self.num_actions:
+            return action
+        raise ValueError(
+            f"action {action} is out of range: actions are 0 to {self.num_actions - 1}"
+        )
 
     # ---- sizes -----------------------------------------------------------------------------
 
-    @property
+    @cached_property
+    def action_planes(self) -> int:
+        """Groups of 64 actions, one for each square; see `notation`."""
+        return self.notation.planes
+
+    @cached_property
     def num_actions(self) -> int:
         return 64 * self.action_planes + 1
 
-    @property
+    @cached_property
     def noop(self) -> int:
         """The number of the action that passes."""
         return 64 * self.action_planes
@@ -157,6 +211,10 @@ class Game(ABC):
             raise PositionError(f"to_move is {to_move!r}: it must be 0 or 1, an index of roles")
         if not is_whole(ply, 0, (1 << 31) - 1):
             raise PositionError(f"ply is {ply!r}: it must be 0 or more, and less than 2**31")
+        on_holes = (squares[0] | squares[1]) & self.holes
+        if on_holes:
+            names = ", ".join(bitboard.square_name(s) for s in bitboard.squares_of(on_holes))
+            raise PositionError(f"there is a piece on {names}, which is a hole")
         self.check_squares(squares)
         own, opp = squares[to_move], squares[1 - to_move]
         *legal_bits, terminated = self.kernels.begin.one(own, opp, to_move, ply)
@@ -183,6 +241,10 @@ class Game(ABC):
         """Whether the cap on plies ends the game here, undecided."""
         cap = self.max_plies
         return cap is not None and position.ply >= cap and not position.terminated
+
+    def is_over_one(self, position: Position) -> bool:
+        """Whether the game has ended, by its rules or by the cap on plies."""
+        return position.terminated or self.is_truncated(position)
 
     # ---- batches -----------------------------------------------------------------------------
 
@@ -264,6 +326,27 @@ class Game(ABC):
             return np.zeros(len(state.ply), np.bool_)
         return (state.ply >= self.max_plies) & ~state.terminated
 
+    def is_over(self, state: State) -> BoolArray:
+        """Where the game has ended, by its rules or by the cap on plies, (B,) bool."""
+        over: BoolArray = state.terminated | self.truncated(state)
+        return over
+
+    def values(self, state: State) -> IntArray:
+        """What the heuristic says each position is worth to its side to move, (B,) int64.
+
+        NotImplementedError where the game has none.
+        """
+        if not self.has_heuristic:
+            raise NotImplementedError(self.no_heuristic)
+        mine: IntArray = np.empty(len(state.own), np.int64)
+        theirs = np.empty_like(mine)
+        self.kernels.evaluate.batch(state_words(state), [mine, theirs])
+        return mine - theirs
+
+    def has_rules_of(self, other: Game) -> bool:
+        """Whether the games differ at most in their ids, as Reversi and Othello do."""
+        return type(self) is type(other) and dataclasses.replace(self, id=other.id) == other
+
     def observe(self, state: State, out: Int8Array | None = None) -> Int8Array:
         """What the side to move sees, (B, 8, 8, C) int8 of 0 and 1, indexed [row, y-1, x-1, plane].
 
@@ -286,59 +369,3 @@ class Game(ABC):
     def __getstate__(self) -> dict[str, Any]:
         # The compiled rules are derived, and functions made by exec do not pickle.
         return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-
-
-class Kernels:
-    """The rules of one game, each compiled on first use for one board and for a batch."""
-
-    def __init__(self, game: Game) -> None:
-        self._game = game
-        self.begin = Kernel(self._begin, 4, "begin")
-        self.advance = Kernel(self._advance, 5, "advance")
-        self.arrive = Kernel(self._arrive, 5, "arrive")
-        self.sample = Kernel(self._sample, game.action_planes + 2, "sample")
-        self.points = Kernel(game.points, 3, "points")
-        self.planes = Kernel(game.planes, 4, "planes")
-
-    def _begin(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[Bits, ...]:
-        """The legal actions, noop as last word, and whether the game is over."""
-        moves = self._game.moves(own, opp, to_move)
-        live = self._game.over(own, opp, moves, to_move, ply) ^ 1
-        some = moves[0]
-        for word in moves[1:]:
-            some = some | word
-        legal = [word & spread(live) for word in moves]
-        return (*legal, live & (nonzero(some) ^ 1), live ^ 1)
-
-    def _advance(
-        self, own: Bits, opp: Bits, to_move: Bits, ply: Bits, action: Bits
-    ) -> tuple[Bits, ...]:
-        mine, theirs = self._game.play(own, opp, action)
-        return (theirs, mine, *self._begin(theirs, mine, to_move ^ 1, ply + 1))
-
-    def _arrive(
-        self, own: Bits, opp: Bits, to_move: Bits, ply: Bits, action: Bits
-    ) -> tuple[Bits, Bits, Bits]:
-        """`_advance` without the legal actions: much less work where `over` does not need them."""
-        theirs, mine, *_, terminated = self._advance(own, opp, to_move, ply, action)
-        return theirs, mine, terminated
-
-    def _sample(self, *words: Bits) -> Bits:
-        """A uniform choice of a set bit of all words but the last, which is random.
-
-        The action is where the k-th set bit is, k from 0, and k is the high word of the product
-        of the random bits and the count: https://arxiv.org/abs/1805.10941.
-        """
-        *legal, random = words
-        counts = [popcount(word) for word in legal]
-        total = reduce(operator.add, counts)
-        legal[-1] = legal[-1] | (nonzero(total) ^ 1)  # noop where nothing is legal
-        k = ((random >> 32) * total) >> 32
-        chosen, action, beyond = legal[0], 0, 1
-        for word, before, count in zip(legal[1:], legal, counts, strict=False):
-            beyond = (less(k, count) ^ 1) & beyond
-            mask = spread(beyond)
-            chosen = chosen ^ ((word ^ before) & mask)
-            k = k - (count & mask)
-            action = action + (beyond << 6)
-        return action + bitboard.select(chosen, k)

@@ -1,6 +1,8 @@
-"""How actions are written: by players ("d3", "b1-b3", "pass") and by the rule sheets.
+"""What actions a game has and how they are written: by players ("d3", "b1-b3", "pass") and by the
+rule sheets of the General Game Playing repository, in its Game Description Language (GDL).
 
-Two kinds of games, two kinds of action: placing a piece on a square, and moving one from a square.
+A game has one of these as its `notation`: `Placing`, where an action puts a piece on a square,
+`Moving`, where it moves one from a square in a direction, or a `Notation` of its own.
 """
 
 from __future__ import annotations
@@ -8,13 +10,195 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from boardenvs.board.bitboard import DIRECTIONS, SIZE, parse_square, square_name
-from boardenvs.game.state import Position
+from boardenvs.board.bitboard import (
+    DIRECTIONS,
+    SIZE,
+    Direction,
+    parse_square,
+    square_name,
+    squares_of,
+    steps,
+)
+from boardenvs.board.symmetry import Symmetry
+
+if TYPE_CHECKING:
+    from boardenvs.game.contract import Game
+    from boardenvs.game.state import Position
 
 PASS = "pass"
 NOOP = "noop"
+
+
+class Notation(ABC):
+    """The actions of a game and their names.
+
+    Action 64 * p + s belongs to square s of plane p, 0 to `planes` - 1; 64 * `planes` is noop.
+    Actions that are given are in range; `position`, where given, is the one they are taken in.
+    """
+
+    planes: int
+
+    @abstractmethod
+    def write(self, game: Game, action: int, position: Position | None) -> str:
+        """See `Game.action_name`."""
+
+    @abstractmethod
+    def parse(self, text: str) -> int:
+        """See `Game.parse_action`."""
+
+    @abstractmethod
+    def write_gdl(self, game: Game, action: int, position: Position | None) -> str:
+        """See `Game.action_gdl`."""
+
+    @abstractmethod
+    def parse_gdl(self, text: str) -> int:
+        """See `Game.parse_gdl`."""
+
+    @abstractmethod
+    def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
+        """See `Game.action_squares`."""
+
+    @abstractmethod
+    def plane_images(self, symmetry: Symmetry) -> list[int]:
+        """The image of each plane under a symmetry of the board."""
+
+
+@dataclass(frozen=True)
+class Placing(Notation):
+    """Action s places a piece on square s; 64 is noop."""
+
+    planes = 1
+
+    def write(self, game: Game, action: int, position: Position | None) -> str:
+        return PASS if action == 64 else square_name(action)
+
+    def parse(self, text: str) -> int:
+        return 64 if text == PASS else parse_square(text)
+
+    def write_gdl(self, game: Game, action: int, position: Position | None) -> str:
+        return NOOP if action == 64 else "{} {}".format(*xy(action))
+
+    def parse_gdl(self, text: str) -> int:
+        if text == NOOP:
+            return 64
+        match = re.fullmatch(r"(\d) (\d)", text)
+        if match is None:
+            raise ValueError(f'{text!r} is no move: moves are written "4 3" or "noop"')
+        return square_of(int(match[1]), int(match[2]))
+
+    def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
+        return () if action == 64 else (action,)
+
+    def plane_images(self, symmetry: Symmetry) -> list[int]:
+        return [0]
+
+
+@dataclass(frozen=True)
+class Moving(Notation):
+    """Action 64 * d + s moves the piece on square s in direction `directions[d]`; the last is noop.
+
+    distance: how many squares every piece goes; None where that takes a position to know.
+    gdl_cell: how the rule sheet writes a cell: a format of x, y (1 to 8) and file (a to h).
+    """
+
+    directions: tuple[Direction, ...] = DIRECTIONS
+    distance: int | None = None
+    gdl_cell: str = "{x} {y}"
+
+    @property
+    def planes(self) -> int:  # type: ignore[override]
+        return len(self.directions)
+
+    def write(self, game: Game, action: int, position: Position | None) -> str:
+        return self._write(game, action, position, (PASS, square_name, "-"))
+
+    def parse(self, text: str) -> int:
+        if text == PASS:
+            return 64 * self.planes
+        return self._parse(text, text.split("-"), parse_square, '"b1-b3"')
+
+    def write_gdl(self, game: Game, action: int, position: Position | None) -> str:
+        return self._write(game, action, position, (NOOP, self._write_cell, " "))
+
+    def parse_gdl(self, text: str) -> int:
+        if text == NOOP:
+            return 64 * self.planes
+        fields = text.split(" ")
+        half = len(self._write_cell(0).split(" "))
+        ends = [" ".join(fields[:half]), " ".join(fields[half:])]
+        example = f'"{self._write_cell(1)} {self._write_cell(17)}"'
+        return self._parse(text, ends, self._parse_cell, example)
+
+    def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
+        if action == 64 * self.planes:
+            return ()
+        target = self._target(game, action, position)
+        return (action % 64,) if target is None else (action % 64, target)
+
+    def plane_images(self, symmetry: Symmetry) -> list[int]:
+        """ValueError where the symmetry turns a direction into one that pieces do not go."""
+        images = []
+        for direction in self.directions:
+            image = symmetry.vector(direction.dx, direction.dy)
+            found = [d for d, other in enumerate(self.directions) if (other.dx, other.dy) == image]
+            if not found:
+                raise ValueError(
+                    f"{symmetry} turns {direction.name} into {image}, which is none of the "
+                    f"directions {[d.name for d in self.directions]}"
+                )
+            images += found
+        return images
+
+    def _target(self, game: Game, action: int, position: Position | None) -> int | None:
+        """Where the piece ends; None where that is not known, or off the board."""
+        if self.distance is not None:
+            ends = steps(1 << action % 64, self.directions[action // 64], self.distance)
+        elif position is not None and position.is_legal(action):
+            ends = game.next(position, action).opp & ~position.own
+        else:
+            return None
+        return next(squares_of(ends), None)
+
+    def _write(
+        self,
+        game: Game,
+        action: int,
+        position: Position | None,
+        style: tuple[str, Callable[[int], str], str],
+    ) -> str:
+        """The action in a style: what noop is called, how a cell is written, what parts cells."""
+        noop, write, separator = style
+        if action == 64 * self.planes:
+            return noop
+        target = self._target(game, action, position)
+        end = self.directions[action // 64].name if target is None else write(target)
+        return write(action % 64) + separator + end
+
+    def _write_cell(self, square: int) -> str:
+        x, y = xy(square)
+        return self.gdl_cell.format(x=x, y=y, file="abcdefgh"[x - 1])
+
+    def _parse_cell(self, text: str) -> int:
+        for square in range(64):
+            if self._write_cell(square) == text:
+                return square
+        raise ValueError(f"{text!r} is no cell: cells are written like {self._write_cell(0)!r}")
+
+    def _parse(self, text: str, ends: list[str], parse: Callable[[str], int], example: str) -> int:
+        names = [d.name for d in self.directions]
+        try:
+            if len(ends) != 2:
+                raise ValueError("a source and a target are needed")
+            source = parse(ends[0])
+            name = ends[1] if ends[1] in names else _direction(source, parse(ends[1])).name
+            if name not in names:
+                raise ValueError(f"no piece goes {name}: directions are {', '.join(names)}")
+            return 64 * names.index(name) + source
+        except ValueError as error:
+            raise ValueError(f"{text!r} is no move like {example}: {error}") from None
 
 
 def xy(square: int) -> tuple[int, int]:
@@ -29,112 +213,14 @@ def square_of(x: int, y: int) -> int:
     return SIZE * (y - 1) + x - 1
 
 
-def direction_between(source: int, target: int) -> int:
-    """The index of the direction from one square to another; ValueError off the eight lines."""
+def _direction(source: int, target: int) -> Direction:
+    """The direction from one square to another; ValueError off the eight lines."""
     (x0, y0), (x1, y1) = xy(source), xy(target)
     dx, dy = x1 - x0, y1 - y0
     if (dx, dy) != (0, 0) and (dx == 0 or dy == 0 or abs(dx) == abs(dy)):
         unit = ((dx > 0) - (dx < 0), (dy > 0) - (dy < 0))
-        return [(d.dx, d.dy) for d in DIRECTIONS].index(unit)
+        return next(d for d in DIRECTIONS if (d.dx, d.dy) == unit)
     raise ValueError(
         f"{square_name(source)} to {square_name(target)} is no straight line in one of the "
         "eight directions"
     )
-
-
-def check_action(action: int, num_actions: int) -> int:
-    """The action, or ValueError where it is out of range."""
-    if 0 <= action < num_actions:
-        return action
-    raise ValueError(f"action {action} is out of range: actions are 0 to {num_actions - 1}")
-
-
-class Placing:
-    """Notation of a game whose actions place a piece: action s is square s, 64 is noop."""
-
-    def action_name(self, action: int, position: Position | None = None) -> str:
-        check_action(action, 65)
-        return PASS if action == 64 else square_name(action)
-
-    def parse_action(self, text: str) -> int:
-        return 64 if text == PASS else parse_square(text)
-
-    def action_gdl(self, action: int, position: Position | None = None) -> str:
-        check_action(action, 65)
-        return NOOP if action == 64 else "{} {}".format(*xy(action))
-
-    def parse_gdl(self, text: str) -> int:
-        if text == NOOP:
-            return 64
-        match = re.fullmatch(r"(\d) (\d)", text)
-        if match is None:
-            raise ValueError(f'{text!r} is no move: moves are written "4 3" or "noop"')
-        return square_of(int(match[1]), int(match[2]))
-
-
-class Moving(ABC):
-    """Notation of a game whose actions move a piece: action 64*d + s moves the piece on square s
-    in direction d of `bitboard.DIRECTIONS`; 512 is noop.
-    """
-
-    gdl_cell: ClassVar[str]  # how the rule sheet writes a cell: a format of x, y and file
-
-    @abstractmethod
-    def target(self, action: int, position: Position | None) -> int | None:
-        """The square where the move ends; None where that takes a position and none is given."""
-
-    def action_name(self, action: int, position: Position | None = None) -> str:
-        return self._write(action, position, PASS, square_name, "-")
-
-    def parse_action(self, text: str) -> int:
-        return 512 if text == PASS else _parse_move(text, text.split("-"), parse_square, '"b1-b3"')
-
-    def action_gdl(self, action: int, position: Position | None = None) -> str:
-        return self._write(action, position, NOOP, self._write_cell, " ")
-
-    def parse_gdl(self, text: str) -> int:
-        if text == NOOP:
-            return 512
-        fields = text.split(" ")
-        cells = [" ".join(fields[:2]), " ".join(fields[2:])]
-        example = f'"{self._write_cell(1)} {self._write_cell(17)}"'
-        return _parse_move(text, cells, self._parse_cell, example)
-
-    def _write(
-        self,
-        action: int,
-        position: Position | None,
-        noop: str,
-        write: Callable[[int], str],
-        separator: str,
-    ) -> str:
-        if check_action(action, 513) == 512:
-            return noop
-        # What is not legal ends nowhere: its direction says more than a square would.
-        known = position if position is not None and position.is_legal(action) else None
-        target = self.target(action, known)
-        end = DIRECTIONS[action // 64].name if target is None else write(target)
-        return write(action % 64) + separator + end
-
-    def _write_cell(self, square: int) -> str:
-        x, y = xy(square)
-        return self.gdl_cell.format(x=x, y=y, file="abcdefgh"[x - 1])
-
-    def _parse_cell(self, text: str) -> int:
-        for square in range(64):
-            if self._write_cell(square) == text:
-                return square
-        raise ValueError(f"{text!r} is no cell: cells are written like {self._write_cell(0)!r}")
-
-
-def _parse_move(text: str, ends: list[str], parse: Callable[[str], int], example: str) -> int:
-    try:
-        if len(ends) != 2:
-            raise ValueError("a source and a target are needed")
-        source = parse(ends[0])
-        names = [d.name for d in DIRECTIONS]
-        if ends[1] in names:
-            return 64 * names.index(ends[1]) + source
-        return 64 * direction_between(source, parse(ends[1])) + source
-    except ValueError as error:
-        raise ValueError(f"{text!r} is no move like {example}: {error}") from None

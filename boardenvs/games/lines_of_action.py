@@ -37,11 +37,11 @@ from boardenvs.board.bitboard import (
     steps,
 )
 from boardenvs.board.bitslice import countdown, line_counts
-from boardenvs.board.symmetry import ALL_EIGHT
+from boardenvs.board.symmetry import ALL_EIGHT, Symmetry
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import PositionError
+from boardenvs.game.look import BLACK, WHITE, Look
 from boardenvs.game.notation import Moving
-from boardenvs.game.state import Position
 from boardenvs.kernel import ALL, Bits, Table, guard, less, nonzero, popcount, when
 from boardenvs.utils.checks import check_name, is_whole
 
@@ -60,12 +60,26 @@ _SOURCE = Table([1 << s for _, s in _ACTIONS] + [0])
 _LINE = Table([1 << s | ray(s, d) | ray(s, d.opposite) for d, s in _ACTIONS] + [0])
 _AHEAD_UP = Table([ray(s, d) if d in _UPWARD else 0 for d, s in _ACTIONS] + [0])
 _AHEAD_DOWN = Table([0 if d in _UPWARD else ray(s, d) for d, s in _ACTIONS] + [0])
+GROUP = 30  # what another group costs
+RING = 4  # what each piece costs for each ring of squares farther from the centre
+
+# The squares outside the centre's 2x2, 4x4 and 6x6.
+_OUTSIDE = tuple(
+    sum(
+        1 << (8 * y + x)
+        for y in range(8)
+        for x in range(8)
+        if not (low <= x <= 7 - low and low <= y <= 7 - low)
+    )
+    for low in (3, 2, 1)
+)
+
 # One step in the action's direction as a number of squares, modulo 64.
 _STRIDE = Table([d.shift % 64 for d, _ in _ACTIONS] + [0])
 
 
 @dataclass(frozen=True)
-class LinesOfAction(Moving, Game):
+class LinesOfAction(Game):
     """Bring all your pieces together in one group, neighbours in any of the eight directions.
 
     Action 64*d + s moves the piece on square s in direction d, as far as the rules say; 512 is
@@ -79,14 +93,17 @@ class LinesOfAction(Moving, Game):
 
     roles: ClassVar = ("black", "white")
     variants: ClassVar = tuple(_BLACK)
-    action_planes: ClassVar = 8
-    symmetries: ClassVar = ALL_EIGHT
-    gdl_cell: ClassVar = "{file} {y}"
+    notation: ClassVar = Moving(gdl_cell="{file} {y}")
+    look: ClassVar = Look("wood", (BLACK, WHITE))
 
     def __post_init__(self) -> None:
         check_name("rules", self.rules, _BLACK)
         if not is_whole(self.max_steps, 1):
             raise ValueError(f"max_steps is {self.max_steps!r}: it must be 1 or more, and whole")
+
+    @property
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        return ALL_EIGHT
 
     def setup(self) -> tuple[int, int]:
         return _BLACK[self.rules], _WHITE
@@ -122,11 +139,9 @@ class LinesOfAction(Moving, Game):
                     f"{role} has {bits.bit_count()} pieces: a side has at most {MEN}"
                 )
 
-    def target(self, action: int, position: Position | None) -> int | None:
-        if position is None:
-            return None
-        mine: int = self.next(position, action).opp
-        return (mine & ~position.own).bit_length() - 1
+    def evaluate(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[Bits, Bits]:
+        """Few groups near the centre; each side is credited with what the other's cost."""
+        return _cost(opp), _cost(own)
 
 
 def connected(pieces: Bits) -> Bits:
@@ -191,3 +206,10 @@ def _described_moves(own: Bits, opp: Bits) -> tuple[Bits, ...]:
     """A piece can move wherever the board goes on beyond the own pieces ahead of it."""
     free = ~own & ALL
     return tuple(fill(free, own, d.opposite) for d in DIRECTIONS)
+
+
+def _cost(pieces: Bits) -> Bits:
+    """What groups and distance from the centre cost a side."""
+    distance = reduce(add, [popcount(pieces & outside) for outside in _OUTSIDE])
+    # Twelve pieces cannot enclose eight holes: the sum stays above 0.
+    return (euler_number(pieces) + 8) * GROUP + distance * RING

@@ -13,21 +13,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
-from operator import or_
+from operator import add, or_
 from typing import ClassVar
 
-from boardenvs.board.bitboard import (
-    DIRECTIONS,
-    Direction,
-    fill,
-    from_squares,
-    square_name,
-    squares_of,
-    step,
-)
-from boardenvs.board.symmetry import ALL_EIGHT
+from boardenvs.board.bitboard import DIRECTIONS, Direction, fill, from_squares, step
+from boardenvs.board.symmetry import ALL_EIGHT, Symmetry
 from boardenvs.game.contract import Game
-from boardenvs.game.errors import PositionError
+from boardenvs.game.look import BLACK, RED, Look
 from boardenvs.game.notation import Placing
 from boardenvs.kernel import ALL, Bits, Table, guard, nonzero, popcount, spread, when
 from boardenvs.utils.checks import is_whole
@@ -38,12 +30,24 @@ CENTRE_HOLES = from_squares(["c3", "c6", "f3", "f6"])
 _LONGEST = 6
 _INNER = {d: d.reach & d.opposite.reach for d in DIRECTIONS}
 
+# What a disc on each square of one quarter of the board is worth; row and column 0 are the edge.
+# The weights of T. Yoshioka, S. Ishii and M. Ito, "Strategy acquisition for the game Othello based
+# on reinforcement learning" (IEICE Transactions, 1999), in hundredths. They are the standard
+# heuristic opponent of the literature on learning Othello.
+_QUARTER = (
+    (100, -25, 10, 5),
+    (-25, -25, 1, 1),
+    (10, 1, 5, 2),
+    (5, 1, 2, 1),
+)
+WEIGHTS = tuple(_QUARTER[min(y, 7 - y)][min(x, 7 - x)] for y in range(8) for x in range(8))
+
 # The disc that an action places; noop places none.
 _PLACED = Table([1 << square for square in range(64)] + [0])
 
 
 @dataclass(frozen=True)
-class Othello(Placing, Game):
+class Othello(Game):
     """Place a disc so that it brackets a line of opposing discs, which flip. More discs win.
 
     Action s places a disc on square s; 64 is noop.
@@ -54,9 +58,11 @@ class Othello(Placing, Game):
     holes: int = 0  # type: ignore[misc]  # squares out of play, as a bitboard
 
     roles: ClassVar = ("black", "red")
-    board_look: ClassVar = "felt"
-    action_planes: ClassVar = 1
-    symmetries: ClassVar = ALL_EIGHT
+    notation: ClassVar = Placing()
+    margin_counts: ClassVar = True
+    fills_up: ClassVar = True
+    opening_plies: ClassVar = (6, 10)
+    look: ClassVar = Look("felt", (BLACK, RED))
 
     def __post_init__(self) -> None:
         centre = self.setup()[0] | self.setup()[1]
@@ -65,6 +71,10 @@ class Othello(Placing, Game):
                 f"holes is {self.holes!r}: it must be a bitboard of 64 bits without the four "
                 "squares in the centre"
             )
+
+    @property
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        return tuple(s for s in ALL_EIGHT if s.apply(self.holes) == self.holes)
 
     def setup(self) -> tuple[int, int]:
         return from_squares(["d4", "e5"]), from_squares(["d5", "e4"])
@@ -97,11 +107,9 @@ class Othello(Placing, Game):
     def planes(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[Bits, ...]:
         return (own, opp, self.holes) if self.holes else (own, opp)
 
-    def check_squares(self, squares: tuple[int, int]) -> None:
-        on_holes = (squares[0] | squares[1]) & self.holes
-        if on_holes:
-            names = ", ".join(square_name(s) for s in squares_of(on_holes))
-            raise PositionError(f"there is a disc on {names}, which is a hole")
+    def evaluate(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[Bits, Bits]:
+        """The weights of both sides' discs; what a disc costs is credited to the other side."""
+        return _worth(own, opp), _worth(opp, own)
 
 
 def flipped(placed: Bits, own: Bits, opp: Bits) -> Bits:
@@ -116,3 +124,11 @@ def flipped(placed: Bits, own: Bits, opp: Bits) -> Bits:
 def _if_bracketed(line: Bits, own: Bits, direction: Direction) -> Bits:
     """The line where a disc of `own` follows it, else nothing."""
     return line & spread(nonzero(step(line, direction) & own))
+
+
+def _worth(discs: Bits, others: Bits) -> Bits:
+    terms = []
+    for weight in sorted(set(WEIGHTS)):
+        squares = sum(1 << square for square in range(64) if WEIGHTS[square] == weight)
+        terms.append(popcount((discs if weight > 0 else others) & squares) * abs(weight))
+    return reduce(add, terms)

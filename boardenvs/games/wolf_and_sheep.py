@@ -26,17 +26,18 @@ from boardenvs.board.bitboard import (
     SW,
     Direction,
     from_squares,
+    highest,
     lowest,
     rank_of,
     step,
 )
 from boardenvs.board.bitslice import countdown
-from boardenvs.board.symmetry import IDENTITY, MIRROR
+from boardenvs.board.symmetry import IDENTITY, MIRROR, Symmetry
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import PositionError
 from boardenvs.game.notation import Moving
-from boardenvs.game.state import Position
-from boardenvs.kernel import ALL, Bits, Table, less, nonzero, spread
+from boardenvs.games.wolf_and_sheep_look import LOOK
+from boardenvs.kernel import ALL, Bits, Table, less, nonzero, popcount, spread
 from boardenvs.utils.checks import check_name, is_whole
 
 WOLF, SHEEP = 0, 1
@@ -49,13 +50,18 @@ STEPS: dict[str, tuple[tuple[Direction, ...], tuple[Direction, ...]]] = {
     "described": (DIRECTIONS, DIAGONAL),
 }
 
+GAP = 64  # what a way through the sheep's line is worth to the wolf
+RANK = 4  # what each rank is worth to it: those come down, and those the sheep are spread over
+ROOM = 1  # what each square within its reach is worth to it
+_WAY = 10  # the longest way that is looked for, in steps
+
 # The square that an action leaves and the one that it enters; noop neither.
 _SOURCE = Table([1 << square for _ in DIRECTIONS for square in range(64)] + [0])
 _TARGET = Table([step(1 << square, d) for d in DIRECTIONS for square in range(64)] + [0])
 
 
 @dataclass(frozen=True)
-class WolfAndSheep(Moving, Game):
+class WolfAndSheep(Game):
     """The wolf wins by getting past the sheep, the sheep by leaving it without a move.
 
     Action 64*d + s moves the piece on square s one step in direction d; 512 is noop.
@@ -69,9 +75,9 @@ class WolfAndSheep(Moving, Game):
 
     roles: ClassVar = ("wolf", "sheep")
     variants: ClassVar = tuple(STEPS)
-    action_planes: ClassVar = 8
-    symmetries: ClassVar = (IDENTITY, MIRROR)
-    gdl_cell: ClassVar = "c{x} c{y}"
+    notation: ClassVar = Moving(distance=1, gdl_cell="c{x} c{y}")
+    opening_plies: ClassVar = (0, 6)
+    look: ClassVar = LOOK
 
     def __post_init__(self) -> None:
         check_name("rules", self.rules, STEPS)
@@ -79,6 +85,10 @@ class WolfAndSheep(Moving, Game):
             raise ValueError(
                 f"max_plies is {self.max_plies!r}: it must be 1 or more, or None, and whole"
             )
+
+    @property
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        return IDENTITY, MIRROR
 
     def setup(self) -> tuple[int, int]:
         return from_squares(["d8"]), from_squares(["a1", "c1", "e1", "g1"])
@@ -122,9 +132,19 @@ class WolfAndSheep(Moving, Game):
                 "sheep are needed"
             )
 
-    def target(self, action: int, position: Position | None) -> int | None:
-        bit = _TARGET.values[action]
-        return bit.bit_length() - 1 if bit else None
+    def evaluate(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[Bits, Bits]:
+        """Whether the sheep's line has gaps, and how far the wolf is behind it.
+
+        The wolf's prospects are credited to it; the sheep's are what it lacks.
+        """
+        wolf, sheep = by_role(own, opp, to_move)
+        reached = _within_reach(wolf, sheep, STEPS[self.rules][WOLF])
+        gap = less(rank_of(lowest(sheep)), rank_of(lowest(reached))) ^ 1
+        spread_out = rank_of(highest(sheep)) - rank_of(lowest(sheep))
+        prospects = gap * GAP + (spread_out + 7 - rank_of(wolf)) * RANK + popcount(reached) * ROOM
+        even = GAP // 2  # zero lies between a closed line and an open one
+        swap = (prospects ^ even) & spread(to_move)
+        return prospects ^ swap, even ^ swap
 
 
 def by_role(own: Bits, opp: Bits, to_move: Bits) -> tuple[Bits, Bits]:
@@ -137,3 +157,10 @@ def can_move(pieces: Bits, others: Bits, directions: Sequence[Direction]) -> Bit
     """The flag 1 where one of the pieces has an empty square next to it."""
     around = reduce(or_, [step(pieces, d) for d in directions])
     return nonzero(around & ~(pieces | others))
+
+
+def _within_reach(wolf: Bits, sheep: Bits, directions: Sequence[Direction]) -> Bits:
+    """Where the wolf could go if the sheep stood still."""
+    for _ in range(_WAY):
+        wolf = wolf | reduce(or_, [step(wolf, d) & ~sheep for d in directions])
+    return wolf

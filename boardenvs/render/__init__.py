@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from boardenvs.game.contract import Game
+from boardenvs.game.shapes import Scene
 from boardenvs.game.state import Position
 from boardenvs.render.ansi import write_ansi
 from boardenvs.render.geometry import scene, sheet
 from boardenvs.render.raster import draw_rgb
-from boardenvs.render.shapes import Scene
 from boardenvs.render.svg import write_animation, write_svg
 from boardenvs.render.view import view
 from boardenvs.render.window import Window
@@ -37,9 +37,7 @@ def to_ansi(
     `last_action` is marked; where its target depends on the position `before` it, the target is
     marked only if that is given. `legal` shows where the side to move can play to.
     """
-    return write_ansi(
-        view(game, position, last_action, before=before, legal=legal), game.board_look
-    )
+    return write_ansi(view(game, position, last_action, before=before, legal=legal))
 
 
 def to_svg(
@@ -54,7 +52,7 @@ def to_svg(
 ) -> str:
     """The board as a standalone SVG document; a square is `unit` pixels. See `to_ansi`."""
     seen = view(game, position, last_action, before=before, legal=legal)
-    return write_svg(scene(seen, game.board_look, caption=caption), unit)
+    return write_svg(scene(seen, caption=caption), unit)
 
 
 def to_rgb(
@@ -72,7 +70,7 @@ def to_rgb(
     Needs pygame: ImportError where it is missing.
     """
     seen = view(game, position, last_action, before=before, legal=legal)
-    return draw_rgb(scene(seen, game.board_look, caption=caption), unit)
+    return draw_rgb(scene(seen, caption=caption), unit)
 
 
 def to_svg_sheet(
@@ -114,9 +112,9 @@ def to_svg_animation(
 def _pictures(
     game: Game, positions: Sequence[Position], actions: Sequence[int], *, caption: bool
 ) -> list[Scene]:
-    first = scene(view(game, positions[0]), game.board_look, caption=caption)
+    first = scene(view(game, positions[0]), caption=caption)
     return [first] + [
-        scene(view(game, after, action, before=before), game.board_look, caption=caption)
+        scene(view(game, after, action, before=before), caption=caption)
         for before, action, after in zip(positions, actions, positions[1:], strict=False)
     ]
 

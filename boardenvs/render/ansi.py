@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from boardenvs.board.bitboard import SIZE
-from boardenvs.render.theme import BoardLook, board_look, piece_look
+from boardenvs.render.theme import BoardLook, board_look
 from boardenvs.render.view import View
 
 RESET = "\x1b[0m"
 
 
-def write_ansi(seen: View, look_name: str) -> str:
+def write_ansi(seen: View) -> str:
     """The board with rank 8 on top, and the caption as last line.
 
     A piece is the first letter of its role, "#" a hole, "." an empty square and "*" one that the
     side to move can play to; brackets are around the squares of the last action.
     """
-    look = board_look(look_name)
+    look = board_look(seen.look.board)
     files = "  " + "".join(f" {name} " for name in "abcdefgh")
     ranks = []
     for y in reversed(range(SIZE)):
@@ -32,9 +32,10 @@ def _cell(seen: View, look: BoardLook, square: int) -> str:
         symbol, ink, under = "#", look.label, look.hole
     elif seen.targets & bit:
         symbol, ink = "*", look.target.colour
-    for role, pieces in zip(seen.roles, seen.pieces, strict=True):
+    looks = seen.look.pieces_of(seen.roles)
+    for role, look_of_role, pieces in zip(seen.roles, looks, seen.pieces, strict=True):
         if pieces & bit:
-            under = piece_look(role).colour
+            under = look_of_role.colour
             symbol, ink = role[0].upper(), _contrast(under)
     left, right = "[]" if seen.marks & bit else "  "
     around = _paint(look.target.colour, ground)

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from boardenvs.board.bitboard import SIZE, squares_of
-from boardenvs.render.shapes import Circle, Drawing, Ink, Placed, Rect, Scene, Shape, Text
-from boardenvs.render.theme import BoardLook, board_look, piece_look
+from boardenvs.game.shapes import Circle, Drawing, Ink, Placed, Rect, Scene, Shape, Text
+from boardenvs.render.theme import BoardLook, board_look
 from boardenvs.render.view import View
 
 MARGIN = 0.5
@@ -25,16 +25,17 @@ def corner(square: int) -> tuple[float, float]:
     return MARGIN + square % SIZE, MARGIN + SIZE - 1 - square // SIZE
 
 
-def scene(seen: View, look_name: str, *, caption: bool = True) -> Scene:
-    """The picture of what is seen on a board of this look."""
-    look = board_look(look_name)
+def scene(seen: View, *, caption: bool = True) -> Scene:
+    """The picture of what is seen."""
+    look = board_look(seen.look.board)
     width = SIZE + 2 * MARGIN
     height = width + (CAPTION if caption else 0)
     placed = [Placed("board", _board(look, height), 0, 0)]
     placed += _on_squares("hole", seen.holes, _hole(look))
     placed += _on_squares("mark", seen.marks, _mark(look))
-    for role, pieces in zip(seen.roles, seen.pieces, strict=True):
-        placed += _on_squares(role, pieces, piece_look(role).drawing)
+    looks = seen.look.pieces_of(seen.roles)
+    for role, look_of_role, pieces in zip(seen.roles, looks, seen.pieces, strict=True):
+        placed += _on_squares(role, pieces, look_of_role.drawing)
     placed += _on_squares("target", seen.targets, _target(look))
     if caption:
         text = Text(width / 2, CAPTION / 2, seen.caption, 0.36, Ink(look.label))

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from boardenvs.render.shapes import GLOW_AT, Circle, Drawing, Ink, Polygon, Rect, Scene, Shape, Text
+from boardenvs.game.shapes import GLOW_AT, Circle, Drawing, Ink, Polygon, Rect, Scene, Shape, Text
 
 OVERSAMPLING = 4
 RINGS = 48  # steps of a circle's glow

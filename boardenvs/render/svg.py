@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
-from boardenvs.render.shapes import (
+from boardenvs.game.shapes import (
     GLOW_AT,
     Circle,
     Drawing,

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 from boardenvs.board.bitboard import from_squares
 from boardenvs.game.contract import Game
+from boardenvs.game.look import Look
 from boardenvs.game.state import Position
 
 
 class View(NamedTuple):
     """A position as it is shown; sets of squares are bitboards."""
 
+    look: Look
     roles: tuple[str, str]
     pieces: tuple[int, int]  # by role
     holes: int
@@ -33,10 +34,11 @@ def view(
 
     Without `before`, an action whose target depends on it is marked by its source alone.
     """
-    marks = 0 if last_action is None else from_squares(_squares(game, last_action, before))
+    marks = 0 if last_action is None else from_squares(game.action_squares(last_action, before))
     actions = position.legal_actions() if legal else []
-    ends = [_squares(game, action, position)[-1:] for action in actions]
+    ends = [game.action_squares(action, position)[-1:] for action in actions]
     return View(
+        look=game.look,
         roles=game.roles,
         pieces=(position.pieces(0), position.pieces(1)),
         holes=game.holes,
@@ -46,18 +48,12 @@ def view(
     )
 
 
-def _squares(game: Game, action: int, before: Position | None) -> list[int | str]:
-    """The squares that the action's name speaks of, in its order: source and target, or target."""
-    return list(re.findall("[a-h][1-8]", game.action_name(action, before)))
-
-
 def _caption(game: Game, position: Position, last_action: int | None) -> str:
     first, second = game.roles
-    over = position.terminated
-    if over or game.is_truncated(position):
+    if game.is_over_one(position):
         goals = game.result(position)
         score = f"{first} {goals[0]:.0f}, {second} {goals[1]:.0f}"
-        if not over:
+        if not position.terminated:
             return f"stopped after {position.ply} plies: {score}"
         if goals[0] == goals[1]:
             return f"draw: {score}"

@@ -27,7 +27,7 @@ class Analysis:
     outcome: Outcome | None  # with best play of both sides; None where that is not known
     margin: int | None  # the lead at the end, where it is known and games are won by points
     plies: int | None  # to the end of a game won or lost, where sooner is better
-    value: int | None  # the heuristic's, if the game has one, where the outcome is not known
+    value: int | None  # the heuristic's, where the outcome is not known and there is one
     line: tuple[int, ...]  # the best action, and what is best after it as far as search has seen
     depth: int  # plies searched; empty squares where the end was solved at once
     nodes: int  # positions generated for the value

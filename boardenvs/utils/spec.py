@@ -18,26 +18,38 @@ _BOOLS = {"true": True, "false": False}
 _WANTED = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
 
 
-def make_from_spec(
-    what: str,
-    spec: str,
-    factories: Mapping[str, Callable[..., T]],
-    hidden: tuple[str, ...] = (),
-) -> T:
+def make_from_spec(what: str, spec: str, factories: Mapping[str, Callable[..., T]]) -> T:
     """What the text describes, made by the factory of its name.
 
-    The factory's parameters, all but the `hidden` ones, are those of the text; a first one without
-    a key is the value of the first parameter. ValueError for unknown names, with the nearest one
-    that exists, and for values of a wrong type; `what` is what such names are called.
+    The factory's parameters are those of the text; a first one without a key is the value of the
+    first parameter. ValueError for unknown names, with the nearest one that exists, and for values
+    of a wrong type; `what` is what such names are called.
     """
     name, separator, rest = spec.partition(":")
     if name not in factories:
         raise ValueError(unknown(what, name, factories))
-    if separator and not rest:
+    values = parse_parameters(spec, name, rest if separator else None, factories[name])
+    return factories[name](**values)
+
+
+def parse_parameters(
+    spec: str,
+    name: str,
+    parameters: str | None,
+    factory: Callable[..., object],
+    hidden: tuple[str, ...] = (),
+) -> dict[str, Any]:
+    """The values of a factory's parameters, all but the `hidden` ones, in a text such as
+    "depth=4,endgame=10".
+
+    `parameters` is the part of the text `spec` behind `name` and its colon, None without a colon.
+    ValueError as in `make_from_spec`.
+    """
+    if parameters == "":
         raise ValueError(f'{spec!r} ends in ":" without a parameter: write {name!r} for defaults')
-    known = {k: t for k, t in parameters_of(factories[name]).items() if k not in hidden}
+    known = {k: t for k, t in parameters_of(factory).items() if k not in hidden}
     values: dict[str, Any] = {}
-    for index, item in enumerate(rest.split(",") if rest else ()):
+    for index, item in enumerate(parameters.split(",") if parameters else ()):
         key, separator, text = item.partition("=")
         if not separator and index == 0 and known:
             key, text = next(iter(known)), item
@@ -48,11 +60,11 @@ def make_from_spec(
         if key in values:
             raise ValueError(f"{key} is given twice in {spec!r}")
         values[key] = _parse(key, text, known[key])
-    missing = [k for k, p in _signature(factories[name]).items() if p.default is p.empty]
+    missing = [k for k, p in _signature(factory).items() if p.default is p.empty]
     missing = [k for k in missing if k in known and k not in values]
     if missing:
         raise ValueError(f"{spec!r} lacks {missing[0]}: write {name}:{missing[0].upper()}")
-    return factories[name](**values)
+    return values
 
 
 def write_spec(name: str, values: Mapping[str, bool | int | float | str | None]) -> str:

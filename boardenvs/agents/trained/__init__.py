@@ -1,13 +1,14 @@
 """The trained policies that come with the package, one for each game and rules.
 
 They are made by `python -m training.ppo` with settings in `configs/`; what a file was made with is
-in its notes (`trained_policy(game).notes`). Reversi, which has Othello's rules, has Othello's
-network.
+in its notes (`trained_policy(game).notes`). Reversi, which has Othello's rules, is played by
+Othello's.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -48,9 +49,11 @@ def policy_agent(path: str, sample: bool = False, shield: bool = False) -> Agent
 
 @cache
 def trained_policy(game: Game) -> Policy:
-    """The policy that came with the package for this game; ValueError where there is none."""
-    path = FOLDER / f"{file_name(game)}.npz"
-    if not path.is_file():
+    """The policy that came with the package for this game, by whatever id, as Reversi is Othello
+    by another name; ValueError where there is none.
+    """
+    path = next(filter(Path.is_file, map(_file, _namesakes(game))), None)
+    if path is None:
         known = sorted(p.stem for p in FOLDER.glob("*.npz"))
         raise ValueError(
             f"there is no trained policy for {games.spec_of(game)}: there are "
@@ -67,6 +70,17 @@ def file_name(game: Game) -> str:
     usual = games.defaults(game.id)
     special = [getattr(game, name) for name in usual if getattr(game, name) != usual[name]]
     return "_".join([game.id, *map(str, special)])
+
+
+def _file(game: Game) -> Path:
+    return FOLDER / f"{file_name(game)}.npz"
+
+
+def _namesakes(game: Game) -> Iterator[Game]:
+    """The same rules under each id of a built-in game that may have them."""
+    for game_id in games.BUILT_IN:
+        if type(games.make(game_id)) is type(game):
+            yield replace(game, id=game_id)
 
 
 def _player(policy: Policy, sample: bool, shield: bool) -> Agent:

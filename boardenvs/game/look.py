@@ -1,0 +1,73 @@
+"""How the board and the pieces of a game look: data that `boardenvs.render` draws."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from boardenvs.game.shapes import Circle, Drawing, Ink, Polygon, Shape, Text
+
+SHADOW = Ink("#000000", 0.30)
+
+
+class PieceLook(NamedTuple):
+    """A piece in a box of one square, and the one colour that stands for it in a terminal."""
+
+    colour: str
+    drawing: Drawing
+
+
+class Look(NamedTuple):
+    """The looks of a game.
+
+    board: a name in `boardenvs.render.theme.BOARDS`: "felt" (squares parted by lines) or "wood"
+    (light and dark squares). pieces: by role; None draws discs with the first letters of the roles.
+    """
+
+    board: str = "wood"
+    pieces: tuple[PieceLook, PieceLook] | None = None
+
+    def pieces_of(self, roles: tuple[str, str]) -> tuple[PieceLook, PieceLook]:
+        """The looks of both roles' pieces."""
+        if self.pieces is not None:
+            return self.pieces
+        return lettered(BLACK, roles[0], "#ffffff"), lettered(WHITE, roles[1], "#000000")
+
+
+def piece(colour: str, shapes: tuple[Shape, ...]) -> PieceLook:
+    """The look of a piece that these shapes draw, from bottom to top, in a box of one square."""
+    return PieceLook(colour, Drawing(1, 1, shapes))
+
+
+def disc(colour: str, body: str, glow: str, rim: str) -> PieceLook:
+    """A disc lit from the upper left."""
+    return piece(
+        colour,
+        (
+            Circle(0.53, 0.555, 0.41, SHADOW),
+            Circle(0.5, 0.5, 0.41, Ink(rim)),
+            Circle(0.5, 0.49, 0.385, Ink(body), glow),
+        ),
+    )
+
+
+def lettered(look: PieceLook, role: str, colour: str) -> PieceLook:
+    """The piece with the first letter of its role on it."""
+    letter = Text(0.5, 0.5, role[0].upper(), 0.5, Ink(colour))
+    return piece(look.colour, (*look.drawing.shapes, letter))
+
+
+def mirrored(ink: str, *right: tuple[float, float]) -> Polygon:
+    """A polygon symmetric about x = 0.5, given by its right half from top to bottom."""
+    left = tuple((round(1 - x, 3), y) for x, y in reversed(right))
+    return Polygon((*right, *left), Ink(ink))
+
+
+def pair(ink: str, *right: tuple[float, float]) -> tuple[Polygon, Polygon]:
+    """A polygon and its mirror image at x = 0.5."""
+    left = tuple((round(1 - x, 3), y) for x, y in right)
+    return Polygon(right, Ink(ink)), Polygon(left, Ink(ink))
+
+
+BLACK = disc("#000000", "#1b1d20", "#656b73", "#08090a")
+WHITE = disc("#ffffff", "#e2dccd", "#ffffff", "#a79d88")
+RED = disc("#af0000", "#c0281f", "#ff8a76", "#6f120d")

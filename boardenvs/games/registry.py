@@ -1,0 +1,222 @@
+"""Which games there are, and the texts that name them.
+
+A game is named by its id, "othello", or by where it is written, "my_games:Breakthrough", in either
+case with parameters of its rules or without: "wolf_and_sheep:rules=described,max_plies=none".
+
+Ids are those of the built-in games, of installed packages, which declare an entry point in the
+group `boardenvs.games`, and of games that a program has registered with `boardenvs.register_game`.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+from boardenvs.game.contract import Game
+from boardenvs.games.lines_of_action import LinesOfAction
+from boardenvs.games.othello import CENTRE_HOLES, Othello
+from boardenvs.games.wolf_and_sheep import WolfAndSheep
+from boardenvs.utils.checks import unknown
+from boardenvs.utils.imports import import_object
+from boardenvs.utils.spec import parse_parameters, write_spec
+
+ENTRY_POINTS = "boardenvs.games"
+
+Factory = Callable[..., Game]
+
+_BUILT_IN: dict[str, Factory] = {
+    "othello": Othello,
+    "othello_holes": partial(Othello, id="othello_holes", holes=CENTRE_HOLES),
+    "reversi": partial(Othello, id="reversi"),
+    "wolf_and_sheep": WolfAndSheep,
+    "lines_of_action": LinesOfAction,
+}
+BUILT_IN = tuple(_BUILT_IN)
+
+_ID = re.compile("[a-z][a-z0-9_]*")
+_IN_PYTHON = re.compile(r"(?P<target>[A-Za-z_][\w.]*:[A-Za-z_][\w.]*)(?::(?P<parameters>.*))?")
+
+
+class _Games(Mapping[str, Factory]):
+    """What makes each game, by id; games of other packages are imported when they are asked for."""
+
+    def __init__(self) -> None:
+        self._factories: dict[str, Factory] = dict(_BUILT_IN)
+        self._entry_points = {
+            point.name: point
+            for point in importlib.metadata.entry_points(group=ENTRY_POINTS)
+            if point.name not in self._factories
+        }
+
+    def __getitem__(self, game_id: str) -> Factory:
+        if game_id not in self._factories:
+            self.add(game_id, self._entry_points[game_id].load())
+        return self._factories[game_id]
+
+    def __contains__(self, game_id: object) -> bool:
+        return game_id in self._factories or game_id in self._entry_points
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self._factories, **self._entry_points})
+
+    def __len__(self) -> int:
+        return len({**self._factories, **self._entry_points})
+
+    def add(self, game_id: str, factory: Factory) -> None:
+        """Add a game, or do nothing where it is there already; ValueError where that cannot be."""
+        if not isinstance(game_id, str) or not _ID.fullmatch(game_id):
+            raise ValueError(
+                f"{game_id!r} is no id of a game: write it in small letters, digits and "
+                'underscores, such as "three_in_a_row"'
+            )
+        before = self._factories.get(game_id)
+        if before is not None and before is not factory:
+            raise ValueError(f"there is a game {game_id!r} already: take another id")
+        made = _checked(factory, {}, f"the factory of {game_id!r}")
+        if made.id != game_id:
+            raise ValueError(
+                f"{factory!r} makes a game with the id {made.id!r}: it must be {game_id!r}"
+            )
+        self._factories[game_id] = factory
+
+
+GAMES = _Games()
+add = GAMES.add
+
+
+class _Named(NamedTuple):
+    """What a text names: a factory, the values in the text, and what it calls the factory."""
+
+    name: str
+    factory: Factory
+    values: dict[str, Any]
+    hidden: tuple[str, ...]  # parameters that are not for users
+
+
+def make(game: str | Game, **rules: Any) -> Game:
+    """The game that a text names, with rule parameters such as `rules="classic"`; a Game is itself.
+
+    ValueError for an unknown name or a wrong value, TypeError for an unknown parameter; both name
+    what would be right.
+    """
+    if isinstance(game, Game):
+        if rules:
+            raise TypeError(
+                f"{', '.join(rules)}: a Game has its parameters already; "
+                "dataclasses.replace(game, ...) changes them"
+            )
+        return game
+    if not isinstance(game, str):
+        raise TypeError(f"game is {game!r}: it must be a text such as 'othello', or a Game")
+    name, factory, values, hidden = _find(game)
+    known = _parameters(factory, hidden)
+    for key in rules:
+        if key not in known:
+            raise TypeError(unknown(f"parameter of {name}", key, known))
+        if key in values:
+            raise TypeError(f"{key} is given twice, in {game!r} and beside it")
+    return _checked(factory, {**values, **rules}, game)
+
+
+def parse(spec: str) -> Game:
+    """The game of a text: "othello", "wolf_and_sheep:rules=described", "my_games:Breakthrough".
+
+    The last imports a module: for texts out of files see `make_from_file`. ValueError for unknown
+    names, with the nearest one that exists, and for wrong values.
+    """
+    found = _find(spec)
+    return _checked(found.factory, found.values, spec)
+
+
+def make_from_file(spec: str, **rules: Any) -> Game:
+    """`make` for what stands in a file, which is not to decide what code is imported.
+
+    "MODULE:NAME" is allowed where MODULE has been imported already; else ValueError.
+    """
+    module = spec.partition(":")[0]
+    if module not in GAMES and _IN_PYTHON.fullmatch(spec) and module not in sys.modules:
+        raise ValueError(
+            f"game {spec!r} is code of the module {module!r}, which a file does not import: name "
+            "the game yourself, or import the module first"
+        )
+    return make(spec, **rules)
+
+
+def spec_of(game: Game) -> str:
+    """The text that `parse` makes this game of: its id, or the place of its class where it is not
+    registered, and the parameters that are not left as they are.
+    """
+    name = name_of(game)
+    values = {k: getattr(game, k) for k, v in defaults(name).items() if getattr(game, k) != v}
+    return write_spec(name, values)
+
+
+def name_of(game: Game) -> str:
+    """The game's text without parameters: its id or, where that is not registered, the place of its
+    class, "my_games:Breakthrough".
+    """
+    if game.id in GAMES and type(make(game.id)) is type(game):
+        return game.id
+    return f"{type(game).__module__}:{type(game).__qualname__}"
+
+
+def defaults(game: str) -> dict[str, Any]:
+    """A game's rule parameters and their values by default; ValueError for an unknown name."""
+    _, factory, _, hidden = _find(game)
+    return _parameters(factory, hidden)
+
+
+def parameters(game: str) -> list[str]:
+    """The names of a game's rule parameters; ValueError for an unknown name."""
+    return list(defaults(game))
+
+
+def _find(spec: str) -> _Named:
+    name, separator, rest = spec.partition(":")
+    if name in GAMES:
+        factory, hidden = GAMES[name], ("id",)
+        values = parse_parameters(spec, name, rest if separator else None, factory, hidden)
+        return _Named(name, factory, values, hidden)
+    in_python = _IN_PYTHON.fullmatch(spec)
+    if in_python is None:
+        raise ValueError(unknown("game", name, GAMES))
+    try:
+        found = import_object(in_python["target"])
+    except ValueError as error:
+        if name in sys.modules:
+            raise
+        raise ValueError(f"{unknown('game', name, GAMES)} As MODULE:NAME: {error}") from error
+    target = in_python["target"]
+    if isinstance(found, Game):
+        found = partial(_itself, found)
+    if not callable(found) or (inspect.isclass(found) and not issubclass(found, Game)):
+        raise ValueError(
+            f"{target!r} is {found!r}: it must be a Game, its class, or a function that makes one"
+        )
+    values = parse_parameters(spec, target, in_python["parameters"], found)
+    return _Named(target, found, values, ())
+
+
+def _itself(game: Game) -> Game:
+    return game
+
+
+def _parameters(factory: Factory, hidden: tuple[str, ...]) -> dict[str, Any]:
+    signature = inspect.signature(factory)
+    return {name: p.default for name, p in signature.parameters.items() if name not in hidden}
+
+
+def _checked(factory: Factory, values: dict[str, Any], name: str) -> Game:
+    """What the factory makes; ValueError where that is no game."""
+    try:
+        made: object = factory(**values)
+    except TypeError as error:  # an abstract class, or a factory that wants arguments
+        raise ValueError(f"{name} cannot be made: {error}") from error
+    if not isinstance(made, Game):
+        raise ValueError(f"{name} makes {made!r}: it must make a Game (boardenvs.Game)")
+    return made

@@ -1,0 +1,201 @@
+"""Games by text: ids, places in Python, parameters, registration, and what is refused."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+
+import gymnasium
+import numpy as np
+import pytest
+from pettingzoo.env_registry import registration
+from three_in_a_row import FullThreeInARow, ThreeInARow
+
+import boardenvs
+from boardenvs import games
+from boardenvs.agents import make_agent
+from boardenvs.agents.policy import PolicyFileError, load_policy, save_policy
+from boardenvs.agents.trained import trained_policy
+from boardenvs.games import Othello, WolfAndSheep
+
+PLACE = "three_in_a_row:ThreeInARow"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *games.BUILT_IN,
+        "wolf_and_sheep:max_plies=none,rules=described",
+        "othello:holes=256",
+        PLACE,
+        "boardenvs.games.othello:Othello:id=tilted,holes=3",
+    ],
+)
+def test_a_game_is_made_again_of_its_text(text: str) -> None:
+    game = games.parse(text)
+    assert games.spec_of(game) == text
+    assert games.parse(games.spec_of(game)) == game
+    assert games.make(text) == game == games.make(game)
+
+
+def test_parameters_may_stand_in_the_text_or_beside_it() -> None:
+    game = games.make("wolf_and_sheep:rules=described", max_plies=None)
+    assert game == WolfAndSheep(rules="described", max_plies=None)
+    with pytest.raises(TypeError, match="rules is given twice"):
+        games.make("wolf_and_sheep:rules=described", rules="classic")
+    with pytest.raises(TypeError, match="a Game has its parameters already"):
+        games.make(game, rules="classic")
+    with pytest.raises(TypeError, match="must be a text such as 'othello', or a Game"):
+        games.make(3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("othelo", r"unknown game 'othelo'. Did you mean 'othello'"),
+        ("othelo:holes=1", r"unknown game 'othelo'. Did you mean 'othello'"),
+        ("no_such:Game", r"unknown game 'no_such'.* cannot import 'no_such'"),
+        (
+            "three_in_a_row:ThreeInRow",
+            r"^unknown name in three_in_a_row 'ThreeInRow'. Did you mean",
+        ),
+        ("three_in_a_row:wins", r"three_in_a_row:wins' lacks cells"),
+        ("three_in_a_row:PLACED", "unknown name"),
+        ("boardenvs.games.othello:CENTRE_HOLES", "is 39582420959232: it must be a Game, its class"),
+        ("boardenvs.game.contract:Game:x", "cannot be made: Can't instantiate abstract class"),
+        ("collections:OrderedDict", "it must be a Game, its class, or a function that makes one"),
+        (f"{PLACE}:size=3", "unknown parameter of three_in_a_row:ThreeInARow 'size'"),
+    ],
+)
+def test_texts_that_name_no_game(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        games.parse(text)
+
+
+def test_a_file_does_not_decide_what_is_imported(tmp_path: Path) -> None:
+    (tmp_path / "planted.py").write_text("raise SystemExit('imported')")
+    code = (
+        "from boardenvs import games\n"
+        "try:\n    games.make_from_file('planted:Game')\n"
+        "except ValueError as error:\n    print(error)"
+    )
+    shown = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert "code of the module 'planted', which a file does not import" in shown.stdout
+    assert games.make_from_file(PLACE) == ThreeInARow()  # which these tests have imported
+    assert games.make_from_file("othello", holes=1) == Othello(holes=1)
+
+
+# ---- registration --------------------------------------------------------------------------------
+
+
+def test_a_registered_game_has_its_names_everywhere() -> None:
+    boardenvs.register_game("three_in_a_row", ThreeInARow)
+    boardenvs.register_game("three_in_a_row", ThreeInARow)  # again is no harm
+    try:
+        assert games.spec_of(games.make("three_in_a_row")) == "three_in_a_row"
+        env = registration.make("aec", "boardenvs/three_in_a_row-v0", reward="zero_sum")
+        assert env.unwrapped.game == ThreeInARow()
+        single = gymnasium.make("boardenvs/ThreeInARow-v0", opponent="greedy")
+        assert single.reset(seed=1)[1]["action_mask"].sum() in (8, 9)
+        many = gymnasium.make_vec(
+            "boardenvs/ThreeInARow-v0", 3, vectorization_mode="vector_entry_point"
+        )
+        assert many.reset(seed=1)[0].shape == (3, 8, 8, 2)
+        assert boardenvs.env("three_in_a_row").metadata["name"] == "three_in_a_row_v0"
+    finally:
+        games.GAMES._factories.pop("three_in_a_row")
+        registration.aec_registry.pop("boardenvs/three_in_a_row-v0")
+        registration.parallel_registry.pop("boardenvs/three_in_a_row-v0")
+        gymnasium.registry.pop("boardenvs/ThreeInARow-v0")
+
+
+@pytest.mark.parametrize(
+    ("game_id", "factory", "message"),
+    [
+        ("Othello2", Othello, "'Othello2' is no id of a game: write it in small letters"),
+        ("othello", FullThreeInARow, "there is a game 'othello' already"),
+        ("mine", FullThreeInARow, "with the id 'full_three_in_a_row': it must be 'mine'"),
+        ("mine", lambda: 3, "makes 3: it must make a Game"),
+        ("mine", games.Game, "cannot be made"),
+    ],
+)
+def test_what_cannot_be_registered(game_id: str, factory: type, message: str) -> None:
+    known = list(games.GAMES)
+    with pytest.raises(ValueError, match=message):
+        boardenvs.register_game(game_id, factory)
+    assert list(games.GAMES) == known
+
+
+def test_the_parameters_of_a_registered_factory_are_the_rules() -> None:
+    boardenvs.register_game("tilted", partial(Othello, id="tilted"))
+    try:
+        assert games.parameters("tilted") == ["holes"]
+        game = games.make("tilted:holes=256")
+        assert (game.id, game.holes) == ("tilted", 256)
+        assert games.spec_of(game) == "tilted:holes=256"
+    finally:
+        games.GAMES._factories.pop("tilted")
+
+
+# ---- environments of any game --------------------------------------------------------------------
+
+
+def test_environments_take_a_text_or_a_game() -> None:
+    for given in (PLACE, ThreeInARow()):
+        assert boardenvs.env(given).game == ThreeInARow()
+        assert boardenvs.raw_env(given, reward="zero_sum").game == ThreeInARow()
+        assert boardenvs.parallel_env(given).game == ThreeInARow()
+        assert boardenvs.vec_env(given, 5).num_envs == 5
+    assert boardenvs.env("wolf_and_sheep", rules="described").game == WolfAndSheep(
+        rules="described"
+    )
+    with pytest.raises(TypeError, match=r"unknown option of three_in_a_row_v0 'rewards'. Did you"):
+        boardenvs.env(ThreeInARow(), rewards="goal")
+    with pytest.raises(TypeError, match=r"unknown option of wolf_and_sheep_v0 'rule'. Did you"):
+        boardenvs.env("wolf_and_sheep", rule="described")
+
+
+@pytest.mark.parametrize("text", ["positional", "alphabeta:depth=2"])
+def test_who_needs_a_heuristic_says_what_to_write(text: str) -> None:
+    agent = make_agent(text)
+    with pytest.raises(
+        ValueError, match=r"write ThreeInARow.evaluate\(self, own, opp, to_move, ply"
+    ):
+        boardenvs.agents.check_game(agent, ThreeInARow())
+    boardenvs.agents.check_game(agent, Othello())
+
+
+# ---- Reversi -------------------------------------------------------------------------------------
+
+
+def test_reversi_is_played_by_othellos_policy() -> None:
+    reversi, othello = games.make("reversi"), games.make("othello")
+    assert trained_policy(reversi).game == othello
+    state = reversi.init(3)
+    for _ in range(6):
+        chosen = [
+            make_agent("trained").act(game, state, np.random.default_rng(0))
+            for game in (reversi, othello)
+        ]
+        assert chosen[0].tolist() == chosen[1].tolist()
+        state = reversi.step(state, chosen[0])
+    with pytest.raises(ValueError, match="there is no trained policy"):
+        trained_policy(Othello(holes=1))
+
+
+def test_policies_of_games_that_are_not_registered(tmp_path: Path, monkeypatch) -> None:
+    from test_policy import random_policy
+
+    path = tmp_path / "policy.npz"
+    save_policy(random_policy(ThreeInARow()), path)
+    assert load_policy(path).game == ThreeInARow()
+    kept: ModuleType = sys.modules["three_in_a_row"]
+    monkeypatch.delitem(sys.modules, "three_in_a_row")
+    with pytest.raises(PolicyFileError, match="which a file does not import"):
+        load_policy(path)
+    sys.modules["three_in_a_row"] = kept
