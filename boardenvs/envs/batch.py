@@ -207,7 +207,7 @@ class Batch:
         if self.seat in self.game.roles:
             return np.full(len(rows), self.game.roles.index(self.seat), np.int8)
         first = mix(self._keys[rows])
-        numbers = (
+        numbers: IntArray = (
             first + self._games[rows]
             if self.seat == "alternating"
             else mix(self._keys[rows] + self._games[rows] * np.uint64(GOLDEN))

@@ -156,9 +156,9 @@ def _statements(module: ModuleType) -> list[ast.stmt]:
             name = ast.alias(statement.name)
             statements.append(ast.ImportFrom(module.__name__, [name], 0, lineno=1, col_offset=0))
             ast.fix_missing_locations(statements[-1])
-        elif isinstance(statement, (ast.Assign, ast.Import)):
-            statements.append(statement)
-        elif isinstance(statement, ast.ImportFrom) and _is_import_of_classes(statement):
+        elif isinstance(statement, (ast.Assign, ast.Import)) or (
+            isinstance(statement, ast.ImportFrom) and _is_import_of_classes(statement)
+        ):
             statements.append(statement)
     return statements
 

@@ -5,11 +5,11 @@ What is in `compiled` is compiled together with the rules; `engine` and `trees` 
 """
 
 from boardenvs.search.analysis import Analysis, analyse
-from boardenvs.search.compiled.root import SearchResults
 from boardenvs.search.engine import Engine, engine_for
 from boardenvs.search.evaluator import Evaluator
 from boardenvs.search.limits import Limits
 from boardenvs.search.playouts import play_out
+from boardenvs.search.results import SearchResults
 from boardenvs.search.trees import search_trees
 
 __all__ = [

@@ -15,15 +15,16 @@ from boardenvs.game.state import IntArray, Position, State, WordArray, stack
 from boardenvs.kernel import get_backend
 from boardenvs.kernel.backend import Backend
 from boardenvs.kernel.link import array_for_loops
-from boardenvs.search.compile import compile_for
 from boardenvs.search.compiled import root
 from boardenvs.search.compiled.alphabeta import SearchMemory
 from boardenvs.search.compiled.counters import COUNTERS, LIMIT
 from boardenvs.search.compiled.moves import MoveStack
-from boardenvs.search.compiled.root import Budget, Roots, SearchResults
+from boardenvs.search.compiled.root import Budget, Roots
 from boardenvs.search.compiled.transposition import SLOT, TranspositionTable
+from boardenvs.search.compiler import compile_for
 from boardenvs.search.limits import Limits
 from boardenvs.search.memory import flat, numbers, position_size, position_words, words
+from boardenvs.search.results import SearchResults
 
 _SLOTS = 1 << 20  # of the transposition table, which has 32 MB
 _LISTS = 128  # of moves, by distance: an end of 64 empty squares with a pass after each move
@@ -149,22 +150,25 @@ class Engine:
 
         Returns where among the rows it ended.
         """
-        search = self._compiled.search_positions
-        arguments = (
-            call.roots, call.rows, call.first, int(call.to_the_end), call.budget, self._memory,
-            call.results,
-        )  # fmt: skip
+
+        def search() -> int:
+            roots, rows, budget, results, first, to_the_end = call
+            ended: int = self._compiled.search_positions(
+                roots, rows, first, int(to_the_end), budget, self._memory, results
+            )
+            return ended
+
         if seconds is None:
-            return int(search(*arguments))
+            return search()
         with ThreadPoolExecutor(1) as pool:
-            work = pool.submit(search, *arguments)
+            work = pool.submit(search)
             try:
                 wait([work], min(seconds, threading.TIMEOUT_MAX))
             finally:
                 while not work.done():
                     self._memory.counters[LIMIT] = 0
                     wait([work], _REMINDER)
-        return int(work.result())
+        return work.result()
 
     def _compile(self) -> None:
         """Search once, so that no search's time is spent on compiling."""

@@ -11,11 +11,11 @@ from boardenvs.game.contract import Game
 from boardenvs.game.state import FloatArray, IntArray, State, WordArray, take
 from boardenvs.kernel import get_backend
 from boardenvs.kernel.link import array_for_loops
-from boardenvs.search.compile import compile_for
 from boardenvs.search.compiled import simulations
 from boardenvs.search.compiled.mcts import Selection
 from boardenvs.search.compiled.simulations import Leaves
 from boardenvs.search.compiled.tree import Tree
+from boardenvs.search.compiler import compile_for
 from boardenvs.search.evaluator import Evaluator
 from boardenvs.search.memory import (
     flat,
@@ -188,7 +188,9 @@ class _Trees:
         if get_backend() == "numpy":
             return play_out(self._game, state, seeds)
         values: FloatArray = np.zeros(len(seeds))
-        self._compiled.play_out(flat(position_words(state)), self._tree.position_size, seeds, values)
+        self._compiled.play_out(
+            flat(position_words(state)), self._tree.position_size, seeds, values
+        )
         return values
 
     def read(self, visits: IntArray, totals: FloatArray) -> None:

@@ -25,7 +25,8 @@ class Selection(NamedTuple):
 def next_seed(row: int, tree: Tree) -> Word:
     """The tree's next seed."""
     tree.seeds[row] = wrap(tree.seeds[row] + word(GOLDEN))
-    return mix(tree.seeds[row])
+    seed: Word = mix(tree.seeds[row])
+    return seed
 
 
 def select(row: int, seed: Word, selection: Selection, tree: Tree, path: Array) -> tuple[int, int]:

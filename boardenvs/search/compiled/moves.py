@@ -9,14 +9,13 @@ from boardenvs.kernel.loops import (
     ONE,
     ZERO,
     Array,
-    Word,
     legal_words,
     number,
     popcount,
     trailing_zeros,
     word,
 )
-from boardenvs.search.compiled.position import play, load_position, save_position
+from boardenvs.search.compiled.position import load_position, play, save_position
 from boardenvs.search.compiled.values import INFINITE, final_value, static_value
 
 

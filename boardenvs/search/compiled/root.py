@@ -17,6 +17,7 @@ from boardenvs.search.compiled.moves import (
 from boardenvs.search.compiled.position import load_position
 from boardenvs.search.compiled.transposition import NO_MOVE, new_search
 from boardenvs.search.compiled.values import DECIDED, INFINITE
+from boardenvs.search.results import SearchResults
 from boardenvs.utils.splitmix import GOLDEN, mix
 
 
@@ -35,16 +36,6 @@ class Budget(NamedTuple):
     depth: int  # plies; to the end, the empty squares
     nodes: int  # a position, about
     nodes_a_call: int  # once they are spent no other position is begun
-
-
-class SearchResults(NamedTuple):
-    """What searches found, one a row."""
-
-    action: Array  # (B,) int64: the best; noop where the game is over
-    value: Array  # (B,) int64: see `Engine.search`
-    depth: Array  # (B,) int64: plies searched for it; empty squares where solved to the end
-    exact: Array  # (B,) int64: 1 where no heuristic had a say in the value
-    nodes: Array  # (B,) int64: positions generated
 
 
 @entry
@@ -95,12 +86,8 @@ def solve(
 ) -> None:
     """Search to the end of the game, with so many empty squares."""
     end = number(1)
-    value = search(
-        root, squares, number(-INFINITE), number(INFINITE), number(0), end, memory
-    )
-    results.action[row] = principal_variation_move(
-        root, squares, value, number(0), end, memory
-    )
+    value = search(root, squares, number(-INFINITE), number(INFINITE), number(0), end, memory)
+    results.action[row] = principal_variation_move(root, squares, value, number(0), end, memory)
     results.value[row] = value
     results.depth[row] = squares
     results.exact[row] = 1 - memory.counters[ABORTED]

@@ -37,7 +37,8 @@ def new_search(table: TranspositionTable) -> None:
 
 def tag_of(distance: int, table: TranspositionTable) -> Word:
     """What marks slots of this search and distance."""
-    return (table.generation[0] << word(8)) | word(distance)
+    tag: Word = (table.generation[0] << word(8)) | word(distance)
+    return tag
 
 
 def bucket_of(position: Position, distance: int, table: TranspositionTable) -> int:
@@ -62,7 +63,9 @@ def probe(position: Position, tag: Word, bucket: int, table: TranspositionTable)
     return -1
 
 
-def store(position: Position, tag: Word, bucket: int, data: Word, table: TranspositionTable) -> None:
+def store(
+    position: Position, tag: Word, bucket: int, data: Word, table: TranspositionTable
+) -> None:
     """Keep data: in the first slot if they are of a deeper search, else in the second."""
     slots, slot = table.slots, bucket
     old = slots[slot + TAG]

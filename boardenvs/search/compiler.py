@@ -9,7 +9,6 @@ from threading import Lock
 from types import ModuleType, SimpleNamespace
 
 from boardenvs.game.contract import Game
-from boardenvs.kernel import Bits, Kernel
 from boardenvs.kernel.backend import Backend
 from boardenvs.kernel.link import link
 
@@ -31,19 +30,17 @@ def compile_for(game: Game, backend: Backend, module: ModuleType) -> SimpleNames
 def _compile_for(game: Game, backend: Backend, module: ModuleType) -> SimpleNamespace:
     if not find_spec("numba"):
         warnings.warn(_SLOW, stacklevel=3)
-    rules = {name: getattr(game.kernels, name) for name in ("advance", "arrive", "points", "sample")}
-    rules["evaluate"] = game.kernels.evaluate if game.has_heuristic else _NO_HEURISTIC
+    kernels = game.kernels
+    rules = {
+        "advance": kernels.advance,
+        "arrive": kernels.arrive,
+        "sample": kernels.sample,
+        "points": kernels.points,
+        "evaluate": kernels.evaluate,
+    }
     constants = {
         "legal_words": game.action_planes + 1,
         "max_ply": _NO_CAP if game.max_plies is None else game.max_plies,
         "margin_counts": game.margin_counts,
     }
     return link(module, rules, constants)
-
-
-def _equal(own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[Bits, Bits]:
-    """Neither side is better off."""
-    return 0, 0
-
-
-_NO_HEURISTIC = Kernel(_equal, 4, "evaluate")
