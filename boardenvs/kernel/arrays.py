@@ -33,13 +33,15 @@ _UFUNCS: dict[str, np.ufunc] = {
     "not": np.bitwise_not,
     "popcount": np.bitwise_count,
 }
+# Their results depend on the width of their operands.
+_WRAPPING = ("not", "add", "sub", "mul", "shl")
 
 
 class ArrayProgram:
     """A program traced with target "batch". Call it with inputs (B,) and outputs (B,), to write.
 
-    Inputs are unsigned, and of 64 bits where they index a Table. Outputs may be strided and may
-    be of any integer or boolean dtype, but must not overlap the inputs.
+    Inputs are unsigned, of any width. Outputs may be strided and may be of any integer or boolean
+    dtype, but must not overlap the inputs.
     """
 
     def __init__(self, program: Program, name: str) -> None:
@@ -133,6 +135,8 @@ class _Writer:
         for k, output in enumerate(program.outputs):
             body.append(f"    copyto(outputs[{k}], {self._text[output]}, 'unsafe')")
         self.namespace["copyto"] = np.copyto
+        for i in sorted(self._to_widen(alive)):
+            body.insert(0, f"    {self._text[i]} = {self._text[i]}.astype('Q', copy=False)")
         for prefix, count, source in (
             ("i", program.num_inputs, "inputs"),
             ("b", self.num_buffers, "buffers"),
@@ -141,6 +145,19 @@ class _Writer:
                 names = ", ".join(f"{prefix}{k}" for k in range(count))
                 self.lines.append(f"    ({names},) = {source}")
         self.lines += body
+
+    def _to_widen(self, alive: Sequence[bool]) -> set[int]:
+        """The inputs that must have 64 bits: those that index a Table, and those of an operation
+        that has no wider operand and whose result depends on its width.
+        """
+        nodes = self.program.nodes
+        found: set[int] = set()
+        for i, node in enumerate(nodes):
+            inputs = [a for a in node.args if nodes[a].op == "input"]
+            alone = node.op in _WRAPPING and len(inputs) == len(node.args)
+            if alive[i] and (node.op == "lookup" or alone):
+                found.update(inputs)
+        return found
 
     def _take_buffer(self) -> int:
         if self._free:
