@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -79,15 +80,24 @@ def _parameters(game_id: str) -> str:
     return "\n".join(f"{key}={write_value(value)}" for key, value in defaults(game_id).items())
 
 
+def _page_of(game: Game) -> str:
+    """What is written about a game: in its public module, or else by its class."""
+    from boardenvs.envs.factory import env_name
+    from boardenvs.games import BUILT_IN, name_of
+
+    name = name_of(game)
+    if name in BUILT_IN:
+        return importlib.import_module(f"boardenvs.{env_name(game)}").__doc__ or ""
+    return f"# {name}\n\n{inspect.getdoc(game) or ''}"
+
+
 def _print_page(console: Console, game: Game) -> None:
     from rich.markdown import Markdown
     from rich.text import Text
 
-    from boardenvs.envs.factory import env_name
     from boardenvs.games import spec_of
     from boardenvs.render import to_ansi
 
-    module = importlib.import_module(f"boardenvs.{env_name(game)}")
-    console.print(Markdown(module.__doc__ or "", code_theme="ansi_dark"))
+    console.print(Markdown(_page_of(game), code_theme="ansi_dark"))
     console.print(f"\n[bold]{spec_of(game)}[/] at the start:\n")
     console.print(Text.from_ansi(to_ansi(game, game.start(), legal=True)))
