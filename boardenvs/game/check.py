@@ -48,8 +48,13 @@ def check_rules(game: Game, seed: int = 0, num_games: int = 20, max_plies: int =
 
 
 def is_symmetric(game: Game, symmetry: Symmetry, position: Position) -> bool:
-    """Whether legal actions, end, result and successors of the position's image are the images."""
-    other = _image(game, symmetry, position)
+    """Whether the position's image is one of the game, and its legal actions, end, result and
+    successors are the images of the position's.
+    """
+    try:
+        other = _image(game, symmetry, position)
+    except PositionError:
+        return False
     actions = game.action_images(symmetry)
     legal = position.legal_actions()
     return (
