@@ -97,6 +97,7 @@ def _check_position(game: Game, position: Position) -> None:
     with _at(game, position):
         for check in (
             _check_squares,
+            _check_successors,
             _check_names,
             _check_text,
             _check_observation,
@@ -127,6 +128,15 @@ def _check_squares(game: Game, position: Position) -> None:
     except PositionError as error:
         raise RulesError(f"play reaches a position that is refused: {error}") from error
     _compare("the position, set up anew,", again, position)
+
+
+def _check_successors(game: Game, position: Position) -> None:
+    for action in position.legal_actions():
+        try:
+            _check_squares(game, game.next(position, action))
+        except RulesError as error:
+            name = game.action_name(action, position)
+            raise RulesError(f"after {name} {error}") from error
 
 
 def _check_names(game: Game, position: Position) -> None:
@@ -180,14 +190,13 @@ def _played(game: Game, position: Position) -> tuple[Any, ...]:
 def _check_heuristic(game: Game, position: Position) -> None:
     if not game.has_heuristic or position.terminated:
         return
-    value = _value(game, position)
-    if abs(value) >= MAX_VALUE:
-        raise RulesError(f"evaluate says {value}: it must stay below {MAX_VALUE} either way")
+    words = game.kernels.evaluate.one(*position[:2], *position[3:5])
+    if max(words) >= MAX_VALUE:
+        raise RulesError(f"evaluate returns {words}: both words must be below {MAX_VALUE}")
 
 
 def _value(game: Game, position: Position) -> int:
-    own, opp, _, to_move, ply, _ = position
-    mine, theirs = game.kernels.evaluate.one(own, opp, to_move, ply)
+    mine, theirs = game.kernels.evaluate.one(*position[:2], *position[3:5])
     return mine - theirs
 
 

@@ -15,20 +15,7 @@ from functools import reduce
 from operator import add
 from typing import ClassVar
 
-from boardenvs.board import (
-    IDENTITY,
-    MIRROR,
-    NE,
-    NW,
-    RANK_1,
-    SE,
-    SW,
-    N,
-    S,
-    Symmetry,
-    from_squares,
-    step,
-)
+from boardenvs.board import IDENTITY, MIRROR, NE, NW, RANK_1, SE, SW, N, S, Symmetry, step
 from boardenvs.game import BLACK, WHITE, Game, Look, Moving, PositionError
 from boardenvs.kernel import ALL, Bits, Table, nonzero, popcount, spread
 
@@ -72,8 +59,7 @@ class Breakthrough(Game):
         return IDENTITY, MIRROR
 
     def setup(self) -> tuple[int, int]:
-        ranks = [from_squares([file + rank for file in "abcdefgh"]) for rank in "1278"]
-        return ranks[2] | ranks[3], ranks[0] | ranks[1]
+        return RANK_1 << 48 | RANK_1 << 56, RANK_1 | RANK_1 << 8
 
     def moves(self, own: Bits, opp: Bits, to_move: Bits) -> tuple[Bits, ...]:
         white = spread(to_move)
