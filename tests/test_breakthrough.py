@@ -153,7 +153,7 @@ def test_a_race_that_is_won() -> None:
 
 @pytest.mark.usefixtures("backend")
 def test_tree_search_takes_what_wins_and_stops_what_would() -> None:
-    wins = parse_position(GAME, "8/8/7b/8/8/8/b7/1w6 black 20")
+    wins = parse_position(GAME, "8/7w/7b/8/8/8/b7/8 black 20")
     stops = parse_position(GAME, "8/1w6/8/8/8/5b2/2b5/3w4 white 21")  # white wins, or captures
     agent = make_agent("mcts:rollouts=300")
     for position in (wins, stops):

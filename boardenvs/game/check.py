@@ -156,22 +156,18 @@ def _check_text(game: Game, position: Position) -> None:
 
 
 def _check_observation(game: Game, position: Position) -> None:
-    """A position that looks the same with the other side to move, or a ply later, is the same."""
-    for to_move, ply in (
-        (1 - position.to_move, position.ply),
-        (position.to_move, position.ply + 1),
+    """With the other side to move, or a ply later, a position looks different or plays the same."""
+    own, opp, _, to_move, ply, _ = position
+    for what, role, count in (
+        ("whose turn it is", 1 - to_move, ply),
+        ("how many plies are played", to_move, ply + 1),
     ):
-        squares = (position.own, position.opp)[:: -1 if to_move else 1]
         try:
-            other = game.position(squares, to_move, ply)
+            other = game.position((opp, own) if role else (own, opp), role, count)
         except PositionError:
             continue
-        if _seen(game, other) == _seen(game, position) and _played(game, other) != _played(
-            game, position
-        ):
-            what = (
-                "whose turn it is" if to_move != position.to_move else "how many plies are played"
-            )
+        same = _seen(game, other) == _seen(game, position)
+        if same and _played(game, other) != _played(game, position):
             raise RulesError(
                 f"planes do not tell {what}, on which actions, the end or the result depend"
             )
