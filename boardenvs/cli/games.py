@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import inspect
 from typing import TYPE_CHECKING, Annotated
 
@@ -83,14 +82,14 @@ def _parameters(game_id: str) -> str:
 
 
 def _page_of(game: Game) -> str:
-    """What is written about a game: on its public module, or on its class where it has none."""
+    """What is written about a game: in its public module, or else by its class."""
     from boardenvs.envs.factory import env_name
     from boardenvs.games import BUILT_IN, name_of
 
     name = name_of(game)
     if name in BUILT_IN:
         return importlib.import_module(f"boardenvs.{env_name(game)}").__doc__ or ""
-    return f"# {name}\n\n{inspect.getdoc(type(game)) or ''}"
+    return f"# {name}\n\n{inspect.getdoc(game) or ''}"
 
 
 def _print_page(console: Console, game: Game) -> None:
