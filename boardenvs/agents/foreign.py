@@ -27,6 +27,7 @@ from boardenvs.agents.base import Agent
 from boardenvs.game.contract import Game
 from boardenvs.game.state import IntArray, State
 from boardenvs.utils.imports import import_object
+from boardenvs.utils.checks import quote
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def adapt(given: object) -> Agent:
         return cast(Agent, given)
     if not callable(given):
         raise TypeError(
-            f"{given!r} is no agent: it must have act(game, state, rng), or be a function, "
+            f"{quote(given)} is no agent: it must have act(game, state, rng), or be a function, "
             "policy(observation, agent) of one board or act(game, state, rng)"
         )
     match _arguments(given):
@@ -96,7 +97,7 @@ def load_agent(target: str) -> Agent:
     try:
         return adapt(found)
     except TypeError as error:
-        raise ValueError(f"{target!r} is no agent: {error}") from error
+        raise ValueError(f"{quote(target)} is no agent: {error}") from error
 
 
 def _arguments(function: Callable[..., Any]) -> int:

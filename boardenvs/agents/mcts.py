@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +14,9 @@ from boardenvs.game.contract import Game
 from boardenvs.game.state import IntArray, State, take
 from boardenvs.search.evaluator import Evaluator
 from boardenvs.search.trees import search_trees
-from boardenvs.utils.checks import is_whole
+from boardenvs.utils.checks import is_number, is_whole, quote
+
+MAX_ROLLOUTS = 10_000_000  # a tree of so many takes some 20 GB
 
 
 @dataclass(frozen=True)
@@ -35,12 +38,15 @@ class MCTSAgent:
     evaluator: Evaluator | None = None
 
     def __post_init__(self) -> None:
-        if not is_whole(self.rollouts, 1):
-            raise ValueError(f"rollouts is {self.rollouts!r}: it must be 1 or more")
+        if not is_whole(self.rollouts, 1, MAX_ROLLOUTS):
+            raise ValueError(
+                f"rollouts is {quote(self.rollouts)}: it must be 1 or more, at most "
+                f"{MAX_ROLLOUTS}, and whole"
+            )
         if not is_whole(self.leaves, 1):
-            raise ValueError(f"leaves is {self.leaves!r}: it must be 1 or more")
-        if not self.c >= 0:
-            raise ValueError(f"c is {self.c!r}: it must be 0 or more")
+            raise ValueError(f"leaves is {quote(self.leaves)}: it must be 1 or more")
+        if not is_number(self.c, 0, sys.float_info.max):
+            raise ValueError(f"c is {quote(self.c)}: it must be 0 or more, and finite")
 
     def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
         seeds = rng.integers(1 << 64, size=len(state.ply), dtype=np.uint64)

@@ -69,26 +69,27 @@ def save_policy(policy: Policy, path: Path | str, *, stored: str = "float16") ->
 def load_policy(path: Path | str) -> Policy:
     """The policy in a file of `save_policy`; PolicyFileError, which says why, if there is none."""
     path = Path(path)
+    name = cut(str(path), 300)
     try:
         with zipfile.ZipFile(path) as archive:
             about = _read_metadata(archive)
             if not isinstance(about, dict) or "format" not in about:
                 raise ValueError("its metadata name no format")
             if about["format"] == FORMAT:
-                return _assemble(about, archive, str(path))
+                return _assemble(about, archive, name)
     except PolicyFileError:
         raise
     except FileNotFoundError:
-        raise PolicyFileError(f"there is no policy file {path}") from None
+        raise PolicyFileError(f"there is no policy file {name}") from None
     except OSError as error:
-        raise PolicyFileError(f"policy file {path} cannot be read: {error}") from None
+        raise PolicyFileError(f"policy file {name} cannot be read: {error.strerror}") from None
     except _DAMAGE as error:
         raise PolicyFileError(
-            f"{path} is no policy file, or is damaged ({cut(str(error), 200)}): it must be an .npz "
+            f"{name} is no policy file, or is damaged ({cut(str(error), 200)}): it must be an .npz "
             "file as boardenvs writes it"
         ) from None
     raise PolicyFileError(
-        f"{path} has format {cut(repr(about['format']))}, written by boardenvs "
+        f"{name} has format {cut(repr(about['format']))}, written by boardenvs "
         f"{cut(str(about.get('boardenvs')))}: this version reads format {FORMAT}"
     )
 

@@ -19,7 +19,7 @@ from boardenvs.envs.seats import check_seat, draw_seats
 from boardenvs.envs.starts import Starts
 from boardenvs.game.contract import ILLEGAL_ACTION_REWARD, Game, goal_to_reward
 from boardenvs.game.state import BoolArray, FloatArray, Int8Array, IntArray, State, put, take
-from boardenvs.utils.checks import is_whole
+from boardenvs.utils.checks import is_whole, quote
 from boardenvs.utils.splitmix import mix
 
 # How often a game is set up anew because the opponent's first ply ended it.
@@ -65,7 +65,7 @@ class Batch:
         autoreset: AutoresetMode = AutoresetMode.SAME_STEP,
     ) -> None:
         if not is_whole(size, 1):
-            raise ValueError(f"num_envs is {size!r}: it must be a whole number, 1 or more")
+            raise ValueError(f"num_envs is {quote(size)}: it must be a whole number, 1 or more")
         check_seat(game, seat)
         self.game = game
         self.size = size

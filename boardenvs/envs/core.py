@@ -17,7 +17,7 @@ from boardenvs.game.contract import ILLEGAL_ACTION_REWARD, WIN, Game, goal_to_re
 from boardenvs.game.errors import PositionError, illegal_action
 from boardenvs.game.state import Int8Array, Position
 from boardenvs.kernel import ALL
-from boardenvs.utils.checks import check_name, unknown
+from boardenvs.utils.checks import check_name, quote, unknown
 
 Reward: TypeAlias = Literal["goal", "zero_sum"]
 RenderMode: TypeAlias = Literal["human", "ansi", "rgb_array"]
@@ -116,7 +116,7 @@ class BoardEnv:
     def _start(self, options: Mapping[str, Any] | None) -> None:
         """Set the board up, at `options["position"]` where that is given."""
         if options is not None and not isinstance(options, Mapping):
-            raise TypeError(f'options is {options!r}: it must be a dict, {{"position": ...}}')
+            raise TypeError(f'options is {quote(options)}: it must be a dict, {{"position": ...}}')
         for name in options or ():
             if name != "position":
                 # Not an error: PettingZoo's api_test demands that strange options do no harm.
@@ -138,7 +138,7 @@ class BoardEnv:
                 f"{fen.write_position(self.game, self.game.start())!r} or a Position"
             )
         if position.terminated or self.game.is_truncated(position):
-            raise PositionError(f"the game is over in position {given!r}: nothing is left to play")
+            raise PositionError(f"the game is over in position {quote(given)}: nothing is left to play")
         return position
 
     def _checked(self, action: Any) -> int:
@@ -147,7 +147,7 @@ class BoardEnv:
             number = operator.index(action)
         except TypeError:
             raise TypeError(
-                f"action {action!r} is a {type(action).__name__}: it must be an int from 0 to "
+                f"action {quote(action)} is a {type(action).__name__}: it must be an int from 0 to "
                 f"{self.game.noop}" + (", None is for agents that are out" * (action is None))
             ) from None
         if not 0 <= number <= self.game.noop:

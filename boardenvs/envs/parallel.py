@@ -9,7 +9,7 @@ from pettingzoo import ParallelEnv
 
 from boardenvs.envs.core import BoardEnv, RenderMode, ResetNeededError, Reward
 from boardenvs.game.contract import Game
-from boardenvs.utils.checks import unknown
+from boardenvs.utils.checks import quote, unknown
 
 
 class BoardParallelEnv(BoardEnv, ParallelEnv):
@@ -92,7 +92,7 @@ class BoardParallelEnv(BoardEnv, ParallelEnv):
     def _chosen(self, actions: Mapping[str, Any]) -> list[int]:
         """The actions by role, checked for being actions at all."""
         if not isinstance(actions, Mapping):
-            raise TypeError(f"actions are {actions!r}: they must be a dict, one action an agent")
+            raise TypeError(f"actions are {quote(actions)}: they must be a dict, one action an agent")
         for agent in actions:
             if agent not in self.possible_agents:
                 raise ValueError(unknown("agent", agent, self.possible_agents))

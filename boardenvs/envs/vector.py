@@ -16,7 +16,7 @@ from boardenvs.envs.core import Reward
 from boardenvs.envs.opponent import Opponent
 from boardenvs.game.contract import DRAW, Game
 from boardenvs.game.state import BoolArray, FloatArray, Int8Array, IntArray
-from boardenvs.utils.checks import check_name, unknown
+from boardenvs.utils.checks import check_name, quote, unknown
 
 
 class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
@@ -101,7 +101,7 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
             self.batch.restart()
         else:
             if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
-                raise TypeError(f"reset_mask is {mask!r}: it must be a numpy array of bool")
+                raise TypeError(f"reset_mask is {quote(mask)}: it must be a numpy array of bool")
             if mask.shape != (self.num_envs,) or not mask.any():
                 raise ValueError(
                     f"reset_mask has shape {mask.shape} and {mask.sum()} rows set: it must have "

@@ -37,7 +37,7 @@ from boardenvs.game.state import (
     state_words,
 )
 from boardenvs.kernel import ALL, Bits
-from boardenvs.utils.checks import is_whole
+from boardenvs.utils.checks import is_whole, quote
 
 WIN, DRAW, LOSS = 100.0, 50.0, 0.0
 MAX_PLY = 1 << 30  # of a position to start from: batches count plies in 32 bits
@@ -216,12 +216,15 @@ class Game(ABC):
 
         Raises PositionError where the squares, the side to move or the ply are impossible.
         """
-        if not all(is_whole(bits, 0, ALL) for bits in squares) or squares[0] & squares[1]:
-            raise PositionError(f"{squares} are not two disjoint sets of squares (64-bit words)")
+        given = squares if isinstance(squares, Sequence) and len(squares) == 2 else (None, None)
+        if not all(is_whole(bits, 0, ALL) for bits in given) or squares[0] & squares[1]:
+            raise PositionError(f"{quote(squares)} are not two disjoint sets of squares (64-bit words)")
         if not is_whole(to_move, 0, 1):
-            raise PositionError(f"to_move is {to_move!r}: it must be 0 or 1, an index of roles")
+            raise PositionError(
+                f"to_move is {quote(to_move)}: it must be 0 or 1, an index of roles"
+            )
         if not is_whole(ply, 0, MAX_PLY):
-            raise PositionError(f"ply is {ply!r}: it must be 0 or more, and at most 2**30")
+            raise PositionError(f"ply is {quote(ply)}: it must be 0 or more, and at most 2**30")
         on_holes = (squares[0] | squares[1]) & self.holes
         if on_holes:
             names = ", ".join(bitboard.square_name(s) for s in bitboard.squares_of(on_holes))

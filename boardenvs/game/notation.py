@@ -23,6 +23,7 @@ from boardenvs.board.bitboard import (
     steps,
 )
 from boardenvs.board.symmetry import Symmetry
+from boardenvs.utils.checks import quote
 
 if TYPE_CHECKING:
     from boardenvs.game.contract import Game
@@ -86,7 +87,7 @@ class Placing(Notation):
             return 64
         match = re.fullmatch(r"(\d) (\d)", text)
         if match is None:
-            raise ValueError(f'{text!r} is no move: moves are written "4 3" or "noop"')
+            raise ValueError(f'{quote(text)} is no move: moves are written "4 3" or "noop"')
         return square_of(int(match[1]), int(match[2]))
 
     def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
@@ -185,7 +186,7 @@ class Moving(Notation):
         for square in range(64):
             if self._write_cell(square) == text:
                 return square
-        raise ValueError(f"{text!r} is no cell: cells are written like {self._write_cell(0)!r}")
+        raise ValueError(f"{quote(text)} is no cell: cells are written like {self._write_cell(0)!r}")
 
     def _parse(self, text: str, ends: list[str], parse: Callable[[str], int], example: str) -> int:
         names = [d.name for d in self.directions]
@@ -198,7 +199,7 @@ class Moving(Notation):
                 raise ValueError(f"no piece goes {name}: directions are {', '.join(names)}")
             return 64 * names.index(name) + source
         except ValueError as error:
-            raise ValueError(f"{text!r} is no move like {example}: {error}") from None
+            raise ValueError(f"{quote(text)} is no move like {example}: {error}") from None
 
 
 def xy(square: int) -> tuple[int, int]:

@@ -43,7 +43,7 @@ from boardenvs.game.errors import PositionError
 from boardenvs.game.look import BLACK, WHITE, Look
 from boardenvs.game.notation import Moving
 from boardenvs.kernel import ALL, Bits, Table, guard, less, nonzero, popcount, when
-from boardenvs.utils.checks import check_name, is_whole
+from boardenvs.utils.checks import check_name, is_whole, quote
 
 MEN = 12  # a side at the start, and so at most
 
@@ -100,7 +100,7 @@ class LinesOfAction(Game):
         check_name("rules", self.rules, _BLACK)
         if not is_whole(self.max_steps, 1, MAX_PLY):
             raise ValueError(
-                f"max_steps is {self.max_steps!r}: it must be 1 or more, at most 2**30, and whole"
+                f"max_steps is {quote(self.max_steps)}: it must be 1 or more, at most 2**30, and whole"
             )
 
     @property

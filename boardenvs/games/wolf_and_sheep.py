@@ -38,7 +38,7 @@ from boardenvs.game.errors import PositionError
 from boardenvs.game.notation import Moving
 from boardenvs.games.wolf_and_sheep_look import LOOK
 from boardenvs.kernel import ALL, Bits, Table, less, nonzero, popcount, spread
-from boardenvs.utils.checks import check_name, is_whole
+from boardenvs.utils.checks import check_name, is_whole, quote
 
 WOLF, SHEEP = 0, 1
 DIAGONAL = (NE, SE, SW, NW)
@@ -83,7 +83,7 @@ class WolfAndSheep(Game):
         check_name("rules", self.rules, STEPS)
         if self.max_plies is not None and not is_whole(self.max_plies, 1, MAX_PLY):
             raise ValueError(
-                f"max_plies is {self.max_plies!r}: it must be 1 or more, or None, at most 2**30, "
+                f"max_plies is {quote(self.max_plies)}: it must be 1 or more, or None, at most 2**30, "
                 "and whole"
             )
 
