@@ -100,6 +100,10 @@ class Batch:
         if isinstance(seeds, (int, np.integer)):
             keys = np.arange(self.size, dtype=np.uint64) + np.uint64(int(seeds) % (1 << 64))
         else:
+            if not isinstance(seeds, Sequence | np.ndarray) or not all(
+                isinstance(seed, int | np.integer) for seed in seeds
+            ):
+                raise TypeError(f"seeds are {quote(seeds)}: they must be ints, or one int")
             if len(seeds) != self.size:
                 raise ValueError(f"there are {len(seeds)} seeds for {self.size} games")
             keys = np.array([int(s) % (1 << 64) for s in seeds], np.uint64)

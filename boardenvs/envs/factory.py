@@ -123,7 +123,7 @@ def _make(maker: Callable[..., Env], game: str | Game, options: dict[str, Any]) 
     known = games.parameters(game) if isinstance(game, str) else []
     for name in rules:
         if name not in known:
-            title = game if isinstance(game, str) else game.id
+            title = game.id if isinstance(game, Game) else game
             raise TypeError(unknown(f"option of {title}_{VERSION}", name, [*own, *known]))
     made = games.make(game, **rules)
     given = {name: value for name, value in options.items() if name in own}

@@ -6,6 +6,7 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+from gymnasium.error import ResetNeeded
 
 from boardenvs.agents import agent_for
 from boardenvs.envs.aec import BoardAECEnv
@@ -57,16 +58,21 @@ class BoardSingleEnv(gymnasium.Env[Int8Array, np.int64]):
     ) -> tuple[Int8Array, dict[str, Any]]:
         """A new game, at `options["position"]` where given (see `boardenvs.game.fen`)."""
         super().reset(seed=seed)
+        self.board.reset(options=options)  # first: nothing changes where it refuses them
         if seed is not None:
             self._games = 0
         self._role = self._draw_role()
         self._games += 1
-        self.board.reset(options=options)
         self._reply()
         return self._seen()
 
     def step(self, action: np.int64 | int) -> tuple[Int8Array, float, bool, bool, dict[str, Any]]:
-        """The learner's ply and the opponent's answer; raises what `BoardAECEnv.step` raises."""
+        """The learner's ply and the opponent's answer.
+
+        Raises ResetNeeded where no game goes on, and for actions what `BoardAECEnv.step` raises.
+        """
+        if self.board.is_over:
+            raise ResetNeeded("the game is over: call reset() to begin another")
         self.board.step(action)
         self._reply()
         observation, info = self._seen()

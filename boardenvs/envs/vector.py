@@ -88,18 +88,15 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
         """New games in all rows, or in those of `options["reset_mask"]` (B,) bool.
 
         `seed` is one for each row, or one for the first row, the next one for the second and so
-        on; see `Batch.seed`. Raises TypeError or ValueError for a wrong mask.
+        on; see `Batch.seed`. Raises TypeError or ValueError for a wrong mask or seed.
         """
+        if options is not None and not isinstance(options, Mapping):
+            raise TypeError(f'options is {quote(options)}: it must be a dict, {{"reset_mask": ...}}')
         for key in options or ():
             if key != "reset_mask":
                 raise ValueError(unknown("reset option", key, ["reset_mask"]))
-        if seed is not None:
-            self.batch.seed(seed)
         mask = (options or {}).get("reset_mask")
-        if mask is None:
-            self._begun = True
-            self.batch.restart()
-        else:
+        if mask is not None:
             if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
                 raise TypeError(f"reset_mask is {quote(mask)}: it must be a numpy array of bool")
             if mask.shape != (self.num_envs,) or not mask.any():
@@ -109,7 +106,10 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
                 )
             if not self._begun:
                 raise ResetNeeded("call reset() without a mask first")
-            self.batch.restart(np.flatnonzero(mask))
+        if seed is not None:
+            self.batch.seed(seed)
+        self._begun = True
+        self.batch.restart(None if mask is None else np.flatnonzero(mask))
         return self._observe(), self._infos()
 
     def step(

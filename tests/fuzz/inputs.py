@@ -12,18 +12,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.database import DirectoryBasedExampleDatabase
 from oracle import CANARY
 
 CASES = int(os.environ.get("FUZZ_CASES", "0"))
+PHASES = [phase for phase in Phase if phase is not Phase.explain]  # which traces each line
 
 if CASES:
     settings.register_profile(
         "fuzz",
         max_examples=CASES,
         deadline=None,
+        phases=PHASES,
         derandomize=False,
         print_blob=True,
         database=DirectoryBasedExampleDatabase(Path(__file__).parent / "corpus"),
@@ -34,6 +36,7 @@ else:
         "fuzz",
         max_examples=200,
         deadline=None,
+        phases=PHASES,
         derandomize=True,
         suppress_health_check=list(HealthCheck),
     )

@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -50,10 +51,18 @@ def attempt(
         try:
             outcome = Outcome(call(), None)
         except errors as error:
-            _check_error(error)
+            problem = _problem(error)
             outcome = Outcome(None, error)
         except (Exception, SystemExit) as error:
-            raise AssertionError(f"{type(error).__name__} is none of {errors}: {error}") from error
+            problem = f"{type(error).__name__} is none of {errors}"
+            outcome = Outcome(None, error)
+        else:
+            problem = ""
+    # Not from within `except`: a report of this error would write out the other one too, which may
+    # be as long as the input is nested.
+    if outcome.error is not None and problem:
+        where = "".join(traceback.format_tb(outcome.error.__traceback__)[1:])
+        raise AssertionError(f"{problem}\n{where}{str(outcome.error)[:500]}")
     assert not faults, faults
     assert time.process_time() - cpu < SECONDS, f"{time.process_time() - cpu:.1f} s"
     grown = _peak_memory() - memory
@@ -61,18 +70,20 @@ def attempt(
     return outcome
 
 
-def _check_error(error: BaseException) -> None:
-    """That the message is ours, and short enough to be read."""
-    assert len(str(error)) <= MESSAGE, f"a message of {len(str(error))} characters"
+def _problem(error: BaseException) -> str:
+    """What is wrong with an error: its message must be ours, and short enough to be read."""
+    if len(str(error)) > MESSAGE:
+        return f"a message of {len(str(error))} characters"
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     if trace is None or isinstance(error, OSError):  # the system's words
-        return
+        return ""
     name, number = trace.tb_frame.f_code.co_filename, trace.tb_lineno
     line = linecache.getline(name, number).strip()
-    if name.startswith(_OURS):
-        assert line.startswith("raise "), f"{name}, line {number}, did not mean to raise: {error!r}"
+    if name.startswith(_OURS) and not line.startswith("raise "):
+        return f"{name}, line {number}, did not mean to raise {type(error).__name__}"
+    return ""
 
 
 # ---- what a call does besides --------------------------------------------------------------------
