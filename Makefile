@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint install clean
+.PHONY: demo test lint fuzz soak soak-short install clean
 
 # A short PPO self-play training on Othello; results in runs/demo/.
 demo: $(VENV)/.train
@@ -11,6 +11,20 @@ demo: $(VENV)/.train
 
 test: lint
 	$(BIN)/python -m pytest
+
+# Wrong inputs of all kinds, so many of each: `make fuzz FUZZ_CASES=1000`. Those that fail are kept
+# in tests/fuzz/corpus and tried first the next time.
+FUZZ_CASES ?= 10000
+fuzz: $(VENV)/.dev
+	FUZZ_CASES=$(FUZZ_CASES) $(BIN)/python -m pytest -o faulthandler_timeout=0 tests/fuzz
+
+# Kills, full disks, little memory and long runs: `make soak MINUTES=60`, a table at the end.
+MINUTES ?= 30
+soak: $(VENV)/.dev
+	$(BIN)/python tests/soak --minutes $(MINUTES)
+
+soak-short: $(VENV)/.dev
+	$(BIN)/python tests/soak --short
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -16,6 +16,7 @@ from boardenvs.cli import app
 from boardenvs.game import fen
 from boardenvs.games import make
 from boardenvs.records import make_record
+from boardenvs.tablebase import Tablebase
 
 START = fen.write_position(make("reversi"), make("reversi").start())
 LATE = "bbbbbbbb/bbbbbbbb/bbbbbbbb/bbbrbbbb/bbbbbbbb/bbbbbbbb/bbbbbbrr/bbbbbb2 red 58"
@@ -83,7 +84,9 @@ def is_long(words: list[str]) -> bool:
 @given(words=command_lines())
 def test_command_lines(folder: Path, words: list[str]) -> None:
     if not (folder / "right.jsonl").exists():
-        records.save(folder / "right.jsonl", [make_record(make("reversi"), [19, 18])])
+        for rules in ("classic", "described"):  # whose openings are judged by the tablebase
+            Tablebase.load(make("wolf_and_sheep", rules=rules))
+        records.save(folder / "right.jsonl", [make_record(make("reversi"), [20, 19])])
     if is_long(words):
         return
     result: Any
