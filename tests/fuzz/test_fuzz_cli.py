@@ -7,8 +7,8 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from inputs import GAMES, TEXTS, fuzzed, mutated, text, whole
-from oracle import CANARY, attempt
+from fuzz.inputs import GAMES, TEXTS, fuzzed, mutated, text, whole
+from fuzz.oracle import CANARY, attempt
 from typer.testing import CliRunner
 
 from boardenvs import records

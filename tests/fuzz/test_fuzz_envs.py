@@ -11,8 +11,8 @@ import gymnasium
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from inputs import GAMES, fuzzed, scalar, text, thing, value, whole
-from oracle import CANARY, attempt
+from fuzz.inputs import GAMES, fuzzed, scalar, text, thing, value, whole
+from fuzz.oracle import CANARY, attempt
 
 import boardenvs
 from boardenvs.envs.factory import single_env

@@ -16,8 +16,8 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from inputs import GAMES, NAMED_CODE, TEXTS, fuzzed, mutated, mutated_bytes, mutated_values, text
-from oracle import attempt
+from fuzz.inputs import GAMES, NAMED_CODE, TEXTS, fuzzed, mutated, mutated_bytes, mutated_values, text
+from fuzz.oracle import attempt
 from reference import REFERENCE, Board
 from test_policy import random_policy
 from test_policy_bounds import array, metadata

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inputs import GAMES, NAMED_CODE, WHOLE, fuzzed, mutated, thing, whole
-from oracle import CANARY, attempt
+from fuzz.inputs import GAMES, NAMED_CODE, WHOLE, fuzzed, mutated, thing, whole
+from fuzz.oracle import CANARY, attempt
 from reference import REFERENCE, Board
 from test_reference import any_board, check_position, words
 from variants import make, random_position
