@@ -21,10 +21,10 @@ fuzz: $(VENV)/.dev
 # Kills, full disks, little memory and long runs: `make soak MINUTES=60`, a table at the end.
 MINUTES ?= 30
 soak: $(VENV)/.dev
-	$(BIN)/python tests/soak --minutes $(MINUTES)
+	cd tests && ../$(BIN)/python -m soak --minutes $(MINUTES)
 
 soak-short: $(VENV)/.dev
-	$(BIN)/python tests/soak --short
+	cd tests && ../$(BIN)/python -m soak --short
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -26,8 +26,8 @@ import numpy as np
 from boardenvs.agents.base import Agent
 from boardenvs.game.contract import Game
 from boardenvs.game.state import IntArray, State
-from boardenvs.utils.imports import import_object
 from boardenvs.utils.checks import quote
+from boardenvs.utils.imports import import_object
 
 
 @dataclass(frozen=True)

@@ -138,7 +138,9 @@ class BoardEnv:
                 f"{fen.write_position(self.game, self.game.start())!r} or a Position"
             )
         if position.terminated or self.game.is_truncated(position):
-            raise PositionError(f"the game is over in position {quote(given)}: nothing is left to play")
+            raise PositionError(
+                f"the game is over in position {quote(given)}: nothing is left to play"
+            )
         return position
 
     def _checked(self, action: Any) -> int:

@@ -92,7 +92,9 @@ class BoardParallelEnv(BoardEnv, ParallelEnv):
     def _chosen(self, actions: Mapping[str, Any]) -> list[int]:
         """The actions by role, checked for being actions at all."""
         if not isinstance(actions, Mapping):
-            raise TypeError(f"actions are {quote(actions)}: they must be a dict, one action an agent")
+            raise TypeError(
+                f"actions are {quote(actions)}: they must be a dict, one action an agent"
+            )
         for agent in actions:
             if agent not in self.possible_agents:
                 raise ValueError(unknown("agent", agent, self.possible_agents))

@@ -91,7 +91,9 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
         on; see `Batch.seed`. Raises TypeError or ValueError for a wrong mask or seed.
         """
         if options is not None and not isinstance(options, Mapping):
-            raise TypeError(f'options is {quote(options)}: it must be a dict, {{"reset_mask": ...}}')
+            raise TypeError(
+                f'options is {quote(options)}: it must be a dict, {{"reset_mask": ...}}'
+            )
         for key in options or ():
             if key != "reset_mask":
                 raise ValueError(unknown("reset option", key, ["reset_mask"]))

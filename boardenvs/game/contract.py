@@ -218,7 +218,9 @@ class Game(ABC):
         """
         given = squares if isinstance(squares, Sequence) and len(squares) == 2 else (None, None)
         if not all(is_whole(bits, 0, ALL) for bits in given) or squares[0] & squares[1]:
-            raise PositionError(f"{quote(squares)} are not two disjoint sets of squares (64-bit words)")
+            raise PositionError(
+                f"{quote(squares)} are not two disjoint sets of squares (64-bit words)"
+            )
         if not is_whole(to_move, 0, 1):
             raise PositionError(
                 f"to_move is {quote(to_move)}: it must be 0 or 1, an index of roles"

@@ -186,7 +186,9 @@ class Moving(Notation):
         for square in range(64):
             if self._write_cell(square) == text:
                 return square
-        raise ValueError(f"{quote(text)} is no cell: cells are written like {self._write_cell(0)!r}")
+        raise ValueError(
+            f"{quote(text)} is no cell: cells are written like {self._write_cell(0)!r}"
+        )
 
     def _parse(self, text: str, ends: list[str], parse: Callable[[str], int], example: str) -> int:
         names = [d.name for d in self.directions]

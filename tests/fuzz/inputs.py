@@ -15,6 +15,7 @@ from typing import Any
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.database import DirectoryBasedExampleDatabase
+
 from fuzz.oracle import CANARY
 
 CASES = int(os.environ.get("FUZZ_CASES", "0"))

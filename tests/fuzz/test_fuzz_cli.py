@@ -7,8 +7,6 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from fuzz.inputs import GAMES, TEXTS, fuzzed, mutated, text, whole
-from fuzz.oracle import CANARY, attempt
 from typer.testing import CliRunner
 
 from boardenvs import records
@@ -17,6 +15,8 @@ from boardenvs.game import fen
 from boardenvs.games import make
 from boardenvs.records import make_record
 from boardenvs.tablebase import Tablebase
+from fuzz.inputs import GAMES, TEXTS, fuzzed, mutated, text, whole
+from fuzz.oracle import CANARY, attempt
 
 START = fen.write_position(make("reversi"), make("reversi").start())
 LATE = "bbbbbbbb/bbbbbbbb/bbbbbbbb/bbbrbbbb/bbbbbbbb/bbbbbbbb/bbbbbbrr/bbbbbb2 red 58"
@@ -73,9 +73,9 @@ def is_long(words: list[str]) -> bool:
     numbers = [int(word) for word in words if word.isdecimal() and word.isascii()]
     changed = words not in COMMANDS
     return changed and (
-        any(word.startswith(LONG) for word in words) and any(n > 3 for n in numbers)
+        (any(word.startswith(LONG) for word in words) and any(n > 3 for n in numbers))
         or any(3 < n < 2**40 for n in numbers)
-        or "--pairs" not in words and "match" in words
+        or ("--pairs" not in words and "match" in words)
         or any(word in words for word in ("bench", "solve", "arena"))
     )  # fmt: skip
 

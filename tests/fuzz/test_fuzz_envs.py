@@ -11,13 +11,13 @@ import gymnasium
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from fuzz.inputs import GAMES, fuzzed, scalar, text, thing, value, whole
-from fuzz.oracle import CANARY, attempt
 
 import boardenvs
 from boardenvs.envs.factory import single_env
 from boardenvs.game import fen
 from boardenvs.game.state import Position
+from fuzz.inputs import GAMES, fuzzed, scalar, text, thing, value, whole
+from fuzz.oracle import CANARY, attempt
 
 # What the docstrings name; ResetNeeded and DependencyNotInstalled are Gymnasium's.
 ERRORS = (ValueError, TypeError, gymnasium.error.Error)
@@ -134,7 +134,10 @@ def made(kind: str) -> Any:
 
 @fuzzed
 @given(
-    kind=st.sampled_from(list(MAKERS)), plies=st.integers(0, 60), action=actions, before=st.booleans()
+    kind=st.sampled_from(list(MAKERS)),
+    plies=st.integers(0, 60),
+    action=actions,
+    before=st.booleans(),
 )
 def test_actions(kind: str, plies: int, action: Any, before: bool) -> None:
     env, twin = made(kind), made(kind)
@@ -151,7 +154,9 @@ def test_actions(kind: str, plies: int, action: Any, before: bool) -> None:
 
 
 @fuzzed
-@given(kind=st.sampled_from(list(MAKERS)), plies=st.integers(0, 9), seed=seeds, given_options=resets)
+@given(
+    kind=st.sampled_from(list(MAKERS)), plies=st.integers(0, 9), seed=seeds, given_options=resets
+)
 def test_resets(kind: str, plies: int, seed: Any, given_options: Any) -> None:
     env = made(kind)
     play(env, kind, 1, plies)

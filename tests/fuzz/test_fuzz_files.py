@@ -16,8 +16,6 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from fuzz.inputs import GAMES, NAMED_CODE, TEXTS, fuzzed, mutated, mutated_bytes, mutated_values, text
-from fuzz.oracle import attempt
 from reference import REFERENCE, Board
 from test_policy import random_policy
 from test_policy_bounds import array, metadata
@@ -32,6 +30,17 @@ from boardenvs.arena.tournament.settings import resumed_settings
 from boardenvs.board.bitboard import squares_of
 from boardenvs.records.jsonl import write_record
 from boardenvs.records.record import Record
+from fuzz.inputs import (
+    GAMES,
+    NAMED_CODE,
+    TEXTS,
+    fuzzed,
+    mutated,
+    mutated_bytes,
+    mutated_values,
+    text,
+)
+from fuzz.oracle import attempt
 
 # ---- records -------------------------------------------------------------------------------------
 
@@ -309,7 +318,9 @@ def test_configurations(folder: Path, data: st.DataObject) -> None:
         written = data.draw(mutated(st.just(written), YAML))
     path = folder / "settings.yaml"
     path.write_bytes(written.encode(errors="surrogatepass"))
-    keys = st.sampled_from(["steps", "game", "ppo.epochs", "self_play.pool.share", "x.y", "", "ppo"])
+    keys = st.sampled_from(
+        ["steps", "game", "ppo.epochs", "self_play.pool.share", "x.y", "", "ppo"]
+    )
     override = st.builds(lambda key, x: f"{key}={x}", keys, text | st.sampled_from(YAML + TEXTS))
     overrides = data.draw(st.lists(override, max_size=2))
     if any(code in item for code in NAMED_CODE for item in overrides):

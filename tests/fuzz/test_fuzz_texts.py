@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from fuzz.inputs import GAMES, NAMED_CODE, WHOLE, fuzzed, mutated, thing, whole
-from fuzz.oracle import CANARY, attempt
 from reference import REFERENCE, Board
 from test_reference import any_board, check_position, words
 from variants import make, random_position
@@ -22,6 +20,8 @@ from boardenvs.board.bitboard import squares_of
 from boardenvs.game import fen
 from boardenvs.game.errors import PositionError
 from boardenvs.game.state import Position, stack
+from fuzz.inputs import GAMES, NAMED_CODE, WHOLE, fuzzed, mutated, thing, whole
+from fuzz.oracle import CANARY, attempt
 
 PARAMETERS = ["=", ":", ",", "rules", "max_plies", "max_steps", "holes", "described", "none", "id"]
 AGENTS = ["random", "greedy", "positional", "alphabeta", "alphabeta:depth=2,endgame=10",

@@ -277,9 +277,7 @@ def show(rows: list[Row]) -> Table:
         total.reference_plies += row.reference_plies
         total.seconds += row.seconds
     for row in [*rows, total]:
-        table.add_row(
-            row.name, f"{row.plies:,}", f"{row.reference_plies:,}", f"{row.seconds:.0f}"
-        )
+        table.add_row(row.name, f"{row.plies:,}", f"{row.reference_plies:,}", f"{row.seconds:.0f}")
     return table
 
 
