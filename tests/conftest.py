@@ -20,8 +20,8 @@ settings.load_profile("boardenvs")
 
 
 # What started the tests may have had them ignore Ctrl-C and the end of a terminal, as `nohup make
-# test &` does. Processes inherit that, and those of the tests are to end by these signals. A handler
-# is not inherited: they get the default, while `nohup` still keeps the tests themselves.
+# test &` does. Processes inherit that, and those of the tests are to end by these signals. They
+# inherit no handler: they get the default, while `nohup` still keeps the tests themselves.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:

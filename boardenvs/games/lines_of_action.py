@@ -100,7 +100,8 @@ class LinesOfAction(Game):
         check_name("rules", self.rules, _BLACK)
         if not is_whole(self.max_steps, 1, MAX_PLY):
             raise ValueError(
-                f"max_steps is {quote(self.max_steps)}: it must be 1 or more, at most 2**30, and whole"
+                f"max_steps is {quote(self.max_steps)}: it must be 1 or more, at most 2**30, "
+                "and whole"
             )
 
     @property

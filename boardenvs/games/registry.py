@@ -211,7 +211,8 @@ def _find(spec: str) -> _Named:
         found = partial(_itself, found)
     if not callable(found) or (inspect.isclass(found) and not issubclass(found, Game)):
         raise ValueError(
-            f"{target!r} is {quote(found)}: it must be a Game, its class, or a function that makes one"
+            f"{target!r} is {quote(found)}: it must be a Game, its class, or a function that makes "
+            "one"
         )
     values = parse_parameters(spec, target, in_python["parameters"], found)
     return _Named(target, found, values, ())

@@ -83,8 +83,8 @@ class WolfAndSheep(Game):
         check_name("rules", self.rules, STEPS)
         if self.max_plies is not None and not is_whole(self.max_plies, 1, MAX_PLY):
             raise ValueError(
-                f"max_plies is {quote(self.max_plies)}: it must be 1 or more, or None, at most 2**30, "
-                "and whole"
+                f"max_plies is {quote(self.max_plies)}: it must be 1 or more, or None, "
+                "at most 2**30, and whole"
             )
 
     @property

@@ -104,7 +104,8 @@ def mutated_values(draw: st.DrawFn, base: Any) -> Any:
     """Lists and objects in one another with up to three of their values changed, gone or added."""
     found = copy.deepcopy(base)
     for _ in range(draw(st.integers(0, 3))):
-        at, owner, key = found, None, None
+        at, owner = found, None
+        key: Any = None
         while isinstance(at, dict | list) and at and (owner is None or draw(st.booleans())):
             key = draw(st.sampled_from(sorted(at, key=str) if isinstance(at, dict) else
                                        list(range(len(at)))))  # fmt: skip

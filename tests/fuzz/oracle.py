@@ -95,7 +95,8 @@ _folder = ""
 @contextmanager
 def _watching(folder: Path | None) -> Iterator[list[str]]:
     global _faults, _folder
-    _faults, _folder = found, _ = [], "" if folder is None else os.path.realpath(folder)
+    found: list[str] = []
+    _faults, _folder = found, "" if folder is None else os.path.realpath(folder)
     try:
         yield found
     finally:

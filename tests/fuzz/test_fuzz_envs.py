@@ -5,6 +5,7 @@ Whatever is refused leaves no trace: the environment goes on like one that was n
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import gymnasium
@@ -22,7 +23,7 @@ from fuzz.oracle import CANARY, attempt
 # What the docstrings name; ResetNeeded and DependencyNotInstalled are Gymnasium's.
 ERRORS = (ValueError, TypeError, gymnasium.error.Error)
 
-MAKERS = {
+MAKERS: dict[str, Callable[..., Any]] = {
     "env": boardenvs.env,
     "raw_env": boardenvs.raw_env,
     "parallel_env": boardenvs.parallel_env,
@@ -31,8 +32,8 @@ MAKERS = {
 }
 OPTIONS = ["reward", "render_mode", "num_envs", "opponent", "seat", "random_plies", "copy",
            "autoreset_mode", "name", "on_illegal", "max_plies", "rules", "holes"]  # fmt: skip
-RIGHT = ["goal", "zero_sum", "ansi", "random", "greedy", "alternating", "black", "wolf", "next_step",
-         "NextStep", "SameStep", "Disabled", (0, 4), (4, 0), (3,), 3, True]  # fmt: skip
+RIGHT = ["goal", "zero_sum", "ansi", "random", "greedy", "alternating", "black", "wolf",
+         "next_step", "NextStep", "SameStep", "Disabled", (0, 4), (4, 0), (3,), 3, True]  # fmt: skip
 START = fen.write_position(boardenvs.games.make("reversi"), boardenvs.games.make("reversi").start())
 
 small = st.integers(-3, 70) | scalar.filter(lambda x: not isinstance(x, int))

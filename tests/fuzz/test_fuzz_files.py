@@ -8,6 +8,7 @@ import json
 import os
 import pickle
 import zipfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -142,7 +143,7 @@ def test_records_as_wthor(folder: Path, data: st.DataObject) -> None:
     path.write_bytes(content)
     found = load_and_check(path)
     if found and content[4:8] == right[4:8]:
-        _, error = attempt(lambda: records.save(folder / "again.jsonl", found), folder=folder)
+        attempt(lambda: records.save(folder / "again.jsonl", found), folder=folder)
         assert records.load(folder / "again.jsonl") == found
 
 
@@ -233,7 +234,7 @@ def test_policies(folder: Path, data: st.DataObject) -> None:
     game, rng = policy.game, np.random.default_rng(0)
     state = game.init(3)
     while not game.is_over(state).all():
-        actions, _ = attempt(lambda state=state: PolicyAgent(policy).act(game, state, rng))
+        actions, _ = attempt(partial(PolicyAgent(policy).act, game, state, rng))
         assert (game.is_legal(state, actions) | state.terminated).all()
         state = game.step(state, actions)
 
@@ -301,7 +302,8 @@ BOMB = "\n".join(
     + ["game: *a11", "name: *a11", "steps: 1"]
 )
 YAML = ["[" * 3000, "- " * 3000, "&a", "*a", "!!python/object/apply:os.system [x]", "!!binary x",
-        "? ", ": ", "1e9", ".inf", "0x" + "1" * 5000, "2001-01-01", "<<: ", "|", *NAMED_CODE]  # fmt: skip
+        "? ", ": ", "1e9", ".inf", "0x" + "1" * 5000, "2001-01-01", "<<: ", "|",
+        *NAMED_CODE]  # fmt: skip
 
 
 @fuzzed

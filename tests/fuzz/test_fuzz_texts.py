@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,8 @@ from fuzz.oracle import CANARY, attempt
 
 PARAMETERS = ["=", ":", ",", "rules", "max_plies", "max_steps", "holes", "described", "none", "id"]
 AGENTS = ["random", "greedy", "positional", "alphabeta", "alphabeta:depth=2,endgame=10",
-          "alphabeta:nodes=100", "alphabeta:time=0.01", "mcts:rollouts=5", "mcts:rollouts=9,leaves=3",
-          "perfect", "policy:file.npz", "mcts:policy=file.npz", "trained:shield=true"]  # fmt: skip
+          "alphabeta:nodes=100", "alphabeta:time=0.01", "mcts:rollouts=5",
+          "mcts:rollouts=9,leaves=3", "perfect", "policy:file.npz", "mcts:policy=file.npz", "trained:shield=true"]  # fmt: skip
 LIMITS = ["depth", "nodes", "time", "endgame", "rollouts", "c", "leaves", "policy", "=", ":", ","]
 NAMES = ["d3", "a1", "b1-b3", "b1-n", "pass", "noop", "4 3", "c4 c8 c3 c7", "b 1 b 3"]
 
@@ -185,7 +186,7 @@ def test_names_of_actions(name: str, text: str) -> None:
         (game.parse_action, game.action_name),
         (game.parse_gdl, game.action_gdl),
     ):
-        action, error = attempt(lambda parse=parse: parse(text), ValueError)
+        action, error = attempt(partial(parse, text), ValueError)
         if error is None:
             assert 0 <= action < game.num_actions
             assert parse(write(action)) == action
@@ -203,7 +204,7 @@ def test_numbers_of_actions(name: str, action: int) -> None:
 def test_a_fault_is_seen(tmp_path: Any) -> None:
     """The oracle itself: what no call may do is told."""
     with pytest.raises(AssertionError, match="KeyError is none of"):
-        attempt(lambda: {}["x"], ValueError)
+        attempt(lambda: games.GAMES["x"], ValueError)
     with pytest.raises(AssertionError, match="wrote"):
         attempt(lambda: (tmp_path / "x").write_text("x"))
     attempt(lambda: (tmp_path / "x").write_text("x"), folder=tmp_path)

@@ -13,7 +13,7 @@ import random
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib.util import find_spec
 from typing import TypeVar
 
@@ -84,7 +84,7 @@ def play_batch(name: str, rng: np.random.Generator) -> Iterator[int]:
     state = begin(name, game, rng, BATCH)
     while True:
         actions = game.sample(state, rng)
-        found = [by(backend, lambda: game.step(state, actions)) for backend in BACKENDS]
+        found = [by(backend, partial(game.step, state, actions)) for backend in BACKENDS]
         for other in found[1:]:
             assert_same(found[0], other)
         after = found[0]
@@ -97,7 +97,7 @@ def play_batch(name: str, rng: np.random.Generator) -> Iterator[int]:
 
 def by(backend: str, call: Callable[[], T]) -> T:
     """What a call returns where this backend computes the rules."""
-    set_backend(backend)  # type: ignore[arg-type]
+    set_backend(backend)
     return call()
 
 
@@ -222,7 +222,7 @@ def play_by_reference(name: str, rng: np.random.Generator) -> Iterator[int]:
         actions = np.full(len(moves), game.noop)
         for row in live:
             actions[row] = chance.choice(sorted(moves[row]))
-        found = [by(backend, lambda: game.step(state, actions)) for backend in BACKENDS]
+        found = [by(backend, partial(game.step, state, actions)) for backend in BACKENDS]
         for other in found[1:]:
             assert_same(found[0], other)
         after = unstack(found[0])
@@ -230,7 +230,7 @@ def play_by_reference(name: str, rng: np.random.Generator) -> Iterator[int]:
             position, action = one_by_one[row], int(actions[row])
             boards[row] = rules.after(boards[row], moves[row][action])
             for backend in BACKENDS:
-                alone = by(backend, lambda p=position, a=action: game.next(p, a))
+                alone = by(backend, partial(game.next, position, action))
                 assert after[row] == alone, (name, position, action)
             squares = after[row].pieces(0), after[row].pieces(1)
             assert squares == tuple(map(word, boards[row].pieces)), (name, position, action)
