@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import io
 import json
+import tokenize
 import zipfile
 import zlib
 from pathlib import Path
@@ -40,7 +41,7 @@ _MOST_LAYERS = 64
 # What NumPy, zipfile and json raise where a file is cut, changed or of another kind.
 _DAMAGE = (ValueError, KeyError, TypeError, AttributeError, EOFError, NotImplementedError,
            RecursionError, MemoryError, RuntimeError, OverflowError, SyntaxError,
-           zipfile.BadZipFile, zlib.error)  # fmt: skip
+           tokenize.TokenError, zipfile.BadZipFile, zlib.error)  # fmt: skip
 
 
 class PolicyFileError(ValueError):

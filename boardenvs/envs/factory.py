@@ -17,7 +17,7 @@ from boardenvs.envs.parallel import BoardParallelEnv
 from boardenvs.envs.single import BoardSingleEnv
 from boardenvs.envs.vector import BoardVectorEnv
 from boardenvs.game.contract import Game
-from boardenvs.utils.checks import unknown
+from boardenvs.utils.checks import cut, unknown
 
 VERSION = "v0"
 
@@ -123,7 +123,7 @@ def _make(maker: Callable[..., Env], game: str | Game, options: dict[str, Any]) 
     known = games.parameters(game) if isinstance(game, str) else []
     for name in rules:
         if name not in known:
-            title = game.id if isinstance(game, Game) else game
+            title = game.id if isinstance(game, Game) else cut(str(game))
             raise TypeError(unknown(f"option of {title}_{VERSION}", name, [*own, *known]))
     made = games.make(game, **rules)
     given = {name: value for name, value in options.items() if name in own}

@@ -33,7 +33,8 @@ MAKERS: dict[str, Callable[..., Any]] = {
 OPTIONS = ["reward", "render_mode", "num_envs", "opponent", "seat", "random_plies", "copy",
            "autoreset_mode", "name", "on_illegal", "max_plies", "rules", "holes"]  # fmt: skip
 RIGHT = ["goal", "zero_sum", "ansi", "random", "greedy", "alternating", "black", "wolf",
-         "next_step", "NextStep", "SameStep", "Disabled", (0, 4), (4, 0), (3,), 3, True]  # fmt: skip
+         "next_step", "NextStep", "SameStep", "Disabled", (0, 4), (4, 0), (3,), 3,
+         True]  # fmt: skip
 START = fen.write_position(boardenvs.games.make("reversi"), boardenvs.games.make("reversi").start())
 
 small = st.integers(-3, 70) | scalar.filter(lambda x: not isinstance(x, int))

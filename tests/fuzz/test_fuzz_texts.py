@@ -27,7 +27,8 @@ from fuzz.oracle import CANARY, attempt
 PARAMETERS = ["=", ":", ",", "rules", "max_plies", "max_steps", "holes", "described", "none", "id"]
 AGENTS = ["random", "greedy", "positional", "alphabeta", "alphabeta:depth=2,endgame=10",
           "alphabeta:nodes=100", "alphabeta:time=0.01", "mcts:rollouts=5",
-          "mcts:rollouts=9,leaves=3", "perfect", "policy:file.npz", "mcts:policy=file.npz", "trained:shield=true"]  # fmt: skip
+          "mcts:rollouts=9,leaves=3", "perfect", "policy:file.npz", "mcts:policy=file.npz",
+          "trained:shield=true"]  # fmt: skip
 LIMITS = ["depth", "nodes", "time", "endgame", "rollouts", "c", "leaves", "policy", "=", ":", ","]
 NAMES = ["d3", "a1", "b1-b3", "b1-n", "pass", "noop", "4 3", "c4 c8 c3 c7", "b 1 b 3"]
 

@@ -20,6 +20,11 @@ from soak import growth, kills, plies, scarce
 from soak.works import WORKS, Row, Work
 
 
+def say(text: str) -> None:
+    """How far it is, while it lasts."""
+    print(text, file=sys.stderr, flush=True)
+
+
 def expect(folder: Path, works: list[Work]) -> dict[str, tuple[Any, float]]:
     """What each work comes to where nothing disturbs it, and the seconds that takes."""
     return {work.name: work.undisturbed(folder / work.name) for work in works}
@@ -35,6 +40,8 @@ def disturb(folder: Path, works: list[Work], seconds: float, rng: random.Random)
             place = folder / f"{work.name}{number}"
             kills.kill(work, place, expected[work.name], rng, rows[work.name])
         number += 1
+        tried = sum(row.tried for row in rows.values())
+        say(f"{tried} kills, {sum(len(row.faults) for row in rows.values())} faults")
     for work in works:
         rows[work.name].seen = "the same result as an undisturbed run"
     return [*rows.values(), *disks(folder, works, expected, short=seconds == 0)]
@@ -48,6 +55,7 @@ def disks(
         for kilobytes in (40,) if short else (8, 20, 40, 100, 300, 1000):
             place = folder / f"full {work.name} {kilobytes}"
             scarce.full_disk(work, place, expected[work.name][0], kilobytes, full)
+        say(f"{work.name}: {full.tried} full disks, {len(full.faults)} faults")
         if not short:
             scarce.slow_disk(work, folder / f"slow {work.name}", expected[work.name][0], slow)
     full.seen = full.seen or "no traceback, and the same result once there is room"
@@ -60,6 +68,7 @@ def memory(folder: Path, short: bool) -> Row:
     for words in scarce.HUNGRY[:1] if short else scarce.HUNGRY:
         for megabytes in (40,) if short else (2, 8, 20, 40, 80, 160):
             scarce.little_memory(words, megabytes, folder / "memory", row)
+    say(f"{row.tried} times little memory, {len(row.faults)} faults")
     return row
 
 
@@ -92,6 +101,7 @@ def main() -> int:
         rows.append(memory(folder, options.short))
     for run in names:
         rows.append(growth.grow(run, max(1.0, seconds / 3 / len(names)), options.seed))
+        say(f"{run}: {rows[-1].seen}")
     played = plies.play(*((200_000, 3_000) if options.short else (10**8, 10**6)),
                         minutes=seconds / 360 if seconds else None)  # fmt: skip
     total = sum(row.plies for row in played), sum(row.reference_plies for row in played)
