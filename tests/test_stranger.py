@@ -29,7 +29,7 @@ MATCH = """
 import os, sys
 from boardenvs.cli import app
 words = ["random", "greedy", "--pairs", "2"]
-app(["match", "wolf_and_sheep", *words], standalone_mode=False)
+app(["match", "othello_holes", *words], standalone_mode=False)
 from boardenvs.utils import cache
 cache._usable.cache_clear()
 cache.private_folder.cache_clear()
