@@ -21,7 +21,8 @@ import numpy as np
 
 from boardenvs.board import bitboard
 from boardenvs.board.symmetry import IDENTITY, Symmetry
-from boardenvs.game.errors import PositionError
+from boardenvs.game.about import About
+from boardenvs.game.errors import IllegalActionError, PositionError, illegal_action
 from boardenvs.game.kernels import Kernels
 from boardenvs.game.look import Look
 from boardenvs.game.notation import Notation
@@ -35,6 +36,8 @@ from boardenvs.game.state import (
     WordArray,
     empty_state,
     state_words,
+    take,
+    unstack,
 )
 from boardenvs.kernel import ALL, Bits
 from boardenvs.utils.checks import is_whole
@@ -71,6 +74,11 @@ class Game(ABC):
     fills_up: ClassVar[bool] = False  # every action but noop fills one empty square, for good
     opening_plies: ClassVar[tuple[int, int]] = (4, 8)  # random plies of openings: fewest and most
     look: ClassVar[Look] = Look()
+
+    @property
+    def about(self) -> About:
+        """The words of the game's page; what they leave out is told by the class's docstring."""
+        return About()
 
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:
@@ -226,6 +234,12 @@ class Game(ABC):
         result = self.kernels.advance.one(own, opp, to_move, ply, action)
         return Position(result[0], result[1], result[2:-1], 1 - to_move, ply + 1, bool(result[-1]))
 
+    def checked_next(self, position: Position, action: int) -> Position:
+        """`next` of an action that may be illegal: IllegalActionError, with what would be legal."""
+        if action < 0 or not position.is_legal(action):
+            raise illegal_action(self, position, action)
+        return self.next(position, action)
+
     def result(self, position: Position) -> tuple[float, float]:
         """The goal values by role that the position would give, whether it is over or not."""
         mine, theirs = self.kernels.points.one(position.own, position.opp, position.to_move)
@@ -302,6 +316,25 @@ class Game(ABC):
             for before, after in zip(state, new, strict=True):
                 after[frozen] = before[frozen]
         return new
+
+    def checked_step(self, state: State, actions: IntArray) -> State:
+        """`step` of actions that may be illegal: IllegalActionError for the first such row.
+
+        Rows that are over take noop alone.
+        """
+        actions = np.asarray(actions)
+        if actions.shape != state.ply.shape or actions.dtype.kind not in "iu":
+            raise ValueError(
+                f"actions have shape {actions.shape} and type {actions.dtype}: they must be "
+                f"{len(state.ply)} integers, one for each row"
+            )
+        wrong = ~(self.is_legal(state, actions) | (state.terminated & (actions == self.noop)))
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            (position,) = unstack(take(state, slice(row, row + 1)))
+            error = illegal_action(self, position, int(actions[row]))
+            raise IllegalActionError(f"row {row}: {error}")
+        return self.step(state, actions)
 
     def lead(self, state: State) -> IntArray:
         """Own minus opposing points of the side to move, (B,) int64; see `points`."""
