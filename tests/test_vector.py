@@ -10,7 +10,7 @@ from variants import public_module
 import boardenvs
 from boardenvs import games
 from boardenvs.envs.registration import gymnasium_id
-from boardenvs.game.state import take, unstack
+from boardenvs.game.state import stack, take, unstack
 
 GAME_IDS = list(games.GAMES)
 VARIANTS = [
@@ -47,7 +47,7 @@ def test_every_row_is_a_game_by_the_kernel(game_id, rules):
             if over:
                 ended += 1
                 assert rewards[row] == (game.result(position)[mover] - 50) / 50
-                last = game.observe(boardenvs.state.stack([position]))[0]
+                last = game.observe(stack([position]))[0]
                 np.testing.assert_array_equal(infos["final_obs"][row], last)
                 assert infos["_final_obs"][row]
                 assert infos["final_info"]["plies"][row] == position.ply
@@ -55,7 +55,7 @@ def test_every_row_is_a_game_by_the_kernel(game_id, rules):
             else:
                 assert rewards[row] == 0
             positions[row] = position
-        state = boardenvs.state.stack(positions)
+        state = stack(positions)
         np.testing.assert_array_equal(observations, game.observe(state))
         np.testing.assert_array_equal(infos["action_mask"], game.legal(state))
         np.testing.assert_array_equal(infos["to_move"], state.to_move)

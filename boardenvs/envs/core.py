@@ -29,6 +29,16 @@ class ResetNeededError(error.ResetNeeded, AttributeError):
     """A step before `reset`, or after the last agent has left.
 
     An AttributeError too, since the attributes of a running game do not exist before `reset`.
+
+    ```python
+    import boardenvs
+
+    env = boardenvs.othello_v0.env()
+    try:
+        env.step(19)
+    except boardenvs.ResetNeededError as error:
+        print(error)
+    ```
     """
 
 

@@ -59,6 +59,22 @@ class Game(ABC):
     Action a < num_actions - 1 is bit a % 64 of plane a // 64; the last action is noop. `own` and
     `opp` are the squares of the side to move and of the other side, `to_move` is 0 or 1 and `ply`
     counts from 0; all are words.
+
+    One board is a `Position`, a batch of them a `State`; each has its methods here.
+
+    ```python
+    import boardenvs
+    import numpy as np
+
+    game = boardenvs.games.make("othello")
+    position = game.checked_next(game.start(), game.parse_action("e3"))
+    print(game.roles[position.to_move], position.legal_actions())
+
+    rng, state = np.random.default_rng(1), game.init(4096)
+    while not game.is_over(state).all():
+        state = game.step(state, game.sample(state, rng))
+    print(game.results(state).mean(axis=0))  # what black and red got, 100 for a win
+    ```
     """
 
     id: str
