@@ -15,7 +15,8 @@ import pytest
 from boardenvs import games
 from boardenvs.agents import check_game, make_agent
 from boardenvs.agents import trained as trained_module
-from boardenvs.agents.policy import Layer, Policy, PolicyAgent, load_policy, save_policy
+from boardenvs.agents.policy import Layer, Policy, PolicyAgent
+from boardenvs.agents.policy_file import load_policy, save_policy
 from boardenvs.agents.trained import TrainedAgent, file_name, trained_policy
 from boardenvs.arena import play_match
 from boardenvs.arena.book import undecided
@@ -204,10 +205,10 @@ def damaged(path: Path, change: str) -> None:
         ("newer", "has format 2, written by boardenvs .*: this version reads format 1"),
         ("unknown rules", "unknown parameter of othello 'board'"),
         ("unknown game", "unknown game 'chess'"),
-        ("shape", r"weights \(127, 24\) .*must have \(128, 24\)"),
+        ("shape", r"weight_0 is float16 of shape \(127, 24\): it must .* of shape \(128, 24\)"),
         ("missing", "bias_value"),
-        ("nan", "layer 1 holds other things than finite numbers"),
-        ("integers", "layer 1 holds other things than finite numbers"),
+        ("nan", "weight_1 holds other things than finite numbers"),
+        ("integers", "weight_1 is int64 of shape .*: it must be float16 or float32"),
     ],
 )
 def test_files_that_hold_no_policy_are_named(tmp_path: Path, change: str, message: str) -> None:

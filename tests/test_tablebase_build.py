@@ -17,7 +17,7 @@ from boardenvs.games import WolfAndSheep
 from boardenvs.tablebase import Tablebase, build, storage, table
 from boardenvs.tablebase.numbering import CHUNKS
 from boardenvs.tablebase.retrograde import solve
-from boardenvs.utils.files import cache_folder
+from boardenvs.utils.cache import cache_folder
 
 Graph: TypeAlias = tuple[list[int], list[set[int]]]
 

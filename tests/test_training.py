@@ -21,7 +21,7 @@ import torch as th
 import yaml
 
 from boardenvs.agents import make_agent
-from boardenvs.agents.policy import save_policy
+from boardenvs.agents.policy_file import save_policy
 from boardenvs.arena import play_match
 from boardenvs.games import make
 from training import loop, pool, ppo, report

@@ -11,7 +11,8 @@ import numpy as np
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 
-from boardenvs.agents.policy import Policy, PolicyAgent, save_policy
+from boardenvs.agents.policy import Policy, PolicyAgent
+from boardenvs.agents.policy_file import save_policy
 from boardenvs.game.state import FloatArray
 from boardenvs.utils.files import write_atomically
 from training.checkpoint import save_checkpoint

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from boardenvs.agents import Agent
-from boardenvs.agents.policy import Policy, PolicyAgent, load_policy, save_policy
+from boardenvs.agents.policy import Policy, PolicyAgent
+from boardenvs.agents.policy_file import load_policy, save_policy
 
 
 class Pool:

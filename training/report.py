@@ -25,7 +25,8 @@ from rich.table import Table
 
 from boardenvs import games
 from boardenvs.agents import Agent, make_agent
-from boardenvs.agents.policy import PolicyAgent, load_policy
+from boardenvs.agents.policy import PolicyAgent
+from boardenvs.agents.policy_file import load_policy
 from boardenvs.agents.shield import Shield
 from boardenvs.arena.ratings import rate
 from boardenvs.utils.files import write_atomically

@@ -43,6 +43,7 @@ from boardenvs.kernel import ALL, Bits
 from boardenvs.utils.checks import is_whole
 
 WIN, DRAW, LOSS = 100.0, 50.0, 0.0
+MAX_PLY = 1 << 30  # of a position to start from: batches count plies in 32 bits
 MAX_VALUE = 100_000  # heuristics stay below
 ILLEGAL_ACTION_REWARD = -1.0  # of an offender whose game ends with it, under either scale
 
@@ -233,8 +234,8 @@ class Game(ABC):
             raise PositionError(f"{squares} are not two disjoint sets of squares (64-bit words)")
         if not is_whole(to_move, 0, 1):
             raise PositionError(f"to_move is {to_move!r}: it must be 0 or 1, an index of roles")
-        if not is_whole(ply, 0, (1 << 31) - 1):
-            raise PositionError(f"ply is {ply!r}: it must be 0 or more, and less than 2**31")
+        if not is_whole(ply, 0, MAX_PLY):
+            raise PositionError(f"ply is {ply!r}: it must be 0 or more, and at most 2**30")
         on_holes = (squares[0] | squares[1]) & self.holes
         if on_holes:
             names = ", ".join(bitboard.square_name(s) for s in bitboard.squares_of(on_holes))

@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from boardenvs.kernel.trace import OPERATORS, Node, Program
-from boardenvs.utils.files import cache_folder, write_atomically
+from boardenvs.utils.cache import cache_folder
+from boardenvs.utils.files import write_atomically
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

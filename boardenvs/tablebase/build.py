@@ -15,7 +15,7 @@ from boardenvs.games.wolf_and_sheep import WolfAndSheep
 from boardenvs.tablebase import storage
 from boardenvs.tablebase.numbering import CHUNKS, COUNT, numbers, positions
 from boardenvs.tablebase.retrograde import Report, solve
-from boardenvs.utils.files import cache_folder
+from boardenvs.utils.cache import cache_folder
 
 
 def read_or_solve(game: WolfAndSheep, report: Report | None = None) -> IntArray:

@@ -1,44 +1,120 @@
-"""Files that are whole or not there, and where those are kept that can be made again."""
+"""Files that are whole or not there, whoever writes them."""
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
+import stat
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
-
-def cache_folder() -> Path:
-    """Where compiled rules and exact solutions are kept: `$BOARDENVS_CACHE` or the user's cache."""
-    given = os.environ.get("BOARDENVS_CACHE")
-    if given:
-        return Path(given)
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "boardenvs"
+if sys.platform != "win32":
+    import fcntl
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[BinaryIO]:
+def replacing(path: Path, mode: int | None = None) -> Iterator[BinaryIO]:
     """A file to write into, which takes the place of `path` when the block ends without an error.
 
     So `path` holds the old or the new content whenever power or process end. Several processes and
-    threads may write the same path: one of them is last.
+    threads may write the same path: one of them is last. A link stays a link, and what it leads to
+    is replaced; the mode of the file stays. What is no regular file, such as a device or a pipe, is
+    written to as it is. A new file has the `mode` given, or what the process's mask leaves.
+    OSError names `path`.
     """
-    aside = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
-    try:
-        with aside.open("wb") as file:
+    target = Path(os.path.realpath(path))
+    before = _status(target)
+    if before is not None and not stat.S_ISREG(before.st_mode):
+        with _naming(path), target.open("wb") as file:
             yield file
-            file.flush()
-            os.fsync(file.fileno())
-        aside.replace(path)
+        return
+    remove_left_over(target)
+    aside = target.with_name(f"{target.name}.{os.getpid()}.{threading.get_ident()}.tmp")
+    with _naming(path):
+        file = aside.open("wb")
+    try:
+        with file:
+            with contextlib.suppress(OSError):  # file systems without locks
+                _lock(file)
+            if before is not None:
+                mode = stat.S_IMODE(before.st_mode)
+            if mode is not None:
+                os.chmod(aside, mode)
+            yield file
+            with _naming(path):
+                file.flush()
+                os.fsync(file.fileno())
+        with _naming(path):
+            aside.replace(target)
     except BaseException:
         aside.unlink(missing_ok=True)
         raise
 
 
-def write_atomically(path: Path, content: bytes) -> None:
+def write_atomically(path: Path, content: bytes, mode: int | None = None) -> None:
     """Replace `path` by this content; see `replacing`."""
-    with replacing(path) as file:
+    with replacing(path, mode) as file:
         file.write(content)
+
+
+def check_writable(path: Path) -> None:
+    """OSError, which names `path`, where `replacing` could not write it: to be called before work
+    whose result it is to hold.
+    """
+    target = Path(os.path.realpath(path))
+    with _naming(path):
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "it is a folder, not a file")
+        if not target.parent.is_dir():
+            raise FileNotFoundError(errno.ENOENT, f"there is no folder {path.parent}")
+        status = _status(target)
+        as_it_is = status is not None and not stat.S_ISREG(status.st_mode)
+        asked = target if as_it_is else target.parent
+        if not os.access(asked, os.W_OK):
+            raise PermissionError(errno.EACCES, f"{asked} cannot be written to")
+
+
+def remove_left_over(target: Path) -> None:
+    """Remove what killed writers of this file left; those that still write hold a lock."""
+    for aside in target.parent.glob(f"{_escaped(target.name)}.*.tmp"):
+        numbers = aside.name[len(target.name) + 1 : -len(".tmp")].split(".")
+        if len(numbers) != 2 or not all(x.isdecimal() for x in numbers):
+            continue  # not ours
+        with contextlib.suppress(OSError), aside.open("rb") as file:
+            _lock(file)
+            aside.unlink()
+
+
+def _status(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except OSError:
+        return None
+
+
+def _lock(file: IO[bytes]) -> None:
+    """Hold the file until it is closed; OSError where somebody else does.
+
+    Windows has no such locks, and removes no file that is open.
+    """
+    if sys.platform != "win32":
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _escaped(name: str) -> str:
+    """A name as a pattern of `glob` that matches it alone."""
+    return "".join(f"[{c}]" if c in "*?[" else c for c in name)
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Have errors name the path asked for, not a temporary file or what a link leads to."""
+    try:
+        yield
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror or str(error), str(path)) from error

@@ -16,7 +16,8 @@ import numpy as np
 
 from boardenvs import games
 from boardenvs.agents.base import Agent
-from boardenvs.agents.policy import Float32Array, Policy, PolicyAgent, load_policy
+from boardenvs.agents.policy import Float32Array, Policy, PolicyAgent
+from boardenvs.agents.policy_file import load_policy
 from boardenvs.agents.shield import Shield
 from boardenvs.game.contract import Game
 from boardenvs.game.state import IntArray, State

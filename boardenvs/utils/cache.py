@@ -1,0 +1,80 @@
+"""The folder for what can be made again: compiled rules and exact solutions.
+
+What lies there is executed, so a folder or file counts only where nobody but this user, or root,
+could have written it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import stat
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+
+VARIABLE = "BOARDENVS_CACHE"
+
+
+def cache_folder() -> Path:
+    """`$BOARDENVS_CACHE`, or `boardenvs` in the user's cache folder; a new folder of this process,
+    removed at its end, where there is none, or others could have written to it.
+
+    The folder exists. It may be read-only, as in a container's image: see `writable_folder`.
+    """
+    return _usable(_wanted())
+
+
+def writable_folder() -> Path:
+    """`cache_folder` where it can be written to, else a folder of this process."""
+    folder = cache_folder()
+    return folder if os.access(folder, os.W_OK | os.X_OK) else private_folder()
+
+
+def is_trusted(path: Path) -> bool:
+    """Whether nobody but this user, or root, owns the file or folder or may write to it."""
+    try:
+        status = path.stat()
+    except OSError:
+        return False
+    if not hasattr(os, "geteuid"):  # Windows: folders of a user are theirs by default
+        return True
+    others = stat.S_IWGRP | stat.S_IWOTH
+    return status.st_uid in (os.geteuid(), 0) and not status.st_mode & others
+
+
+@lru_cache(maxsize=1)
+def private_folder() -> Path:
+    """A new folder of this process, which is removed at its end."""
+    folder = Path(tempfile.mkdtemp(prefix="boardenvs_"))
+    atexit.register(_remove, folder, os.getpid())
+    return folder
+
+
+def _remove(folder: Path, owner: int) -> None:
+    if os.getpid() == owner:  # not in a process that was forked off
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _wanted() -> Path | None:
+    """Where the user wants the cache; None where nothing says it."""
+    given = os.environ.get(VARIABLE)
+    if given:
+        return Path(given).absolute()
+    base = os.environ.get("XDG_CACHE_HOME")
+    try:
+        return (Path(base) if base else Path.home() / ".cache") / "boardenvs"
+    except RuntimeError:  # neither HOME nor an entry in the list of users
+        return None
+
+
+@lru_cache(maxsize=8)
+def _usable(folder: Path | None) -> Path:
+    if folder is None:
+        return private_folder()
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError:
+        return private_folder()
+    return folder if is_trusted(folder) else private_folder()
