@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pettingzoo import AECEnv
 
@@ -101,6 +101,11 @@ class BoardAECEnv(BoardEnv, AECEnv):
         if self.is_over or role != position.to_move:
             return self._view(role, (0,) * len(position.legal_bits))
         return self._view(role, position.legal_bits)
+
+    if TYPE_CHECKING:
+        # PettingZoo's own says that the observation may be None, which it is for observe=False.
+        def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+            """Observation, reward, termination, truncation and info of `agent_selection`."""
 
     def agent_iter(self, max_iter: int = 2**63) -> Iterator[str]:
         """The agent to act, again and again until the game is over.

@@ -1,0 +1,1 @@
+"""What a game is: its rules and all that follows from them."""
