@@ -1,8 +1,8 @@
 """The pages of the site, made of what stands elsewhere: guides beside the code, games, docstrings.
 
-`python .ci/site/pages.py FOLDER` writes them as Markdown, which MkDocs makes a site of. Nothing is said
-twice: a guide is the README.md of a folder, a game's page is `boardenvs.envs.page.page_of`, and the
-reference lists what a package has in its `__all__`.
+`python .ci/site/pages.py FOLDER` writes them as Markdown, of which MkDocs makes a site. Nothing is
+said twice: a guide is the README.md of a folder, a game's page is `boardenvs.envs.page.page_of`,
+and the reference lists what a package has in its `__all__`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ GUIDES = {
     "benchmark.md": "boardenvs/bench/README.md",
     "architecture.md": "boardenvs/README.md",
     "training.md": "training/README.md",
-    "results/index.md": "training/results/README.md",
+    "results.md": "training/results/README.md",
     "changes.md": "CHANGELOG.md",
     "contributing.md": "CONTRIBUTING.md",
     "security.md": "SECURITY.md",
