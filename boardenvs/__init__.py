@@ -37,11 +37,10 @@ from boardenvs.game.perft import divide, perft
 from boardenvs.game.state import Position, State
 from boardenvs.kernel import get_backend, set_backend
 from boardenvs.search import Analysis, analyse
+from boardenvs.utils.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from boardenvs.arena import MatchResult, play_match
-
-__version__ = "0.1.0"
 
 register()
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import typer.main
+from registered import FewestDiscs
 from typer.testing import CliRunner, Result
 from variants import HERE, VARIANTS, make, random_line
 
@@ -126,7 +127,7 @@ def test_an_interruption_ends_quietly(
     def interrupted(*_: object) -> int:
         raise stop
 
-    monkeypatch.setattr(sys.modules["boardenvs.perft"], "perft", interrupted)
+    monkeypatch.setattr(sys.modules["boardenvs.game.perft"], "perft", interrupted)
     result = CliRunner().invoke(app, ["perft", "othello", "3"])
     assert result.exit_code == (130 if stop is KeyboardInterrupt else 1)
     assert "Traceback" not in result.output
@@ -155,6 +156,14 @@ def test_a_game_s_page() -> None:
     board = [line for line in output.splitlines() if re.match(r"[1-8] .* [1-8]$", line)]
     assert board[1].split() == ["7", "W", *"BBBBBB", "W", "7"]  # where the description has black
     assert board[0].count("*") == 8  # and where its pieces can go
+
+
+def test_a_game_without_a_page_shows_what_its_class_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(games.GAMES._factories, "fewest_discs", FewestDiscs)
+    output = run("games", "fewest_discs").output
+    assert "Othello the other way round: fewer discs win." in output
+    assert "fewest_discs at the start" in output
+    assert "fewest_discs" in {cells[0] for cells in rows(run("games").output)}
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,8 @@ from boardenvs.kernel import (
     trace,
     when,
 )
-from boardenvs.kernel.arrays import CHUNK, ArrayProgram
-from boardenvs.kernel.scalar import compile_scalar
+from boardenvs.kernel.numpy_writer import CHUNK, NumpyProgram
+from boardenvs.kernel.python_writer import compile_python
 
 # Boards of every density: random ones, few squares, few gaps, and the extremes.
 WORDS = st.one_of(
@@ -269,7 +269,7 @@ def test_on_arrays():
 @pytest.mark.parametrize("target", ["scalar", "batch"])
 def test_compiled_for_one_board(target):
     """Either kind of trace gives a Python function of ints with the same results."""
-    run = compile_scalar(trace(everything, 2, target), "everything")
+    run = compile_python(trace(everything, 2, target), "everything")
     words, others = random_words(300, 3), random_words(300, 4)
     pairs = zip(words.tolist(), others.tolist(), strict=True)
     results = [run(a, b) for a, b in pairs]
@@ -337,7 +337,7 @@ def test_when_for_no_rare_and_every_row(backend, share):
 
 def test_threads_do_not_share_work_space():
     """One compiled program, run by several threads at once."""
-    program = ArrayProgram(trace(everything, 2, "batch"), "everything")
+    program = NumpyProgram(trace(everything, 2, "batch"), "everything")
     words, others = random_words(400, 7), random_words(400, 8)
     expected = on_ints(words, others)
     wrong = []

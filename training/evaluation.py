@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from boardenvs.agents import Agent, make_agent
 from boardenvs.arena import MatchResult, play_match
-from boardenvs.arena.book import undecided
+from boardenvs.arena.playing.openings import same_winner
 from boardenvs.game.state import BoolArray, IntArray, State, where
 from boardenvs.games import Game
 from training.config import Panel
@@ -89,9 +89,8 @@ def match(game: Game, a: Agent, b: Agent, panel: Panel, seed: int) -> MatchResul
         b,
         panel.pairs,
         opening_plies=panel.opening_plies,
-        keep=undecided,
+        keep=same_winner,
         seed=seed,
-        record=True,
     )
     for conduct in result.conduct:
         if conduct.forfeits:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from boardenvs.agents import make_agent
-from boardenvs.arena.book import undecided
+from boardenvs.arena.playing.openings import same_winner
 from boardenvs.envs.batch import is_over
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import first_of_each
@@ -44,7 +44,7 @@ def _played_by(
     found = take(game.init(1), [False])
     for _ in range(_ROUNDS):
         played = concat(_round(game, spec, settings, count, rng))
-        found = concat([found, take(played, undecided(game, played)) if kept else played])
+        found = concat([found, take(played, same_winner(game, played)) if kept else played])
         if kept:
             found = take(found, first_of_each(found))
         if len(found.ply) >= count:

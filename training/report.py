@@ -28,7 +28,7 @@ from boardenvs.agents import Agent, make_agent
 from boardenvs.agents.policy import PolicyAgent
 from boardenvs.agents.policy_file import load_policy
 from boardenvs.agents.shield import Shield
-from boardenvs.arena.ratings import rate
+from boardenvs.arena.tournament.ratings import rate
 from boardenvs.utils.files import write_atomically
 from training.config import Config
 from training.evaluation import PanelResult, Score, match, score_of

@@ -27,6 +27,7 @@ from boardenvs.game.contract import Game
 from boardenvs.game.state import Array
 from boardenvs.utils.checks import check_name, cut, is_whole
 from boardenvs.utils.files import write_atomically
+from boardenvs.utils.version import __version__
 
 FORMAT = 1
 
@@ -93,8 +94,6 @@ def load_policy(path: Path | str) -> Policy:
 
 
 def _describe(policy: Policy) -> dict[str, Any]:
-    from boardenvs import __version__  # which imports this module
-
     game, name = policy.game, games.name_of(policy.game)
     return {
         "format": FORMAT,

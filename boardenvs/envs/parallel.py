@@ -55,8 +55,8 @@ class BoardParallelEnv(BoardEnv, ParallelEnv):
     ]:
         """Play one action of each agent; observations, rewards, terminations, truncations, infos.
 
-        Raises TypeError for what is no dict, ValueError where the action of an agent is missing,
-        and otherwise what `BoardAECEnv.step` raises.
+        Raises TypeError for what is no dict, ValueError where an agent's action is missing, and
+        otherwise what `BoardAECEnv.step` raises.
         """
         if not self.agents:
             raise ResetNeededError("the game is over and no agent is left: call reset()")

@@ -102,6 +102,16 @@ class Game(ABC):
         """Those that leave the rules unchanged; the identity is always among them."""
         return (IDENTITY,)
 
+    def __init_subclass__(cls) -> None:
+        """ValueError where the roles cannot be told apart by their first letters, as texts do."""
+        super().__init_subclass__()
+        letters = [role[:1] for role in cls.__dict__.get("roles", "ab")]
+        if len(set(letters)) < 2 or not all("a" <= letter <= "z" for letter in letters):
+            raise ValueError(
+                f"the roles of {cls.__name__} are {cls.roles}: they must be two words that begin "
+                "with different small letters"
+            )
+
     # ---- the rules -------------------------------------------------------------------------
 
     @abstractmethod

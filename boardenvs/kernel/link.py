@@ -84,18 +84,19 @@ _HELPERS = ("word", "number", "wrap", "popcount", "trailing_zeros")
 def _link_native(
     sources: Sequence[ModuleType], kernels: Mapping[str, Kernel], constants: Mapping[str, int]
 ) -> Any:
-    from boardenvs.kernel import native
+    from boardenvs.kernel.generated import load_source
+    from boardenvs.kernel.numba_writer import write_functions
 
     programs = {name: kernel.program() for name, kernel in kernels.items()}
     parts = [
-        native.write_functions(programs),
+        write_functions(programs),
         _NATIVE,
         *(f"{name} = {value}\n" for name, value in constants.items()),
         _node(constants["WIDTH"], _INNER),
         *(_body(source, constants, _INNER) for source in sources[:-1]),
         _body(sources[-1], constants, _OUTER),
     ]
-    return native.load_source("".join(parts))
+    return load_source("".join(parts))
 
 
 def _node(width: int, decorator: str) -> str:

@@ -7,16 +7,15 @@ import random
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from boardenvs import games
 from boardenvs.agents import Agent, as_agent
-from boardenvs.arena.book import undecided
-from boardenvs.arena.match import MatchResult, play_match
-from boardenvs.arena.player import Conduct, describe
+from boardenvs.arena.playing.match import MatchResult, play_match
+from boardenvs.arena.playing.openings import same_winner
+from boardenvs.arena.playing.player import Conduct, describe
 from boardenvs.game.contract import Game
 from boardenvs.game.state import FloatArray, IntArray, State
 
@@ -38,11 +37,15 @@ class Entrant:
 
 @dataclass(frozen=True)
 class Job:
-    """A match to play. The seed is the tournament's: what is drawn hangs on it, on the game and on
-    the two labels, and on nothing else that is played.
+    """A match to play. The seed is the tournament's: what is drawn hangs on it, on the game's text
+    and on the two labels, and on nothing else that is played.
+
+    The game goes to the process that plays it as an object, since that process may not know the
+    text: a program can register games of its own.
     """
 
-    game: str  # a text, see `boardenvs.games.parse`
+    game: str  # its text, see `boardenvs.games.parse`
+    rules: Game
     first: Entrant
     second: Entrant
     pairs: int
@@ -74,14 +77,15 @@ class Job:
                 return self.forfeited(side, f"cannot be made: {describe(error)}")
         running(NOBODY)
         match = play_match(
-            games.parse(self.game),
+            self.rules,
             agents[0],
             agents[1],
             self.pairs,
             opening_plies=self.opening_plies,
-            keep=undecided,
+            keep=same_winner,
             seed=seed,
         )
+        match = replace(match, actions=None)  # which the journal does not keep either
         return Played(*self.key, match, time.monotonic() - wall, time.process_time() - cpu)
 
     def forfeited(self, side: int, message: str) -> Played:

@@ -1,33 +1,24 @@
-"""Traced programs as machine code, through Numba (extra `fast`): the same program, one loop.
-
-The generated source is kept in a cache folder, with Numba's cache of its machine code beside it, so
-that a program is compiled once for all processes.
+"""Writes traced programs in the Python that Numba compiles (extra `fast`), for one board and for a
+batch: what every row needs in a loop of vector instructions, and what is rare in one with branches.
 """
 
 from __future__ import annotations
 
-import atexit
-import hashlib
-import importlib.util
-import shutil
-import sys
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from boardenvs.kernel.trace import OPERATORS, Node, Program
-from boardenvs.utils.cache import cache_folder
-from boardenvs.utils.files import write_atomically
+from boardenvs.kernel.generated import load_source
+from boardenvs.kernel.operations import OPERATIONS
+from boardenvs.kernel.trace import Node, Program
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 # Rows between the two loops of a program: their values stay in a first-level cache.
 _BLOCK = 256
 
-_PRELUDE = '''"""Written by boardenvs.kernel.native."""
+_PRELUDE = '''"""Written by boardenvs.kernel."""
 import numpy as np
 from numba import njit, types, uint64
 from numba.extending import intrinsic
@@ -51,23 +42,30 @@ def trailing_zeros(typing_context, word):
 '''
 
 
-class NativeProgram:
-    """A program traced with target "batch". Call it as an `ArrayProgram`: with input arrays (B,)
+class NumbaProgram:
+    """A program traced with target "batch". Call it as a `NumpyProgram`: with input arrays (B,)
     and output arrays (B,), which are written.
     """
 
     def __init__(self, program: Program, name: str) -> None:
-        self._run: Callable[..., None] = getattr(load_source(_Writer().batch(program, name)), name)
+        self._run: Callable[..., None] = getattr(load_source(write_batch(program, name)), name)
 
     def __call__(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
         self._run(*inputs, *(x.view(np.uint8) if x.dtype == np.bool_ else x for x in outputs))
 
 
-def compile_one(program: Program, name: str) -> Callable[..., tuple[int, ...]]:
+def compile_numba(program: Program, name: str) -> Callable[..., tuple[int, ...]]:
     """A function of `program.num_inputs` ints in [0, 2**64) that returns the outputs as a tuple."""
     source = write_functions({name: program})
     function: Callable[..., tuple[int, ...]] = getattr(load_source(source), name)
     return function
+
+
+def write_batch(program: Program, name: str) -> str:
+    """The source of a module with the program as a function of arrays, which writes the outputs."""
+    writer = _Writer()
+    writer.batch(program, name)
+    return writer.source()
 
 
 def write_functions(programs: Mapping[str, Program]) -> str:
@@ -76,28 +74,6 @@ def write_functions(programs: Mapping[str, Program]) -> str:
     for name, program in programs.items():
         writer.one(program, name)
     return writer.source()
-
-
-def load_source(source: str) -> Any:
-    """Import generated source from a file, where Numba can cache what it makes of it."""
-    digest = hashlib.sha256(source.encode()).hexdigest()[:16]
-    path = cache_folder() / f"kernel_{digest}.py"
-    try:
-        if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(path, source.encode())
-    except OSError:  # a home that cannot be written to: compile anew in each process
-        folder = tempfile.mkdtemp(prefix="boardenvs_")
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        path = Path(folder) / path.name
-        write_atomically(path, source.encode())
-    spec = importlib.util.spec_from_file_location(f"boardenvs_kernel_{digest}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # Numba's cache imports it by its name
-    spec.loader.exec_module(module)
-    return module
 
 
 class _Writer:
@@ -113,14 +89,14 @@ class _Writer:
         signature = f"types.UniTuple(uint64, {len(program.outputs)})({words})"
         self._function(program, name, f"{signature}, ")
 
-    def batch(self, program: Program, name: str) -> str:
-        """A function of arrays, with two loops for each block of rows: all that every row needs,
-        which the compiler turns into vector instructions, and then what depends on a `when`, which
-        branches row by row.
+    def batch(self, program: Program, name: str) -> None:
+        """Add a function of arrays, with two loops for each block of rows: all that every row
+        needs, which the compiler turns into vector instructions, and then what depends on a `when`,
+        which branches row by row.
         """
         text = self._texts(program)
         late = _depends_on_when(program)
-        nodes = _operations(program)
+        nodes = program.steps()
         first = [i for i in nodes if not late[i]]
         second = [i for i in nodes if late[i]]
         needed = {a for i in second for a in program.nodes[i].args}
@@ -148,14 +124,13 @@ class _Writer:
             body += [f"o{k}[r] = {text[o]}" for k, o in enumerate(program.outputs) if late[o]]
             lines += [loop, *(f"            {line}" for line in body)]
         self._globals += lines
-        return self.source()
 
     def source(self) -> str:
         return "\n".join([_PRELUDE, *self._globals, ""])
 
     def _function(self, program: Program, name: str, signature: str = "") -> None:
         text = self._texts(program)
-        body = self._statements(program, _operations(program), text)
+        body = self._statements(program, program.steps(), text)
         inputs = [i for i, node in enumerate(program.nodes) if node.op == "input"]
         self._globals += [
             f"@njit({signature}cache=True, error_model='numpy')",
@@ -184,7 +159,7 @@ class _Writer:
             args = [text[a] for a in node.args]
             if node.op == "when":
                 name = f"when_{len(self._globals)}"
-                self._function(node.extra.program, name)
+                self._function(node.extra, name)
                 lines += [
                     f"{text[i]} = uint64(0)",
                     f"if {args[0]} != uint64(0):",
@@ -195,30 +170,15 @@ class _Writer:
         return lines
 
     def _expression(self, node: Node, args: list[str]) -> str:
+        if node.op in OPERATIONS:
+            return OPERATIONS[node.op].numba.format(*args)
         match node.op:
-            case "not":
-                return f"~{args[0]}"
-            case "popcount":
-                return f"popcount({args[0]})"
-            case "nonzero":
-                return f"uint64({args[0]} != uint64(0))"
-            case "less":
-                return f"uint64({args[0]} < {args[1]})"
             case "lookup":
                 table = f"table_{len(self._globals)}"
                 self._globals.append(f"{table} = np.array({list(node.extra.values)}, np.uint64)")
                 return f"{table}[{args[0]}]"
             case op:
-                return f"{args[0]} {OPERATORS[op]} {args[1]}"
-
-
-def _operations(program: Program) -> list[int]:
-    """The nodes to compute, in order."""
-    return [
-        i
-        for i, (node, lives) in enumerate(zip(program.nodes, program.live(), strict=True))
-        if lives and node.op not in ("const", "input")
-    ]
+                raise NotImplementedError(op)
 
 
 def _depends_on_when(program: Program) -> list[bool]:

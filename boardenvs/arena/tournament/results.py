@@ -8,23 +8,22 @@ from functools import cached_property
 
 import numpy as np
 
-from boardenvs import games
-from boardenvs.arena.job import Played
-from boardenvs.arena.match import MatchResult
-from boardenvs.arena.ratings import Ratings, rate
-from boardenvs.arena.settings import Plan, Settings
+from boardenvs.arena.playing.match import MatchResult
+from boardenvs.arena.tournament.job import Played
+from boardenvs.arena.tournament.ratings import Ratings, rate
+from boardenvs.arena.tournament.settings import Plan, Settings
 from boardenvs.game.state import FloatArray
 
 OVERALL = "overall"
 
 
 @dataclass
-class Record:
-    """What an entrant did in a table's games."""
+class Standing:
+    """How an entrant stands in a crosstable."""
 
     by_role: list[list[int]] = field(default_factory=lambda: [[0, 0, 0], [0, 0, 0]])
     forfeits: int = 0
-    cpu_seconds: float = 0.0  # on the timed moves, see `boardenvs.arena.player.Conduct`
+    cpu_seconds: float = 0.0  # on the timed moves, see `boardenvs.arena.playing.player.Conduct`
     timed_moves: int = 0
 
     @property
@@ -49,11 +48,11 @@ class Record:
 
 
 @dataclass(frozen=True)
-class Table:
-    """The round robin of one game, or of all games by those who play them all."""
+class Crosstable:
+    """Everybody's results against everybody, in one game, or in all by those who play them all."""
 
     name: str  # the game's text, or OVERALL
-    roles: tuple[str, str]  # "first" and "second" in the table over all games
+    roles: tuple[str, str]  # "first" and "second" over all games
     ratings: Ratings
     played: tuple[Played, ...]
 
@@ -63,20 +62,20 @@ class Table:
         return self.ratings.entrants
 
     @cached_property
-    def records(self) -> dict[str, Record]:
-        """What each entrant did."""
-        records = {label: Record() for label in self.entrants}
+    def standings(self) -> dict[str, Standing]:
+        """By entrant."""
+        standings = {label: Standing() for label in self.entrants}
         for played, match in matches(self.played):
             for side, label in enumerate((played.first, played.second)):
-                record, conduct = records[label], match.conduct[side]
+                standing, conduct = standings[label], match.conduct[side]
                 for role, counts in enumerate(match.by_role):
                     seen = counts if side == 0 else counts[::-1]
-                    own = record.by_role[role ^ side]
+                    own = standing.by_role[role ^ side]
                     own[:] = [x + y for x, y in zip(own, seen, strict=True)]
-                record.forfeits += conduct.forfeits
-                record.cpu_seconds += conduct.cpu_seconds
-                record.timed_moves += conduct.timed_moves
-        return records
+                standing.forfeits += conduct.forfeits
+                standing.cpu_seconds += conduct.cpu_seconds
+                standing.timed_moves += conduct.timed_moves
+        return standings
 
     @cached_property
     def counts(self) -> FloatArray:
@@ -105,11 +104,11 @@ class Results:
 
     settings: Settings
     plan: Plan
-    tables: tuple[Table, ...]  # by game, then OVERALL where several games were played
+    tables: tuple[Crosstable, ...]  # by game, then OVERALL where several games were played
     played: tuple[Played, ...]
 
     @property
-    def widest_first(self) -> list[Table]:
+    def widest_first(self) -> list[Crosstable]:
         """The table over all games, where there is one, and then those of the games."""
         return sorted(self.tables, key=lambda table: table.name != OVERALL)
 
@@ -125,7 +124,7 @@ def summarise(settings: Settings, plan: Plan, played: Sequence[Played]) -> Resul
     for name, players in plan.players.items():
         if len(players) > 1:
             of_game = [p for p in played if p.game == name]
-            tables.append(_table(settings, name, games.parse(name).roles, players, of_game))
+            tables.append(_table(settings, name, plan.games[name].roles, players, of_game))
     everywhere = [
         entrant.label
         for entrant in settings.entrants
@@ -143,9 +142,9 @@ def _table(
     roles: tuple[str, str],
     players: Sequence[str],
     played: Sequence[Played],
-) -> Table:
+) -> Crosstable:
     scores: dict[tuple[str, str], list[FloatArray]] = {}
     for p, match in matches(played):
         scores.setdefault((p.first, p.second), []).append(match.pair_scores)
     anchor = settings.anchor if settings.anchor in players else None
-    return Table(name, roles, rate(players, scores, anchor, settings.seed), tuple(played))
+    return Crosstable(name, roles, rate(players, scores, anchor, settings.seed), tuple(played))

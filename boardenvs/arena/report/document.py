@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from boardenvs.arena.job import Played
-from boardenvs.arena.match import MatchResult
-from boardenvs.arena.notes import ladders, notes
-from boardenvs.arena.ratings import PRIOR, REPLICATES
-from boardenvs.arena.results import Results, Table
+from boardenvs.arena.playing.match import MatchResult
+from boardenvs.arena.report.notes import ladders, notes
+from boardenvs.arena.tournament.job import Played
+from boardenvs.arena.tournament.ratings import PRIOR, REPLICATES
+from boardenvs.arena.tournament.results import Crosstable, Results
 from boardenvs.kernel import get_backend
 from boardenvs.utils.machine import processor, version
 
@@ -43,8 +43,8 @@ def document(results: Results) -> dict[str, Any]:
             "cores": os.cpu_count(),
             "cpu_ms_per_move": {
                 table.name: {
-                    label: _rounded(record.ms_per_move, 4)
-                    for label, record in table.records.items()
+                    label: _rounded(standing.ms_per_move, 4)
+                    for label, standing in table.standings.items()
                 }
                 for table in results.tables
             },
@@ -53,22 +53,22 @@ def document(results: Results) -> dict[str, Any]:
     }
 
 
-def _table(table: Table) -> dict[str, Any]:
+def _table(table: Crosstable) -> dict[str, Any]:
     ratings = table.ratings
     rows = []
     for i, label in enumerate(table.entrants):
-        record = table.records[label]
+        standing = table.standings[label]
         rows.append(
             {
                 "entrant": label,
                 "rating": _rounded(ratings.rating[i], 1),
                 "interval": [_rounded(ratings.low[i], 1), _rounded(ratings.high[i], 1)],
-                "score": _rounded(record.score, 4),
-                **_counts(record.counts),
-                "forfeits": record.forfeits,
+                "score": _rounded(standing.score, 4),
+                **_counts(standing.counts),
+                "forfeits": standing.forfeits,
                 "by_role": {
                     role: _counts(counts)
-                    for role, counts in zip(table.roles, record.by_role, strict=True)
+                    for role, counts in zip(table.roles, standing.by_role, strict=True)
                 },
             }
         )

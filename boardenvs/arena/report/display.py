@@ -11,8 +11,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from boardenvs.arena.job import Played
-from boardenvs.arena.schedule import Schedule
+from boardenvs.arena.tournament.job import Played
+from boardenvs.arena.tournament.schedule import Schedule
 
 
 class Display:
@@ -39,14 +39,14 @@ class Display:
         self._live.stop()
 
     def begin(self, schedule: Schedule, done: int, workers: int) -> None:
-        """See `boardenvs.arena.tournament.Watcher`."""
+        """See `boardenvs.arena.tournament.run.Watcher`."""
         self._schedule, self._done, self._workers = schedule, done, workers
         self._total = done + len(schedule.waiting)
         if done:
             self._console.print(f"going on: {done} of {self._total} pairings are in the journal")
 
     def played(self, played: Played) -> None:
-        """See `boardenvs.arena.tournament.Watcher`."""
+        """See `boardenvs.arena.tournament.run.Watcher`."""
         self._done += 1
         if not self._console.is_terminal:
             self._console.print(

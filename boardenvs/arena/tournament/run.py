@@ -8,12 +8,12 @@ import shutil
 from pathlib import Path
 from typing import Any, Protocol
 
-from boardenvs.arena.job import Played
-from boardenvs.arena.journal import Journal, JournalError
-from boardenvs.arena.pool import play_all
-from boardenvs.arena.results import Results, summarise
-from boardenvs.arena.schedule import Schedule
-from boardenvs.arena.settings import Settings, make_plan
+from boardenvs.arena.tournament.job import Played
+from boardenvs.arena.tournament.journal import Journal, JournalError
+from boardenvs.arena.tournament.pool import play_all
+from boardenvs.arena.tournament.results import Results, summarise
+from boardenvs.arena.tournament.schedule import Schedule
+from boardenvs.arena.tournament.settings import Settings, make_plan
 
 JOURNAL = "journal.jsonl"
 

@@ -15,8 +15,8 @@ from multiprocessing.context import SpawnContext
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from boardenvs.arena.job import NOBODY, Job, Played
-from boardenvs.arena.schedule import Schedule
+from boardenvs.arena.tournament.job import NOBODY, Job, Played
+from boardenvs.arena.tournament.schedule import Schedule
 from boardenvs.kernel import get_backend, set_backend
 
 # Libraries that would otherwise start a thread a core in every process; read when they are loaded.

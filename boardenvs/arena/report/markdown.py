@@ -1,42 +1,17 @@
-"""The results of a tournament as files: results.json, report.md and pictures."""
+"""The results of a tournament as a report in Markdown."""
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
-import json
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
-from boardenvs import games
-from boardenvs.arena.book import is_solved
-from boardenvs.arena.document import document
-from boardenvs.arena.notes import ladders, notes
-from boardenvs.arena.ratings import PRIOR, REPLICATES
-from boardenvs.arena.results import Results, Table, matches
-from boardenvs.arena.text import interval_text, points_text, rating_text, time_text, title
-from boardenvs.utils.files import write_atomically
-
-_PICTURES = ("ratings", "crosstable", "heatmap")
-
-
-def write_results(results: Results, folder: Path) -> list[str]:
-    """Write everything; returns what could not be written and why."""
-    write_atomically(folder / "results.json", json.dumps(document(results), indent=1).encode())
-    has_pictures = importlib.util.find_spec("matplotlib") is not None
-    write_atomically(folder / "report.md", markdown(results, has_pictures).encode())
-    if not has_pictures:
-        return ['no pictures, since matplotlib is missing: pip install "boardenvs[arena]"']
-    from boardenvs.arena import plots
-
-    for table in results.tables:
-        for kind, draw in zip(
-            _PICTURES, (plots.ratings, plots.crosstable, plots.heatmap), strict=True
-        ):
-            path = folder / _picture(table, kind)
-            path.parent.mkdir(exist_ok=True)
-            write_atomically(path, draw(table))
-    return []
+from boardenvs.arena.report.document import document
+from boardenvs.arena.report.notes import ladders, notes
+from boardenvs.arena.report.text import interval_text, points_text, rating_text, time_text, title
+from boardenvs.arena.tournament.ratings import PRIOR, REPLICATES
+from boardenvs.arena.tournament.results import Crosstable, Results, matches
+from boardenvs.tablebase import Tablebase
+from boardenvs.utils.files import file_name
 
 
 def markdown(results: Results, has_pictures: bool) -> str:
@@ -44,7 +19,9 @@ def markdown(results: Results, has_pictures: bool) -> str:
     settings = results.settings
     drawn = settings.openings.items()
     plies = "; ".join(f"{game} {low} to {high}" for game, (low, high) in drawn)
-    solved = ", ".join(game for game in settings.openings if is_solved(games.parse(game)))
+    solved = ", ".join(
+        game for game in settings.openings if Tablebase.covers(results.plan.games[game])
+    )
     total = sum(match.games for _, match in matches(results.played))
     parts = [
         "# Arena\n",
@@ -69,17 +46,17 @@ def markdown(results: Results, has_pictures: bool) -> str:
     return "\n".join(parts)
 
 
-def _section(table: Table, has_pictures: bool) -> list[str]:
+def _section(table: Crosstable, has_pictures: bool) -> list[str]:
     parts = [f"## {title(table)}\n"]
     if has_pictures:
-        parts.append(f"![Ratings]({_picture(table, 'ratings')})\n")
+        parts.append(f"![Ratings]({picture_path(table, 'ratings')})\n")
     parts += [*_ladder_table(table), "", *_step_table(table)]
     if has_pictures:
-        parts.append(f"![Win rates]({_picture(table, 'heatmap')})\n")
+        parts.append(f"![Win rates]({picture_path(table, 'heatmap')})\n")
     return [*parts, *_crosstable(table), ""]
 
 
-def _ladder_table(table: Table) -> Iterable[str]:
+def _ladder_table(table: Crosstable) -> Iterable[str]:
     roles = [f"as {role}" for role in table.roles]
     ratings = table.ratings
     yield _row(
@@ -97,7 +74,7 @@ def _ladder_table(table: Table) -> Iterable[str]:
     )
     yield _row(["--:", ":--", *["--:"] * (6 + len(roles))])
     for i, label in enumerate(table.entrants):
-        record = table.records[label]
+        standing = table.standings[label]
         above = f"{ratings.above[i, i + 1]:.1%}" if i + 1 < len(table.entrants) else ""
         yield _row(
             [
@@ -106,15 +83,15 @@ def _ladder_table(table: Table) -> Iterable[str]:
                 rating_text(table, i),
                 interval_text(table, i),
                 above,
-                f"{record.score:.1%}",
-                _three(record.counts),
-                *(_three(counts) for counts in record.by_role),
-                time_text(record.ms_per_move),
+                f"{standing.score:.1%}",
+                _three(standing.counts),
+                *(_three(counts) for counts in standing.by_role),
+                time_text(standing.ms_per_move),
             ]
         )
 
 
-def _step_table(table: Table) -> Iterable[str]:
+def _step_table(table: Crosstable) -> Iterable[str]:
     """How much each step of a strength is worth, and how sure that it is an improvement."""
     index = {label: i for i, label in enumerate(table.entrants)}
     for name, labels in ladders(table).items():
@@ -127,7 +104,7 @@ def _step_table(table: Table) -> Iterable[str]:
         yield f"{name}, from {labels[0].rpartition('=')[2]} to {', to '.join(steps)}\n"
 
 
-def _crosstable(table: Table) -> Iterable[str]:
+def _crosstable(table: Crosstable) -> Iterable[str]:
     everyone = range(len(table.entrants))
     numbers = [str(i + 1) for i in everyone]
     yield "Points of the row against the column:\n"
@@ -161,5 +138,6 @@ def _escaped(text: str) -> str:
     return text.replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*")
 
 
-def _picture(table: Table, kind: str) -> str:
-    return f"{table.name.replace(':', '_').replace('=', '_').replace(',', '_')}/{kind}.png"
+def picture_path(table: Crosstable, kind: str) -> str:
+    """Where the report looks for a picture, within the tournament's folder."""
+    return f"{file_name(table.name)}/{kind}.png"

@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.transforms import blended_transform_factory
 
 from boardenvs.agents import AGENTS
-from boardenvs.arena.results import Table
-from boardenvs.arena.text import interval_text, points, points_text, rating_text, title
+from boardenvs.arena.report.text import interval_text, points, points_text, rating_text, title
+from boardenvs.arena.tournament.results import Crosstable
 
 _DPI = 150
 _INK, _FAINT, _RULE = "#1f2933", "#66727f", "#d5dbe1"
@@ -30,7 +30,7 @@ _SCORES = LinearSegmentedColormap.from_list(
 _MAX_NAME = 34
 
 
-def ratings(table: Table) -> bytes:
+def ratings(table: Crosstable) -> bytes:
     """A PNG: a bar for each rating, the strongest on top, with its 95 % interval."""
     found, count = table.ratings, len(table.entrants)
     names = [_name(label) for label in table.entrants]
@@ -60,7 +60,7 @@ def ratings(table: Table) -> bytes:
     return _png(figure)
 
 
-def _draw_interval(axes: Axes, table: Table, row: int, reach: float) -> None:
+def _draw_interval(axes: Axes, table: Crosstable, row: int, reach: float) -> None:
     """A line from end to end, with an arrow where the interval has none."""
     found = table.ratings
     if table.entrants[row] == found.anchor:
@@ -76,7 +76,7 @@ def _draw_interval(axes: Axes, table: Table, row: int, reach: float) -> None:
         )  # fmt: skip
 
 
-def heatmap(table: Table) -> bytes:
+def heatmap(table: Crosstable) -> bytes:
     """A PNG: the score of each row against each column in percent, the strongest first."""
     count = len(table.entrants)
     side = 0.52 * count
@@ -113,7 +113,7 @@ class _Column(NamedTuple):
     bold: bool = False
 
 
-def crosstable(table: Table) -> bytes:
+def crosstable(table: Crosstable) -> bytes:
     """A PNG: the points of everyone against everyone, as tournaments print them."""
     columns, width = _columns(table)
     row_height, top = 0.27, 0.87
@@ -139,12 +139,12 @@ def crosstable(table: Table) -> bytes:
     return _png(figure)
 
 
-def _columns(table: Table) -> tuple[list[_Column], float]:
+def _columns(table: Crosstable) -> tuple[list[_Column], float]:
     """The crosstable's columns and its width in inches."""
     everyone = range(len(table.entrants))
     names = [_name(label) for label in table.entrants]
     x = 0.5 + 0.085 * max(map(len, names))
-    records = [table.records[label] for label in table.entrants]
+    standings = [table.standings[label] for label in table.entrants]
     columns = [
         _Column("", [str(i + 1) for i in everyone], 0.36),
         _Column("entrant", names, 0.45, "left"),
@@ -156,13 +156,13 @@ def _columns(table: Table) -> tuple[list[_Column], float]:
     for j in everyone:
         columns.append(_Column(str(j + 1), [row[j] for row in rows], x, "center"))
         x += column_width
-    points_of = [points(record.counts[0], record.counts[1]) for record in records]
+    points_of = [points(standing.counts[0], standing.counts[1]) for standing in standings]
     columns.append(_Column("points", points_of, x + 0.45, bold=True))
-    columns.append(_Column("score", [f"{record.score:.1%}" for record in records], x + 1.05))
+    columns.append(_Column("score", [f"{standing.score:.1%}" for standing in standings], x + 1.05))
     return columns, x + 1.2
 
 
-def _colours(table: Table) -> list[str]:
+def _colours(table: Crosstable) -> list[str]:
     """One colour for each kind of agent, the same in every table; the last for other labels."""
     kinds = {kind: _COLOURS[i % len(_COLOURS)] for i, kind in enumerate(AGENTS)}
     return [kinds.get(label.partition(":")[0], _COLOURS[-1]) for label in table.entrants]
@@ -182,8 +182,8 @@ def _percent(share: float) -> str:
     return ">99" if 0.99 < share < 1 else f"{100 * share:.0f}"
 
 
-def _subtitle(table: Table) -> str:
-    games = sum(record.games for record in table.records.values()) // 2
+def _subtitle(table: Crosstable) -> str:
+    games = sum(standing.games for standing in table.standings.values()) // 2
     return f"{games:,} games, every opening twice with roles swapped"
 
 

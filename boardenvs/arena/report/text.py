@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import numpy as np
 
-from boardenvs.arena.results import OVERALL, Table
+from boardenvs import games
+from boardenvs.arena.tournament.results import OVERALL, Crosstable
 
 
-def title(table: Table) -> str:
-    """A table's name for people: "Lines of action", "Wolf and sheep (rules=described)"."""
-    if table.name == OVERALL:
-        return "All games"
-    game, _, parameters = table.name.partition(":")
+def title(table: Crosstable) -> str:
+    """A table's name for people."""
+    return "All games" if table.name == OVERALL else game_title(table.name)
+
+
+def game_title(text: str) -> str:
+    """A game's text for people: "Lines of action", "Wolf and sheep (rules=described)"."""
+    game, _, parameters = text.partition(":")
+    if game not in games.GAMES:  # but of a module
+        return text
     return game.replace("_", " ").capitalize() + (f" ({parameters})" if parameters else "")
 
 
-def rating_text(table: Table, i: int) -> str:
+def rating_text(table: Crosstable, i: int) -> str:
     """A rating in whole points."""
     return _whole(table.ratings.rating[i])
 
 
-def points_text(table: Table, i: int, j: int) -> str:
+def points_text(table: Crosstable, i: int, j: int) -> str:
     """The points of i against j, such as "62½"; a dot where they did not meet."""
     won, drawn, lost = table.counts[i, j].astype(int).tolist()
     return points(won, drawn) if won + drawn + lost else "·"
@@ -32,7 +38,7 @@ def points(won: int, drawn: int) -> str:
     return f"{whole or '' if half else whole}{'½' * half}"
 
 
-def interval_text(table: Table, i: int) -> str:
+def interval_text(table: Crosstable, i: int) -> str:
     """The interval of a rating, such as "85 to 170"."""
     low, high = table.ratings.low[i], table.ratings.high[i]
     if table.entrants[i] == table.ratings.anchor:
@@ -42,7 +48,7 @@ def interval_text(table: Table, i: int) -> str:
     return f"above {_whole(low)}" if np.isinf(high) else f"{_whole(low)} to {_whole(high)}"
 
 
-def spread_text(table: Table, i: int) -> str:
+def spread_text(table: Crosstable, i: int) -> str:
     """Half the width of a rating's interval, such as "±43"; nothing for the anchor's."""
     if table.entrants[i] == table.ratings.anchor:
         return ""

@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from boardenvs.arena.job import Played
+from boardenvs.arena.tournament.job import Played
 from boardenvs.utils.files import write_atomically
 
 

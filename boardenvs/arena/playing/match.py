@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from boardenvs.agents import as_agent
-from boardenvs.arena.intervals import score_interval, share_interval
-from boardenvs.arena.player import FORFEIT, Conduct, Player
+from boardenvs.arena.playing.intervals import score_interval, share_interval
+from boardenvs.arena.playing.player import FORFEIT, Conduct, Player
 from boardenvs.game.contract import LOSS, WIN, Game
 from boardenvs.game.openings import Keep, Openings, distinct_openings
 from boardenvs.game.state import FloatArray, IntArray, State, concat, put, take
@@ -37,7 +37,9 @@ class MatchResult:
     mean_plies: float  # the length of a game, its opening included
     openings: int  # how many of them are distinct
     conduct: tuple[Conduct, Conduct]  # of the first and of the second agent
-    actions: IntArray | None = None  # (2, pairs, P) int16, openings included, -1 after the end
+    # (2, pairs, P) int16, openings included, -1 after the end; None of a result that was read from
+    # a journal, and where nothing was played
+    actions: IntArray | None = None
 
     @property
     def games(self) -> int:
@@ -97,21 +99,20 @@ def play_match(
     b: object,
     pairs: int,
     *,
-    opening_plies: tuple[int, int] = (6, 10),
+    opening_plies: tuple[int, int] | None = None,
     keep: Keep | None = None,
     seed: int = 0,
-    record: bool = False,
     progress: Progress | None = None,
 ) -> MatchResult:
     """Play 2 * `pairs` games between `a` and `b`: each opening twice, with roles swapped.
 
     What `boardenvs.agents.as_agent` takes can play: an agent, the text of one, or a function.
-    Openings are random plies, as many as `opening_plies` (low, high) says, distinct as far as the
-    game has that many, and with `keep` those alone that it marks. A game that its cap on plies ends
-    counts by its position. An agent loses the games that it forfeits (`boardenvs.arena.player`).
-    With `record` the result has the actions of all games; `progress` is called with the games that
-    are over and their total. The same seed gives the same match if the agents draw their chance
-    from the generator they get.
+    Openings are random plies, as many as `opening_plies` (low, high) says, by default the game's
+    own, distinct as far as the game has that many, and with `keep` those alone that it marks. A
+    game that its cap on plies ends counts by its position. An agent loses the games that it
+    forfeits (`boardenvs.arena.playing.player`). `progress` is called with the games that are over
+    and their total. The same seed gives the same match if the agents draw their chance from the
+    generator they get.
 
     ValueError for fewer than one pair, or for openings that no game is long enough for.
 
@@ -126,9 +127,10 @@ def play_match(
         raise ValueError(f"pairs is {pairs}: it must be 1 or more")
     openings_rng, *rngs = np.random.default_rng(seed).spawn(3)
     players = [Player(as_agent(x), rng) for x, rng in zip((a, b), rngs, strict=True)]
-    openings = distinct_openings(game, pairs, opening_plies, openings_rng, keep)
+    plies = game.opening_plies if opening_plies is None else opening_plies
+    openings = distinct_openings(game, pairs, plies, openings_rng, keep)
     role_of_a = np.repeat([0, 1], pairs)
-    games = _Games(game, openings, role_of_a, record)
+    games = _Games(game, openings, role_of_a)
     games.play_out(players, progress)
     goals = game.results(games.final)[np.arange(2 * pairs), role_of_a]
     scores = (goals - LOSS) / (WIN - LOSS)
@@ -147,11 +149,11 @@ def play_match(
 class _Games:
     """The games of a match, played side by side: all openings, then all again, roles swapped."""
 
-    def __init__(self, game: Game, openings: Openings, role_of_a: IntArray, record: bool) -> None:
+    def __init__(self, game: Game, openings: Openings, role_of_a: IntArray) -> None:
         self._game = game
         self._role_of_a = role_of_a
         self._running = concat([openings.state, openings.state])
-        self._actions = np.concatenate([openings.actions] * 2) if record else None
+        self._actions = np.concatenate([openings.actions] * 2)
         # A copy; each row is replaced when its game ends.
         self.final = take(self._running, np.arange(len(role_of_a)))
         self.forfeits = np.zeros(len(role_of_a), np.int8)
@@ -172,22 +174,20 @@ class _Games:
             state, rows, actions = take(state, ~forfeit), rows[~forfeit], actions[~forfeit]
             self._record(rows, state, actions)
             state = self._game.step(state, actions)
-            over = state.terminated | self._game.truncated(state)
+            over = self._game.is_over(state)
             put(self.final, rows[over], take(state, over))
             state, rows = take(state, ~over), rows[~over]
             if progress:
                 progress(len(self._role_of_a) - len(rows), len(self._role_of_a))
 
     def _record(self, rows: IntArray, state: State, actions: IntArray) -> None:
-        if self._actions is None or not len(rows):
+        if not len(rows):
             return
         missing = int(state.ply.max()) + 1 - self._actions.shape[1]
         if missing > 0:
             self._actions = np.pad(self._actions, ((0, 0), (0, missing)), constant_values=-1)
         self._actions[rows, state.ply] = actions
 
-    def recorded(self) -> IntArray | None:
+    def recorded(self) -> IntArray:
         """The actions of all games, (2, pairs, P) int16, -1 after the end of each."""
-        if self._actions is None:
-            return None
         return self._actions.reshape(2, -1, self._actions.shape[1])

@@ -6,7 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 
-from boardenvs.arena.job import Job, Played
+from boardenvs.arena.tournament.job import Job, Played
 
 
 class Schedule:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from boardenvs.arena.results import Results, Table, matches
+from boardenvs.arena.tournament.results import Crosstable, Results, matches
 
 _STRENGTH = re.compile(r"(\w+):(\w+)=(\d+)")
 
@@ -18,7 +18,7 @@ def notes(results: Results) -> list[str]:
     return [*_left_out(results), *_played(results), *_ratings(results)]
 
 
-def ladders(table: Table) -> dict[str, list[str]]:
+def ladders(table: Crosstable) -> dict[str, list[str]]:
     """The entrants that differ in one number, such as "alphabeta:depth=4", ascending, by what the
     number is: {"alphabeta depth": ["alphabeta:depth=1", ...]}.
     """
