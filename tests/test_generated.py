@@ -1,4 +1,4 @@
-"""Generated code in tracebacks and on disk."""
+"""Generated code in tracebacks."""
 
 import linecache
 import traceback
@@ -38,10 +38,8 @@ def test_numpy_lines(operation):
     assert f"{operation}_(i0, i1, b0)" in text
 
 
-def test_lines_from_the_cache_folder(monkeypatch, tmp_path):
-    monkeypatch.setenv("BOARDENVS_CACHE", str(tmp_path))
+def test_lines_of_what_numba_compiles():
     module = load_source("def divide(a):\n    return a // 0  # here\n")
-    assert list(tmp_path.iterdir())
     assert "return a // 0  # here" in shown(ZeroDivisionError, lambda: module.divide(1))
 
 

@@ -149,7 +149,7 @@ def test_rewards_against_an_opponent_are_the_learners():
     while live.any():
         actions = choose(infos["action_mask"], rng)
         mine = game.step(env.batch.state, actions)
-        plies = env.batch.step(actions, skip=~live)
+        plies = env.batch.step(actions)
         after = env.batch.state
         for row in np.flatnonzero(live):
             own = unstack(take(mine, slice(row, row + 1)))[0]

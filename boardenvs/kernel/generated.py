@@ -1,22 +1,12 @@
-"""Generated source as functions: in memory, or as files that Numba can cache machine code for.
-
-Either way a traceback through it shows its lines.
-"""
+"""Generated source as functions, and tracebacks through them that show its lines."""
 
 from __future__ import annotations
 
-import atexit
 import hashlib
-import importlib.util
 import linecache
-import shutil
 import sys
-import tempfile
-from pathlib import Path
+from types import ModuleType
 from typing import Any
-
-from boardenvs.utils.cache import cache_folder
-from boardenvs.utils.files import write_atomically
 
 
 def run_source(source: str, title: str, names: dict[str, Any]) -> None:
@@ -36,25 +26,13 @@ def run_source(source: str, title: str, names: dict[str, Any]) -> None:
 
 
 def load_source(source: str) -> Any:
-    """Import source from a file in the cache folder, named by its digest.
+    """Generated source for Numba as a module.
 
-    Numba keeps its machine code beside it, so that a program is compiled once for all processes.
+    It needs no file: `compile_cache` keeps what Numba makes of it, under a digest of the source.
     """
-    digest = hashlib.sha256(source.encode()).hexdigest()[:16]
-    path = cache_folder() / f"kernel_{digest}.py"
-    try:
-        if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(path, source.encode())
-    except OSError:  # a home that cannot be written to: compile anew in each process
-        folder = tempfile.mkdtemp(prefix="boardenvs_")
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        path = Path(folder) / path.name
-        write_atomically(path, source.encode())
-    spec = importlib.util.spec_from_file_location(f"boardenvs_kernel_{digest}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # Numba's cache imports it by its name
-    spec.loader.exec_module(module)
+    digest = hashlib.sha256(source.encode()).hexdigest()
+    module = ModuleType(f"boardenvs_generated_{digest[:16]}")
+    sys.modules[module.__name__] = module  # Numba's machine code imports it by its name
+    vars(module)["SOURCE_DIGEST"] = digest
+    run_source(source, f"numba {digest[:8]}", vars(module))
     return module

@@ -20,8 +20,10 @@ _BLOCK = 256
 
 _PRELUDE = '''"""Written by boardenvs.kernel."""
 import numpy as np
-from numba import njit, types, uint64
+from numba import types, uint64
 from numba.extending import intrinsic
+
+from boardenvs.kernel.compile_cache import njit
 
 
 @intrinsic

@@ -58,8 +58,8 @@ def trained_policy(game: Game) -> Policy:
         known = sorted(p.stem for p in FOLDER.glob("*.npz"))
         raise ValueError(
             f"there is no trained policy for {games.spec_of(game)}: there are "
-            f"{', '.join(known) or 'none'}; python -m training.ppo makes one, which "
-            "policy:PATH plays"
+            f"{', '.join(known) or 'none'}; python -m training.ppo CONFIG (pip install "
+            "'boardenvs[train]') makes one, which policy:PATH plays"
         )
     policy = load_policy(path)
     policy.check_game(game)

@@ -1,4 +1,4 @@
-"""A symmetry of the game on each board: the learner sees every kind of position from all sides.
+"""A symmetry of the game on each board: the policy sees every kind of position from all sides.
 
 Where a board looks the same to the rules when it is turned or mirrored, the policy should play
 the same on it. Each game is played under a symmetry drawn when it begins: what the policy sees is
@@ -28,13 +28,17 @@ class BoardSymmetries:
 
     def draw(self, rows: IntArray, rng: np.random.Generator) -> None:
         """A uniformly random symmetry for each of these boards."""
+        self.chosen = self.chosen.copy()  # who keeps the array that was keeps its values
         self.chosen[rows] = rng.integers(len(self._symmetries), size=len(rows))
 
-    def seen(self, state: State) -> State:
-        """The positions as the policy sees them."""
+    def seen(self, state: State, chosen: IntArray | None = None) -> State:
+        """The positions as the policy sees them, under the symmetries `chosen` (B,), by default
+        those of the boards.
+        """
         seen = take(state, np.arange(len(state.ply)))
+        chosen = self.chosen if chosen is None else chosen
         for index, symmetry in enumerate(self._symmetries):
-            rows = np.flatnonzero(self.chosen == index)
+            rows = np.flatnonzero(chosen == index)
             seen.own[rows] = symmetry.apply(state.own[rows])
             seen.opp[rows] = symmetry.apply(state.opp[rows])
             moves = symmetry.apply(state.legal_bits[rows, :-1])  # the last word is noop
