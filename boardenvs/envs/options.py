@@ -9,8 +9,8 @@ from typing import TypedDict
 
 from gymnasium.vector import AutoresetMode
 
-from boardenvs.agents import Agent
 from boardenvs.envs.core import RenderMode, Reward
+from boardenvs.envs.opponent import Opponent
 
 
 class BoardOptions(TypedDict, total=False):
@@ -23,7 +23,7 @@ class BoardOptions(TypedDict, total=False):
 class VectorOptions(TypedDict, total=False):
     """Of `vec_env`; see `BoardVectorEnv`."""
 
-    opponent: Agent | str | None
+    opponent: Opponent | None
     seat: str
     reward: Reward
     random_plies: tuple[int, int]
