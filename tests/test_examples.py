@@ -11,8 +11,10 @@ from examples import ROOT, examples
 
 import boardenvs
 
-# The blocks of the page on games are parts of one file: tests/test_games_page.py compares them.
-PYTHON = [e for e in examples("python") if not e.place.startswith("boardenvs/games/README.md")]
+# README's blocks run in tests/test_readme.py, and those of the page on games are parts of one file,
+# with which tests/test_games_page.py compares them.
+ELSEWHERE = ("README.md", "boardenvs/games/README.md")
+PYTHON = [e for e in examples("python") if not e.place.startswith(ELSEWHERE)]
 
 
 @pytest.mark.parametrize("example", PYTHON, ids=[example.place for example in PYTHON])
@@ -36,7 +38,10 @@ def test_examples_run_alone(example, tmp_path):
 
 def test_there_are_examples_of_every_kind():
     places = [example.place for example in PYTHON]
-    assert sum(place.startswith("README.md") for place in places) >= 3
+    guides = {place.split(" #")[0] for place in places if ".md" in place}
+    assert {
+        f"boardenvs/{room}/README.md" for room in ("agents", "arena", "envs", "records")
+    } <= guides
     assert sum(place.startswith("page of") for place in places) == len(boardenvs.games.BUILT_IN)
 
 

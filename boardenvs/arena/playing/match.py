@@ -120,7 +120,7 @@ def play_match(
     import boardenvs
 
     game = boardenvs.games.make("lines_of_action")
-    print(boardenvs.play_match(game, "greedy", "random", pairs=50, opening_plies=(4, 8)))
+    print(boardenvs.play_match(game, "greedy", "random", pairs=50))
     ```
     """
     if pairs < 1:
