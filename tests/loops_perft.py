@@ -2,64 +2,77 @@
 
 from __future__ import annotations
 
+from boardenvs.game.state import Position
 from boardenvs.kernel.loops import (
     ONE,
-    OVER,
-    WIDTH,
-    WORDS,
     ZERO,
     Array,
-    Node,
-    Word,
-    advance,
-    draw,
-    load,
+    entry,
+    legal_words,
     number,
     popcount,
-    store,
+    sample,
     trailing_zeros,
     word,
     wrap,
 )
+from boardenvs.search.compiled.position import load_position, play, save_position
+from boardenvs.utils.splitmix import mix
 
-BONUS = 0  # replaced by the linker
+FACTOR = 6364136223846793005
 
 
-def count(node: Node, to_move: Word, ply: Word, depth: int) -> int:
+def count(position: Position, depth: int) -> int:
     """The lines of play of this length."""
     if depth == 0:
         return 1
     total = 0
-    for k in range(WORDS):
-        bits = node[2 + k]
+    for k in range(legal_words()):
+        bits = position.legal_bits[k]
         while bits != ZERO:
             action = word(64 * k) + trailing_zeros(bits)
             bits = bits & (bits - ONE)
-            child = advance(node[0], node[1], to_move, ply, action)
-            total += count(child, to_move ^ ONE, ply + ONE, depth - 1)
+            total += count(play(position, action), depth - 1)
     return total
 
 
-def perft(roots: Array, row: int, depth: int) -> int:
-    """From a root at which the first role is to move."""
-    return BONUS + count(load(roots, row * WIDTH), ZERO, ZERO, depth)
+@entry
+def perft(roots: Array, start: int, depth: int) -> int:
+    """From the position that is stored from roots[start] on."""
+    return count(load_position(roots, start), number(depth))
 
 
-def walk(nodes: Array, seed: int, plies: int) -> int:
-    """Random play from the first node, each next one stored after the last; how many there are."""
-    node, to_move, ply = load(nodes, 0), ZERO, ZERO
+@entry
+def walk(positions: Array, size: int, seed: int, plies: int) -> int:
+    """Random play from the first position, each next one stored after the last; how many there are.
+
+    A position takes `size` words.
+    """
+    position = load_position(positions, 0)
     random = word(seed)
     for k in range(1, plies):
-        if node[OVER] != ZERO:
+        if position.terminated:
             return k
-        random = wrap(random * word(6364136223846793005) + ONE)
-        node = advance(node[0], node[1], to_move, ply, draw(node, random))
-        to_move = to_move ^ ONE
-        ply = ply + ONE
-        store(nodes, k * WIDTH, node)
+        random = wrap(random * word(FACTOR) + ONE)
+        position = play(position, sample(*position.legal_bits, random)[0])
+        save_position(positions, k * size, position)
     return plies
 
 
+@entry
 def bits_of(x: int) -> int:
     """Set bits."""
     return number(popcount(word(x)))
+
+
+@entry
+def mix_all(seeds: Array, mixed: Array) -> None:
+    """Random bits of each seed."""
+    for k in range(len(seeds)):
+        mixed[k] = mix(seeds[k])
+
+
+@entry
+def fail(array: Array) -> int:
+    """Reads behind the end."""
+    return number(array[len(array)])

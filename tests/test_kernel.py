@@ -291,6 +291,31 @@ def test_kernel_on_both_sides(backend):
     np.testing.assert_array_equal(np.stack(outputs, axis=1), expected)
 
 
+def of_narrow_words(to_move, ply):
+    """What depends on the width of words, of inputs alone."""
+    results = [_SQUARES[to_move], _SQUARES[ply] ^ _SQUARES[to_move ^ 1], ~to_move & ALL, ~ply & ALL]
+    results += [(to_move - ply) & ALL, (to_move + to_move) & ALL, (ply * ply) & ALL, ply << to_move]
+    return [*results, when(less(ply, 9), _difference, to_move, ply), spread(to_move)]
+
+
+def _difference(to_move, ply):
+    return (to_move - ply) & ALL
+
+
+@pytest.mark.parametrize("dtypes", [(np.uint8, np.uint32), (np.uint64, np.uint8)])
+def test_inputs_may_be_narrower_than_words(backend, dtypes):
+    """As a batch's side to move and its plies are."""
+    rng = np.random.default_rng(7)
+    to_move = rng.integers(2, size=300).astype(dtypes[0])
+    ply = rng.integers(65, size=300).astype(dtypes[1])
+    kernel = Kernel(of_narrow_words, 2, "of_narrow_words")
+    outputs = list(np.empty((kernel.num_outputs, 300), np.uint64))
+    kernel.batch([to_move, ply], outputs)
+    pairs = list(zip(to_move.tolist(), ply.tolist(), strict=True))
+    np.testing.assert_array_equal(np.stack(outputs, axis=1), [of_narrow_words(*p) for p in pairs])
+    assert [kernel.one(*p) for p in pairs] == [tuple(of_narrow_words(*p)) for p in pairs]
+
+
 def small(bits, other):
     """A few words, a flag and a `when` among them."""
     rare = less(popcount(bits), 20)

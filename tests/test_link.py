@@ -8,8 +8,10 @@ import json
 import os
 import subprocess
 import sys
+import traceback
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import loops_perft
 import loops_same_names
@@ -18,43 +20,39 @@ import pytest
 from variants import HERE, make
 
 import boardenvs
-from boardenvs.game.state import unstack
+from boardenvs.game.state import Position, stack, unstack
 from boardenvs.kernel import set_backend
 from boardenvs.kernel.link import array_for_loops, link
-from boardenvs.search import Limits, engine, trees
-from boardenvs.search.memory import node_width, node_words, words
-
-SEARCH = [*engine.LOOPS, *(s for s in trees.LOOPS if s not in engine.LOOPS)]
-
-
-def constants(name: str, **others: int) -> dict[str, int]:
-    planes = make(name).action_planes
-    return {"WORDS": planes + 1, "OVER": planes + 3, "WIDTH": node_width(make(name)), **others}
+from boardenvs.search import Limits, compiled, engine
+from boardenvs.search.compiled import playout
+from boardenvs.search.compiled.position import TERMINATED
+from boardenvs.search.memory import flat, position_size, position_words, words
+from boardenvs.utils.splitmix import GOLDEN, mix
 
 
-def linked(name: str, sources: list[ModuleType], **others: int):
-    rules = make(name).kernels
-    kernels = {"advance": rules.advance, "sample": rules.sample}
-    return link(sources, kernels, constants(name, **others))
+def linked(name: str, module: ModuleType, **constants: int) -> Any:
+    game = make(name)
+    rules = {"advance": game.kernels.advance, "sample": game.kernels.sample}
+    return link(module, rules, {"legal_words": game.action_planes + 1} | constants)
 
 
 def test_loops_play_by_the_rules(backend: str) -> None:
     name = "wolf_and_sheep"
     game = make(name)
-    loops = linked(name, [loops_perft])
-    roots = array_for_loops(node_words(game.init(2)))
-    assert [loops.perft(roots, 1, depth) for depth in range(5)] == [1, 2, 14, 56, 344]
-    assert linked(name, [loops_perft], BONUS=1000).perft(roots, 0, 2) == 1014
+    loops = linked(name, loops_perft)
+    size = position_size(game)
+    roots = flat(position_words(game.init(2)))
+    assert [loops.perft(roots, size, depth) for depth in range(5)] == [1, 2, 14, 56, 344]
     assert loops.bits_of((1 << 62) + 5) == 3
-    nodes = words(200 * node_width(game))
-    nodes[: node_width(game)] = roots[: node_width(game)]
-    played = loops.walk(nodes, 12345, 200)
+    positions = words(200 * size)
+    positions[:size] = roots[:size]
+    played = loops.walk(positions, size, 12345, 200)
     assert 5 < played < 200
-    table = np.asarray(nodes).reshape(200, -1)[:played]
-    assert table[:, -1].tolist() == [0] * (played - 1) + [1]
+    table = np.asarray(positions).reshape(200, -1)[:played]
+    assert table[:, TERMINATED].tolist() == [0] * (played - 1) + [1]
     state = game.init(1)
     for before, after in itertools.pairwise(table):
-        assert before.tolist() == node_words(state).tolist()
+        assert before.tolist() == position_words(state)[0].tolist()
         position = unstack(state)[0]
         following = [game.next(position, action) for action in position.legal_actions()]
         actions = [p[:2] for p in following]
@@ -65,12 +63,58 @@ def test_loops_play_by_the_rules(backend: str) -> None:
 
 def test_names_are_defined_once() -> None:
     with pytest.raises(ValueError, match="loops_perft and loops_same_names both define 'walk'"):
-        linked("wolf_and_sheep", [loops_perft, loops_same_names])
+        linked("wolf_and_sheep", loops_same_names)
 
 
-def functions(sources: list[ModuleType]) -> dict[str, ast.FunctionDef]:
-    trees_of = (ast.parse(Path(str(source.__file__)).read_text()) for source in sources)
-    return {f.name: f for tree in trees_of for f in tree.body if isinstance(f, ast.FunctionDef)}
+def test_constants_are_those_of_the_game(backend: str) -> None:
+    """The cap on plies decides where a random game ends."""
+    game = make("wolf_and_sheep")
+    rules = {name: getattr(game.kernels, name) for name in ("advance", "points", "sample")}
+    for cap in (1, 2, 200):
+        constants = {"legal_words": game.action_planes + 1, "max_ply": cap}
+        compiled = link(playout, rules, constants)
+        start = game.start()._replace(ply=cap)
+        value = np.sign(game.lead(stack([start])))
+        position = start if backend == "numpy" else as_words(start)
+        assert compiled.playout(position, np.uint64(1) if backend == "numba" else 1) == value
+
+
+def as_words(position: Position) -> Position:
+    """As machine code takes it from Python."""
+    own, opp, legal_bits, to_move, ply, terminated = position
+    words = (np.uint64(own), np.uint64(opp), tuple(map(np.uint64, legal_bits)))
+    return Position(*words, np.uint64(to_move), np.uint64(ply), terminated)  # type: ignore[arg-type]
+
+
+def test_tracebacks_show_the_source() -> None:
+    """Without Numba; the functions are those of the files, with their lines."""
+    set_backend("numpy")
+    with pytest.raises(IndexError) as caught:
+        linked("wolf_and_sheep", loops_perft).fail(words(3))
+    last = traceback.extract_tb(caught.value.__traceback__)[-1]
+    assert (Path(last.filename), last.line) == (
+        Path(loops_perft.__file__).resolve(),
+        "return number(array[len(array)])",
+    )
+
+
+def test_one_mixing_function_for_ints_arrays_and_machine_code(backend: str) -> None:
+    seeds = np.random.default_rng(0).integers(1 << 64, size=50, dtype=np.uint64)
+    expected = [mix(int(seed)) for seed in seeds]
+    assert mix(seeds).tolist() == expected
+    mixed = words(50)
+    linked("wolf_and_sheep", loops_perft).mix_all(array_for_loops(seeds), mixed)
+    assert np.asarray(mixed).tolist() == expected
+    # The first numbers of the reference implementation, seeded with 1234567.
+    first = [mix((1234567 + k * GOLDEN) % (1 << 64)) for k in (1, 2, 3)]
+    assert first == [6457827717110365317, 3203168211198807973, 9817491932198370423]
+
+
+def functions() -> dict[str, ast.FunctionDef]:
+    """Of the modules that are compiled with the rules."""
+    folder = Path(str(compiled.__file__)).parent
+    parsed = [ast.parse(path.read_text()) for path in folder.glob("*.py")]
+    return {f.name: f for tree in parsed for f in tree.body if isinstance(f, ast.FunctionDef)}
 
 
 def calls(function: ast.FunctionDef) -> list[ast.Call]:
@@ -81,13 +125,13 @@ def test_recursive_loops_are_not_called_with_bare_numbers() -> None:
     """Numba would compile them once more for each such number, and crash with the cached pair:
     https://github.com/numba/numba/issues/6061.
     """
-    known = functions(SEARCH)
+    known = functions()
 
     def name_of(call: ast.Call) -> str | None:
         return call.func.id if isinstance(call.func, ast.Name) else None
 
     recursive = {name for name, f in known.items() if name in map(name_of, calls(f))}
-    assert recursive == {"search", "solve", "solve_shallow"}
+    assert recursive == {"search", "search_last_squares"}
     for function in known.values():
         for call in calls(function):
             if name_of(call) in recursive:
@@ -109,8 +153,8 @@ print(json.dumps(test_link.perft_and_search(sys.argv[2] == "search")))
 
 def perft_and_search(with_search: bool) -> dict[str, list[int]]:
     game = make("wolf_and_sheep")
-    small = linked("wolf_and_sheep", [loops_perft])
-    results = [small.perft(node_words(game.init(1)), 0, 4)]
+    small = linked("wolf_and_sheep", loops_perft)
+    results = [small.perft(flat(position_words(game.init(1))), 0, 4)]
     if with_search:
         seeds = np.ones(1, np.uint64)
         found = engine.engine_for(game).search(game.init(1), seeds, Limits(6))

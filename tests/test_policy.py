@@ -297,7 +297,7 @@ def test_trained_finds_the_policy_of_the_game(
     trained_policy.cache_clear()
 
 
-TRAINED = [*games.GAMES, "wolf_and_sheep:rules=described"]
+TRAINED = [*games.BUILT_IN, "wolf_and_sheep:rules=described"]
 
 
 def test_policies_that_come_with_the_package_are_small_and_of_all_games() -> None:

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from registered import Capitals, FewestDiscs
-from variants import SHARED, VARIANTS, load_playouts, make, random_line
+from variants import SHARED, VARIANTS, load_playouts, make, of_built_in, random_line
 
 import boardenvs
 from boardenvs import IllegalActionError, games
@@ -80,6 +80,7 @@ def some_record(game: Game, seed: int, first: int, plies: int) -> Record:
 # ---- replay and check --------------------------------------------------------------------------
 
 
+@of_built_in
 def test_recorded_games_replay(name: str, game: Game) -> None:
     """Games of another implementation: every square at the end, the goal values, the endings."""
     if isinstance(game, WolfAndSheep):

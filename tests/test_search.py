@@ -6,7 +6,6 @@ import signal
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import fields
 from importlib.util import find_spec
 from typing import Any
 
@@ -22,14 +21,14 @@ from boardenvs.kernel import get_backend, set_backend
 from boardenvs.search import (
     Engine,
     Limits,
-    Results,
+    SearchResults,
     analyse,
+    compiler,
     engine,
     engine_for,
-    loops_calls,
-    memory,
     search_trees,
 )
+from boardenvs.search.compiled import root
 
 # Machine code for each game takes seconds to make: these stand for all.
 COMPILED = ("othello", "wolf_and_sheep", "lines_of_action")
@@ -43,6 +42,10 @@ DEPTHS = {
     "lines_of_action": 3,
     "lines_of_action_described": 2,
 }
+
+
+def depth_for(name: str) -> int:
+    return DEPTHS.get(name, 3)
 
 
 def backends(name: str) -> Iterator[str]:
@@ -60,14 +63,14 @@ def seeds_of(state: State, first: int = 1) -> np.ndarray:
     return np.arange(first, first + len(state.ply), dtype=np.uint64)
 
 
-def found_by(name: str, position: Position, limits: Limits) -> Results:
+def found_by(name: str, position: Position, limits: Limits) -> SearchResults:
     state = stack([position])
     return engine_for(make(name)).search(state, seeds_of(state), limits, forced=True)
 
 
-def assert_same(a: Results, b: Results) -> None:
-    for field in fields(Results):
-        np.testing.assert_array_equal(getattr(a, field.name), getattr(b, field.name))
+def assert_same(a: SearchResults, b: SearchResults) -> None:
+    for one, other in zip(a, b, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 # ---- against the plain search ------------------------------------------------------------------
@@ -79,7 +82,7 @@ def test_values_and_actions_are_those_of_the_plain_search(name: str, seed: int) 
     line, _ = random_line(game, seed, 40)
     # Early, and in the middle of a game that may be short.
     position = line[(2 + 5 * seed) % (len(line) - 1)]
-    for depth in range(1, min(DEPTHS[name], 4) + 1):
+    for depth in range(1, min(depth_for(name), 4) + 1):
         expected = worths(game, position, depth)
         best = max(expected.values())
         for backend in backends(name):
@@ -93,7 +96,7 @@ def test_values_and_actions_are_those_of_the_plain_search(name: str, seed: int) 
 @pytest.mark.parametrize("seed", range(4))
 def test_near_the_end_too_and_exact_values_stay(name: str, seed: int) -> None:
     """A value called exact is one of the end of the game, and no deeper search changes it."""
-    game, deepest = make(name), DEPTHS[name]
+    game, deepest = make(name), depth_for(name)
     line, _ = random_line(game, seed, game.max_plies or 500)
     position = line[-deepest]
     expected = [worth(game, position, depth) for depth in range(deepest + 1)]
@@ -202,9 +205,7 @@ def test_backends_rows_and_earlier_searches_do_not_matter(name: str) -> None:
         for row in range(len(state.ply)):
             one = take(state, [row])
             alone = used.search(one, seeds_of(one, row + 1), limits[1])
-            assert_same(
-                alone, Results(*(getattr(fresh[1], f.name)[[row]] for f in fields(Results)))
-            )
+            assert_same(alone, SearchResults(*(column[[row]] for column in fresh[1])))
     for other in by_backend[1:]:
         for a, b in zip(by_backend[0], other, strict=True):
             assert_same(a, b)
@@ -215,7 +216,7 @@ def test_threads_do_not_disturb_each_other(name: str) -> None:
     game, state = make(name), sample_of(name)
     limits = [Limits(2), Limits(3)] * 4
 
-    def search(limit: Limits) -> Results:
+    def search(limit: Limits) -> SearchResults:
         return engine_for(game).search(state, seeds_of(state), limit)
 
     with ThreadPoolExecutor(4) as threads:
@@ -231,7 +232,7 @@ def test_threads_link_once() -> None:
 
         def link(game: Game = game, start: threading.Barrier = start) -> object:
             start.wait()
-            return memory.linked(game, get_backend(), engine.LOOPS)
+            return compiler.compile_for(game, get_backend(), root)
 
         with ThreadPoolExecutor(4) as threads:
             found = [threads.submit(link) for _ in range(4)]
@@ -250,10 +251,10 @@ def test_many_positions_are_searched_in_several_calls(monkeypatch: pytest.Monkey
     calls: list[list[int]] = []
 
     class Counting(Engine):
-        def _run(self, *arguments: Any, **others: Any) -> Any:
-            spent = np.asarray(others["out"])[loops_calls.SPENT :: loops_calls.FOUND]
+        def _run(self, seconds: float | None, call: Any) -> int:
+            spent = np.asarray(call.results.nodes)
             before = spent.copy()
-            result = super()._run(*arguments, **others)
+            result = super()._run(seconds, call)
             calls.append(np.flatnonzero(before != spent).tolist())
             return result
 
@@ -267,9 +268,9 @@ def test_many_positions_are_searched_in_several_calls(monkeypatch: pytest.Monkey
         with monkeypatch.context() as patch:
             patch.setattr(engine, "_NODES_A_CALL", enough)
             found = searcher.search(state, seeds, Limits(3))
-        for field in fields(Results):
-            expected = [getattr(result, field.name)[0] for result in alone]
-            assert getattr(found, field.name).tolist() == expected
+        for field in SearchResults._fields:
+            expected = [getattr(result, field)[0] for result in alone]
+            assert getattr(found, field).tolist() == expected
         assert [row for rows in calls for row in rows] == list(range(len(seeds)))
         assert calls[0][:3] == [0, 1, 2]
         assert all(found.nodes[rows[:-1]].sum() < enough for rows in calls)
@@ -299,7 +300,7 @@ def test_what_is_over_or_forced_is_not_searched() -> None:
     assert (found.nodes > 0).tolist() == [False, True, True]
     assert found.value[1] == WIN + 4
     empty = searcher.search(take(state, []), seeds[:0], Limits(3))
-    assert [len(getattr(empty, f.name)) for f in fields(Results)] == [0] * 5
+    assert [len(column) for column in empty] == [0] * 5
 
 
 # ---- limits ------------------------------------------------------------------------------------
@@ -416,7 +417,7 @@ def test_an_engine_stays_with_its_backend() -> None:
 
 def test_without_numba_a_warning_says_what_would_help(monkeypatch: pytest.MonkeyPatch) -> None:
     set_backend("numpy")
-    monkeypatch.setattr(memory, "find_spec", lambda name: None)
+    monkeypatch.setattr(compiler, "find_spec", lambda name: None)
     game = parse("othello_holes:holes=5")  # never linked before
     try:
         with pytest.warns(UserWarning, match=r"without Numba: pip install 'boardenvs\[fast\]'"):

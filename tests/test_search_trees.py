@@ -22,8 +22,10 @@ from boardenvs.kernel import ALL, set_backend
 from boardenvs.kernel.backend import Backend
 from boardenvs.kernel.link import array_for_loops
 from boardenvs.search import play_out, search_trees, trees
-from boardenvs.search.loops_random import GOLDEN, mix
-from boardenvs.search.memory import linked, node_words
+from boardenvs.search.compiled import simulations
+from boardenvs.search.compiler import compile_for
+from boardenvs.search.memory import flat, position_size, position_words
+from boardenvs.utils.splitmix import GOLDEN, mix
 
 # Machine code for each game takes seconds to make: these stand for all.
 COMPILED = ["othello", "wolf_and_sheep"]
@@ -281,10 +283,10 @@ def test_random_games_are_the_same_in_loops(name: str, seed: int) -> None:
     assert (expected[over] == (results[over] - 50) / 50).all()
     for backend in backends(name):
         set_backend(backend)
-        loops = linked(game, backend, trees.LOOPS)
+        compiled = compile_for(game, backend, simulations)
         values = np.zeros(6)
-        columns = (node_words(state), state.to_move.astype(np.uint64), state.ply.astype(np.uint64))
-        loops.play_out(*map(array_for_loops, (*columns, seeds)), 6, array_for_loops(values))
+        positions, size = flat(position_words(state)), position_size(game)
+        compiled.play_out(positions, size, array_for_loops(seeds), array_for_loops(values))
         assert values.tolist() == expected.tolist()
     assert seeds.tolist() == list(range(seed, seed + 6))
 

@@ -77,7 +77,7 @@ def test_next_step_and_disabled_agree_with_same_step(game_id):
         rngs = [np.random.default_rng(row) for row in range(5)]
         games_seen = [[[]] for _ in range(5)]
         waiting = np.zeros(5, bool)
-        for _ in range(160):
+        for _ in range(220):
             mask = infos["action_mask"]
             assert not mask[waiting].any()
             actions = np.full(5, 1)  # ignored where the row waits

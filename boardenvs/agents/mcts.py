@@ -11,7 +11,8 @@ from boardenvs.agents.policy_file import load_policy
 from boardenvs.agents.trained import TrainedAgent
 from boardenvs.game.contract import Game
 from boardenvs.game.state import IntArray, State, take
-from boardenvs.search.trees import Evaluator, search_trees
+from boardenvs.search.evaluator import Evaluator
+from boardenvs.search.trees import search_trees
 from boardenvs.utils.checks import is_whole
 
 

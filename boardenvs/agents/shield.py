@@ -7,7 +7,6 @@ shield finds them from the rules alone.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -15,20 +14,10 @@ from boardenvs.agents.base import Agent, check_game
 from boardenvs.game.contract import Game, goal_to_reward
 from boardenvs.game.perft import successors
 from boardenvs.game.state import Array, BoolArray, FloatArray, IntArray, State, take
+from boardenvs.search.evaluator import Evaluator
 
 # Positions whose replies are looked at together; bounds the memory.
 _CHUNK = 1 << 13
-
-
-@runtime_checkable
-class Ranking(Protocol):
-    """An agent that can say how much it likes each action."""
-
-    def evaluate(self, game: Game, state: State) -> tuple[Array, Array]:
-        """The probability of each action, (B, A) float32, and the value to the side to move,
-        (B,) float32 from -1 to 1.
-        """
-        ...
 
 
 @dataclass(frozen=True)
@@ -37,7 +26,7 @@ class Shield:
     or lets the opponent win with its reply, where there is another one.
 
     Instead of such a move it plays the allowed one that the agent likes best, where the agent is
-    `Ranking`, and else a uniformly random one. A win or loss by a cap on plies counts too.
+    an `Evaluator`, and else a uniformly random one. A win or loss by a cap on plies counts too.
     """
 
     agent: Agent
@@ -54,7 +43,7 @@ class Shield:
         return chosen
 
     def _liking(self, game: Game, state: State, rng: np.random.Generator) -> Array:
-        if isinstance(self.agent, Ranking):
+        if isinstance(self.agent, Evaluator):
             return self.agent.evaluate(game, state)[0].copy()
         return rng.random((len(state.ply), game.num_actions))
 

@@ -15,11 +15,12 @@ from gymnasium.vector import AutoresetMode
 
 from boardenvs.agents import Agent, agent_for
 from boardenvs.envs.opponent import Opponent, check_actions, choose
-from boardenvs.envs.seats import check_seat, draw_seats, mix
+from boardenvs.envs.seats import check_seat, draw_seats
 from boardenvs.envs.starts import Starts
 from boardenvs.game.contract import ILLEGAL_ACTION_REWARD, Game, goal_to_reward
 from boardenvs.game.state import BoolArray, FloatArray, Int8Array, IntArray, State, put, take
 from boardenvs.utils.checks import is_whole
+from boardenvs.utils.splitmix import mix
 
 # How often a game is set up anew because the opponent's first ply ended it.
 _TRIES = 20

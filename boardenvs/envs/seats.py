@@ -7,6 +7,7 @@ import numpy as np
 from boardenvs.game.contract import Game
 from boardenvs.game.state import Int8Array, IntArray, WordArray
 from boardenvs.utils.checks import check_name
+from boardenvs.utils.splitmix import GOLDEN, mix
 
 
 def check_seat(game: Game, seat: str) -> None:
@@ -21,18 +22,7 @@ def draw_seats(game: Game, seat: str, keys: WordArray, games: WordArray) -> Int8
     """
     if seat in game.roles:
         return np.full(len(keys), game.roles.index(seat), np.int8)
-    first = mix(keys)
-    numbers = (
-        first + games
-        if seat == "alternating"
-        else mix(keys + games * np.uint64(0x9E3779B97F4A7C15))
+    numbers: IntArray = (
+        mix(keys) + games if seat == "alternating" else mix(keys + games * np.uint64(GOLDEN))
     )
     return (numbers & np.uint64(1)).astype(np.int8)
-
-
-def mix(x: IntArray) -> IntArray:
-    """SplitMix64's finaliser, https://prng.di.unimi.it/splitmix64.c, on uint64 arrays."""
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        x = (x ^ (x >> np.uint64(shift))) * np.uint64(factor)
-    mixed: IntArray = x ^ (x >> np.uint64(31))
-    return mixed

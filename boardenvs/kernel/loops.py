@@ -1,12 +1,13 @@
-"""The vocabulary of loops that `link` compiles together with a game's rules.
+"""What loops over rules are written in, beside plain Python.
 
-A module of loops imports these names to be read and checked as ordinary Python; linked, it gets
-the real ones. It is written in what Python and Numba understand alike, so that it runs on Python
-ints and as machine code:
+A module of loops imports these names to be read and checked as ordinary Python; `link` compiles it
+together with the rules of one game, which give the functions declared at the end. It is written in
+what Python and Numba understand alike, so that it runs on Python ints and as machine code:
 
 - a word is made with `word(x)`, a signed number with `number(x)`; the two are never mixed;
 - a constant word is ZERO, ONE or `word(3)`; words are compared, shifted and combined with words;
 - an array is flat: in Python it is a memoryview, whose elements are Python's own numbers;
+- arrays that belong together are fields of a NamedTuple;
 - a function that calls itself is called with `number(1)`, never with a bare 1: Numba would compile
   it for that constant alone, and its cache of such a pair crashes (numba issue 6061);
 - no complement, no difference that may fall below zero, no sum beyond 64 bits without `wrap`.
@@ -14,21 +15,21 @@ ints and as machine code:
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from collections.abc import Callable
+from typing import Any, TypeAlias, TypeVar
 
 Word: TypeAlias = int
 Array: TypeAlias = Any
 
-# A position: own squares, opposing squares, the words of its legal actions, 1 if the game is over.
-# A plain tuple of words; its side to move and ply are passed along.
-Node: TypeAlias = tuple[Word, ...]
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
-WORDS = 1  # words of legal actions, the last being noop
-OVER = WORDS + 2  # where a node says that the game is over
-WIDTH = WORDS + 3  # words of a node
-MAX_PLY = 0  # the cap on plies, or a number that no game reaches
 ZERO: Word = 0
 ONE: Word = 1
+
+
+def entry(function: _Function) -> _Function:
+    """Marks a function that Python calls: its machine code is kept for other processes."""
+    return function
 
 
 def word(x: Any) -> Word:
@@ -56,18 +57,23 @@ def trailing_zeros(x: Word) -> Word:
     return (x & -x).bit_length() - 1
 
 
-def advance(own: Word, opp: Word, to_move: Word, ply: Word, action: Word) -> Node:
-    """The node after a legal action."""
+# ---- what the game gives -------------------------------------------------------------------------
+
+
+def advance(own: Word, opp: Word, to_move: Word, ply: Word, action: Word) -> tuple[Word, ...]:
+    """After a legal action: own and opposing squares of the side then to move, the words of its
+    legal actions, the last being noop, and 1 if the game is over.
+    """
     raise NotImplementedError
 
 
 def arrive(own: Word, opp: Word, to_move: Word, ply: Word, action: Word) -> tuple[Word, Word, Word]:
-    """As `advance`, without the legal words; often much cheaper."""
+    """As `advance`, without the legal actions; often much cheaper."""
     raise NotImplementedError
 
 
-def draw(node: Node, random: Word) -> Word:
-    """A legal action of the node, all as likely, by random bits."""
+def sample(*words: Word) -> tuple[Word]:
+    """One of the legal actions, all as likely; `words` are theirs, and then random bits."""
     raise NotImplementedError
 
 
@@ -77,15 +83,30 @@ def points(own: Word, opp: Word, to_move: Word) -> tuple[Word, Word]:
 
 
 def evaluate(own: Word, opp: Word, to_move: Word, ply: Word) -> tuple[Word, Word]:
-    """What a position is worth, own and opposing."""
+    """What a position is worth by the game's heuristic, own and opposing."""
     raise NotImplementedError
 
 
-def load(array: Array, index: int) -> Node:
-    """The node stored from array[index] on."""
+def legal_words() -> int:
+    """How many words the legal actions take, the last being noop."""
     raise NotImplementedError
 
 
-def store(array: Array, index: int, node: Node) -> None:
-    """Write a node from array[index] on."""
+def max_ply() -> int:
+    """The cap on plies, or a number that no game reaches."""
+    raise NotImplementedError
+
+
+def margin_counts() -> bool:
+    """Whether a game is better won by more points, not sooner."""
+    raise NotImplementedError
+
+
+def read_legal(array: Array, start: int) -> tuple[Word, ...]:
+    """The words of legal actions that are stored from array[start] on."""
+    raise NotImplementedError
+
+
+def write_legal(array: Array, start: int, legal: tuple[Word, ...]) -> None:
+    """Write words of legal actions from array[start] on."""
     raise NotImplementedError

@@ -26,9 +26,8 @@ Array = np.ndarray[Any, np.dtype[Any]]
 class NumpyProgram:
     """A program traced with target "batch". Call it with inputs (B,) and outputs (B,), to write.
 
-    Inputs are unsigned, and of 64 bits where they index a Table. Outputs may be strided and may
-    be of any integer or boolean dtype, but must not overlap the inputs. `source` is what it runs,
-    its sub-programs first.
+    Inputs are unsigned, of any width. Outputs may be strided and may be of any integer or boolean
+    dtype, but must not overlap the inputs. `source` is what it runs, its sub-programs first.
     """
 
     def __init__(self, program: Program, name: str) -> None:
@@ -100,6 +99,7 @@ class _Writer:
             f"def {name}(inputs, outputs, buffers):",
             *_unpacked("i", program.num_inputs, "inputs"),
             *_unpacked("b", self.num_buffers, "buffers"),
+            *(f"    i{k} = i{k}.astype(uint64, copy=False)" for k in _narrow_inputs(program)),
             *(f"    {line}" for line in body),
         ]
         self.source = "\n".join([*lines, ""])
@@ -158,6 +158,20 @@ class _Writer:
 def _unpacked(prefix: str, count: int, source: str) -> list[str]:
     names = ", ".join(f"{prefix}{k}" for k in range(count))
     return [f"    ({names},) = {source}"] if count else []
+
+
+def _narrow_inputs(program: Program) -> list[int]:
+    """The inputs that may be narrower than words and must not be: those that index a Table, and
+    those of an operation without a wider operand, whose result depends on its width.
+    """
+    found: set[int] = set()
+    for i in program.steps():
+        node = program.nodes[i]
+        inputs = [program.nodes[a].extra for a in node.args if program.nodes[a].op == "input"]
+        depends = node.op in OPERATIONS and not OPERATIONS[node.op].clean([True] * len(node.args))
+        if node.op == "lookup" or (depends and len(inputs) == len(node.args)):
+            found.update(inputs)
+    return sorted(found)
 
 
 def _last_uses(program: Program) -> list[int]:

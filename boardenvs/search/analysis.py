@@ -11,9 +11,9 @@ import numpy as np
 
 from boardenvs.game.contract import Game
 from boardenvs.game.state import Position, stack
+from boardenvs.search.compiled.values import DECIDED, WIN
 from boardenvs.search.engine import engine_for
 from boardenvs.search.limits import MAX_DEPTH, Limits
-from boardenvs.search.loops_alphabeta import DECIDED, WIN
 
 Outcome: TypeAlias = Literal["win", "draw", "loss"]
 
@@ -54,7 +54,7 @@ def analyse(
 ) -> Analysis:
     """Search a position until its outcome is proven or a limit is met.
 
-    The limits are those of `Limits`: plies, positions, seconds and, in the Othello family, the
+    The limits are those of `Limits`: plies, positions, seconds and, in games that fill up, the
     empty squares from which a position is solved to the end at once. ValueError where one of them
     is none, or where the game is over.
 

@@ -14,9 +14,9 @@ class Limits:
     """The first limit that is met ends the search; ValueError for values that are none.
 
     depth: plies, 1 to 100. nodes: positions generated, about so many at most. time: seconds on the
-    clock; only with this limit do results depend on the machine. endgame: in the Othello family,
-    positions with at most so many empty squares are solved to the end at once, if half of `nodes`
-    and `time` suffices.
+    clock; only with this limit do results depend on the machine. endgame: in games that fill up and
+    are won by points, such as Othello, positions with at most so many empty squares are solved to
+    the end at once, if half of `nodes` and `time` suffices.
     """
 
     depth: int = MAX_DEPTH

@@ -6,13 +6,13 @@ import numpy as np
 
 from boardenvs.game.contract import Game
 from boardenvs.game.state import IntArray, State, WordArray, take
-from boardenvs.search.loops_random import GOLDEN
+from boardenvs.utils.splitmix import GOLDEN, mix
 
 
 def play_out(game: Game, state: State, seeds: WordArray) -> IntArray:
     """What one random game from each position is worth to its side to move: 1, 0 or -1, (B,) int64.
 
-    Row i's game follows from its seed, (B,) uint64, and is the one that `loops_playout` plays.
+    Row i's game follows from its seed, (B,) uint64, and is the one of `compiled.playout`.
     """
     values: IntArray = np.zeros(len(state.ply), np.int64)
     starter = state.to_move.copy()
@@ -29,13 +29,6 @@ def play_out(game: Game, state: State, seeds: WordArray) -> IntArray:
         if len(rows):
             seeds += np.uint64(GOLDEN)
             actions: IntArray = np.empty(len(rows), np.int64)
-            game.kernels.sample.batch([*state.legal_bits.T, _mix(seeds)], [actions])
+            game.kernels.sample.batch([*state.legal_bits.T, mix(seeds)], [actions])
             state = game.step(state, actions)
     return values
-
-
-def _mix(seeds: WordArray) -> WordArray:
-    """`loops_random.mix` of an array."""
-    x: WordArray = (seeds ^ (seeds >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))

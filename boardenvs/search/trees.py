@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
 from boardenvs.game.contract import Game
-from boardenvs.game.state import Array, FloatArray, IntArray, State, WordArray, take
+from boardenvs.game.state import FloatArray, IntArray, State, WordArray, take
 from boardenvs.kernel import get_backend
 from boardenvs.kernel.link import array_for_loops
-from boardenvs.search import loops_playout, loops_random, loops_trees, loops_uct
-from boardenvs.search.memory import linked, node_width, node_words, numbers, reals, words
+from boardenvs.search.compiled import simulations
+from boardenvs.search.compiled.mcts import Selection
+from boardenvs.search.compiled.simulations import Leaves
+from boardenvs.search.compiled.tree import Tree
+from boardenvs.search.compiler import compile_for
+from boardenvs.search.evaluator import Evaluator
+from boardenvs.search.memory import (
+    flat,
+    numbers,
+    position_size,
+    position_words,
+    reals,
+    state_of_words,
+    words,
+)
 from boardenvs.search.playouts import play_out
-
-LOOPS = (loops_random, loops_playout, loops_uct, loops_trees)
 
 # Edges that a tree has room for, by its nodes: about twice what games have on average. A position
 # that finds no room stays a leaf.
@@ -27,14 +38,13 @@ _ROLLOUTS_A_CALL = 1 << 12
 _FEW = 16
 
 
-class Evaluator(Protocol):
-    """What judges positions in place of random games."""
+class _Settings(NamedTuple):
+    """What all trees of a search have in common."""
 
-    def evaluate(self, game: Game, state: State) -> tuple[Array, Array]:
-        """The probability of each action, (B, A) float32, and the value to the side to move,
-        (B,) float32 from -1 to 1.
-        """
-        ...
+    rollouts: int
+    c: float
+    leaves: int
+    evaluator: Evaluator | None
 
 
 def search_trees(
@@ -54,13 +64,14 @@ def search_trees(
     over none is tried. The same seeds, (B,) uint64, give the same results; rows know nothing of
     one another.
     """
-    tries: IntArray = np.zeros((len(seeds), game.num_actions), np.int64)
-    sums: FloatArray = np.zeros((len(seeds), game.num_actions))
+    settings = _Settings(rollouts, c, leaves, evaluator)
+    visits: IntArray = np.zeros((len(seeds), game.num_actions), np.int64)
+    totals: FloatArray = np.zeros((len(seeds), game.num_actions))
     for part in _parts(len(seeds), rollouts):
-        forest = _Forest(game, take(state, part), seeds[part], rollouts, c, leaves, evaluator)
-        forest.grow()
-        forest.read(tries[part], sums[part])
-    return tries, sums / np.maximum(tries, 1)
+        trees = _Trees(game, take(state, part), seeds[part], settings)
+        trees.search()
+        trees.read(visits[part], totals[part])
+    return visits, totals / np.maximum(visits, 1)
 
 
 def _parts(rows: int, rollouts: int) -> Iterator[slice]:
@@ -70,140 +81,119 @@ def _parts(rows: int, rollouts: int) -> Iterator[slice]:
         yield slice(start, min(start + size, rows))
 
 
-class _Forest:
-    """The trees that are searched together, in arrays one tree after the other."""
+class _Trees:
+    """The trees that are searched together."""
 
-    def __init__(
-        self, game: Game, state: State, seeds: WordArray, rollouts: int, c: float, leaves: int,
-        evaluator: Evaluator | None,
-    ) -> None:  # fmt: skip
-        self._game, self._rollouts, self._c, self._leaves = game, rollouts, c, leaves
-        self._evaluator = evaluator
-        self._loops = linked(game, get_backend(), LOOPS)
-        self._trees = trees = len(seeds)
-        self._width = node_width(game)
-        self._to_move, self._ply = state.to_move.astype(np.uint64), state.ply.astype(np.uint64)
-        self._columns = [array_for_loops(self._to_move), array_for_loops(self._ply)]
-        self._seeds = array_for_loops(seeds.copy())
-        self._node_room = rollouts + 1
-        edges_below = _EDGES_PER_NODE * rollouts
+    def __init__(self, game: Game, state: State, seeds: WordArray, settings: _Settings) -> None:
+        self._game, self._settings, self._size = game, settings, len(seeds)
+        self._compiled = compile_for(game, get_backend(), simulations)
+        self._selection = Selection(settings.c, int(settings.evaluator is not None))
+        edges_below = _EDGES_PER_NODE * settings.rollouts
         widest = np.bitwise_count(state.legal_bits).sum(axis=1, dtype=np.int64).max(initial=0)
-        self._edge_stride = edges_below + int(widest)
-        self._nodes = words(trees * self._node_room * self._width)
-        self._links = numbers(trees * self._node_room * loops_uct.LINKS)
-        self._edges = numbers(trees * self._edge_stride * loops_uct.EDGE)
-        self._sums = reals(trees * self._edge_stride)
-        self._priors = reals(trees * self._edge_stride if evaluator else 1)
-        self._sizes = numbers(trees * loops_uct.SIZES)
-        self._plant(state, edges_below)
+        self._tree = self._empty_tree(seeds, edges_below + int(widest))
+        self._add_roots(state, edges_below)
 
-    def _plant(self, state: State, edges_below: int) -> None:
-        """Make the roots and their edges."""
-        self._loops.plant(
-            array_for_loops(node_words(state)), self._trees, self._node_room, edges_below,
-            self._nodes, self._links, self._sizes,
-        )  # fmt: skip
-        found: IntArray = np.zeros((self._trees, loops_trees.LEAF), np.int64)
-        found[:, loops_trees.LEAF_NODE] = np.arange(self._trees) * self._node_room
+    def _empty_tree(self, seeds: WordArray, edge_stride: int) -> Tree:
+        """Room for all nodes and edges."""
+        max_nodes, size = self._settings.rollouts + 1, position_size(self._game)
+        nodes, edges = self._size * max_nodes, self._size * edge_stride
+        return Tree(
+            positions=words(nodes * size),
+            first_edge=numbers(nodes),
+            edges=numbers(nodes),
+            visits=numbers(nodes),
+            edge_action=numbers(edges),
+            edge_child=numbers(edges),
+            edge_visits=numbers(edges),
+            edge_total=reals(edges),
+            edge_prior=reals(edges if self._settings.evaluator else 1),
+            nodes_used=numbers(self._size),
+            edges_used=numbers(self._size),
+            max_edges=numbers(self._size),
+            seeds=array_for_loops(seeds.copy()),
+            max_nodes=max_nodes,
+            edge_stride=edge_stride,
+            position_size=size,
+        )
+
+    def _add_roots(self, state: State, edges_below: int) -> None:
+        """The roots, expanded."""
+        self._compiled.add_roots(flat(position_words(state)), edges_below, self._tree)
+        leaves = self._leaves(self._size)
         over = state.terminated | self._game.truncated(state)
-        found[over, loops_trees.LEAF_FINAL] = 1
-        chances: FloatArray = np.zeros((self._trees, self._game.num_actions))
-        if self._evaluator is not None and not over.all():
-            chances[~over] = self._evaluator.evaluate(self._game, take(state, ~over))[0]
-        self._absorb(
-            1, numbers(self._trees * self._node_room), found, np.zeros(self._trees), chances
-        )
+        leaves.node[:] = np.arange(self._size) * self._tree.max_nodes
+        leaves.final[:] = over
+        probabilities = self._no_probabilities(self._size)
+        if self._settings.evaluator is not None and not over.all():
+            live = take(state, ~over)
+            probabilities[~over] = self._settings.evaluator.evaluate(self._game, live)[0]
+        self._expand_and_backup(leaves, probabilities)
 
-    def grow(self) -> None:
+    def search(self) -> None:
         """Judge as many positions in each tree as asked for."""
-        one_by_one = get_backend() == "numba" or self._trees < _FEW
-        if self._evaluator is None and self._leaves == 1 and one_by_one:
-            self._grow_alone()
-        else:
-            self._grow_together()
+        one_by_one = get_backend() == "numba" or self._size < _FEW
+        if self._settings.evaluator is None and self._settings.leaves == 1 and one_by_one:
+            self._simulate()
+            return
+        rollouts, leaves = self._settings.rollouts, self._settings.leaves
+        for done in range(0, rollouts, leaves):
+            self._judge_leaves(min(leaves, rollouts - done))
 
-    def _grow_alone(self) -> None:
-        path = numbers(self._node_room)
-        at_once = max(1, _ROLLOUTS_A_CALL // self._rollouts)
-        for first in range(0, self._trees, at_once):
-            last = min(first + at_once, self._trees)
-            self._loops.grow(
-                *self._columns, first, last, self._rollouts, self._c, self._node_room,
-                self._edge_stride, self._seeds, self._nodes, self._links, self._edges, self._sums,
-                self._priors, self._sizes, path,
-            )  # fmt: skip
+    def _simulate(self) -> None:
+        """Tree by tree and leaf by leaf, judged by random games in compiled code."""
+        rollouts, path = self._settings.rollouts, numbers(self._tree.max_nodes)
+        at_once = max(1, _ROLLOUTS_A_CALL // rollouts)
+        for first in range(0, self._size, at_once):
+            last = min(first + at_once, self._size)
+            self._compiled.simulate(first, last, rollouts, self._selection, self._tree, path)
 
-    def _grow_together(self) -> None:
-        rows = self._trees * self._leaves
-        paths = numbers(rows * self._node_room)
-        for done in range(0, self._rollouts, self._leaves):
-            self._grow_by(min(self._leaves, self._rollouts - done), paths)
-
-    def _grow_by(self, leaves: int, paths: Any) -> None:
-        """Judge so many positions in each tree, at once."""
-        rows = self._trees * leaves
-        found: IntArray = np.zeros((rows, loops_trees.LEAF), np.int64)
-        positions: WordArray = np.zeros((rows, self._width), np.uint64)
-        leaf_seeds: WordArray = np.zeros(rows, np.uint64)
-        values: FloatArray = np.zeros(rows)
-        self._loops.select(
-            *self._columns, self._trees, leaves, self._c, int(self._evaluator is not None),
-            self._node_room, self._seeds, self._nodes, self._links, self._edges, self._sums,
-            self._priors, self._sizes, paths, self._node_room, _flat(found), _flat(positions),
-            _flat(leaf_seeds), _flat(values),
-        )  # fmt: skip
-        live = np.flatnonzero(found[:, loops_trees.LEAF_FINAL] == 0)
-        chances = self._judge(live, leaves, found, positions, leaf_seeds, values)
-        self._absorb(leaves, paths, found, values, chances)
-
-    def _absorb(
-        self, leaves: int, paths: Any, found: IntArray, values: FloatArray, chances: FloatArray
-    ) -> None:
-        self._loops.absorb(
-            self._trees, leaves, self._game.num_actions, int(self._evaluator is not None),
-            self._edge_stride, self._nodes, self._links, self._edges, self._sums, self._priors,
-            self._sizes, paths, self._node_room, _flat(found), _flat(values), _flat(chances),
-        )  # fmt: skip
-
-    def _judge(
-        self, live: IntArray, leaves: int, found: IntArray, positions: WordArray,
-        leaf_seeds: WordArray, values: FloatArray,
-    ) -> FloatArray:  # fmt: skip
-        """Fill in the values of the live leaves; returns each leaf's probabilities of actions."""
-        length = found[live, loops_trees.LEAF_LENGTH]
-        tree = live // leaves
-        state = State(
-            own=positions[live, 0],
-            opp=positions[live, 1],
-            legal_bits=positions[live, 2:-1],
-            to_move=(self._to_move[tree].astype(np.int64) + length & 1).astype(np.int8),
-            ply=(self._ply[tree].astype(np.int64) + length).astype(np.int32),
-            terminated=positions[live, -1] != 0,
+    def _judge_leaves(self, per_tree: int) -> None:
+        """Select so many leaves in each tree, judge them all together and expand them."""
+        leaves = self._leaves(self._size * per_tree)
+        self._compiled.select_leaves(
+            self._selection, self._tree, Leaves(*map(array_for_loops, leaves))
         )
-        if self._evaluator is None:
-            values[live] = self._play_out(state, leaf_seeds[live])
-            return np.zeros(1)
-        chances: FloatArray = np.zeros((len(found), self._game.num_actions))
-        if len(live):
-            chances[live], values[live] = self._evaluator.evaluate(self._game, state)
-        return chances
+        live = np.flatnonzero(leaves.final == 0)
+        positions = np.asarray(self._tree.positions).reshape(-1, self._tree.position_size)
+        state = state_of_words(positions[leaves.node[live]])
+        probabilities = self._no_probabilities(len(leaves.node))
+        if self._settings.evaluator is None:
+            leaves.value[live] = self._play_out(state, leaves.seed[live])
+        elif len(live):
+            judged = self._settings.evaluator.evaluate(self._game, state)
+            probabilities[live], leaves.value[live] = judged
+        self._expand_and_backup(leaves, probabilities)
 
-    def _play_out(self, state: State, seeds: WordArray) -> Array:
+    def _expand_and_backup(self, leaves: Leaves, probabilities: FloatArray) -> None:
+        self._compiled.expand_and_backup(
+            Leaves(*map(array_for_loops, leaves)), self._selection, flat(probabilities), self._tree
+        )
+
+    def _leaves(self, rows: int) -> Leaves:
+        """Room for so many leaves, as arrays."""
+        return Leaves(
+            node=np.zeros(rows, np.int64),
+            final=np.zeros(rows, np.int64),
+            value=np.zeros(rows),
+            seed=np.zeros(rows, np.uint64),
+            path=np.zeros(rows * self._tree.max_nodes, np.int64),
+            length=np.zeros(rows, np.int64),
+        )
+
+    def _no_probabilities(self, leaves: int) -> FloatArray:
+        """Of each leaf's actions, if priors are used."""
+        return np.zeros((leaves, self._game.num_actions) if self._selection.uses_priors else 1)
+
+    def _play_out(self, state: State, seeds: WordArray) -> FloatArray | IntArray:
         if get_backend() == "numpy":
             return play_out(self._game, state, seeds)
         values: FloatArray = np.zeros(len(seeds))
-        columns = (state.to_move.astype(np.uint64), state.ply.astype(np.uint64), seeds)
-        self._loops.play_out(node_words(state), *columns, len(seeds), values)
+        self._compiled.play_out(
+            flat(position_words(state)), self._tree.position_size, seeds, values
+        )
         return values
 
-    def read(self, tries: IntArray, sums: FloatArray) -> None:
+    def read(self, visits: IntArray, totals: FloatArray) -> None:
         """Add up the roots' actions, into rows of arrays (trees, A)."""
-        for tree in range(self._trees):
-            self._loops.visits(
-                tree, self._node_room, self._links, self._edges, self._sums,
-                _flat(tries[tree]), _flat(sums[tree]),
-            )  # fmt: skip
-
-
-def _flat(array: Array) -> Any:
-    return array_for_loops(array.reshape(-1))
+        for row in range(self._size):
+            self._compiled.read_root(row, self._tree, flat(visits[row]), flat(totals[row]))

@@ -1,0 +1,108 @@
+"""Selection and backup of Monte Carlo tree search.
+
+Without priors an edge is selected by UCB1 (UCT, Kocsis and Szepesvari 2006), with priors by PUCT
+(Silver et al. 2017).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from boardenvs.kernel.loops import Array, Word, number, word, wrap
+from boardenvs.search.compiled.position import play
+from boardenvs.search.compiled.tree import NONE, Tree, add_node, position_of
+from boardenvs.utils.splitmix import GOLDEN, mix
+
+
+class Selection(NamedTuple):
+    """How edges are selected."""
+
+    c: float  # how much exploring weighs
+    uses_priors: int  # 1: by PUCT
+
+
+def next_seed(row: int, tree: Tree) -> Word:
+    """The tree's next seed."""
+    tree.seeds[row] = wrap(tree.seeds[row] + word(GOLDEN))
+    seed: Word = mix(tree.seeds[row])
+    return seed
+
+
+def select(row: int, seed: Word, selection: Selection, tree: Tree, path: Array) -> tuple[int, int]:
+    """Walk from the root to a node that has no edges, made new where an edge leads nowhere.
+
+    Writes the edges walked to `path` and counts a visit and a loss on each, which `backup`
+    corrects: walks before then avoid them (virtual loss, Chaslot et al. 2008). Returns the node and
+    the length of the path.
+    """
+    node, length = row * tree.max_nodes, 0
+    while tree.first_edge[node] != NONE:
+        if selection.uses_priors == 1:
+            edge = select_by_puct(node, selection.c, tree)
+        else:
+            edge = select_by_ucb(node, selection.c, mix(wrap(seed + word(length + 1))), tree)
+        tree.visits[node] += 1
+        tree.edge_visits[edge] += 1
+        tree.edge_total[edge] -= 1.0
+        path[length] = edge
+        length += 1
+        child = number(tree.edge_child[edge])
+        if child == NONE:
+            position = play(position_of(node, tree), word(tree.edge_action[edge]))
+            child = add_node(position, row, tree)
+            tree.edge_child[edge] = child
+        node = child
+    return node, length
+
+
+def select_by_ucb(node: int, c: float, random: Word, tree: Tree) -> int:
+    """An edge never tried, by chance, or the one of the highest UCB1."""
+    visits, totals = tree.edge_visits, tree.edge_total
+    first = number(tree.first_edge[node])
+    end = first + number(tree.edges[node])
+    untried = 0
+    for edge in range(first, end):
+        if visits[edge] == 0:
+            untried += 1
+    if untried > 0:
+        k = number(((random >> word(32)) * word(untried)) >> word(32))
+        for edge in range(first, end):
+            if visits[edge] == 0:
+                if k == 0:
+                    return edge
+                k -= 1
+    spread = c * math.sqrt(math.log(tree.visits[node]))
+    best, best_bound = first, -1e9
+    for edge in range(first, end):
+        bound = totals[edge] / visits[edge] + spread / math.sqrt(visits[edge])
+        if bound > best_bound:
+            best, best_bound = edge, bound
+    return best
+
+
+def select_by_puct(node: int, c: float, tree: Tree) -> int:
+    """The edge of the highest PUCT; one never tried counts as good as those tried, on average."""
+    visits, totals, priors = tree.edge_visits, tree.edge_total, tree.edge_prior
+    first = number(tree.first_edge[node])
+    end = first + number(tree.edges[node])
+    total, tries = 0.0, 0
+    for edge in range(first, end):
+        total += totals[edge]
+        tries += visits[edge]
+    average = total / tries if tries > 0 else 0.0
+    spread = c * math.sqrt(tries + 1)
+    best, best_bound = first, -1e9
+    for edge in range(first, end):
+        mean = totals[edge] / visits[edge] if visits[edge] > 0 else average
+        bound = mean + spread * priors[edge] / (1 + visits[edge])
+        if bound > best_bound:
+            best, best_bound = edge, bound
+    return best
+
+
+def backup(path: Array, length: int, value: float, tree: Tree) -> None:
+    """Add the value, to the side to move at the path's end, to each edge's mover's total."""
+    for k in range(length - 1, -1, -1):
+        value = -value
+        tree.edge_total[path[k]] += 1.0 + value

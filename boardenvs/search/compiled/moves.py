@@ -1,0 +1,112 @@
+"""The moves of the positions that alpha-beta search is in, and the order to try them in."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from boardenvs.game.state import Position
+from boardenvs.kernel.loops import (
+    ONE,
+    ZERO,
+    Array,
+    legal_words,
+    number,
+    popcount,
+    trailing_zeros,
+    word,
+)
+from boardenvs.search.compiled.position import load_position, play, save_position
+from boardenvs.search.compiled.values import INFINITE, final_value, static_value
+
+
+class MoveStack(NamedTuple):
+    """A list of moves for each distance from the root, one list after the other.
+
+    A record is the position after a move and then the move; lists are put in order by exchanging
+    the numbers of their records.
+    """
+
+    records: Array  # (lists * max_moves * record_size,) words
+    order: Array  # (lists * max_moves,) numbers: the record in each place of a list
+    scores: Array  # (lists * max_moves,) numbers: what orders the list; the highest goes first
+    max_moves: int  # that a position has
+    record_size: int  # words
+
+
+def noop() -> int:
+    """The number of the action that passes."""
+    return 64 * (legal_words() - 1)
+
+
+def mobility(position: Position) -> int:
+    """The number of legal actions."""
+    count = ZERO
+    for k in range(legal_words()):
+        count += popcount(position.legal_bits[k])
+    return number(count)
+
+
+def generate_moves(
+    position: Position, distance: int, table_move: int, to_the_end: int, moves: MoveStack
+) -> int:
+    """List the moves of a position at this distance, with their scores; returns how many.
+
+    The table's move comes first.
+    """
+    place = distance * moves.max_moves
+    for k in range(legal_words()):
+        bits = position.legal_bits[k]
+        while bits != ZERO:
+            action = word(64 * k) + trailing_zeros(bits)
+            bits = bits & (bits - ONE)
+            child = play(position, action)
+            start = place * moves.record_size
+            save_position(moves.records, start, child)
+            moves.records[start + moves.record_size - 1] = action
+            moves.order[place] = place
+            if number(action) == table_move:
+                moves.scores[place] = 4 * INFINITE
+            elif to_the_end == 1:
+                moves.scores[place] = -mobility(child)
+            else:
+                moves.scores[place] = score(child, distance + 1)
+            place += 1
+    return place - distance * moves.max_moves
+
+
+def score(child: Position, distance: int) -> int:
+    """How good a move seems: by the value of the position it leads to, and by how few replies the
+    opponent has there.
+    """
+    if child.terminated:
+        return -final_value(child.own, child.opp, child.to_move, distance) - 2 * mobility(child)
+    return -static_value(child.own, child.opp, child.to_move, child.ply) - 2 * mobility(child)
+
+
+def pick_best(place: int, end: int, moves: MoveStack) -> int:
+    """Bring the move of the highest score to this place, from those up to `end`; its record."""
+    order, scores = moves.order, moves.scores
+    best = place
+    for k in range(place + 1, end):
+        if scores[k] > scores[best]:
+            best = k
+    if best != place:
+        scores[place], scores[best] = scores[best], scores[place]
+        order[place], order[best] = order[best], order[place]
+    return number(order[place])
+
+
+def order_moves(place: int, count: int, moves: MoveStack) -> None:
+    """Put a whole list, from this place on, in the order of its scores."""
+    for k in range(place, place + count):
+        pick_best(k, place + count, moves)
+
+
+def child_of(record: int, moves: MoveStack) -> Position:
+    """The position after a move."""
+    return load_position(moves.records, record * moves.record_size)
+
+
+def move_at(record: int, moves: MoveStack) -> int:
+    """The move of a record."""
+    return number(moves.records[(record + 1) * moves.record_size - 1])

@@ -1,0 +1,163 @@
+"""Alpha-beta search at the root: iterative deepening, and what Python calls."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from boardenvs.game.state import Position
+from boardenvs.kernel.loops import Array, Word, entry, margin_counts, number, word, wrap
+from boardenvs.search.compiled.alphabeta import SearchMemory, principal_variation_move, search
+from boardenvs.search.compiled.counters import ABORTED, HORIZON, LIMIT, NODES
+from boardenvs.search.compiled.moves import (
+    child_of,
+    generate_moves,
+    move_at,
+    order_moves,
+)
+from boardenvs.search.compiled.position import load_position
+from boardenvs.search.compiled.transposition import NO_MOVE, new_search
+from boardenvs.search.compiled.values import DECIDED, INFINITE
+from boardenvs.search.results import SearchResults
+from boardenvs.utils.splitmix import GOLDEN, mix
+
+
+class Roots(NamedTuple):
+    """The positions to search."""
+
+    positions: Array  # (B * position_size,) words
+    seeds: Array  # (B,) words: they order equal moves
+    position_size: int  # words
+    distance: int  # 0; or the plies down its line, of a position on the line of an earlier search
+
+
+class Budget(NamedTuple):
+    """What a search may take."""
+
+    depth: int  # plies; to the end, the empty squares
+    nodes: int  # a position, about
+    nodes_a_call: int  # once they are spent no other position is begun
+
+
+@entry
+def search_positions(
+    roots: Roots,
+    rows: Array,
+    first: int,
+    to_the_end: int,
+    budget: Budget,
+    memory: SearchMemory,
+    results: SearchResults,
+) -> int:
+    """Search the positions `rows[first:]`, one after the other; returns where in `rows` it ended.
+
+    With `to_the_end` only the exact value will do: where the nodes do not suffice for that, only
+    their number is written. A search after that goes on with that number.
+
+    Where `roots.distance` is not 0 only an action is written: one that reaches `results.value`.
+    (One function for all three, since to compile the search for each takes seconds.)
+    """
+    counters, spent = memory.counters, 0
+    for i in range(first, len(rows)):
+        if spent >= budget.nodes_a_call:
+            return i
+        row = rows[i]
+        root = load_position(roots.positions, row * roots.position_size)
+        counters[NODES] = results.nodes[row]
+        counters[LIMIT] = budget.nodes
+        counters[ABORTED] = 0
+        if roots.distance > 0:
+            results.action[row] = principal_variation_move(
+                root, budget.depth, results.value[row], roots.distance, to_the_end, memory
+            )
+        else:
+            if counters[NODES] == 0:
+                new_search(memory.table)
+            if to_the_end == 1:
+                solve(root, row, budget.depth, memory, results)
+            else:
+                iterative_deepening(root, row, roots.seeds[row], budget.depth, memory, results)
+        results.nodes[row] = counters[NODES]
+        spent += counters[NODES]
+    return len(rows)
+
+
+def solve(
+    root: Position, row: int, squares: int, memory: SearchMemory, results: SearchResults
+) -> None:
+    """Search to the end of the game, with so many empty squares."""
+    end = number(1)
+    value = search(root, squares, number(-INFINITE), number(INFINITE), number(0), end, memory)
+    results.action[row] = principal_variation_move(root, squares, value, number(0), end, memory)
+    results.value[row] = value
+    results.depth[row] = squares
+    results.exact[row] = 1 - memory.counters[ABORTED]
+
+
+def iterative_deepening(
+    root: Position,
+    row: int,
+    seed: Word,
+    max_depth: int,
+    memory: SearchMemory,
+    results: SearchResults,
+) -> None:
+    """Search deeper and deeper until `max_depth`, the limit of nodes or a proof.
+
+    The best moves of an iteration come first in the next one. Equal moves are ordered by chance.
+    """
+    moves, counters = memory.moves, memory.counters
+    count = generate_moves(root, 0, NO_MOVE, 0, moves)
+    counters[NODES] += count
+    for i in range(count):
+        seed = wrap(seed + word(GOLDEN))
+        moves.scores[i] = moves.scores[i] * 256 + number(mix(seed) >> word(56))
+    order_moves(0, count, moves)
+    value_before = 0
+    report(0, 0, 0, row, memory, results)
+    for depth in range(1, max_depth + 1):
+        counters[HORIZON] = 0
+        best = -INFINITE
+        for i in range(count):
+            value = search_root_move(i, depth, best, memory)
+            if counters[ABORTED] != 0:
+                # What is better so far in this iteration has been kept. But where it only loses,
+                # the move in hand, which does not for all that is known, is the better choice.
+                if i > 0 and best < -DECIDED and value_before >= -DECIDED:
+                    report(i, value_before, depth - 1, row, memory, results)
+                return
+            moves.scores[i] = 0
+            if value > best:
+                best = value
+                moves.scores[i] = 1 + i  # the latest best comes first, then the one before it
+                report(i, best, depth, row, memory, results)
+                if not margin_counts() and best > DECIDED:
+                    break  # the iterations before would have found a win that is sooner
+        order_moves(0, count, moves)
+        value_before = best
+        if counters[HORIZON] == 0 or (not margin_counts() and abs(best) > DECIDED):
+            results.exact[row] = 1
+            return
+
+
+def search_root_move(place: int, depth: int, best: int, memory: SearchMemory) -> int:
+    """The value of a move of the root; a bound of it where it is not better than the best."""
+    child = child_of(number(memory.moves.order[place]), memory.moves)
+    distance, not_to_the_end = number(1), number(0)
+    value = INFINITE
+    if place > 0:
+        value = -search(child, depth - 1, -best - 1, -best, distance, not_to_the_end, memory)
+    if value > best:
+        value = -search(
+            child, depth - 1, number(-INFINITE), -best, distance, not_to_the_end, memory
+        )
+    return value
+
+
+def report(
+    place: int, value: int, depth: int, row: int, memory: SearchMemory, results: SearchResults
+) -> None:
+    """Write the root's move in this place, a value that is not exact and its depth."""
+    results.action[row] = move_at(number(memory.moves.order[place]), memory.moves)
+    results.value[row] = value
+    results.depth[row] = depth
+    results.exact[row] = 0

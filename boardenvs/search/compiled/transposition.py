@@ -1,0 +1,115 @@
+"""The transposition table (Zobrist 1970): what search knows of positions that it has met before.
+
+Values depend on the distance from the root, since a win is worth less the later it comes. So a
+position is known by its distance too, but for the exact end of a game, which has a mark of its own.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from boardenvs.game.state import Position
+from boardenvs.kernel.loops import ONE, Array, Word, number, word, wrap
+
+EXACT, LOWER, UPPER = 0, 1, 2  # what a value is: itself, or a bound
+NO_HORIZON = 255  # the depth of a value in which no heuristic had a say
+TO_THE_END = 255  # in place of a distance, which is less: a value of the search of the exact end
+NO_MOVE = 1023
+BIAS = 1 << 23  # makes a value positive
+
+# A slot: own, opp, tag, and data. The tag is the generation and the distance, of eight bits. The
+# data are, from the lowest bit, the biased value (24 bits), depth (8), bound (2) and move.
+SLOT = 4
+TAG, DATA = 2, 3
+
+
+class TranspositionTable(NamedTuple):
+    """Values of positions, two slots a bucket."""
+
+    slots: Array  # (buckets * 2 * SLOT,) words; the buckets are a power of two
+    generation: Array  # (1,) words: the number of the search; slots of others count as empty
+
+
+def new_search(table: TranspositionTable) -> None:
+    """Forget all values."""
+    table.generation[0] += ONE
+
+
+def tag_of(distance: int, table: TranspositionTable) -> Word:
+    """What marks slots of this search and distance."""
+    tag: Word = (table.generation[0] << word(8)) | word(distance)
+    return tag
+
+
+def bucket_of(position: Position, distance: int, table: TranspositionTable) -> int:
+    """Where the two slots of a position begin."""
+    key = wrap(position.own * word(0x9E3779B97F4A7C15))
+    key = key ^ wrap(position.opp * word(0xC2B2AE3D27D4EB4F))
+    key = wrap((key ^ (key >> word(29))) * word(0xBF58476D1CE4E5B9)) ^ word(distance)
+    buckets = word(len(table.slots) // (2 * SLOT))
+    return number((key ^ (key >> word(32))) & (buckets - ONE)) * 2 * SLOT
+
+
+def probe(position: Position, tag: Word, bucket: int, table: TranspositionTable) -> int:
+    """The slot that holds the position, or -1."""
+    slots = table.slots
+    for slot in range(bucket, bucket + 2 * SLOT, SLOT):
+        if (
+            slots[slot] == position.own
+            and slots[slot + 1] == position.opp
+            and slots[slot + TAG] == tag
+        ):
+            return slot
+    return -1
+
+
+def store(
+    position: Position, tag: Word, bucket: int, data: Word, table: TranspositionTable
+) -> None:
+    """Keep data: in the first slot if they are of a deeper search, else in the second."""
+    slots, slot = table.slots, bucket
+    old = slots[slot + TAG]
+    here = slots[slot] == position.own and slots[slot + 1] == position.opp and old == tag
+    current = (old >> word(8)) == (tag >> word(8))
+    if current and not here and depth_of(slots[slot + DATA]) > depth_of(data):
+        slot = bucket + SLOT
+    slots[slot] = position.own
+    slots[slot + 1] = position.opp
+    slots[slot + TAG] = tag
+    slots[slot + DATA] = data
+
+
+def pack(value: int, depth: int, bound: int, move: int) -> Word:
+    """As data of a slot."""
+    return (
+        word(value + BIAS)
+        | (word(depth) << word(24))
+        | (word(bound) << word(32))
+        | (word(move) << word(34))
+    )
+
+
+def value_of(data: Word) -> int:
+    return number(data & word(0xFFFFFF)) - BIAS
+
+
+def depth_of(data: Word) -> int:
+    return number((data >> word(24)) & word(255))
+
+
+def bound_of(data: Word) -> int:
+    return number((data >> word(32)) & word(3))
+
+
+def move_of(data: Word) -> int:
+    return number(data >> word(34))
+
+
+def cuts_off(data: Word, alpha: int, beta: int) -> bool:
+    """Whether the value can stand for that of a search with this window."""
+    bound = bound_of(data)
+    return (
+        bound == EXACT
+        or (bound == LOWER and value_of(data) >= beta)
+        or (bound == UPPER and value_of(data) <= alpha)
+    )

@@ -1,0 +1,88 @@
+"""The trees of Monte Carlo tree search.
+
+A node is a position; its edges are its legal actions. The trees of a batch lie side by side, with
+room for as many nodes and edges each, so that a number is that of a node or edge in all of them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from boardenvs.game.state import Position
+from boardenvs.kernel.loops import (
+    ONE,
+    ZERO,
+    Array,
+    legal_words,
+    number,
+    trailing_zeros,
+)
+from boardenvs.search.compiled.position import load_position, save_position
+
+NONE = -1
+
+
+class Tree(NamedTuple):
+    """T trees of N nodes and E edges at most, in flat arrays."""
+
+    positions: Array  # (T * N * position_size,) words
+    first_edge: Array  # (T * N,) numbers: NONE until the node is expanded
+    edges: Array  # (T * N,) numbers: how many follow from the first one on
+    visits: Array  # (T * N,) numbers: selections that went on from the node
+    edge_action: Array  # (T * E,) numbers
+    edge_child: Array  # (T * E,) numbers: the node, or NONE
+    edge_visits: Array  # (T * E,) numbers
+    edge_total: Array  # (T * E,) reals: the sum of values to the side that moves along the edge
+    edge_prior: Array  # (T * E,) reals: the evaluator's probability; (1,) without an evaluator
+    nodes_used: Array  # (T,) numbers
+    edges_used: Array  # (T,) numbers
+    max_edges: Array  # (T,) numbers: at most E; what rows may have does not depend on other rows
+    seeds: Array  # (T,) words
+    max_nodes: int  # N
+    edge_stride: int  # E
+    position_size: int  # words
+
+
+def position_of(node: int, tree: Tree) -> Position:
+    """The position of a node."""
+    return load_position(tree.positions, node * tree.position_size)
+
+
+def add_node(position: Position, row: int, tree: Tree) -> int:
+    """A new node of this tree, without edges."""
+    node = row * tree.max_nodes + number(tree.nodes_used[row])
+    tree.nodes_used[row] += 1
+    save_position(tree.positions, node * tree.position_size, position)
+    tree.first_edge[node] = NONE
+    tree.edges[node] = 0
+    tree.visits[node] = 0
+    return node
+
+
+def expand(node: int, position: Position, row: int, tree: Tree) -> bool:
+    """Give a node its edges; False, and none, where the tree has no room left for them."""
+    first = row * tree.edge_stride + number(tree.edges_used[row])
+    end = row * tree.edge_stride + number(tree.max_edges[row])
+    edge = first
+    for k in range(legal_words()):
+        bits = position.legal_bits[k]
+        while bits != ZERO:
+            if edge >= end:
+                return False
+            tree.edge_action[edge] = 64 * k + number(trailing_zeros(bits))
+            tree.edge_child[edge] = NONE
+            tree.edge_visits[edge] = 0
+            tree.edge_total[edge] = 0.0
+            bits = bits & (bits - ONE)
+            edge += 1
+    tree.edges_used[row] += edge - first
+    tree.first_edge[node] = first
+    tree.edges[node] = edge - first
+    return True
+
+
+def set_priors(node: int, probabilities: Array, start: int, tree: Tree) -> None:
+    """Give a node's edges the probabilities[start + action]."""
+    first = number(tree.first_edge[node])
+    for edge in range(first, first + number(tree.edges[node])):
+        tree.edge_prior[edge] = probabilities[start + tree.edge_action[edge]]
