@@ -11,7 +11,7 @@ from boardenvs.game.state import IntArray, State
 
 
 class Agent(Protocol):
-    """Whoever has `act`: it chooses actions for many boards at once. `make_agent` makes some.
+    """Anything with `act`, which chooses actions for many boards at once. `make_agent` makes some.
 
     ```python
     import boardenvs

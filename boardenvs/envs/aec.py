@@ -16,7 +16,7 @@ OnIllegal: TypeAlias = Literal["raise", "forfeit"]
 
 
 class BoardAECEnv(BoardEnv, AECEnv):
-    """The agent in control acts; the other one's action mask is all zeros.
+    """The agent to move acts; the other one's action mask is all zeros. Rewards: see `BoardEnv`.
 
     With `on_illegal="raise"` (`raw_env`) an illegal action raises IllegalActionError and changes
     nothing; with "forfeit" (`env`) it ends the game: the offender gets -1, the other agent the
@@ -40,7 +40,7 @@ class BoardAECEnv(BoardEnv, AECEnv):
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
         """Start a game, at `options["position"]` where given (see `boardenvs.game.fen`).
 
-        The games have no chance in them: the seed changes nothing.
+        Nothing in the games is random: the seed changes nothing.
         """
         self._start(options)
         self.agents = list(self.possible_agents)

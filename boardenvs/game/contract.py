@@ -170,7 +170,7 @@ class Game(ABC):
     # ---- notation --------------------------------------------------------------------------
 
     def action_name(self, action: int, position: Position | None = None) -> str:
-        """An action as players write it: "d3", "b1-b3", "pass"; ValueError where it is none.
+        """An action as players write it: "d3", "b1-b3", "pass"; ValueError where out of range.
 
         Where the position decides how far a piece goes and none is given, the direction stands
         for the target: "b1-n".
@@ -262,7 +262,10 @@ class Game(ABC):
         return Position(result[0], result[1], result[2:-1], 1 - to_move, ply + 1, bool(result[-1]))
 
     def checked_next(self, position: Position, action: int) -> Position:
-        """`next` of an action that may be illegal: IllegalActionError, with what would be legal."""
+        """The position after an action; IllegalActionError, with what is legal, where it is not.
+
+        Slower than `next`, which does not check.
+        """
         if action < 0 or not position.is_legal(action):
             raise illegal_action(self, position, action)
         return self.next(position, action)
@@ -345,9 +348,10 @@ class Game(ABC):
         return new
 
     def checked_step(self, state: State, actions: IntArray) -> State:
-        """`step` of actions that may be illegal: IllegalActionError for the first such row.
+        """The state after one ply in every row; IllegalActionError for the first illegal action.
 
-        Rows that are over take noop alone.
+        In rows where the game is over noop is the legal action, and changes nothing. Slower than
+        `step`, which does not check.
         """
         actions = np.asarray(actions)
         if actions.shape != state.ply.shape or actions.dtype.kind not in "iu":
