@@ -18,41 +18,41 @@ game_id = "lines_of_action"
 sys.modules[__name__].__class__ = GameModule
 
 
-class Rules(TypedDict, total=False):
+class LinesOfActionRules(TypedDict, total=False):
     """The parameters of the rules of Lines of Action."""
 
     rules: Literal["classic", "described"]
     max_steps: int
 
 
-class EnvOptions(BoardOptions, Rules):
+class LinesOfActionEnvOptions(BoardOptions, LinesOfActionRules):
     """The options of `env`, `raw_env` and `parallel_env`."""
 
 
-class VecOptions(VectorOptions, Rules):
+class LinesOfActionVecOptions(VectorOptions, LinesOfActionRules):
     """The options of `vec_env`."""
 
 
 @factory.shows_options(game_id, BoardAECEnv)
-def env(**options: Unpack[EnvOptions]) -> BoardAECEnv:
+def env(**options: Unpack[LinesOfActionEnvOptions]) -> BoardAECEnv:
     """See `boardenvs.env`."""
     return factory.env(game_id, **options)
 
 
 @factory.shows_options(game_id, BoardAECEnv)
-def raw_env(**options: Unpack[EnvOptions]) -> BoardAECEnv:
+def raw_env(**options: Unpack[LinesOfActionEnvOptions]) -> BoardAECEnv:
     """See `boardenvs.raw_env`."""
     return factory.raw_env(game_id, **options)
 
 
 @factory.shows_options(game_id, BoardParallelEnv)
-def parallel_env(**options: Unpack[EnvOptions]) -> BoardParallelEnv:
+def parallel_env(**options: Unpack[LinesOfActionEnvOptions]) -> BoardParallelEnv:
     """See `boardenvs.parallel_env`."""
     return factory.parallel_env(game_id, **options)
 
 
 @factory.shows_options(game_id, BoardVectorEnv)
-def vec_env(num_envs: int = 1, **options: Unpack[VecOptions]) -> BoardVectorEnv:
+def vec_env(num_envs: int = 1, **options: Unpack[LinesOfActionVecOptions]) -> BoardVectorEnv:
     """See `boardenvs.vec_env`."""
     return factory.vec_env(game_id, num_envs, **options)
 

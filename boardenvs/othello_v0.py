@@ -18,40 +18,40 @@ game_id = "othello"
 sys.modules[__name__].__class__ = GameModule
 
 
-class Rules(TypedDict, total=False):
+class OthelloRules(TypedDict, total=False):
     """The parameters of Othello's rules."""
 
     holes: int
 
 
-class EnvOptions(BoardOptions, Rules):
+class OthelloEnvOptions(BoardOptions, OthelloRules):
     """The options of `env`, `raw_env` and `parallel_env`."""
 
 
-class VecOptions(VectorOptions, Rules):
+class OthelloVecOptions(VectorOptions, OthelloRules):
     """The options of `vec_env`."""
 
 
 @factory.shows_options(game_id, BoardAECEnv)
-def env(**options: Unpack[EnvOptions]) -> BoardAECEnv:
+def env(**options: Unpack[OthelloEnvOptions]) -> BoardAECEnv:
     """See `boardenvs.env`."""
     return factory.env(game_id, **options)
 
 
 @factory.shows_options(game_id, BoardAECEnv)
-def raw_env(**options: Unpack[EnvOptions]) -> BoardAECEnv:
+def raw_env(**options: Unpack[OthelloEnvOptions]) -> BoardAECEnv:
     """See `boardenvs.raw_env`."""
     return factory.raw_env(game_id, **options)
 
 
 @factory.shows_options(game_id, BoardParallelEnv)
-def parallel_env(**options: Unpack[EnvOptions]) -> BoardParallelEnv:
+def parallel_env(**options: Unpack[OthelloEnvOptions]) -> BoardParallelEnv:
     """See `boardenvs.parallel_env`."""
     return factory.parallel_env(game_id, **options)
 
 
 @factory.shows_options(game_id, BoardVectorEnv)
-def vec_env(num_envs: int = 1, **options: Unpack[VecOptions]) -> BoardVectorEnv:
+def vec_env(num_envs: int = 1, **options: Unpack[OthelloVecOptions]) -> BoardVectorEnv:
     """See `boardenvs.vec_env`."""
     return factory.vec_env(game_id, num_envs, **options)
 

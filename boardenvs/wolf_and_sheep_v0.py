@@ -18,41 +18,41 @@ game_id = "wolf_and_sheep"
 sys.modules[__name__].__class__ = GameModule
 
 
-class Rules(TypedDict, total=False):
+class WolfAndSheepRules(TypedDict, total=False):
     """The parameters of the rules of Wolf and Sheep."""
 
     rules: Literal["classic", "described"]
     max_plies: int | None
 
 
-class EnvOptions(BoardOptions, Rules):
+class WolfAndSheepEnvOptions(BoardOptions, WolfAndSheepRules):
     """The options of `env`, `raw_env` and `parallel_env`."""
 
 
-class VecOptions(VectorOptions, Rules):
+class WolfAndSheepVecOptions(VectorOptions, WolfAndSheepRules):
     """The options of `vec_env`."""
 
 
 @factory.shows_options(game_id, BoardAECEnv)
-def env(**options: Unpack[EnvOptions]) -> BoardAECEnv:
+def env(**options: Unpack[WolfAndSheepEnvOptions]) -> BoardAECEnv:
     """See `boardenvs.env`."""
     return factory.env(game_id, **options)
 
 
 @factory.shows_options(game_id, BoardAECEnv)
-def raw_env(**options: Unpack[EnvOptions]) -> BoardAECEnv:
+def raw_env(**options: Unpack[WolfAndSheepEnvOptions]) -> BoardAECEnv:
     """See `boardenvs.raw_env`."""
     return factory.raw_env(game_id, **options)
 
 
 @factory.shows_options(game_id, BoardParallelEnv)
-def parallel_env(**options: Unpack[EnvOptions]) -> BoardParallelEnv:
+def parallel_env(**options: Unpack[WolfAndSheepEnvOptions]) -> BoardParallelEnv:
     """See `boardenvs.parallel_env`."""
     return factory.parallel_env(game_id, **options)
 
 
 @factory.shows_options(game_id, BoardVectorEnv)
-def vec_env(num_envs: int = 1, **options: Unpack[VecOptions]) -> BoardVectorEnv:
+def vec_env(num_envs: int = 1, **options: Unpack[WolfAndSheepVecOptions]) -> BoardVectorEnv:
     """See `boardenvs.vec_env`."""
     return factory.vec_env(game_id, num_envs, **options)
 

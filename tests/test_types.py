@@ -89,9 +89,16 @@ def test_options_are_those_of_the_constructors(options, environment):
     assert all(hints[name] == hint for name, hint in get_type_hints(options).items())
 
 
-@pytest.mark.parametrize("module", [othello_v0, wolf_and_sheep_v0, lines_of_action_v0])
-def test_rule_options_are_those_of_the_game(module):
-    declared = get_type_hints(module.Rules)
+@pytest.mark.parametrize(
+    ("module", "rules"),
+    [
+        (othello_v0, othello_v0.OthelloRules),
+        (wolf_and_sheep_v0, wolf_and_sheep_v0.WolfAndSheepRules),
+        (lines_of_action_v0, lines_of_action_v0.LinesOfActionRules),
+    ],
+)
+def test_rule_options_are_those_of_the_game(module, rules):
+    declared = get_type_hints(rules)
     assert set(declared) == set(games.parameters(module.game_id))
     known = parameters_of(games.GAMES[module.game_id])
     for name, hint in declared.items():
