@@ -41,8 +41,17 @@ GUIDES = {
 
 # Each page of the reference: its title and the modules whose public names it explains.
 REFERENCE = {
-    "games": ("Games and their rules", ["games", "game.openings", "game.fen", "game.notation"]),
-    "envs": ("Environments", ["envs.aec", "envs.parallel", "envs.vector", "envs.single"]),
+    "games": (
+        "Games and their rules",
+        ["games", "game", "game.openings", "game.fen", "game.notation"],
+    ),
+    "envs": (
+        "Environments",
+        [
+            *("envs.core", "envs.aec", "envs.parallel", "envs.vector", "envs.single"),
+            *("envs.sb3:BoardVecEnv", "envs.groups", "envs.page"),
+        ],
+    ),
     "agents": ("Players", ["agents", "agents.policy", "agents.shield"]),
     "arena": ("Matches and the arena", ["arena"]),
     "search": ("Search", ["search"]),
@@ -131,10 +140,11 @@ def public_page() -> str:
 
 
 def reference_page(title: str, modules: list[str]) -> str:
-    """The reference of the modules' public names."""
+    """The reference of the modules' public names, or of those given: "envs.sb3:BoardVecEnv"."""
     lines = [f"# {title}"]
-    for name in modules:
-        members = ", ".join(public_names(import_module(f"boardenvs.{name}")))
+    for module in modules:
+        name, _, given = module.partition(":")  # given: no import of what needs other libraries
+        members = given or ", ".join(public_names(import_module(f"boardenvs.{name}")))
         lines.append(f"::: boardenvs.{name}\n    options: {{ members: [{members}] }}")
     return "\n\n".join(lines) + "\n"
 
