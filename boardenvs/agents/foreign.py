@@ -35,7 +35,7 @@ class BoardPolicy:
 
     policy: Callable[..., Any]
 
-    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+    def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
         observations = game.observe(state)
         masks = game.legal(state).view(np.int8)
         chosen = [
@@ -51,8 +51,8 @@ class BatchPolicy:
 
     function: Callable[..., Any]
 
-    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
-        actions: IntArray = self.function(game, state, rng)
+    def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
+        actions: IntArray = self.function(game, state, np.random.default_rng(rng))
         return actions
 
 
