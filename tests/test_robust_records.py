@@ -64,6 +64,16 @@ def test_a_faulty_line_is_named_and_cut(text: str, message: str, tmp_path: Path)
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("text", ["a-" * 50_000, "x" * 100_000])
+@pytest.mark.parametrize("game", ["othello", "lines_of_action"])
+def test_a_faulty_line_of_moves_is_named_and_cut(text: str, game: str, tmp_path: Path) -> None:
+    path = tmp_path / "games.txt"
+    path.write_text(f"\n{text}\n")
+    with pytest.raises(ValueError, match=r"games\.txt, line 2: ") as caught:
+        load(path, game=make(game))
+    assert len(str(caught.value)) < 400 + len(str(path))
+
+
 def test_what_is_read_can_be_written(tmp_path: Path) -> None:
     deep = json.loads("[" * (MAX_DEPTH - 2) + "]" * (MAX_DEPTH - 2))
     path, again = tmp_path / "games.jsonl", tmp_path / "again.jsonl"

@@ -105,9 +105,14 @@ def remove_left_over(target: Path) -> None:
         numbers = aside.name[len(target.name) + 1 : -len(".tmp")].split(".")
         if len(numbers) != 2 or not all(x.isdecimal() for x in numbers):
             continue  # not ours
-        with contextlib.suppress(OSError), aside.open("rb") as file:
-            _lock(file)
-            aside.unlink()
+        remove_unless_held(aside)
+
+
+def remove_unless_held(aside: Path) -> None:
+    """Remove a temporary file, but for one that a writer still holds."""
+    with contextlib.suppress(OSError), aside.open("rb") as file:
+        _lock(file)
+        aside.unlink()
 
 
 def _status(path: Path) -> os.stat_result | None:

@@ -13,7 +13,7 @@ from boardenvs.arena.tournament.pool import play_all
 from boardenvs.arena.tournament.results import Results, summarise
 from boardenvs.arena.tournament.schedule import Schedule
 from boardenvs.arena.tournament.settings import Settings, make_plan
-from boardenvs.utils.folders import is_unused, remove_written
+from boardenvs.utils.folders import is_unused, remove_left_over, remove_written
 
 JOURNAL = "journal.jsonl"
 
@@ -97,6 +97,7 @@ def _open(settings: Settings, folder: Path, resume: bool, overwrite: bool) -> Jo
         journal = Journal.open(path)
         _check_same(path, journal.settings, settings.to_json())
         journal.change_settings(settings.to_json())
+        remove_left_over(folder, WRITTEN)
         return journal
     if path.exists() and not overwrite:
         raise JournalError(
