@@ -68,7 +68,8 @@ class Arena:
         ),
     ] = None
     seed: Annotated[
-        int | None, typer.Option(help="What all chance hangs on. Default: 0.", show_default=False)
+        int | None,
+        typer.Option(help="What all chance hangs on. Default: 0.", min=0, show_default=False),
     ] = None
     anchor: Annotated[
         str | None,
@@ -106,7 +107,9 @@ class Arena:
         from boardenvs.arena import run_tournament, write_results
         from boardenvs.arena.report.display import Display
         from boardenvs.arena.tournament.pool import WorkerError
+        from boardenvs.arena.tournament.run import JOURNAL
         from boardenvs.cli.console import make_console
+        from boardenvs.cli.group import message_of
         from boardenvs.utils.files import check_folder
 
         settings, console = self._settings(), make_console()
@@ -127,9 +130,11 @@ class Arena:
             console.print(f"interrupted; go on with: {go_on}", markup=False, soft_wrap=True)
             raise typer.Exit(130) from None
         except (OSError, WorkerError) as error:
+            if not (self.out / JOURNAL).exists():
+                raise
             go_on = self._how_to_go_on(settings)
             raise RuntimeError(
-                f"{error}\nWhat was played is kept. When it is put right: {go_on}"
+                f"{message_of(error)}\nWhat was played is kept. When it is put right: {go_on}"
             ) from error
         _print_results(console, results, self.out)
         for line in lacking:

@@ -47,7 +47,7 @@ class Match:
             show_default=False,
         ),
     ] = None
-    seed: Annotated[int, typer.Option(help="What all chance hangs on.")] = 0
+    seed: Annotated[int, typer.Option(help="What all chance hangs on.", min=0)] = 0
     record: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Save the games, in the format of the file's ending."),

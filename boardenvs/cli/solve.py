@@ -126,7 +126,11 @@ def _read(game: Game, file: Path) -> list[Position]:
     from boardenvs.game.fen import parse_position
 
     roots = []
-    for number, line in enumerate(file.read_text().splitlines(), start=1):
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{file} is no text: {error}") from None
+    for number, line in enumerate(lines, start=1):
         words = line.split()
         if not words or words[0].startswith("#"):
             continue
