@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -12,7 +14,6 @@ from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers.vector import FlattenObservation
 
 import boardenvs
-from boardenvs import envs
 from boardenvs.agents import make_agent
 from boardenvs.envs.core import ResetNeededError
 from boardenvs.envs.factory import single_env
@@ -20,6 +21,8 @@ from boardenvs.envs.sb3 import BoardVecEnv
 from boardenvs.game.errors import IllegalActionError
 from boardenvs.game.openings import random_openings
 from boardenvs.games import make
+
+PAGE = Path(boardenvs.__file__).parent / "envs" / "README.md"
 
 AGENTS = [
     "random", "greedy", "positional", "alphabeta:depth=1", "mcts:rollouts=8", "trained",
@@ -145,17 +148,18 @@ LOSES, RAISES = (-1.0, True), IllegalActionError
     ("row", "play", "illegal", "out_of_range"),
     [
         ("env", _aec(boardenvs.env), LOSES, RAISES),
-        ("single_env", _single, LOSES, RAISES),
+        ("gymnasium.make", _single, LOSES, RAISES),
         ("parallel_env", _parallel, LOSES, RAISES),
         ("vec_env", _vector, LOSES, LOSES),
         ("raw_env", _aec(boardenvs.raw_env), RAISES, RAISES),
-        ("sb3.BoardVecEnv", _sb3, RAISES, RAISES),
+        ("BoardVecEnv", _sb3, RAISES, RAISES),
     ],
 )
 def test_what_is_not_legal_does_what_the_table_says(
     row: str, play: Callable[[int], Any], illegal: Any, out_of_range: Any
 ) -> None:
-    assert row in (envs.__doc__ or "")
+    says = "raises `IllegalActionError`" if illegal is RAISES else "loses the game, reward -1"
+    assert re.search(rf"^\| `{row}` \|.*\| {says} \|$", PAGE.read_text(), re.M)
     for action, outcome in ((0, illegal), (65, out_of_range)):
         if outcome is RAISES:
             with pytest.raises(IllegalActionError):

@@ -24,12 +24,15 @@ class BoardSingleEnv(gymnasium.Env[Int8Array, np.int64]):
     `info["action_mask"]` (A,) int8; `action_masks()` gives the mask to sb3-contrib. An illegal
     action loses the game: -1.
 
+    `reward="zero_sum"`, the default of Gymnasium's environments here, rewards the end of the game
+    with +1, 0 or -1; "goal" with the goal values of the rule sheets, 100, 50 or 0.
+
     Where the game is over nothing is legal, and the mask is all zeros. In Gymnasium's
     `SyncVectorEnv` and `AsyncVectorEnv` such a mask comes with the last observation, and the action
     of the next step, which begins the next game, is ignored: any number will do. In their SAME_STEP
     mode the mask is that of the next game.
 
-    Raises ValueError or TypeError for an opponent that is none or cannot play the game, and
+    Raises ValueError or TypeError for an opponent that is not an agent or cannot play the game, and
     ValueError for an unknown seat, reward or render mode.
     """
 
