@@ -7,10 +7,12 @@ import json
 import random
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+import boardenvs
 from boardenvs import games
 from boardenvs.game.contract import Game
 from boardenvs.game.state import Position
@@ -72,5 +74,10 @@ def random_position(game: Game, seed: int, plies: int) -> Position:
 
 
 def public_module(game_id):
-    """The public module of a game, such as `boardenvs.othello_v0`."""
-    return importlib.import_module(f"boardenvs.{game_id}_v0")
+    """The public module of a game, such as `boardenvs.othello_v0`, or what it would have."""
+    if game_id in games.BUILT_IN:
+        return importlib.import_module(f"boardenvs.{game_id}_v0")
+    makers = ("env", "raw_env", "parallel_env", "vec_env")
+    return SimpleNamespace(
+        **{name: functools.partial(getattr(boardenvs, name), game_id) for name in makers}
+    )
