@@ -62,7 +62,7 @@ def run(*words: object, code: int = 0) -> str:
         (["match", "othello", "random", "random", "--seed", -1], "equal to 0|x>=0"),
         (["arena", "random", "greedy", "--seed", -1], "equal to 0|x>=0"),
         (["match", "othello", "random", "random", "--record", "x" * 5000 + ".jsonl"], "too long"),
-        (["solve", "othello", "--file", "binary"], "binary is no text"),
+        (["solve", "othello", "--file", "binary"], "binary is not a text"),
     ],
 )  # fmt: skip
 def test_wrong_words_end_in_a_short_line(words: list[object], message: str) -> None:

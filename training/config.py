@@ -255,7 +255,7 @@ def _override(values: dict[str, Any], override: str) -> None:
     for group in groups:
         values = values.setdefault(group, {})
         if not isinstance(values, dict):
-            raise ConfigError(f"--set {override}: {group} is no group of settings")
+            raise ConfigError(f"--set {override}: {group} is not a group of settings")
     try:
         values[last] = yaml.safe_load(text)
     except yaml.YAMLError:

@@ -61,7 +61,9 @@ def _check_run(folder: Path) -> None:
     """RunError where a folder is not that of a run."""
     path = folder / "config.yaml"
     if not path.is_file():
-        raise RunError(f"{folder} is not replaced: without config.yaml it is no folder of a run")
+        raise RunError(
+            f"{folder} is not replaced: it has no config.yaml, so it is not the folder of a run"
+        )
     try:
         settings = yaml.safe_load(path.read_bytes())
     except (OSError, ValueError, RecursionError, yaml.YAMLError):

@@ -65,14 +65,16 @@ class _WithoutRole:
 
 
 def adapt(given: object) -> Agent:
-    """The agent that an object, a class or a function is, as said above; else TypeError."""
+    """Make an agent of an object, a class or a function (see the top of this file); TypeError for
+    anything else.
+    """
     if inspect.isclass(given):
         return adapt(given())
     if callable(getattr(given, "act", None)):
         return cast(Agent, given)
     if not callable(given):
         raise TypeError(
-            f"{given!r} is no agent: it must have act(game, state, rng), or be a function, "
+            f"{given!r} is not an agent: it must have act(game, state, rng), or be a function, "
             "policy(observation, agent) of one board or act(game, state, rng)"
         )
     match _arguments(given):
@@ -96,7 +98,7 @@ def load_agent(target: str) -> Agent:
     try:
         return adapt(found)
     except TypeError as error:
-        raise ValueError(f"{target!r} is no agent: {error}") from error
+        raise ValueError(f"{target!r} is not an agent: {error}") from error
 
 
 def _arguments(function: Callable[..., Any]) -> int:

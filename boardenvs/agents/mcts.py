@@ -21,7 +21,7 @@ class MCTSAgent:
     """Plays the action most often tried by a Monte Carlo tree search.
 
     rollouts: positions judged a move, by random games (UCT) or by the evaluator (PUCT).
-    c: how much exploring weighs, where values are from -1 to 1.
+    c: the weight of exploration against values from -1 to 1.
     leaves: positions judged at once in each tree. With an evaluator more are faster; the more, the
     less each of them can learn from the others.
 

@@ -14,7 +14,7 @@ from boardenvs.game.state import FloatArray, IntArray, State
 def act_by_value(
     game: Game, state: State, rng: np.random.Generator | None, value: Callable[[State], IntArray]
 ) -> IntArray:
-    """The action after which `value`, to the side to move then, is lowest; ties by chance.
+    """The action that leaves the opponent the lowest `value`; ties are broken at random.
 
     A win at once is better than any value, a loss at once worse; the end of a game by its cap on
     plies counts as its end.

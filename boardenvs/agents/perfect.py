@@ -13,10 +13,10 @@ from boardenvs.tablebase import Moves, Tablebase
 
 @dataclass(frozen=True)
 class PerfectAgent:
-    """Plays Wolf and Sheep by its exact solution: wins as fast and loses as slowly as it can.
+    """Plays Wolf and Sheep by its exact solution: wins as soon and loses as late as it can.
 
-    Where it cannot force a win it prefers, of moves that last equally long, those after which the
-    largest share of the opponent's replies gives something away. Other equal moves are drawn from
+    Where it cannot force a win it prefers, of moves that last equally long, the one after which the
+    largest share of the opponent's replies is a mistake. Other equal moves are drawn from
     uniformly.
     """
 
@@ -44,7 +44,7 @@ class PerfectAgent:
 
 
 def _traps(table: Tablebase, moves: Moves, wanted: BoolArray) -> FloatArray:
-    """The share of the replies to each move that give value away, (N,); 0 where not `wanted`."""
+    """The share of the replies to each move that are mistakes, (N,); 0 where not `wanted`."""
     share = np.zeros(len(moves.rows))
     share[wanted] = table.mistakes(take(moves.after, wanted))
     return share

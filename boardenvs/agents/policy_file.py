@@ -55,7 +55,7 @@ class PolicyFileError(ValueError):
 def save_policy(policy: Policy, path: Path | str, *, stored: str = "float16") -> None:
     """Write the policy to a file; its weights as `stored`, "float16" or "float32".
 
-    ValueError where a weight is no finite number, or too large for float16.
+    ValueError where a weight is not a finite number, or too large for float16.
     """
     check_name("type of stored weights", stored, _STORED)
     arrays: dict[str, Any] = {"metadata": json.dumps(_describe(policy))}
@@ -91,8 +91,8 @@ def load_policy(path: Path | str) -> Policy:
         raise PolicyFileError(f"policy file {path} cannot be read: {error}") from None
     except _DAMAGE as error:
         raise PolicyFileError(
-            f"{path} is no policy file, or is damaged ({cut(str(error), 200)}): it must be an .npz "
-            "file as boardenvs writes it"
+            f"{path} is not a policy file, or is damaged ({cut(str(error), 200)}): it must be an "
+            ".npz file as boardenvs writes it"
         ) from None
     raise PolicyFileError(
         f"{path} has format {cut(repr(about['format']))}, written by boardenvs "

@@ -55,7 +55,8 @@ def as_agent(given: object) -> Agent:
 def agent_for(game: Game, given: object) -> Agent:
     """The agent that is given as a text or as an object of Python, to play this game.
 
-    ValueError or TypeError, with what would be right, where it is no agent or cannot play the game.
+    ValueError or TypeError, with what would be right, where it is not an agent or cannot play the
+    game.
     """
     agent = as_agent(given)
     check_game(agent, game)

@@ -77,7 +77,7 @@ class Solve:
         bool, typer.Option("--moves", help="Also search every move, together for as long again.")
     ] = False
     seed: Annotated[
-        int, typer.Option(help="Chooses between equal moves of a table's line.", min=0)
+        int, typer.Option(help="Seed of the choice between equal moves of the line.", min=0)
     ] = 0
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
 
@@ -131,7 +131,7 @@ def _read(game: Game, file: Path) -> list[Position]:
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
     except UnicodeDecodeError as error:
-        raise ValueError(f"{file} is no text: {error}") from None
+        raise ValueError(f"{file} is not a text: {error}") from None
     for number, line in enumerate(lines, start=1):
         words = line.split()
         if not words or words[0].startswith("#"):

@@ -59,7 +59,7 @@ class BoardAECEnv(BoardEnv, AECEnv):
     def step(self, action: Any) -> None:
         """Play `action` for `agent_selection`; None once that agent is out.
 
-        Raises TypeError for what is no integer, IllegalActionError for one that is out of range
+        Raises TypeError for what is not an integer, IllegalActionError for one that is out of range
         or, under `on_illegal="raise"`, not legal, and ResetNeededError when nobody is left.
         """
         agent = self.agent_selection

@@ -156,7 +156,7 @@ class BoardEnv:
         return position
 
     def _checked(self, action: Any) -> int:
-        """The action as int; TypeError or IllegalActionError where it is no action at all."""
+        """The action as int; TypeError or IllegalActionError where it is not an action at all."""
         try:
             number = operator.index(action)
         except TypeError:

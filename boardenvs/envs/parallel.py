@@ -56,7 +56,7 @@ class BoardParallelEnv(BoardEnv, ParallelEnv):
     ]:
         """Play one action of each agent; observations, rewards, terminations, truncations, infos.
 
-        Raises TypeError for what is no dict, ValueError where an agent's action is missing, and
+        Raises TypeError for what is not a dict, ValueError where an agent's action is missing, and
         otherwise what `BoardAECEnv.step` raises.
         """
         if not self.agents:

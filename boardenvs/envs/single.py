@@ -76,8 +76,8 @@ class BoardSingleEnv(gymnasium.Env[Int8Array, np.int64]):
     def step(self, action: np.int64 | int) -> tuple[Int8Array, float, bool, bool, dict[str, Any]]:
         """The learner's ply and the opponent's answer.
 
-        Raises TypeError for what is no integer, IllegalActionError for one that is out of range,
-        and ResetNeededError before the first reset and after the game's end.
+        Raises TypeError for what is not an integer, IllegalActionError for one out of range, and
+        ResetNeededError before the first reset and after the game's end.
         """
         if self.board.is_over:
             raise ResetNeededError("the game is over: call reset() before the next step")

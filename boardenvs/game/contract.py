@@ -2,7 +2,7 @@
 
 A game is a class. It states five things on words (see `boardenvs.kernel`): the starting squares,
 where the side to move can move, what a move does, when the game is over, and the points that decide
-it. What else belongs to the game hangs on the class too: notation, heuristic, symmetries, looks.
+it. The class holds everything else about the game too: notation, heuristic, symmetries, looks.
 Everything else in the library is derived from these, once, for all games.
 
 All games here alternate strictly: every ply, a noop too, passes the turn to the other side.
@@ -172,8 +172,8 @@ class Game(ABC):
     def action_name(self, action: int, position: Position | None = None) -> str:
         """An action as players write it: "d3", "b1-b3", "pass"; ValueError where out of range.
 
-        Where the position decides how far a piece goes and none is given, the direction stands
-        for the target: "b1-n".
+        Where the target depends on the position and no position is given, the direction is written
+        in its place: "b1-n".
         """
         return self.notation.write(self, self._checked(action), position)
 
@@ -192,7 +192,7 @@ class Game(ABC):
     def action_squares(self, action: int, position: Position | None = None) -> tuple[int, ...]:
         """The squares that an action concerns: source and target, or target; none of a noop.
 
-        As in `action_name`, a target that takes a position to know is left out without one.
+        As in `action_name`, without a position, a target that depends on it is left out.
         """
         return self.notation.squares(self, self._checked(action), position)
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class IllegalActionError(ValueError):
-    """An action that is no action of the game, or not legal in the position; it says what is.
+    """An action that is not an action of the game, or not legal in the position; it says what is.
 
     ```python
     import boardenvs

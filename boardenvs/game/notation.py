@@ -96,7 +96,7 @@ class Placing(Notation):
             return 64
         match = re.fullmatch(r"(\d) (\d)", text)
         if match is None:
-            raise ValueError(f'{text!r} is no move: moves are written "4 3" or "noop"')
+            raise ValueError(f'{text!r} is not a move: moves are written "4 3" or "noop"')
         return square_of(int(match[1]), int(match[2]))
 
     def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
@@ -187,7 +187,9 @@ class Moving(Notation):
         position: Position | None,
         style: tuple[str, Callable[[int], str], str],
     ) -> str:
-        """The action in a style: what noop is called, how a cell is written, what parts cells."""
+        """The action written with this word for noop, this way to write a cell, and this
+        separator.
+        """
         noop, write, separator = style
         if action == 64 * self.planes:
             return noop
@@ -203,7 +205,7 @@ class Moving(Notation):
         for square in range(64):
             if self._write_cell(square) == text:
                 return square
-        raise ValueError(f"{text!r} is no cell: cells are written like {self._write_cell(0)!r}")
+        raise ValueError(f"{text!r} is not a cell: cells are written like {self._write_cell(0)!r}")
 
     def _parse(self, text: str, ends: list[str], parse: Callable[[str], int], example: str) -> int:
         names = [d.name for d in self.directions]
@@ -216,7 +218,7 @@ class Moving(Notation):
                 raise ValueError(f"no piece goes {name}: directions are {', '.join(names)}")
             return 64 * names.index(name) + source
         except ValueError as error:
-            raise ValueError(f"{text!r} is no move like {example}: {error}") from None
+            raise ValueError(f"{text!r} is not a move like {example}: {error}") from None
 
 
 def _compass(direction: Direction) -> str:
@@ -245,6 +247,6 @@ def _direction(source: int, target: int) -> Direction:
         unit = ((dx > 0) - (dx < 0), (dy > 0) - (dy < 0))
         return next(d for d in DIRECTIONS if (d.dx, d.dy) == unit)
     raise ValueError(
-        f"{square_name(source)} to {square_name(target)} is no straight line in one of the "
+        f"{square_name(source)} to {square_name(target)} is not a straight line in one of the "
         "eight directions"
     )

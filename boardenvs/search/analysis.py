@@ -55,8 +55,8 @@ def analyse(
     """Search a position until its outcome is proven or a limit is met.
 
     The limits are those of `Limits`: plies, positions, seconds and, in games that fill up, the
-    empty squares from which a position is solved to the end at once. ValueError where one of them
-    is none, or where the game is over.
+    empty squares from which a position is solved to the end at once. ValueError where a limit is
+    out of range, or where the game is over.
 
     ```python
     import boardenvs

@@ -11,7 +11,7 @@ MAX_DEPTH = 100  # plies; the table's tags know distances below 255
 
 @dataclass(frozen=True)
 class Limits:
-    """The first limit that is met ends the search; ValueError for values that are none.
+    """The first limit that is met ends the search; Raises ValueError where a limit is out of range.
 
     depth: plies, 1 to 100. nodes: positions generated, about so many at most. time: seconds on the
     clock; only with this limit do results depend on the machine. endgame: in games that fill up and

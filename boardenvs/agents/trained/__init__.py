@@ -69,7 +69,9 @@ def trained_policy(game: Game) -> Policy:
 
 
 def file_name(game: Game) -> str:
-    """The game's id, and the values of its rules that are not as usual, as in a file's name."""
+    """The game's id, and the values of its rules that are not the defaults, joined as a file's
+    name.
+    """
     usual = games.defaults(game.id)
     special = [getattr(game, name) for name in usual if getattr(game, name) != usual[name]]
     return "_".join([game.id, *map(str, special)])

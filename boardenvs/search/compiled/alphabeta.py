@@ -157,7 +157,8 @@ def search_last_ply(position: Position, beta: int, distance: int, counters: Arra
 def principal_variation_move(
     position: Position, depth: int, value: int, distance: int, to_the_end: int, memory: SearchMemory
 ) -> int:
-    """A move that reaches this value, which a search has found for a position of its line; the
+    """A move whose value is `value`, the value that a search found for this position of its
+    principal variation; the
     others are as in `search`. NO_MOVE once aborted.
     """
     table, moves, counters = memory.table, memory.moves, memory.counters

@@ -50,8 +50,8 @@ def search_positions(
 ) -> int:
     """Search the positions `rows[first:]`, one after the other; returns where in `rows` it ended.
 
-    With `to_the_end` only the exact value will do: where the nodes do not suffice for that, only
-    their number is written. A search after that goes on with that number.
+    With `to_the_end` the search is exact or gives up: if the limit of nodes is met first, it writes
+    the number of nodes alone, and the search that follows counts on from there.
 
     Where `roots.distance` is not 0 only an action is written: one that reaches `results.value`.
     (One function for all three, since to compile the search for each takes seconds.)
