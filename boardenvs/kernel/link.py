@@ -25,8 +25,11 @@ Array = np.ndarray[Any, np.dtype[Any]]
 # Loops make no arrays, so Numba need not count references to them (`_nrt`): to count those of the
 # arrays in a tuple would take a fifth of the time.
 _INNER = "@njit(nogil=True, error_model='numpy', _nrt=False)"
-# What Python calls; cached with all that it calls.
-_OUTER = "@njit(cache=True, nogil=True, error_model='numpy', _nrt=False)"
+_MARKED = {
+    # With all that they call.
+    "entry": "@njit(cache=True, nogil=True, error_model='numpy', _nrt=False)",
+    "inline": "@njit(nogil=True, error_model='numpy', _nrt=False, forceinline=True)",
+}
 
 # `loops` as machine code has it.
 _NATIVE = f"""
@@ -34,7 +37,17 @@ from numba import int64 as number, uint64 as word
 wrap = word
 ZERO, ONE = word({loops.ZERO}), word({loops.ONE})
 """
-_IN_PYTHON = ("entry", "word", "number", "wrap", "popcount", "trailing_zeros", "ZERO", "ONE")
+_IN_PYTHON = (
+    "entry",
+    "inline",
+    "word",
+    "number",
+    "wrap",
+    "popcount",
+    "trailing_zeros",
+    "ZERO",
+    "ONE",
+)
 
 
 def link(
@@ -173,8 +186,9 @@ def _native(statement: ast.stmt) -> str:
     """A statement of a module as Numba reads it."""
     if isinstance(statement, ast.FunctionDef):
         marks = [ast.unparse(mark) for mark in statement.decorator_list]
+        decorator = _MARKED.get(marks[0], _INNER) if marks else _INNER
         statement.decorator_list = []
-        return f"{_OUTER if 'entry' in marks else _INNER}\n{ast.unparse(statement)}\n"
+        return f"{decorator}\n{ast.unparse(statement)}\n"
     if isinstance(statement, ast.ImportFrom):
         # With the fields, so that code compiled for others is not taken for this.
         source = sys.modules[str(statement.module)]
