@@ -23,8 +23,7 @@ from boardenvs.game.contract import Game
 from boardenvs.game.errors import IllegalActionError, PositionError
 from boardenvs.game.perft import divide, perft
 from boardenvs.kernel import get_backend, set_backend
-
-__version__ = "0.1.0"
+from boardenvs.utils.version import __version__ as __version__
 
 register()
 

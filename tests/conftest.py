@@ -1,8 +1,10 @@
 """Fixtures over all games and compilers, and a Hypothesis profile that repeats itself exactly."""
 
+import sys
+
 import pytest
 from hypothesis import HealthCheck, settings
-from variants import BACKENDS, VARIANTS, make
+from variants import BACKENDS, PACKAGE, VARIANTS, make
 
 from boardenvs.kernel import set_backend
 
@@ -14,6 +16,10 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 settings.load_profile("boardenvs")
+
+
+# Where it is not installed; where it is, that one comes first.
+sys.path.append(str(PACKAGE))
 
 
 @pytest.fixture(params=VARIANTS)

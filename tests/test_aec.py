@@ -96,7 +96,7 @@ def test_agrees_with_the_batched_kernel(game_id, rules):
             assert not env.observe(agent)["action_mask"].any()
 
 
-@pytest.mark.parametrize("game_id", GAME_IDS)
+@pytest.mark.parametrize("game_id", AT_ONCE)
 @pytest.mark.parametrize("reward", ["goal", "zero_sum"])
 def test_last_hands_out_the_rewards_of_a_known_ending(game_id, reward):
     text, action, winner = AT_ONCE[game_id]

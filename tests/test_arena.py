@@ -17,19 +17,22 @@ from typing import Any
 import arena_agents
 import numpy as np
 import pytest
+from registered import FewestDiscs
 from variants import HERE
 
+from boardenvs import games
 from boardenvs.agents import RandomAgent
 from boardenvs.arena import make_settings, play_match, run_tournament, write_results
-from boardenvs.arena.book import undecided
-from boardenvs.arena.document import document
-from boardenvs.arena.job import FIRST, NOBODY, SECOND, Entrant, Job, Played
-from boardenvs.arena.journal import Journal
-from boardenvs.arena.notes import ladders, notes
-from boardenvs.arena.results import OVERALL, Results, summarise
-from boardenvs.arena.schedule import Schedule
-from boardenvs.arena.settings import make_plan, resumed_settings
-from boardenvs.arena.tournament import JOURNAL
+from boardenvs.arena.playing.openings import same_winner
+from boardenvs.arena.report.document import document
+from boardenvs.arena.report.markdown import markdown
+from boardenvs.arena.report.notes import ladders, notes
+from boardenvs.arena.tournament.job import FIRST, NOBODY, SECOND, Entrant, Job, Played
+from boardenvs.arena.tournament.journal import Journal
+from boardenvs.arena.tournament.results import OVERALL, Results, summarise
+from boardenvs.arena.tournament.run import JOURNAL
+from boardenvs.arena.tournament.schedule import Schedule
+from boardenvs.arena.tournament.settings import make_plan, resumed_settings
 from boardenvs.game.openings import distinct_openings
 from boardenvs.games import make
 from boardenvs.kernel import set_backend
@@ -108,7 +111,7 @@ def test_pairings_have_openings_of_their_own_that_the_seed_decides() -> None:
 
 def test_agents_of_global_chance_repeat_themselves() -> None:
     entrant = Entrant("x", arena_agents.by_global_chance)
-    job = Job("othello", entrant, Entrant("random", "random"), 5, (2, 6), 0)
+    job = Job("othello", make("othello"), entrant, Entrant("random", "random"), 5, (2, 6), 0)
     first, second = (job.play().to_json()["games"] for _ in range(2))
     assert first == second
 
@@ -167,25 +170,39 @@ def test_openings_of_wolf_and_sheep_are_still_the_sheeps() -> None:
         return known[key]
 
     rng = np.random.default_rng(0)
-    state, lines = distinct_openings(game, 60, (4, 6), rng, undecided)
+    state, lines = distinct_openings(game, 60, (4, 6), rng, same_winner)
     for row, line in enumerate(lines.tolist()):
         position = game.start()
         for action in line[: state.ply[row]]:
             position = game.next(position, action)
         assert mover_wins(position) == (position.to_move == 1)
     unchecked, _ = distinct_openings(game, 200, (4, 6), rng)
-    assert 0.5 < undecided(game, unchecked).mean() < 0.95
-    assert undecided(make("othello"), make("othello").init(3)).all()
+    assert 0.5 < same_winner(game, unchecked).mean() < 0.95
+    assert same_winner(make("othello"), make("othello").init(3)).all()
 
 
 def test_perfect_sheep_never_lose() -> None:
     entrants = ["perfect", "random", "greedy", "python:arena_agents:lowest"]
     results = play_here(make_settings(entrants, ["wolf_and_sheep"], pairs=15))
     (table,) = results.tables
-    wolf, sheep = table.records["perfect"].by_role
+    wolf, sheep = table.standings["perfect"].by_role
     assert sheep == [45, 0, 0]
     assert table.entrants[0] == "perfect"
     assert sum(wolf) == 45
+
+
+def test_games_that_cannot_be_sent_to_a_process_are_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Local(FewestDiscs):
+        pass
+
+    script = type("Script", (FewestDiscs,), {"__module__": "__main__"})
+    monkeypatch.setattr(sys.modules["__main__"], "Script", script, raising=False)
+    for factory, message in ((Local, "Local"), (script, "in the script that was started")):
+        monkeypatch.setitem(games.GAMES._factories, "fewest_discs", factory)
+        with pytest.raises(ValueError, match=f"game 'fewest_discs' cannot be sent.*{message}"):
+            make_plan(make_settings(["random", "greedy"], ["fewest_discs"]))
 
 
 # ---- how it is played --------------------------------------------------------------------------
@@ -201,6 +218,26 @@ def test_one_or_two_processes_or_none_give_the_same_results(tmp_path: Path) -> N
         assert len(log.order) == 6
 
 
+def test_a_game_that_the_program_registers_is_played_in_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They do not know its text: what is registered here is not registered there."""
+    monkeypatch.setitem(games.GAMES._factories, "fewest_discs", FewestDiscs)
+    settings = make_settings(THREE, ["fewest_discs"], pairs=3)
+    found = run_tournament(settings, tmp_path, workers=2)
+    assert without_timings(found) == without_timings(play_here(settings))
+    assert "fewest_discs 6 to 10" in markdown(found, has_pictures=False)
+    # Random play is the same in Othello, and who wins the other way round.
+    first, second = Entrant("x", "random"), Entrant("y", "random")
+    here, there = (
+        Job("fewest_discs", make(name), first, second, 5, (2, 6), 0).play().match
+        for name in ("fewest_discs", "othello")
+    )
+    assert here is not None
+    assert there is not None
+    assert here.scores.tolist() == (1 - there.scores).tolist()
+
+
 def test_agents_may_be_objects(tmp_path: Path) -> None:
     entrants = {"mine": arena_agents.lowest, "yours": RandomAgent(), "theirs": "greedy"}
     settings = make_settings(entrants, ["reversi"], pairs=2)
@@ -213,8 +250,8 @@ def test_a_process_that_dies_loses_its_agents_games_and_no_others(tmp_path: Path
     entrants = ["random", "python:arena_agents:dying", "greedy"]
     settings = make_settings(entrants, ["othello", "reversi"], pairs=2)
     found = run_tournament(settings, tmp_path, workers=2)
-    assert found.tables[0].records["python:arena_agents:dying"].counts == (0, 0, 8)
-    assert found.tables[0].records["random"].games == 8
+    assert found.tables[0].standings["python:arena_agents:dying"].counts == (0, 0, 8)
+    assert found.tables[0].standings["random"].games == 8
     assert sum("the process died, twice" in note for note in notes(found)) == 4
     assert not any("void" in note for note in notes(found))
     # What is in the journal is not played again, forfeits too.
@@ -226,7 +263,8 @@ def test_a_process_that_dies_loses_its_agents_games_and_no_others(tmp_path: Path
 
 def test_who_cannot_be_made_forfeits() -> None:
     bad, good = Entrant("bad", arena_agents.unmakable), Entrant("good", "random")
-    for job in (Job("othello", bad, good, 3, (2, 4), 0), Job("othello", good, bad, 3, (2, 4), 0)):
+    for pair in ((bad, good), (good, bad)):
+        job = Job("othello", make("othello"), *pair, 3, (2, 4), 0)
         match = job.play().match
         assert match is not None
         guilty = 0 if job.first is bad else 1
@@ -249,7 +287,7 @@ def test_a_void_pairing_is_reported_and_rated_around() -> None:
 
 def test_played_matches_are_read_back_as_they_were() -> None:
     first, second = Entrant("a", "random"), Entrant("b", arena_agents.Otherwise)
-    job = Job("reversi", first, second, 4, (3, 5), 0)
+    job = Job("reversi", make("reversi"), first, second, 4, (3, 5), 0)
     for played in (job.play(), job.forfeited(FIRST, "x")):
         text = json.dumps(played.to_json())
         assert Played.from_json(json.loads(text)).to_json() == json.loads(text)
@@ -258,7 +296,7 @@ def test_played_matches_are_read_back_as_they_were() -> None:
 def test_costly_jobs_come_first_and_unknown_ones_before_them() -> None:
     settings = make_settings(["a", "b", "c", "random"], ["othello"], pairs=2)
     jobs = [
-        Job("othello", x, y, 2, (2, 4), 0)
+        Job("othello", make("othello"), x, y, 2, (2, 4), 0)
         for i, x in enumerate(settings.entrants)
         for y in settings.entrants[i + 1 :]
     ]

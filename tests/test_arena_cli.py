@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from boardenvs.arena import play_match
-from boardenvs.arena.book import opening_plies, undecided
+from boardenvs.arena.playing.openings import same_winner
 from boardenvs.cli import app
 from boardenvs.games import make
 from boardenvs.kernel import set_backend
@@ -38,7 +38,7 @@ def test_a_match_says_what_playing_it_says(tmp_path: Path) -> None:
     output = run("match", "wolf_and_sheep", "perfect", "greedy", "--pairs", 12, "--record", path)
     game = make("wolf_and_sheep")
     played = play_match(
-        game, "perfect", "greedy", 12, opening_plies=opening_plies(game), keep=undecided
+        game, "perfect", "greedy", 12, opening_plies=game.opening_plies, keep=same_winner
     )
     low, high = played.interval
     assert f"{played.score:.3f} [{low:.3f}, {high:.3f}]" in output

@@ -12,6 +12,7 @@ from boardenvs.bench.peers import peers
 from boardenvs.bench.report import ratio
 from boardenvs.bench.search import searches
 from boardenvs.bench.workloads import Workload, workloads
+from boardenvs.games import make
 from boardenvs.kernel import set_backend
 
 
@@ -62,13 +63,14 @@ def test_wrong_input_is_named(tmp_path):
 
 def test_our_workloads_count_what_they_play():
     """One ply a board in a batch; whole games, and so some more than asked for, on one board."""
-    for workload in workloads(["othello"], [16], ["numpy"]):
+    for workload in workloads([make("othello")], [16], ["numpy"]):
         count = workload.start()()
         assert count == 16 if workload.boards == 16 else 300 <= count < 300 + 70
 
 
 def test_searches_count_what_they_search():
-    found = list(searches(["lines_of_action", "wolf_and_sheep"], ["numpy"]))
+    games = [make("lines_of_action"), make("wolf_and_sheep")]
+    found = list(searches(games, ["numpy"]))
     assert {w.game for w in found} == {"lines_of_action"}
     set_backend("numpy")
     counts = {(w.interface, w.boards): w.start()() for w in found}
@@ -77,6 +79,18 @@ def test_searches_count_what_they_search():
     assert counts["MCTS", 64] == 640
     assert 2000 <= counts["alpha-beta", 1] < 2000 + 80**2  # the limit, and a look ahead
     assert len({w.name for w in found}) == len(found) == 3
+
+
+def test_any_game_is_measured(tmp_path):
+    result = run(
+        *("--games", "othello:holes=1", "--sizes", 4, "--backends", "numpy", "--rounds", 1),
+        *("--seconds", 0.001, "--no-peers", "--out", tmp_path),
+    )
+    assert result.returncode == 0, result.stderr
+    document = json.loads((tmp_path / "bench.json").read_text())
+    assert {row["game"] for row in document["results"]} == {"othello:holes=1"}
+    assert "exact end" in {row["search"] for row in document["search"]}
+    assert {p.name for p in tmp_path.iterdir()} == {"bench.json", "othello_holes_1.png"}
 
 
 @pytest.mark.parametrize("library", ["OpenSpiel", "PettingZoo"])

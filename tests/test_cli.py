@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 import typer.main
+from registered import FewestDiscs
 from typer.testing import CliRunner, Result
-from variants import HERE, VARIANTS, make, random_line
+from variants import BUILT_IN, HERE, VARIANTS, make, of_built_in, random_line
 
 import boardenvs
 from boardenvs import games
@@ -126,7 +127,7 @@ def test_an_interruption_ends_quietly(
     def interrupted(*_: object) -> int:
         raise stop
 
-    monkeypatch.setattr(sys.modules["boardenvs.perft"], "perft", interrupted)
+    monkeypatch.setattr(sys.modules["boardenvs.game.perft"], "perft", interrupted)
     result = CliRunner().invoke(app, ["perft", "othello", "3"])
     assert result.exit_code == (130 if stop is KeyboardInterrupt else 1)
     assert "Traceback" not in result.output
@@ -137,8 +138,9 @@ def test_an_interruption_ends_quietly(
 
 def test_every_game_and_rule_is_listed() -> None:
     found = {cells[0]: cells for cells in rows(run("games").output) if cells[0]}
-    specs = {games.spec_of(make(name)): name for name in VARIANTS}
-    assert found.keys() == specs.keys()
+    specs = {games.spec_of(make(name)): name for name in BUILT_IN}
+    assert found.keys() >= specs.keys()
+    assert len(found) == len(VARIANTS)
     for spec, name in specs.items():
         game = make(name)
         _, roles, parameters, actions, observation, counts = found[spec]
@@ -155,6 +157,14 @@ def test_a_game_s_page() -> None:
     board = [line for line in output.splitlines() if re.match(r"[1-8] .* [1-8]$", line)]
     assert board[1].split() == ["7", "W", *"BBBBBB", "W", "7"]  # where the description has black
     assert board[0].count("*") == 8  # and where its pieces can go
+
+
+def test_a_game_without_a_page_shows_what_its_class_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(games.GAMES._factories, "fewest_discs", FewestDiscs)
+    output = run("games", "fewest_discs").output
+    assert "Othello the other way round: fewer discs win." in output
+    assert "fewest_discs at the start" in output
+    assert "fewest_discs" in {cells[0] for cells in rows(run("games").output)}
 
 
 @pytest.mark.parametrize(
@@ -198,6 +208,7 @@ def test_the_text_of_a_game(spec: str) -> None:
 # ---- perft -------------------------------------------------------------------------------------
 
 
+@of_built_in
 def test_perft(name: str) -> None:
     expected = PERFT[name][:3]
     output = run("perft", games.spec_of(make(name)), len(expected), "--divide").output
@@ -245,7 +256,7 @@ def transcripts(tmp_path: Path) -> Path:
 def recorded(tmp_path: Path) -> Path:
     """Whole games of every game, and of each one more that is cut off."""
     records = []
-    for name in VARIANTS:
+    for name in BUILT_IN:
         for seed, plies in ((0, 200), (1, 6)):
             _, actions = random_line(make(name), seed, plies)
             records.append(make_record(make(name), actions, players=("one", "two")))

@@ -2,13 +2,16 @@
 
 import re
 
+import numpy as np
 import pytest
 from variants import make
 
+import boardenvs
 from boardenvs import PositionError, games
 from boardenvs.board.bitboard import from_squares
 from boardenvs.game import fen
 from boardenvs.game.notation import square_of
+from boardenvs.game.state import stack, unstack
 from boardenvs.games import Othello
 
 
@@ -58,7 +61,7 @@ def test_unknown_rules(game_id):
     assert games.make(game_id) == games.make(game_id, rules="classic")
 
 
-@pytest.mark.parametrize("steps", [0, -1])
+@pytest.mark.parametrize("steps", [0, -1, (1 << 30) + 1, 1 << 64])
 def test_limits(steps):
     with pytest.raises(ValueError, match=f"max_steps is {steps}: it must be 1 or more"):
         games.make("lines_of_action", max_steps=steps)
@@ -87,15 +90,20 @@ def test_side_to_move_and_ply(game):
     for to_move in (-1, 2, "black"):
         with error(PositionError, f"to_move is {to_move!r}", "0 or 1"):
             game.position(squares, to_move=to_move)
-    for ply in (-1, 1 << 31):
+    for ply in (-1, (1 << 30) + 1, 1 << 31, 1 << 64):
         with error(PositionError, f"ply is {ply}", "0 or more"):
             game.position(squares, ply=ply)
-    assert game.position(squares, to_move=1, ply=(1 << 31) - 1).to_move == 1
+    last = game.position(squares, to_move=1, ply=1 << 30)
+    assert last.to_move == 1
+    if not game.is_over_one(last):  # a batch goes on from there as one board does
+        action = last.legal_actions()[0]
+        after = game.step(stack([last]), np.array([action]))
+        assert unstack(after) == [game.next(last, action)]
 
 
 def test_disc_on_a_hole():
     game = make("othello_holes")
-    with pytest.raises(PositionError, match="there is a disc on c3, f6, which is a hole"):
+    with pytest.raises(PositionError, match="there is a piece on c3, f6, which is a hole"):
         game.position((from_squares(["c3", "d4"]), from_squares(["f6"])))
     assert make("othello").position((from_squares(["c3", "d4"]), from_squares(["f6"])))
 
@@ -130,7 +138,7 @@ def test_men_are_counted(name):
         ("8/8/8/3rw3/3br3/8/8/8 black", "'w' in rank 5 is neither 'b', 'r'"),
         ("8/8/8/3rb3/3br3/8/8/8 blak", "unknown role 'blak'. Did you mean 'black'"),
         ("8/8/8/3rb3/3br3/8/8/8 black -1", "'-1' is no number of plies"),
-        ("8/8/8/3rb3/3br3/8/8/8 black 99999999999", "it must be 0 or more, and less than"),
+        ("8/8/8/3rb3/3br3/8/8/8 black 99999999999", "it must be 0 or more, and at most 2**30"),
     ],
 )
 def test_malformed_text(text, part):
@@ -142,7 +150,7 @@ def test_malformed_text(text, part):
 
 def test_impossible_position_as_text():
     """The game's own objection, with the text that it is about."""
-    with error(PositionError, "position '8/", "a disc on c3, which is a hole"):
+    with error(PositionError, "position '8/", "a piece on c3, which is a hole"):
         fen.parse_position(make("othello_holes"), "8/8/8/3rb3/3br3/2b5/8/8 black")
     with error(PositionError, "position '8/", "0 wolves and 0 sheep"):
         fen.parse_position(make("wolf_and_sheep"), "8/8/8/8/8/8/8/8 wolf")
@@ -238,3 +246,33 @@ def test_the_name_of_an_illegal_move_in_lines_of_action_is_its_direction():
         name = game.action_name(action, start)
         assert game.parse_action(name) == action
         assert (name == game.action_name(action)) == (not start.is_legal(action) or action == 512)
+
+
+# ---- ordinary mistakes ---------------------------------------------------------------------------
+
+
+def test_initials_find_a_game():
+    with error(ValueError, "unknown game 'loa'", "Did you mean 'lines_of_action'"):
+        games.make("loa")
+    with error(ValueError, "unknown game 'LOA'", "Did you mean 'lines_of_action'"):
+        games.make("LOA")
+
+
+def test_long_names_are_not_repeated_whole():
+    with pytest.raises(ValueError, match="unknown game 'xxx") as caught:
+        games.make("x" * 100_000)
+    assert len(str(caught.value)) < 300
+
+
+def test_reset_options_and_actions_of_another_kind():
+    for maker in (boardenvs.othello_v0.env, boardenvs.othello_v0.parallel_env):
+        with error(TypeError, r"options is \[1\]", "it must be a dict"):
+            maker().reset(options=[1])
+    env = boardenvs.othello_v0.env()
+    env.reset()
+    with error(ValueError, "unknown agent 'white'", "'black', 'red'"):
+        env.observe("white")
+    parallel = boardenvs.othello_v0.parallel_env()
+    parallel.reset()
+    with error(TypeError, "actions are 19", "they must be a dict"):
+        parallel.step(19)

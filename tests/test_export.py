@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import torch as th
 
-from boardenvs.agents.policy import PolicyAgent, load_policy, save_policy
+from boardenvs.agents.policy import PolicyAgent
+from boardenvs.agents.policy_file import load_policy, save_policy
 from boardenvs.game.openings import random_openings
 from boardenvs.games import GAMES
 from training.config import Config

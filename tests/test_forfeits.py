@@ -13,7 +13,7 @@ from arena_agents import lowest
 
 from boardenvs.agents import RandomAgent
 from boardenvs.arena import play_match
-from boardenvs.arena.player import FORFEIT, Player
+from boardenvs.arena.playing.player import FORFEIT, Player
 from boardenvs.game.state import IntArray, State
 from boardenvs.games import Game, make
 
@@ -129,7 +129,7 @@ def test_a_forfeit_in_the_middle_counts_whatever_the_board_says() -> None:
         def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
             return np.where(state.ply < 20, game.sample(state, rng), game.noop)
 
-    result = play_match(GAME, UntilPly20(), RandomAgent(), 20, record=True)
+    result = play_match(GAME, UntilPly20(), RandomAgent(), 20)
     assert result.losses == 40
     assert result.mean_plies < 22
     assert result.actions is not None
@@ -169,7 +169,7 @@ def test_results_by_role_and_over_all_agree() -> None:
 
 
 def test_recorded_games_are_the_games() -> None:
-    result = play_match(GAME, "greedy", lowest, 8, seed=5, record=True)
+    result = play_match(GAME, "greedy", lowest, 8, seed=5)
     assert result.actions is not None
     for row in (0, 1):
         for pair, line in enumerate(result.actions[row].tolist()):

@@ -25,8 +25,8 @@ from boardenvs.kernel import (
     trace,
     when,
 )
-from boardenvs.kernel.arrays import CHUNK, ArrayProgram
-from boardenvs.kernel.scalar import compile_scalar
+from boardenvs.kernel.numpy_writer import CHUNK, NumpyProgram
+from boardenvs.kernel.python_writer import compile_python
 
 # Boards of every density: random ones, few squares, few gaps, and the extremes.
 WORDS = st.one_of(
@@ -269,7 +269,7 @@ def test_on_arrays():
 @pytest.mark.parametrize("target", ["scalar", "batch"])
 def test_compiled_for_one_board(target):
     """Either kind of trace gives a Python function of ints with the same results."""
-    run = compile_scalar(trace(everything, 2, target), "everything")
+    run = compile_python(trace(everything, 2, target), "everything")
     words, others = random_words(300, 3), random_words(300, 4)
     pairs = zip(words.tolist(), others.tolist(), strict=True)
     results = [run(a, b) for a, b in pairs]
@@ -289,6 +289,31 @@ def test_kernel_on_both_sides(backend):
     outputs = batch_outputs(len(words))
     kernel.batch([words, others], outputs)
     np.testing.assert_array_equal(np.stack(outputs, axis=1), expected)
+
+
+def of_narrow_words(to_move, ply):
+    """What depends on the width of words, of inputs alone."""
+    results = [_SQUARES[to_move], _SQUARES[ply] ^ _SQUARES[to_move ^ 1], ~to_move & ALL, ~ply & ALL]
+    results += [(to_move - ply) & ALL, (to_move + to_move) & ALL, (ply * ply) & ALL, ply << to_move]
+    return [*results, when(less(ply, 9), _difference, to_move, ply), spread(to_move)]
+
+
+def _difference(to_move, ply):
+    return (to_move - ply) & ALL
+
+
+@pytest.mark.parametrize("dtypes", [(np.uint8, np.uint32), (np.uint64, np.uint8)])
+def test_inputs_may_be_narrower_than_words(backend, dtypes):
+    """As a batch's side to move and its plies are."""
+    rng = np.random.default_rng(7)
+    to_move = rng.integers(2, size=300).astype(dtypes[0])
+    ply = rng.integers(65, size=300).astype(dtypes[1])
+    kernel = Kernel(of_narrow_words, 2, "of_narrow_words")
+    outputs = list(np.empty((kernel.num_outputs, 300), np.uint64))
+    kernel.batch([to_move, ply], outputs)
+    pairs = list(zip(to_move.tolist(), ply.tolist(), strict=True))
+    np.testing.assert_array_equal(np.stack(outputs, axis=1), [of_narrow_words(*p) for p in pairs])
+    assert [kernel.one(*p) for p in pairs] == [tuple(of_narrow_words(*p)) for p in pairs]
 
 
 def small(bits, other):
@@ -337,7 +362,7 @@ def test_when_for_no_rare_and_every_row(backend, share):
 
 def test_threads_do_not_share_work_space():
     """One compiled program, run by several threads at once."""
-    program = ArrayProgram(trace(everything, 2, "batch"), "everything")
+    program = NumpyProgram(trace(everything, 2, "batch"), "everything")
     words, others = random_words(400, 7), random_words(400, 8)
     expected = on_ints(words, others)
     wrong = []

@@ -9,7 +9,8 @@ import pytest
 import torch as th
 import yaml
 
-from training import env, ppo
+from boardenvs.envs import groups
+from training import ppo
 
 th.set_num_threads(1)
 
@@ -50,5 +51,5 @@ def test_a_minute_of_self_play_beats_random_and_greedy(
 
 def test_with_the_usual_gamma_it_would_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the next state were the mover's own: the loser is taught that it has won."""
-    monkeypatch.setattr(env, "ZERO_SUM", 0.99)
+    monkeypatch.setattr(groups, "ZERO_SUM", 0.99)
     assert not is_strong(tmp_path, monkeypatch)

@@ -75,6 +75,15 @@ def test_the_seed_determines_the_match() -> None:
     assert other.mean_plies != first.mean_plies or other.score != first.score
 
 
+def test_openings_are_as_long_as_the_game_says() -> None:
+    for game_id in GAMES:
+        game = make(game_id)
+        low, high = game.opening_plies
+        recorder = Recorder()
+        play_match(game, recorder, RandomAgent(), 60, seed=1)
+        assert low <= recorder.seen[0].ply.min() < recorder.seen[0].ply.max() <= high
+
+
 def test_a_capped_game_counts_by_its_position() -> None:
     # The described wolf can always move, so where the cap ends the game it has won.
     game = make("wolf_and_sheep", rules="described", max_plies=12)

@@ -10,7 +10,7 @@ from boardenvs import games
 from boardenvs.envs.factory import env_name
 from boardenvs.game import fen
 
-GAME_IDS = list(games.GAMES)
+GAME_IDS = list(games.BUILT_IN)
 
 
 def page(game_id):

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from variants import HERE, VARIANTS, make, random_position
+from variants import BUILT_IN, HERE, make, of_built_in, random_position
 
 from boardenvs import divide, perft
 
@@ -11,9 +11,10 @@ PERFT: dict[str, list[int]] = json.loads((HERE / "perft.json").read_text())
 
 
 def test_every_variant_has_values():
-    assert PERFT.keys() == VARIANTS.keys()
+    assert list(PERFT) == BUILT_IN
 
 
+@of_built_in
 @pytest.mark.usefixtures("backend")
 def test_perft(name, game):
     assert perft(game, 0) == 1

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from variants import VARIANTS, load_playouts, make
+from variants import BUILT_IN, load_playouts, make, of_built_in
 
 from boardenvs.game.state import Position, take, unstack
 
@@ -53,6 +53,7 @@ def by_role(position: Position) -> tuple[int, int]:
     return position.pieces(0), position.pieces(1)
 
 
+@of_built_in
 def test_batch(name, game):
     """The whole file as one batch: role, squares, legal actions, end and goals at each ply."""
     played = records(name)
@@ -93,6 +94,7 @@ def test_batch(name, game):
         state = after
 
 
+@of_built_in
 def test_one_board(name, game):
     """The same on one board, with every legal move also spelled as the rule sheet spells it."""
     spell = game.action_gdl
@@ -121,7 +123,7 @@ def test_one_board(name, game):
 
 def test_every_variant_and_ending_is_there():
     """Each variant has games that are won by either side or drawn, where its rules allow that."""
-    seen = {name: {goals(make(name), r) for r in records(name) if r["goals"]} for name in VARIANTS}
+    seen = {name: {goals(make(name), r) for r in records(name) if r["goals"]} for name in BUILT_IN}
     win, loss, draw = (100, 0), (0, 100), (50, 50)
     for name in ("othello", "othello_holes", "reversi", "lines_of_action"):
         assert seen[name] == {win, loss, draw}

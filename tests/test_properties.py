@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from variants import make, random_line, random_position
+from variants import make, of_built_in, random_line, random_position
 
 from boardenvs import games
 from boardenvs.board import bitboard
 from boardenvs.board.bitboard import DIRECTIONS
 from boardenvs.board.symmetry import ALL_EIGHT
+from boardenvs.game.check import check_rules, is_symmetric
 from boardenvs.game.state import State, concat, put, stack, take, unstack, where
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -132,6 +133,16 @@ def test_rows_are_cut_and_joined(game, seed):
         stack([])
 
 
+# ---- what games' authors check as well ---------------------------------------------------------
+
+
+@settings(max_examples=10)
+@given(seed=SEEDS)
+def test_rules_are_consistent(game, seed):
+    """Names, texts, observations, symmetries, heuristic and backends in each position of a game."""
+    check_rules(game, seed, num_games=1)
+
+
 # ---- the course of a game ----------------------------------------------------------------------
 
 
@@ -237,34 +248,6 @@ def test_the_cap_truncates(name):
 # ---- symmetry ------------------------------------------------------------------------------------
 
 
-def image(game, symmetry, position):
-    squares = (symmetry.apply(position.pieces(0)), symmetry.apply(position.pieces(1)))
-    return game.position(squares, position.to_move, position.ply)
-
-
-def is_symmetric(game, symmetry, position):
-    """Whether legal actions, end, result and successors of the image are the images."""
-    other = image(game, symmetry, position)
-    actions = game.action_images(symmetry)
-    legal = position.legal_actions()
-    return (
-        other.legal_actions() == sorted(actions[legal].tolist())
-        and other.terminated == position.terminated
-        and game.result(other) == game.result(position)
-        and all(
-            game.next(other, int(actions[a])) == image(game, symmetry, game.next(position, a))
-            for a in legal
-        )
-    )
-
-
-@given(seed=SEEDS, plies=PLIES)
-def test_symmetries_leave_the_rules_unchanged(game, seed, plies):
-    position = random_position(game, seed, plies)
-    for symmetry in game.symmetries:
-        assert is_symmetric(game, symmetry, position), symmetry
-
-
 def test_no_symmetry_is_missing(game):
     """Each of the eight that a game does not list changes its rules somewhere."""
     positions = [random_position(game, seed, seed) for seed in range(20)]
@@ -332,6 +315,7 @@ def number(planes) -> int:
     return sum(digit[0] << i for i, digit in enumerate(digits))
 
 
+@of_built_in
 @given(seed=SEEDS, plies=PLIES)
 def test_observation_tells_the_position(name, game, seed, plies):
     """All that the rest of the game depends on can be read from what the side to move sees."""
@@ -398,17 +382,6 @@ def test_sample_of_mixed_rows(game, seed):
 
 
 # ---- notation ------------------------------------------------------------------------------------
-
-
-@given(seed=SEEDS, plies=PLIES)
-def test_names_of_legal_actions_are_read_back(game, seed, plies):
-    position = random_position(game, seed, plies)
-    legal = position.legal_actions()
-    names = [game.action_name(a, position) for a in legal]
-    sheet = [game.action_gdl(a, position) for a in legal]
-    assert [game.parse_action(text) for text in names] == legal
-    assert [game.parse_gdl(text) for text in sheet] == legal
-    assert len(set(names)) == len(set(sheet)) == len(legal)
 
 
 def test_names_of_all_actions_are_read_back_without_a_position(game):

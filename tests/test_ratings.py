@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boardenvs.arena import ratings
-from boardenvs.arena.ratings import PRIOR, fit, rate
+from boardenvs.arena.tournament import ratings
+from boardenvs.arena.tournament.ratings import PRIOR, fit, rate
 from boardenvs.game.state import FloatArray
 
 

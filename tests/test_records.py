@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import gzip
 import json
+import re
 import struct
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +14,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from variants import SHARED, VARIANTS, load_playouts, make, random_line
+from registered import Capitals, FewestDiscs
+from variants import SHARED, VARIANTS, load_playouts, make, of_built_in, random_line
 
 import boardenvs
 from boardenvs import IllegalActionError, games
@@ -78,6 +80,7 @@ def some_record(game: Game, seed: int, first: int, plies: int) -> Record:
 # ---- replay and check --------------------------------------------------------------------------
 
 
+@of_built_in
 def test_recorded_games_replay(name: str, game: Game) -> None:
     """Games of another implementation: every square at the end, the goal values, the endings."""
     if isinstance(game, WolfAndSheep):
@@ -502,11 +505,28 @@ def test_unknown_endings_and_formats_are_named(tmp_path: Path) -> None:
         save(tmp_path / "games.x", [], format_name="json")
 
 
+# ---- games of others ---------------------------------------------------------------------------
+
+
+def test_a_notation_of_its_own_is_read_as_it_is_written() -> None:
+    game = Capitals()
+    records = [make_record(game, random_line(game, seed, 60)[1]) for seed in range(3)]
+    lines = [write_transcript(record) for record in records]
+    assert all(re.fullmatch("([A-H][1-8]X[A-H][1-8]|PASS)( |$)", w) for w in lines[0].split())
+    assert [r.actions for r in parse_transcripts(game, lines)] == [r.actions for r in records]
+
+
+def test_wthor_holds_no_othello_of_other_rules(tmp_path: Path) -> None:
+    record = make_record(FewestDiscs(), random_line(FewestDiscs(), 0, 200)[1])
+    with pytest.raises(ValueError, match="game 1 is fewest_discs: WTHOR holds Othello alone"):
+        save(tmp_path / "games.wtb", [record])
+
+
 # ---- recorders ---------------------------------------------------------------------------------
 
 
 def test_a_match_is_recorded(game: Game) -> None:
-    match = play_match(game, RandomAgent(), RandomAgent(), 6, seed=4, record=True)
+    match = play_match(game, RandomAgent(), RandomAgent(), 6, opening_plies=(6, 10), seed=4)
     records = record_match(game, match, ("first", "second"))
     assert len(records) == 12
     assert not [verdict.error for verdict in check(records) if verdict.error]
@@ -520,8 +540,9 @@ def test_a_match_is_recorded(game: Game) -> None:
 
 def test_a_match_without_actions_cannot_be_recorded() -> None:
     game = make("othello")
-    with pytest.raises(ValueError, match="play it with record=True"):
-        record_match(game, play_match(game, RandomAgent(), RandomAgent(), 1), ("a", "b"))
+    match = dataclasses.replace(play_match(game, RandomAgent(), RandomAgent(), 1), actions=None)
+    with pytest.raises(ValueError, match="a journal does not keep them"):
+        record_match(game, match, ("a", "b"))
 
 
 class Cheat:
@@ -533,7 +554,7 @@ class Cheat:
 
 def test_a_forfeit_is_recorded() -> None:
     game = make("othello")
-    match = play_match(game, Cheat(), RandomAgent(), 3, record=True)
+    match = play_match(game, Cheat(), RandomAgent(), 3)
     for record in record_match(game, match, ("cheat", "honest")):
         assert record.players is not None
         assert record.goal == (LOST if record.players[0] == "cheat" else WON)

@@ -17,7 +17,7 @@ from three_in_a_row import FullThreeInARow, ThreeInARow
 import boardenvs
 from boardenvs import games
 from boardenvs.agents import make_agent
-from boardenvs.agents.policy import PolicyFileError, load_policy, save_policy
+from boardenvs.agents.policy_file import PolicyFileError, load_policy, save_policy
 from boardenvs.agents.trained import trained_policy
 from boardenvs.games import Othello, WolfAndSheep
 

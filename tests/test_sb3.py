@@ -18,6 +18,7 @@ from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_suppo
 from stable_baselines3.common.vec_env import VecMonitor
 
 from boardenvs import IllegalActionError
+from boardenvs.envs.groups import BoardGroup
 from boardenvs.envs.sb3 import BoardVecEnv
 from boardenvs.game.openings import random_openings
 from boardenvs.game.state import FloatArray, Position, State, concat, stack, take, unstack
@@ -233,7 +234,9 @@ def test_a_snapshot_goes_on_as_the_original(kind: str) -> None:
     snapshot = env.snapshot()
     went_on = concat(play(env, 80))
     other = BoardVecEnv(game, 16, seed=99, **how)
-    assert np.array_equal(other.restore(snapshot), game.observe(State(*snapshot["state"])))
+    assert np.array_equal(
+        other.restore(snapshot), game.observe(State(*snapshot["batches"][0]["state"]))
+    )
     assert same(concat(play(other, 80)), went_on)
 
 
@@ -263,7 +266,17 @@ def test_wrong_arguments_are_refused() -> None:
     over = game.init(1)._replace(terminated=np.array([True]))
     with pytest.raises(ValueError, match="starts must hold"):
         BoardVecEnv(game, 2, starts=over)
+    with pytest.raises(ValueError, match="give num_envs or groups"):
+        BoardVecEnv(game)
+    with pytest.raises(ValueError, match="leave out the others"):
+        BoardVecEnv(game, 2, groups=[BoardGroup(2)])
+    with pytest.raises(ValueError, match="give one or more"):
+        BoardVecEnv(game, groups=[])
+    with pytest.raises(ValueError, match="threads is 0"):
+        BoardVecEnv(game, 2, threads=0)
     env = BoardVecEnv(game, 2)
+    with pytest.raises(TypeError, match="integers"):
+        env.step(np.zeros(2))
     with pytest.raises(AttributeError, match="share"):
         env.set_attr("game", game)
 
@@ -279,7 +292,7 @@ def test_against_an_opponent_every_state_is_the_learners(
     env.reset()
     rewards_seen: list[float] = []
     for _ in range(80):
-        before, seats = env.state, env.batch.seats.copy()
+        before, seats = env.state, env.boards.batches[0].seats.copy()
         assert np.array_equal(before.to_move, seats)
         _, rewards, dones, infos = env.step(game.sample(before, rng))
         assert (env.state.ply[~dones] == before.ply[~dones] + 2).all()

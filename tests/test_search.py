@@ -44,6 +44,10 @@ DEPTHS = {
 }
 
 
+def depth_for(name: str) -> int:
+    return DEPTHS.get(name, 3)
+
+
 def backends(name: str) -> Iterator[str]:
     """The backends that a game is searched with here, each in use while the caller works."""
     try:
@@ -78,7 +82,7 @@ def test_values_and_actions_are_those_of_the_plain_search(name: str, seed: int) 
     line, _ = random_line(game, seed, 40)
     # Early, and in the middle of a game that may be short.
     position = line[(2 + 5 * seed) % (len(line) - 1)]
-    for depth in range(1, min(DEPTHS[name], 4) + 1):
+    for depth in range(1, min(depth_for(name), 4) + 1):
         expected = worths(game, position, depth)
         best = max(expected.values())
         for backend in backends(name):
@@ -92,7 +96,7 @@ def test_values_and_actions_are_those_of_the_plain_search(name: str, seed: int) 
 @pytest.mark.parametrize("seed", range(4))
 def test_near_the_end_too_and_exact_values_stay(name: str, seed: int) -> None:
     """A value called exact is one of the end of the game, and no deeper search changes it."""
-    game, deepest = make(name), DEPTHS[name]
+    game, deepest = make(name), depth_for(name)
     line, _ = random_line(game, seed, game.max_plies or 500)
     position = line[-deepest]
     expected = [worth(game, position, depth) for depth in range(deepest + 1)]

@@ -16,17 +16,18 @@ from test_policy import random_policy
 from boardenvs import IllegalActionError, games
 from boardenvs.agents import make_agent
 from boardenvs.agents.policy import PolicyAgent
+from boardenvs.envs.groups import BoardGroup
+from boardenvs.envs.sb3 import BoardVecEnv
+from boardenvs.envs.symmetry import BoardSymmetries
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
 from boardenvs.game.perft import successors
 from boardenvs.game.state import FloatArray, IntArray, State, take
 from boardenvs.tablebase import Tablebase
-from training.config import Config, SelfPlay
-from training.env import Group, SelfPlayEnv
+from training.config import Config, SelfPlaySettings
 from training.model import make_env, make_model
 from training.openings import played_openings
-from training.pool import Pool
-from training.symmetry import BoardSymmetries
+from training.pool import OpponentPool
 
 th.set_num_threads(1)
 
@@ -50,7 +51,7 @@ class FirstLegal:
         return actions
 
 
-def any_legal(env: SelfPlayEnv, rng: np.random.Generator) -> IntArray:
+def any_legal(env: BoardVecEnv, rng: np.random.Generator) -> IntArray:
     masks = env.action_masks()
     actions: IntArray = (masks * rng.random(masks.shape)).argmax(axis=1)
     return actions
@@ -60,18 +61,18 @@ def over(game: Game, state: State) -> Any:
     return state.terminated | game.truncated(state)
 
 
-def groups_of(game: Game, mode: str) -> list[Group]:
+def groups_of(game: Game, mode: str) -> list[BoardGroup]:
     first, second = game.roles
     return {
-        "flat": [Group("self-play", 24)],
-        "opponent": [Group("x", 24, FirstLegal())],
-        "first seat": [Group("x", 24, FirstLegal(), first)],
-        "second seat": [Group("x", 24, FirstLegal(), second)],
+        "flat": [BoardGroup(24, name="self-play")],
+        "opponent": [BoardGroup(24, FirstLegal(), name="x")],
+        "first seat": [BoardGroup(24, FirstLegal(), first, "x")],
+        "second seat": [BoardGroup(24, FirstLegal(), second, "x")],
         "mixed": [
-            Group("self-play", 8),
-            Group("x", 8, FirstLegal()),
-            Group("self-play", 4),
-            Group("y", 4, FirstLegal(), second),
+            BoardGroup(8, name="self-play"),
+            BoardGroup(8, FirstLegal(), name="x"),
+            BoardGroup(4, name="self-play"),
+            BoardGroup(4, FirstLegal(), second, "y"),
         ],
     }[mode]
 
@@ -90,13 +91,13 @@ def played_on(game: Game, before: State, actions: IntArray, replies: Any) -> Sta
     )
 
 
-def returns_and_results(env: SelfPlayEnv, discounts: Any) -> tuple[FloatArray, FloatArray]:
+def returns_and_results(env: BoardVecEnv, discounts: Any) -> tuple[FloatArray, FloatArray]:
     """What SB3's own buffer computes for random play with random values as guesses, and what each
     mover got in the end by the rules; NaN where a game did not end within the rollout.
     """
     game, boards, steps = env.game, env.num_envs, 70
     rng = np.random.default_rng(0)
-    replies = np.concatenate([[g.opponent is not None] * g.boards for g in env.groups])
+    replies = np.concatenate([[g.opponent is not None] * g.boards for g in env.boards.groups])
     buffer = MaskableRolloutBuffer(
         steps, env.observation_space, env.action_space, gae_lambda=1.0, n_envs=boards
     )
@@ -107,10 +108,10 @@ def returns_and_results(env: SelfPlayEnv, discounts: Any) -> tuple[FloatArray, F
     truth, movers = np.full((steps, boards), np.nan), np.empty((steps, boards), int)
     began = np.zeros(boards, int)
     for step in range(steps):
-        starts, before = dones, states(env)
+        starts, before = dones, env.state
         movers[step] = before.to_move
         actions = any_legal(env, rng)
-        meant = env.symmetries.meant(actions) if env.symmetries else actions
+        meant = env.boards.symmetries.meant(actions) if env.boards.symmetries else actions
         after = played_on(game, before, meant, replies)
         new_observation, rewards, dones, _ = env.step(actions)
         assert np.array_equal(dones, over(game, after))
@@ -126,15 +127,13 @@ def returns_and_results(env: SelfPlayEnv, discounts: Any) -> tuple[FloatArray, F
     return buffer.returns, truth
 
 
-def states(env: SelfPlayEnv) -> State:
-    return State(*(np.concatenate(x) for x in zip(*(b.state for b in env.batches), strict=True)))
-
-
 @pytest.mark.parametrize("mode", ["flat", "opponent", "first seat", "second seat", "mixed"])
 @pytest.mark.parametrize("spec", SHORT)
 def test_each_mover_learns_its_own_result(spec: str, mode: str) -> None:
     game = games.parse(spec)
-    env = SelfPlayEnv(game, groups_of(game, mode), random_plies=(0, 8), symmetries=mode == "mixed")
+    env = BoardVecEnv(
+        game, groups=groups_of(game, mode), random_plies=(0, 8), symmetries=mode == "mixed"
+    )
     returns, truth = returns_and_results(env, env.discounts)
     finished = ~np.isnan(truth)
     assert finished.sum() > 100
@@ -144,7 +143,7 @@ def test_each_mover_learns_its_own_result(spec: str, mode: str) -> None:
 @pytest.mark.parametrize("wrong", [-1.0, 1.0])
 def test_one_factor_for_all_boards_would_teach_some_of_them_the_opposite(wrong: float) -> None:
     game = games.make("othello")
-    env = SelfPlayEnv(game, groups_of(game, "mixed"), random_plies=(0, 8))
+    env = BoardVecEnv(game, groups=groups_of(game, "mixed"), random_plies=(0, 8))
     returns, truth = returns_and_results(env, wrong)
     lost = truth == -1
     assert (returns[lost] > 0).mean() > 0.1
@@ -164,7 +163,7 @@ def test_the_learner_is_given_the_factors_of_its_boards() -> None:
         }
     )
     env = make_env(config)
-    assert [(g.name, g.boards) for g in env.groups] == [
+    assert [(g.name, g.boards) for g in env.boards.groups] == [
         ("self-play", 16),
         ("positional", 8),
         ("pool", 4),
@@ -176,18 +175,22 @@ def test_the_learner_is_given_the_factors_of_its_boards() -> None:
 
 def test_a_seat_that_learns_is_the_learners_on_every_board() -> None:
     game = games.make("wolf_and_sheep")
-    env = SelfPlayEnv(game, [Group("x", 16, FirstLegal(), "sheep")], random_plies=(0, 5))
+    env = BoardVecEnv(
+        game, groups=[BoardGroup(16, FirstLegal(), "sheep", "x")], random_plies=(0, 5)
+    )
     env.seed(0)
     env.reset()
     rng = np.random.default_rng(0)
     for _ in range(40):
-        assert (states(env).to_move == 1).all()
-        env.step(game.sample(states(env), rng))
+        assert (env.state.to_move == 1).all()
+        env.step(game.sample(env.state, rng))
 
 
 def test_what_became_of_the_games_is_added_up() -> None:
     game = games.make("lines_of_action", rules="described", max_steps=12)
-    env = SelfPlayEnv(game, [Group("x", 10, FirstLegal()), Group("self-play", 6)])
+    env = BoardVecEnv(
+        game, groups=[BoardGroup(10, FirstLegal(), name="x"), BoardGroup(6, name="self-play")]
+    )
     env.seed(0)
     env.reset()
     rng = np.random.default_rng(0)
@@ -201,10 +204,64 @@ def test_what_became_of_the_games_is_added_up() -> None:
 
 
 def test_an_illegal_action_is_refused() -> None:
-    env = SelfPlayEnv(games.make("othello"), [Group("self-play", 4)])
+    env = BoardVecEnv(games.make("othello"), groups=[BoardGroup(4, name="self-play")])
     env.reset()
     with pytest.raises(IllegalActionError, match="needs the masks"):
         env.step(np.zeros(4, int))
+
+
+def test_with_a_bad_action_on_one_board_no_board_is_played() -> None:
+    """Whatever its group: a caller may correct it, and goes on as if nothing had happened."""
+    env, other = make_mixed(3), make_mixed(3)
+    for board in (2, 13):
+        actions = any_legal(env, np.random.default_rng(1))
+        actions[board] = 64 if env.action_masks()[board, :64].any() else 0
+        masks = env.action_masks()
+        with pytest.raises(IllegalActionError, match=f"not legal on board {board}; legal: ") as e:
+            env.step(actions)
+        assert str(np.flatnonzero(masks[board]).tolist()) in str(e.value)
+    assert go_on(env) == go_on(other)
+
+
+def test_infos_tell_how_games_ended_as_the_policy_saw_them() -> None:
+    game = games.make("othello")
+    groups = [BoardGroup(8, name="self-play"), BoardGroup(8, FirstLegal(), name="x")]
+    silent, telling = (
+        BoardVecEnv(game, groups=groups, random_plies=(0, 30), symmetries=True, final_infos=told)
+        for told in (False, True)
+    )
+    for env in (silent, telling):
+        env.seed(4)
+        env.reset()
+    rng = np.random.default_rng(0)
+    ended = 0
+    assert telling.boards.symmetries is not None
+    for _ in range(80):
+        before, actions = telling.state, any_legal(telling, rng)
+        symmetry = telling.boards.symmetries.chosen
+        meant = telling.boards.symmetries.meant(actions)
+        replies = np.arange(16) >= 8
+        after = played_on(game, before, meant, replies)
+        observation, rewards, dones, infos = telling.step(actions)
+        other, other_rewards, other_dones, empty = silent.step(actions)
+        assert np.array_equal(np.asarray(observation), np.asarray(other))
+        assert np.array_equal(rewards, other_rewards)
+        assert np.array_equal(dones, other_dones)
+        assert empty == [{}] * 16
+        for row in np.flatnonzero(dones):
+            last = take(after, [row])
+            seen = last._replace(
+                own=game.symmetries[symmetry[row]].apply(last.own),
+                opp=game.symmetries[symmetry[row]].apply(last.opp),
+            )
+            assert np.array_equal(infos[row]["terminal_observation"], game.observe(seen)[0])
+            assert infos[row]["plies"] == after.ply[row]
+            assert not infos[row]["truncated"]
+        ended += int(dones.sum())
+    assert ended > 20
+    told, counted = silent.take_ended(), telling.take_ended()
+    assert told == counted
+    assert sum(group.games for group in told.values()) == ended
 
 
 # ---- symmetries --------------------------------------------------------------------------------
@@ -233,18 +290,20 @@ def test_what_is_seen_is_the_same_game(game: Game) -> None:
 
 def test_a_game_keeps_its_symmetry_to_its_end() -> None:
     game = games.make("othello")
-    env = SelfPlayEnv(game, [Group("self-play", 64)], random_plies=(0, 40), symmetries=True)
+    env = BoardVecEnv(
+        game, groups=[BoardGroup(64, name="self-play")], random_plies=(0, 40), symmetries=True
+    )
     env.seed(3)
     env.reset()
-    assert env.symmetries is not None
+    assert env.boards.symmetries is not None
     rng = np.random.default_rng(0)
     changed = 0
     for _ in range(40):
-        before = env.symmetries.chosen.copy()
+        before = env.boards.symmetries.chosen.copy()
         actions = any_legal(env, rng)
         _, _, dones, _ = env.step(actions)
-        assert np.array_equal(env.symmetries.chosen[~dones], before[~dones])
-        changed += int((env.symmetries.chosen != before).sum())
+        assert np.array_equal(env.boards.symmetries.chosen[~dones], before[~dones])
+        changed += int((env.boards.symmetries.chosen != before).sum())
     assert changed > 20
 
 
@@ -257,7 +316,7 @@ def test_openings_of_an_agent_lead_where_random_ones_do_not() -> None:
 
     def share_won_in_one(shares: dict[str, float]) -> float:
         rng = np.random.default_rng(0)
-        settings = SelfPlay(openings=shares, opening_plies=(0, 45))
+        settings = SelfPlaySettings(openings=shares, opening_plies=(0, 45))
         state = played_openings(game, settings, 2000, rng)
         assert not over(game, state).any()
         assert set(state.ply.tolist()) <= set(range(46))
@@ -272,7 +331,7 @@ def test_openings_of_an_agent_lead_where_random_ones_do_not() -> None:
 def test_openings_are_shared_out_and_repeat_with_the_seed() -> None:
     game = games.make("othello")
     shares = {"random": 0.75, "greedy": 0.25}
-    settings = SelfPlay(openings=shares, opening_plies=(3, 9), opening_noise=0)
+    settings = SelfPlaySettings(openings=shares, opening_plies=(3, 9), opening_noise=0)
     first, again, other = (
         played_openings(game, settings, 400, np.random.default_rng(seed)) for seed in (1, 1, 2)
     )
@@ -280,7 +339,7 @@ def test_openings_are_shared_out_and_repeat_with_the_seed() -> None:
     assert same(first, again)
     assert not same(first, other)
     # Without noise the last hundred are greedy's own: one of four first moves, all alike.
-    settings = SelfPlay(openings={"greedy": 1}, opening_plies=(2, 2), opening_noise=0)
+    settings = SelfPlaySettings(openings={"greedy": 1}, opening_plies=(2, 2), opening_noise=0)
     early = played_openings(game, settings, 200, np.random.default_rng(0))
     assert len(set(early.own.tolist())) <= 12
 
@@ -288,18 +347,22 @@ def test_openings_are_shared_out_and_repeat_with_the_seed() -> None:
 def test_openings_that_no_game_is_long_enough_for_are_refused() -> None:
     game = games.make("lines_of_action")
     with pytest.raises(ValueError, match="lasts 50 plies"):
-        played_openings(game, SelfPlay(opening_plies=(50, 50)), 10, np.random.default_rng(0))
+        played_openings(
+            game, SelfPlaySettings(opening_plies=(50, 50)), 10, np.random.default_rng(0)
+        )
 
 
 def test_undecided_openings_are_those_that_the_winner_of_the_start_still_wins() -> None:
     game = games.make("wolf_and_sheep")
-    settings = SelfPlay(undecided=1, opening_plies=(0, 30))
+    settings = SelfPlaySettings(undecided=1, opening_plies=(0, 30))
     state = played_openings(game, settings, 1000, np.random.default_rng(0))
     value, _ = Tablebase.load(game).lookup(state)
     assert len(value) == 1000
     assert (value == np.where(state.to_move == 1, 1, -1)).all()
     # Without it most random openings are lost for the sheep.
-    state = played_openings(game, SelfPlay(opening_plies=(0, 30)), 1000, np.random.default_rng(0))
+    state = played_openings(
+        game, SelfPlaySettings(opening_plies=(0, 30)), 1000, np.random.default_rng(0)
+    )
     value, _ = Tablebase.load(game).lookup(state)
     assert (value == np.where(state.to_move == 1, 1, -1)).mean() < 0.6
 
@@ -307,7 +370,7 @@ def test_undecided_openings_are_those_that_the_winner_of_the_start_still_wins() 
 # ---- going on ----------------------------------------------------------------------------------
 
 
-def go_on(env: SelfPlayEnv, steps: int = 60) -> list[bytes]:
+def go_on(env: BoardVecEnv, steps: int = 60) -> list[bytes]:
     rng, record = np.random.default_rng(7), []
     for _ in range(steps):
         observation, rewards, _, _ = env.step(any_legal(env, rng))
@@ -315,10 +378,10 @@ def go_on(env: SelfPlayEnv, steps: int = 60) -> list[bytes]:
     return record
 
 
-def make_mixed(seed: int) -> SelfPlayEnv:
+def make_mixed(seed: int) -> BoardVecEnv:
     game = games.make("othello")
-    groups = [Group("self-play", 8), Group("greedy", 8, make_agent("greedy"))]
-    env = SelfPlayEnv(game, groups, random_plies=(0, 30), symmetries=True)
+    groups = [BoardGroup(8, name="self-play"), BoardGroup(8, make_agent("greedy"), name="greedy")]
+    env = BoardVecEnv(game, groups=groups, random_plies=(0, 30), symmetries=True)
     env.seed(seed)
     env.reset()
     return env
@@ -343,10 +406,15 @@ def test_the_seed_determines_the_games() -> None:
 def test_threads_change_nothing() -> None:
     game = games.make("othello")
     specs = ["alphabeta:depth=4", "alphabeta:depth=5", "mcts:rollouts=50", "positional"]
-    groups = [Group("self-play", 8), *(Group(spec, 8, make_agent(spec)) for spec in specs)]
+    groups = [
+        BoardGroup(8, name="self-play"),
+        *(BoardGroup(8, make_agent(spec), name=spec) for spec in specs),
+    ]
     played = []
     for threads in (1, 3):
-        env = SelfPlayEnv(game, groups, random_plies=(0, 30), symmetries=True, threads=threads)
+        env = BoardVecEnv(
+            game, groups=groups, random_plies=(0, 30), symmetries=True, threads=threads
+        )
         env.seed(0)
         env.reset()
         played.append(go_on(env))
@@ -371,10 +439,10 @@ class Slow:
 def test_after_an_error_no_thread_goes_on() -> None:
     slow = [Slow() for _ in range(3)]
     groups = [
-        Group("fails", 2, Slow(fails=True), "black"),
-        *(Group("slow", 2, s, "black") for s in slow),
+        BoardGroup(2, Slow(fails=True), "black", "fails"),
+        *(BoardGroup(2, s, "black", "slow") for s in slow),
     ]
-    env = SelfPlayEnv(games.make("othello"), groups, threads=2)
+    env = BoardVecEnv(games.make("othello"), groups=groups, threads=2)
     env.seed(0)
     env.reset()
     with pytest.raises(ValueError, match="no idea"):
@@ -388,8 +456,8 @@ def test_after_an_error_no_thread_goes_on() -> None:
 # ---- the pool ----------------------------------------------------------------------------------
 
 
-def filled_pool(folder: Path, size: int = 3, seed: int = 0) -> Pool:
-    pool = Pool(folder, size, seed)
+def filled_pool(folder: Path, size: int = 3, seed: int = 0) -> OpponentPool:
+    pool = OpponentPool(folder, size, seed)
     for steps in (0, 10, 20, 30):
         pool.add(random_policy(games.make("othello"), (4,), seed=steps), steps)
     return pool
@@ -423,7 +491,7 @@ def test_a_restored_pool_goes_on_as_the_original(tmp_path: Path) -> None:
     pool.draw(2)
     snapshot = pool.snapshot()
     expected = [steps_of(pool.draw(2)) for _ in range(10)]
-    other = Pool(tmp_path, 3, 99)
+    other = OpponentPool(tmp_path, 3, 99)
     assert other.restore(snapshot) == []
     assert [steps_of(other.draw(2)) for _ in range(10)] == expected
 
@@ -432,7 +500,7 @@ def test_snapshots_that_are_gone_or_changed_are_named_and_left_out(tmp_path: Pat
     pool = filled_pool(tmp_path)
     (tmp_path / "000000000010.npz").unlink()
     (tmp_path / "000000000020.npz").write_bytes(b"torn")
-    other = Pool(tmp_path, 3, 0)
+    other = OpponentPool(tmp_path, 3, 0)
     gone, changed = other.restore(pool.snapshot())
     assert "opponent 000000000010.npz is left out of the pool" in gone
     assert "000000000020.npz has changed since the checkpoint" in changed

@@ -10,7 +10,8 @@ from test_policy import random_policy
 
 from boardenvs import games
 from boardenvs.agents import RandomAgent, check_game, make_agent
-from boardenvs.agents.policy import PolicyAgent, save_policy
+from boardenvs.agents.policy import PolicyAgent
+from boardenvs.agents.policy_file import save_policy
 from boardenvs.agents.shield import Shield
 from boardenvs.arena import play_match
 from boardenvs.game.contract import Game

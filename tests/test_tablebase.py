@@ -306,6 +306,14 @@ def test_other_games_are_refused(game_id: str) -> None:
         Tablebase.load(make(game_id))
 
 
+def test_a_subclass_may_have_other_rules_and_is_refused() -> None:
+    class Faster(WolfAndSheep):
+        pass
+
+    assert Tablebase.covers(make(DESCRIBED))
+    assert not Tablebase.covers(Faster())
+
+
 # ---- moves -------------------------------------------------------------------------------------
 
 

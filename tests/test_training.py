@@ -21,10 +21,10 @@ import torch as th
 import yaml
 
 from boardenvs.agents import make_agent
-from boardenvs.agents.policy import save_policy
+from boardenvs.agents.policy_file import save_policy
 from boardenvs.arena import play_match
 from boardenvs.games import make
-from training import loop, pool, ppo, report
+from training import evaluation, loop, pool, ppo, report
 from training.checkpoint import (
     CheckpointError,
     load_checkpoint,
@@ -174,6 +174,36 @@ def test_configurations_that_come_with_the_project_are_valid(path: Path) -> None
 def test_wrong_settings_are_named(tiny: str, override: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         read_config(Path(tiny), [override])
+
+
+def test_a_game_may_be_named_with_its_parameters(tiny: str) -> None:
+    spec = "lines_of_action:rules=described,max_steps=12"
+    config = read_config(Path(tiny), [f"game={spec}"])
+    assert config.make_game() == make("lines_of_action", rules="described", max_steps=12)
+    with pytest.raises(ConfigError, match="game is 'othello:hole=3': unknown parameter"):
+        read_config(Path(tiny), ["game='othello:hole=3'"])
+
+
+def test_openings_are_the_games_own_where_none_are_set(
+    tiny: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In evaluations and in the report alike; what is set stays."""
+    seen: list[tuple[int, int]] = []
+
+    def play(*arguments: Any, opening_plies: tuple[int, int], **named: Any) -> Any:
+        seen.append(opening_plies)
+        return play_match(*arguments, opening_plies=opening_plies, **named)
+
+    monkeypatch.setattr(evaluation, "play_match", play)
+    game = make("wolf_and_sheep")
+    for plies in ("null", "[2, 3]"):
+        config = read_config(
+            Path(tiny), ["game=wolf_and_sheep", f"evaluation.opening_plies={plies}"]
+        )
+        evaluation.evaluate(game, make_agent("greedy"), config.evaluation, 0)
+    assert game.opening_plies != (2, 3)
+    assert seen == [game.opening_plies] * 2 + [(2, 3)] * 2
+    assert config.report.opening_plies is None
 
 
 def test_a_missing_setting_is_named(tmp_path: Path) -> None:

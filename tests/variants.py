@@ -17,10 +17,11 @@ from boardenvs.game.state import Position
 HERE = Path(__file__).resolve().parent
 # Other people's data, which is read where it is there and not kept here.
 SHARED = HERE.parents[1] / "shared"
+PACKAGE = HERE / "breakthrough_package"
 
 
 def _variants() -> dict[str, tuple[str, dict[str, str]]]:
-    """Every registered game, and twice where it takes `rules`."""
+    """Every known game, and twice where it takes `rules`."""
     found: dict[str, tuple[str, dict[str, str]]] = {}
     for game_id in games.GAMES:
         found[game_id] = (game_id, {})
@@ -30,6 +31,9 @@ def _variants() -> dict[str, tuple[str, dict[str, str]]]:
 
 
 VARIANTS = _variants()
+# Those that there are data and second implementations of: not the games of other packages.
+BUILT_IN = [name for name, (game_id, _) in VARIANTS.items() if game_id in games.BUILT_IN]
+of_built_in = pytest.mark.parametrize("name", BUILT_IN)
 
 BACKENDS = [
     "numpy",

@@ -11,10 +11,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from pydantic_core import ErrorDetails
 
 from boardenvs import games
-from boardenvs.agents import check_game, make_agent
+from boardenvs.agents import agent_for
 from boardenvs.utils.checks import check_name, unknown
 
-Plies = tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]]
+PlyRange = tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]]
 Positive = Annotated[int, Field(gt=0)]
 NotNegative = Annotated[float, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -28,30 +28,30 @@ class ConfigError(Exception):
     """A configuration that cannot be used; the message says where and why."""
 
 
-class Settings(BaseModel):
+class Section(BaseModel):
     """A group of settings: fixed once read, and without unknown ones."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Pool(Settings):
+class PoolSettings(Section):
     share: Share = 0.0
     every: Positive = 250_000
     size: Positive = 20
     at_once: Positive = 4
 
 
-class SelfPlay(Settings):
+class SelfPlaySettings(Section):
     boards: Positive = 512
     threads: Positive = 1
     openings: Annotated[dict[str, Part], Field(min_length=1)] = Field(default={"random": 1.0})
-    opening_plies: Plies = (0, 40)
+    opening_plies: PlyRange = (0, 40)
     opening_noise: Share = 0.25
     undecided: Share = 0.0
     symmetries: bool = True
     learn: str = "both"
     opponents: dict[str, Part] = Field(default_factory=dict)
-    pool: Pool = Field(default_factory=Pool)
+    pool: PoolSettings = Field(default_factory=PoolSettings)
 
     @field_validator("opening_plies")
     @classmethod
@@ -59,7 +59,7 @@ class SelfPlay(Settings):
         return _ascending(plies)
 
     @model_validator(mode="after")
-    def _repeatable(self) -> SelfPlay:
+    def _repeatable(self) -> SelfPlaySettings:
         foreign = [spec for spec in self.opponents if spec.startswith("python:")]
         if foreign and self.threads > 1:
             raise ValueError(
@@ -98,7 +98,7 @@ class SelfPlay(Settings):
         return boards
 
 
-class PPO(Settings):
+class PPOSettings(Section):
     hidden: Annotated[tuple[Positive, ...], Field(min_length=1)] = (512, 512)
     steps_per_update: Positive = 64
     batch_size: Positive = 2048
@@ -114,17 +114,17 @@ class PPO(Settings):
     max_gradient: Annotated[float, Field(gt=0)] = 0.5
 
 
-class Panel(Settings):
+class PanelSettings(Section):
     """Opponents to be judged by, and the openings of the games."""
 
     opponents: Annotated[tuple[str, ...], Field(min_length=1)] = ("random", "greedy")
     pairs: Positive = 100
-    opening_plies: Plies = (6, 10)
+    opening_plies: PlyRange | None = None  # None: those of the game
 
     @field_validator("opening_plies")
     @classmethod
-    def _ordered(cls, plies: tuple[int, int]) -> tuple[int, int]:
-        return _ascending(plies)
+    def _ordered(cls, plies: tuple[int, int] | None) -> tuple[int, int] | None:
+        return plies and _ascending(plies)
 
     @field_validator("opponents")
     @classmethod
@@ -134,15 +134,15 @@ class Panel(Settings):
         return opponents
 
 
-class Evaluation(Panel):
+class EvaluationSettings(PanelSettings):
     every: Positive = 500_000
 
 
-class Report(Panel):
+class ReportSettings(PanelSettings):
     pairs: Positive = 200
 
 
-class Config(Settings):
+class Config(Section):
     """All settings of a run; `configs/othello.yaml` says what each means."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
@@ -154,23 +154,18 @@ class Config(Settings):
     checkpoint_every: Positive = 500_000
     threads: Positive = 1
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
-    self_play: SelfPlay = Field(default_factory=SelfPlay)
-    ppo: PPO = Field(default_factory=PPO)
-    evaluation: Evaluation = Field(default_factory=Evaluation)
-    report: Report = Field(default_factory=Report)
-
-    @field_validator("game")
-    @classmethod
-    def _known(cls, game: str) -> str:
-        games.make(game)
-        return game
+    self_play: SelfPlaySettings = Field(default_factory=SelfPlaySettings)
+    ppo: PPOSettings = Field(default_factory=PPOSettings)
+    evaluation: EvaluationSettings = Field(default_factory=EvaluationSettings)
+    report: ReportSettings = Field(default_factory=ReportSettings)
 
     @model_validator(mode="after")
     def _possible(self) -> Config:
         try:
             game = self.make_game()
-        except TypeError as error:  # an unknown parameter; pydantic reports ValueErrors only
-            raise ValueError(f"rules: {error}") from None
+        except (TypeError, ValueError) as error:  # pydantic reports ValueErrors only
+            rules = f" and rules are {self.rules}" if self.rules else ""
+            raise ValueError(f"game is {self.game!r}{rules}: {error}") from None
         self._check_opponents(game)
         check_name("self_play.learn", self.self_play.learn, ("both", *game.roles))
         self.self_play.groups()
@@ -193,7 +188,7 @@ class Config(Settings):
         for where, specs in groups.items():
             for spec in specs:
                 try:
-                    check_game(make_agent(spec), game)
+                    agent_for(game, spec)
                 except ValueError as error:
                     raise ValueError(f"{where}: {error}") from None
         for spec in self.self_play.opponents:
@@ -204,6 +199,7 @@ class Config(Settings):
                 )
 
     def make_game(self) -> games.Game:
+        """The game of the text `game`, its parameters there or in `rules`."""
         return games.make(self.game, **self.rules)
 
 
@@ -227,7 +223,10 @@ def _read_yaml(path: Path) -> dict[str, Any]:
         values = yaml.safe_load(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         known = sorted(str(p) for p in path.parent.glob("*.yaml"))
-        raise ConfigError(unknown("configuration file", str(path), known)) from None
+        message = unknown("configuration file", str(path), known)
+        if not known:
+            message += " Write one: the line 'game: othello' and the line 'steps: 1000000' will do."
+        raise ConfigError(message) from None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} cannot be read: {error}") from None
     except yaml.YAMLError as error:

@@ -11,10 +11,10 @@ from pydantic import BaseModel
 
 from boardenvs.agents import Agent, make_agent
 from boardenvs.arena import MatchResult, play_match
-from boardenvs.arena.book import undecided
+from boardenvs.arena.playing.openings import same_winner
 from boardenvs.game.state import BoolArray, IntArray, State, where
 from boardenvs.games import Game
-from training.config import Panel
+from training.config import PanelSettings
 from training.exact import LEAKS
 
 
@@ -73,7 +73,7 @@ class PanelResult(BaseModel):
         return "   ".join(parts + [f"{name} {value:.4g}" for name, value in self.exact.items()])
 
 
-def evaluate(game: Game, agent: Agent, panel: Panel, seed: int) -> dict[str, Score]:
+def evaluate(game: Game, agent: Agent, panel: PanelSettings, seed: int) -> dict[str, Score]:
     """The scores of the agent against each opponent of the panel, by the opponent's name."""
     return {
         spec: score_of(game, match(game, agent, make_agent(spec), panel, seed))
@@ -81,17 +81,16 @@ def evaluate(game: Game, agent: Agent, panel: Panel, seed: int) -> dict[str, Sco
     }
 
 
-def match(game: Game, a: Agent, b: Agent, panel: Panel, seed: int) -> MatchResult:
+def match(game: Game, a: Agent, b: Agent, panel: PanelSettings, seed: int) -> MatchResult:
     """The games between two agents; RuntimeError where one of them fails."""
     result = play_match(
         game,
         a,
         b,
         panel.pairs,
-        opening_plies=panel.opening_plies,
-        keep=undecided,
+        opening_plies=panel.opening_plies or game.opening_plies,
+        keep=same_winner,
         seed=seed,
-        record=True,
     )
     for conduct in result.conduct:
         if conduct.forfeits:

@@ -11,7 +11,6 @@ import numpy as np
 
 from boardenvs.agents import Agent
 from boardenvs.agents.perfect import PerfectAgent
-from boardenvs.envs.batch import is_over
 from boardenvs.game.contract import Game
 from boardenvs.game.perft import successors
 from boardenvs.game.state import BoolArray, IntArray, State, concat, take
@@ -113,7 +112,7 @@ def _wins(game: Game, agent: Agent, state: State, rng: np.random.Generator) -> f
     players: dict[int, Agent] = {role: agent, 1 - role: PerfectAgent()}
     while len(state.ply):
         state = game.step(state, players[int(state.to_move[0])].act(game, state, rng))
-        over = is_over(game, state)
+        over = game.is_over(state)
         wins += int((game.goal(take(state, over))[:, role] == 100).sum())
         state = take(state, ~over)
     return wins / count
@@ -121,7 +120,7 @@ def _wins(game: Game, agent: Agent, state: State, rng: np.random.Generator) -> f
 
 def _new(game: Game, state: State, seen: BoolArray) -> State:
     """One row of each position that is neither over nor `seen`; from now on these are."""
-    state = take(state, ~is_over(game, state))
+    state = take(state, ~game.is_over(state))
     keys, first = np.unique(numbers(game, state), return_index=True)
     new = ~seen[keys]
     seen[keys] = True

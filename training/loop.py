@@ -11,19 +11,21 @@ import numpy as np
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 
-from boardenvs.agents.policy import Policy, PolicyAgent, save_policy
+from boardenvs.agents.policy import Policy, PolicyAgent
+from boardenvs.agents.policy_file import save_policy
+from boardenvs.envs.groups import EndedGames
+from boardenvs.envs.sb3 import BoardVecEnv
 from boardenvs.game.state import FloatArray
 from boardenvs.utils.files import write_atomically
 from training.checkpoint import save_checkpoint
 from training.config import POOL, SELF_PLAY, Config
-from training.env import Ended, SelfPlayEnv
 from training.evaluation import PanelResult, evaluate
 from training.exact import examine
 from training.interrupt import InterruptRequest
 from training.model import capture, entropy_bonus, model_file, restore
 from training.policy import export_policy
-from training.pool import Pool
-from training.progress import Display
+from training.pool import OpponentPool
+from training.progress import TrainingDisplay
 
 # Seeds of openings, away from one another: the policy is chosen on the first, judged on the second.
 PANEL_SEED, REPORT_SEED = 10_000, 20_000
@@ -41,7 +43,7 @@ class Training(BaseCallback):
     """
 
     def __init__(
-        self, config: Config, folder: Path, env: SelfPlayEnv, interrupt: InterruptRequest
+        self, config: Config, folder: Path, env: BoardVecEnv, interrupt: InterruptRequest
     ) -> None:
         super().__init__()
         self.config = config
@@ -51,8 +53,8 @@ class Training(BaseCallback):
         self.figures: list[dict[str, float]] = []  # of each update
         self.best: PanelResult | None = None
         self.best_policy: dict[str, Any] = {}
-        self.display: Display
-        self._pool = Pool(folder / "pool", config.self_play.pool.size, config.seed)
+        self.display: TrainingDisplay
+        self._pool = OpponentPool(folder / "pool", config.self_play.pool.size, config.seed)
         self._interrupt = interrupt
         # Wall and CPU time, of earlier parts of the run and when this part began.
         self._before, self._began = np.zeros(2), _clocks()
@@ -202,9 +204,10 @@ class Training(BaseCallback):
 
     def _draw_opponents(self) -> None:
         """Other snapshots on the boards of the pool, for the rollout that begins."""
+        boards = self.env.boards
         batches = [
             batch
-            for group, batch in zip(self.env.groups, self.env.batches, strict=True)
+            for group, batch in zip(boards.groups, boards.batches, strict=True)
             if group.name == POOL
         ]
         if batches and len(self._pool):
@@ -219,7 +222,7 @@ class Training(BaseCallback):
             self.display.say(f"warning: {what} could not be written ({error}); the run goes on")
 
 
-def _game_figures(ended: dict[str, Ended]) -> dict[str, float]:
+def _game_figures(ended: dict[str, EndedGames]) -> dict[str, float]:
     """The figures of the games that ended; nan where none did."""
     games = sum(e.games for e in ended.values())
     figures = {

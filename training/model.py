@@ -12,11 +12,13 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.utils import LinearSchedule
 
-from boardenvs.agents import Agent, RandomAgent, make_agent
+from boardenvs.agents import RandomAgent
+from boardenvs.envs.groups import BoardGroup
+from boardenvs.envs.opponent import Opponent
+from boardenvs.envs.sb3 import BoardVecEnv
 from training.checkpoint import to_arrays, to_tensors
 from training.config import POOL, SELF_PLAY, Config
-from training.env import Group, SelfPlayEnv
-from training.network import BoardPolicy, Trunk, flat_planes
+from training.network import MaskedPolicy, Trunk, flat_planes
 from training.openings import played_openings
 
 # Openings of agents are played before the training begins, so many of them.
@@ -37,34 +39,35 @@ def processor() -> dict[str, Any]:
     return capabilities
 
 
-def make_env(config: Config) -> SelfPlayEnv:
+def make_env(config: Config) -> BoardVecEnv:
     """The boards; those of the pool have random players until there are snapshots."""
     settings = config.self_play
     seat = "alternating" if settings.learn == "both" else settings.learn
-    special: dict[str, Agent | None] = {SELF_PLAY: None, POOL: RandomAgent()}
+    special: dict[str, Opponent | None] = {SELF_PLAY: None, POOL: RandomAgent()}
+    game, starts = config.make_game(), None
     groups = [
-        Group(name, boards, special[name] if name in special else make_agent(name), seat)
+        BoardGroup(boards, special.get(name, name), seat, name)
         for name, boards in settings.groups()
     ]
-    game, starts = config.make_game(), None
     if settings.openings.keys() != {"random"} or settings.undecided:
         rng = np.random.default_rng([config.seed, _STARTS])
         starts = played_openings(game, settings, _STARTS, rng)
-    return SelfPlayEnv(
+    return BoardVecEnv(
         game,
-        groups,
+        groups=groups,
         random_plies=settings.opening_plies,
         starts=starts,
         symmetries=settings.symmetries,
         threads=settings.threads,
+        final_infos=False,
     )
 
 
-def make_model(config: Config, env: SelfPlayEnv) -> MaskablePPO:
+def make_model(config: Config, env: BoardVecEnv) -> MaskablePPO:
     """An untrained model; seeds all random generators with the run's seed."""
     ppo = config.ppo
     model = MaskablePPO(
-        BoardPolicy,
+        MaskedPolicy,
         env,
         n_steps=ppo.steps_per_update,
         batch_size=ppo.batch_size,
@@ -101,7 +104,7 @@ def entropy_bonus(config: Config, steps: int) -> float:
     return first if last is None else first + (last - first) * min(1.0, steps / config.steps)
 
 
-def capture(model: MaskablePPO, env: SelfPlayEnv) -> dict[str, Any]:
+def capture(model: MaskablePPO, env: BoardVecEnv) -> dict[str, Any]:
     """All that the rest of a training depends on, between two updates."""
     return {
         "policy": model.policy.state_dict(),
@@ -116,7 +119,7 @@ def capture(model: MaskablePPO, env: SelfPlayEnv) -> dict[str, Any]:
     }
 
 
-def restore(model: MaskablePPO, env: SelfPlayEnv, captured: dict[str, Any]) -> None:
+def restore(model: MaskablePPO, env: BoardVecEnv, captured: dict[str, Any]) -> None:
     """Put a model and environment made from the same settings where `capture` found them."""
     model.policy.load_state_dict(captured["policy"])
     model.policy.optimizer.load_state_dict(captured["optimizer"])

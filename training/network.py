@@ -133,7 +133,7 @@ class MaskedChoice(MaskableCategoricalDistribution):
         return self._logits.argmax(dim=1)
 
 
-class BoardPolicy(MaskableActorCriticPolicy):
+class MaskedPolicy(MaskableActorCriticPolicy):
     """sb3-contrib's policy with `MaskedChoice`."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:

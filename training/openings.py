@@ -10,18 +10,19 @@ from __future__ import annotations
 import numpy as np
 
 from boardenvs.agents import make_agent
-from boardenvs.arena.book import undecided
-from boardenvs.envs.batch import is_over
+from boardenvs.arena.playing.openings import same_winner
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import first_of_each
 from boardenvs.game.state import State, concat, take
-from training.config import SelfPlay
+from training.config import SelfPlaySettings
 
 # Rounds of playing until there are as many openings as asked for.
 _ROUNDS = 8
 
 
-def played_openings(game: Game, settings: SelfPlay, count: int, rng: np.random.Generator) -> State:
+def played_openings(
+    game: Game, settings: SelfPlaySettings, count: int, rng: np.random.Generator
+) -> State:
     """About `count` positions that are not over, played as the settings say.
 
     Games that end too early are played anew, so long openings are rarer where games can be short.
@@ -38,13 +39,18 @@ def played_openings(game: Game, settings: SelfPlay, count: int, rng: np.random.G
 
 
 def _played_by(
-    game: Game, spec: str, settings: SelfPlay, kept: bool, count: int, rng: np.random.Generator
+    game: Game,
+    spec: str,
+    settings: SelfPlaySettings,
+    kept: bool,
+    count: int,
+    rng: np.random.Generator,
 ) -> State:
     """`count` openings by one agent; undecided ones where `kept`."""
     found = take(game.init(1), [False])
     for _ in range(_ROUNDS):
         played = concat(_round(game, spec, settings, count, rng))
-        found = concat([found, take(played, undecided(game, played)) if kept else played])
+        found = concat([found, take(played, same_winner(game, played)) if kept else played])
         if kept:
             found = take(found, first_of_each(found))
         if len(found.ply) >= count:
@@ -56,14 +62,14 @@ def _played_by(
 
 
 def _round(
-    game: Game, spec: str, settings: SelfPlay, count: int, rng: np.random.Generator
+    game: Game, spec: str, settings: SelfPlaySettings, count: int, rng: np.random.Generator
 ) -> list[State]:
     """The positions, at most `count`, that so many games reach after the plies drawn for each."""
     agent, (low, high) = make_agent(spec), settings.opening_plies
     found = []
     state, length = game.init(count), rng.integers(low, high, count, endpoint=True)
     for ply in range(high + 1):
-        live = ~is_over(game, state)
+        live = ~game.is_over(state)
         found.append(take(state, live & (length == ply)))
         state, length = take(state, live & (length > ply)), length[live & (length > ply)]
         if not len(length):

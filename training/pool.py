@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from boardenvs.agents import Agent
-from boardenvs.agents.policy import Policy, PolicyAgent, load_policy, save_policy
+from boardenvs.agents.policy import Policy, PolicyAgent
+from boardenvs.agents.policy_file import load_policy, save_policy
 
 
-class Pool:
+class OpponentPool:
     """The last `size` snapshots of a run; older files stay in the folder, but are not drawn."""
 
     def __init__(self, folder: Path, size: int, seed: int) -> None:

@@ -23,8 +23,8 @@ from training.folder import RUNS, RunError, find_checkpoint, make_folder, write_
 from training.interrupt import InterruptRequest
 from training.loop import REPORT_SEED, StopTraining, Training
 from training.model import make_env, make_model
-from training.progress import Display
-from training.report import Record, judge, summary, write_report
+from training.progress import TrainingDisplay
+from training.report import RunHistory, judge, summary, write_report
 
 EXIT_FAILURE, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 
@@ -66,7 +66,9 @@ def train(config: Config, folder: Path, resume: bool, console: Console) -> bool:
         training = Training(config, folder, env, interrupt)
         resumed = resume and _load(training, model, console)
         done = model.num_timesteps
-        with Display(console, folder / "tensorboard", config.name, config.steps, done) as display:
+        with TrainingDisplay(
+            console, folder / "tensorboard", config.name, config.steps, done
+        ) as display:
             training.display = display
             if not training.is_finished(done):
                 with contextlib.suppress(StopTraining):
@@ -81,9 +83,9 @@ def train(config: Config, folder: Path, resume: bool, console: Console) -> bool:
     model.policy.load_state_dict(training.best_policy)
     training.write_best(model)
     assert training.best is not None  # the first evaluation comes before the first step
-    record = Record(training.results, training.best, training.figures, *training.times)
+    history = RunHistory(training.results, training.best, training.figures, *training.times)
     judgement = judge(config, folder / "policy.npz", REPORT_SEED + config.seed, console)
-    write_report(folder, config, record, judgement)
+    write_report(folder, config, history, judgement)
     console.print(summary(folder, config, training.best, judgement))
     return True
 

@@ -31,7 +31,7 @@ class _Bar(Progress):
         yield self.figures
 
 
-class Display:
+class TrainingDisplay:
     """The progress bar of a training of `total` steps, of which `done` are behind it.
 
     TensorBoard's figures go to `folder`; those of steps after `done`, from a part of the run that
@@ -54,7 +54,7 @@ class Display:
         self._writer: SummaryWriter | None = SummaryWriter(str(folder), purge_step=done + 1)
         self._scores = ""
 
-    def __enter__(self) -> Display:
+    def __enter__(self) -> TrainingDisplay:
         self._bar.start()
         return self
 

@@ -25,9 +25,10 @@ from rich.table import Table
 
 from boardenvs import games
 from boardenvs.agents import Agent, make_agent
-from boardenvs.agents.policy import PolicyAgent, load_policy
+from boardenvs.agents.policy import PolicyAgent
+from boardenvs.agents.policy_file import load_policy
 from boardenvs.agents.shield import Shield
-from boardenvs.arena.ratings import rate
+from boardenvs.arena.tournament.ratings import rate
 from boardenvs.utils.files import write_atomically
 from training.config import Config
 from training.evaluation import PanelResult, Score, match, score_of
@@ -83,7 +84,7 @@ def judge(config: Config, file: Path, seed: int, console: Console) -> Judgement:
 
 
 @dataclass(frozen=True)
-class Record:
+class RunHistory:
     """What happened in a run."""
 
     results: list[PanelResult]
@@ -93,16 +94,16 @@ class Record:
     cpu_minutes: float
 
 
-def write_report(folder: Path, config: Config, record: Record, judgement: Judgement) -> None:
+def write_report(folder: Path, config: Config, history: RunHistory, judgement: Judgement) -> None:
     """Write the files of a finished run; README.md in this folder says what each is."""
-    results, best, figures = record.results, record.best, record.figures
+    results, best, figures = history.results, history.best, history.figures
     title = f"{config.name}: {games.spec_of(config.make_game())}, seed {config.seed}"
     result = {
         "config": config.model_dump(mode="json"),
         "made_with": _made_with(config),
         "steps": results[-1].steps,
-        "minutes": record.minutes,
-        "cpu_minutes": record.cpu_minutes,
+        "minutes": history.minutes,
+        "cpu_minutes": history.cpu_minutes,
         "best": best.model_dump(),
         "report": judgement.model_dump(),
         "evaluations": [r.model_dump() for r in results],
@@ -116,7 +117,7 @@ def write_report(folder: Path, config: Config, record: Record, judgement: Judgem
     if figures:
         write_atomically(folder / "figures.png", figures_over_steps(title, figures))
         write_atomically(folder / "figures.csv", _csv(figures))
-    write_atomically(folder / "report.md", _page(title, config, record, judgement).encode())
+    write_atomically(folder / "report.md", _page(title, config, history, judgement).encode())
     # The last file: where it is, all others are.
     write_atomically(folder / "result.json", json.dumps(result, indent=2).encode())
 
@@ -139,7 +140,7 @@ def summary(folder: Path, config: Config, best: PanelResult, judgement: Judgemen
     return table
 
 
-def _page(title: str, config: Config, record: Record, judged: Judgement) -> str:
+def _page(title: str, config: Config, history: RunHistory, judged: Judgement) -> str:
     game = config.make_game()
     made = ", ".join(f"{k} {v}" for k, v in _made_with(config).items())
     games_each = 2 * config.report.pairs
@@ -164,10 +165,10 @@ def _page(title: str, config: Config, record: Record, judged: Judgement) -> str:
     ]
     parts = [
         f"# {title}",
-        f"{record.results[-1].steps:,} steps in {record.minutes:.1f} minutes of wall time and "
-        f"{record.cpu_minutes:.1f} of CPU time, evaluations included. Made with {made}.",
-        f"The policy with the best worst {_chosen_by(config, record.best)} is that of step "
-        f"{record.best.steps:,}. "
+        f"{history.results[-1].steps:,} steps in {history.minutes:.1f} minutes of wall time and "
+        f"{history.cpu_minutes:.1f} of CPU time, evaluations included. Made with {made}.",
+        f"The policy with the best worst {_chosen_by(config, history.best)} is that of step "
+        f"{history.best.steps:,}. "
         f"It is in `policy.npz` and plays as `policy:{Path('runs') / config.name / 'policy.npz'}`.",
         "![Scores over steps](learning_curve.png)",
         "## Against the report's opponents",

@@ -4,7 +4,7 @@ from boardenvs.agents.base import Agent, GameSpecific, check_game
 from boardenvs.agents.greedy import GreedyAgent
 from boardenvs.agents.perfect import PerfectAgent
 from boardenvs.agents.random import RandomAgent
-from boardenvs.agents.spec import AGENTS, as_agent, make_agent
+from boardenvs.agents.spec import AGENTS, agent_for, as_agent, make_agent
 
 __all__ = [
     "AGENTS",
@@ -13,6 +13,7 @@ __all__ = [
     "GreedyAgent",
     "PerfectAgent",
     "RandomAgent",
+    "agent_for",
     "as_agent",
     "check_game",
     "make_agent",

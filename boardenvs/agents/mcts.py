@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from boardenvs.agents.base import check_game
-from boardenvs.agents.policy import load_policy
+from boardenvs.agents.policy_file import load_policy
 from boardenvs.agents.trained import TrainedAgent
 from boardenvs.game.contract import Game
 from boardenvs.game.state import IntArray, State, take

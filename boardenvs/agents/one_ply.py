@@ -22,7 +22,7 @@ def act_by_value(
     rows, moves, after = successors(game, state)
     worth: FloatArray = -value(after).astype(np.float64)
     lead = -game.lead(after).astype(np.float64)
-    over = after.terminated | game.truncated(after)
+    over = game.is_over(after)
     worth[over] = 0.0
     decided = over & (lead != 0)
     worth[decided] = lead[decided] * np.inf

@@ -1,28 +1,15 @@
-"""Trained policies as files that run without a deep learning library, and as players.
+"""Trained policies: networks that run without a deep learning library, as players and judges.
 
 A policy is a small network: fully connected layers (ReLU) over the planes of an observation, and
-over these one output an action and one for the value. Its file is a NumPy archive (.npz) without
-pickled objects, so loading one runs no code of its maker:
-
-    metadata             text, JSON: format, game, rules, shapes, versions, notes on the training
-    weight_0, bias_0     (inputs, outputs) and (outputs,), of each hidden layer
-    weight_policy, ...   of the outputs for actions, A of them
-    weight_value, ...    of the output for the value
-
-The inputs are the observation's planes, one after the other, each square by square. Weights may be
-stored as float16; they are computed with as float32.
+over these one output an action and one for the value. The inputs are the observation's planes, one
+after the other, each square by square. `boardenvs.agents.policy_file` keeps policies in files.
 """
 
 from __future__ import annotations
 
-import io
-import json
 import math
-import zipfile
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -30,31 +17,20 @@ import numpy as np
 from boardenvs import games
 from boardenvs.game.contract import Game
 from boardenvs.game.state import Array, BoolArray, Int8Array, IntArray, State
-from boardenvs.utils.checks import check_name
-from boardenvs.utils.files import write_atomically
-
-FORMAT = 1
 
 Float32Array: TypeAlias = np.ndarray[Any, np.dtype[np.float32]]
 Layer: TypeAlias = tuple[Float32Array, Float32Array]  # weights (inputs, outputs), biases (outputs,)
 
-_HEADS = ("policy", "value")
-_STORED = ("float16", "float32")
-
-# What NumPy, zipfile and json raise where a file is cut, changed or of another kind.
-_DAMAGE = (ValueError, KeyError, TypeError, AttributeError, EOFError, NotImplementedError,
-           zipfile.BadZipFile, zlib.error)  # fmt: skip
-
-
-class PolicyFileError(ValueError):
-    """A file that holds no policy of this version; the message names it and says why."""
+# Beyond it sums of float32 may overflow.
+_LARGEST = 1e30
 
 
 @dataclass(frozen=True, eq=False)
 class Policy:
     """A network that knows what to play in one game, under one set of rules.
 
-    ValueError where the layers do not fit the game or one another.
+    ValueError where the layers do not fit the game or one another, or hold numbers so large that
+    what is computed with them could overflow.
     """
 
     game: Game
@@ -72,6 +48,20 @@ class Policy:
             width = len(biases)
         for (weights, biases), outputs in heads:
             _check_layer(weights, biases, width, outputs)
+        self._check_range()
+
+    def _check_range(self) -> None:
+        """That no output can overflow, whatever the inputs, which are 0 or 1."""
+        largest = 1.0
+        for weights, biases in self.hidden:
+            largest = _reach(weights, biases, largest)
+        for weights, biases in (self.policy_head, self.value_head):
+            reach = _reach(weights, biases, largest)
+            if not reach < _LARGEST:
+                raise ValueError(
+                    f"outputs can be as large as {reach:.1g}: weights must be finite and keep them "
+                    f"below {_LARGEST:.0e}"
+                )
 
     def evaluate(self, game: Game, state: State) -> tuple[Float32Array, Float32Array]:
         """The probability of each action, (B, A) float32, 0 where it is illegal, and the value to
@@ -141,102 +131,16 @@ def legal_or_noop(game: Game, state: State) -> BoolArray:
     return legal
 
 
-# ---- files -------------------------------------------------------------------------------------
-
-
-def save_policy(policy: Policy, path: Path, *, stored: str = "float16") -> None:
-    """Write the policy to a file; its weights as `stored`, "float16" or "float32".
-
-    ValueError where a weight is no finite number, or too large for float16.
-    """
-    check_name("type of stored weights", stored, _STORED)
-    arrays: dict[str, Any] = {"metadata": json.dumps(_describe(policy))}
-    for name, (weights, biases) in _named_layers(policy).items():
-        for kind, values in (("weight", weights), ("bias", biases)):
-            with np.errstate(over="ignore"):
-                array = values.astype(stored)
-            if not np.isfinite(array).all():
-                raise ValueError(f"{kind}_{name} has values that {stored} cannot hold")
-            arrays[f"{kind}_{name}"] = array
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, **arrays)
-    write_atomically(path, buffer.getvalue())
-
-
-def load_policy(path: Path | str) -> Policy:
-    """The policy in a file of `save_policy`; PolicyFileError, which says why, where there is none.
-
-    Loading runs no code from the file.
-    """
-    path = Path(path)
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-        about = json.loads(str(arrays["metadata"]))
-        written = about["format"]
-    except FileNotFoundError:
-        raise PolicyFileError(f"there is no policy file {path}") from None
-    except OSError as error:
-        raise PolicyFileError(f"policy file {path} cannot be read: {error}") from None
-    except _DAMAGE as error:
-        raise PolicyFileError(
-            f"{path} is no policy file, or is damaged ({error}): it must be an .npz file as "
-            "boardenvs writes it"
-        ) from None
-    if written != FORMAT:
-        raise PolicyFileError(
-            f"{path} has format {written!r}, written by boardenvs {about.get('boardenvs')}: this "
-            f"version reads format {FORMAT}"
-        )
-    try:
-        return _assemble(about, arrays, str(path))
-    except (KeyError, TypeError, ValueError) as error:
-        raise PolicyFileError(f"{path} does not fit this version of boardenvs: {error}") from None
-
-
-def _describe(policy: Policy) -> dict[str, Any]:
-    from boardenvs import __version__  # which imports this module
-
-    game, name = policy.game, games.name_of(policy.game)
-    return {
-        "format": FORMAT,
-        "game": name,
-        "rules": {key: getattr(game, key) for key in games.parameters(name)},
-        "hidden": [len(biases) for _, biases in policy.hidden],
-        "observation_shape": game.observation_shape,
-        "num_actions": game.num_actions,
-        "boardenvs": __version__,
-        "numpy": np.__version__,
-        "notes": dict(policy.notes),
-    }
-
-
-def _assemble(about: dict[str, Any], arrays: Mapping[str, Any], name: str) -> Policy:
-    def layer(key: str) -> Layer:
-        pair = arrays[f"weight_{key}"], arrays[f"bias_{key}"]
-        for array in pair:
-            if array.dtype.name not in _STORED or not np.isfinite(array).all():
-                raise ValueError(f"layer {key} holds other things than finite numbers")
-        return pair[0].astype(np.float32), pair[1].astype(np.float32)
-
-    return Policy(
-        games.make_from_file(about["game"], **about["rules"]),
-        tuple(layer(str(i)) for i in range(len(about["hidden"]))),
-        layer("policy"),
-        layer("value"),
-        about["notes"],
-        name,
-    )
-
-
-def _named_layers(policy: Policy) -> dict[str, Layer]:
-    hidden = {str(i): layer for i, layer in enumerate(policy.hidden)}
-    return {**hidden, **dict(zip(_HEADS, (policy.policy_head, policy.value_head), strict=True))}
-
-
 def _check_layer(weights: Float32Array, biases: Float32Array, inputs: int, outputs: int) -> None:
     if weights.shape != (inputs, outputs) or biases.shape != (outputs,):
         raise ValueError(
             f"a layer has weights {weights.shape} and biases {biases.shape}: it must have "
             f"({inputs}, {outputs}) and ({outputs},)"
         )
+
+
+def _reach(weights: Float32Array, biases: Float32Array, largest: float) -> float:
+    """How large the outputs of a layer can be where its inputs are at most `largest`."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = np.abs(weights.astype(np.float64)).sum(axis=0) * largest + np.abs(biases)
+    return float(np.max(sums, initial=0.0))  # nan, where there is one

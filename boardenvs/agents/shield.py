@@ -72,7 +72,7 @@ def _allowed(game: Game, state: State, chosen: IntArray) -> BoolArray:
 
 def _gain(game: Game, after: State) -> FloatArray:
     """+1, 0 or -1 to the side that has just moved where that ended the game, else 0, (B,) float."""
-    over = after.terminated | game.truncated(after)
+    over = game.is_over(after)
     mover = 1 - after.to_move
     result = goal_to_reward(game.results(after)[np.arange(len(mover)), mover])
     return np.where(over, result, 0.0)
@@ -82,7 +82,7 @@ def _loses(game: Game, after: State, gain: FloatArray) -> BoolArray:
     """Where the move that led here lost, or the opponent has a reply that wins, (B,) bool."""
     loses: BoolArray = np.zeros(len(gain), np.bool_)
     loses[gain < 0] = True
-    live = np.flatnonzero(~(after.terminated | game.truncated(after)))
+    live = np.flatnonzero(~game.is_over(after))
     for start in range(0, len(live), _CHUNK):
         part = live[start : start + _CHUNK]
         rows, _, replied = successors(game, take(after, part))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from boardenvs.agents.alphabeta import AlphaBetaAgent
-from boardenvs.agents.base import Agent
+from boardenvs.agents.base import Agent, check_game
 from boardenvs.agents.foreign import adapt, load_agent
 from boardenvs.agents.greedy import GreedyAgent
 from boardenvs.agents.mcts import mcts_agent
@@ -13,6 +13,7 @@ from boardenvs.agents.perfect import PerfectAgent
 from boardenvs.agents.positional import PositionalAgent
 from boardenvs.agents.random import RandomAgent
 from boardenvs.agents.trained import TrainedAgent, policy_agent
+from boardenvs.game.contract import Game
 from boardenvs.utils.spec import make_from_spec
 
 # What makes each agent; the parameters of its constructor are those of the text.
@@ -40,3 +41,13 @@ def make_agent(spec: str) -> Agent:
 def as_agent(given: object) -> Agent:
     """The agent that is given as a text (`make_agent`) or as an object of Python (`adapt`)."""
     return make_agent(given) if isinstance(given, str) else adapt(given)
+
+
+def agent_for(game: Game, given: object) -> Agent:
+    """The agent that is given as a text or as an object of Python, to play this game.
+
+    ValueError or TypeError, with what would be right, where it is no agent or cannot play the game.
+    """
+    agent = as_agent(given)
+    check_game(agent, game)
+    return agent

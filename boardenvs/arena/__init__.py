@@ -3,18 +3,16 @@
     play_match(game, "alphabeta:depth=2", my_policy, 50)
     run_tournament(make_settings(["random", "greedy", "mcts"]), Path("runs/arena"))
 
-`match` plays two agents side by side on many boards, `player` asks them and judges forfeits,
-`intervals` says how sure a score is. `settings` is what a tournament is, `job` one pairing of it,
-`pool` and `schedule` play the jobs in processes, `journal` keeps their results. `ratings` rates,
-`results` sums up, `document`, `report` and `plots` write it down.
+Three rooms, each built on those before it: `playing` has the match, `tournament` the round robin in
+processes that a journal keeps, with its ratings, and `report` what is shown and written of it.
 """
 
-from boardenvs.arena.intervals import score_interval
-from boardenvs.arena.job import Entrant
-from boardenvs.arena.match import MatchResult, play_match
-from boardenvs.arena.report import write_results
-from boardenvs.arena.settings import BUILT_IN, Settings, make_settings
-from boardenvs.arena.tournament import read_settings, run_tournament
+from boardenvs.arena.playing.intervals import score_interval
+from boardenvs.arena.playing.match import MatchResult, play_match
+from boardenvs.arena.report.files import write_results
+from boardenvs.arena.tournament.job import Entrant
+from boardenvs.arena.tournament.run import read_settings, run_tournament
+from boardenvs.arena.tournament.settings import BUILT_IN, Settings, make_settings
 
 __all__ = [
     "BUILT_IN",

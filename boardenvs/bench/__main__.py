@@ -20,8 +20,8 @@ from boardenvs.bench.report import (
 from boardenvs.bench.search import searches
 from boardenvs.bench.workloads import workloads
 from boardenvs.cli.console import make_console, make_progress
-from boardenvs.games import GAMES
-from boardenvs.utils.checks import unknown
+from boardenvs.games import GAMES, parse, spec_of
+from boardenvs.utils.files import file_name
 
 _SIZES = [1, 16, 256, 1024, 4096, 16384, 65536]
 _PEER_SIZES = [16, 256, 1024, 4096]
@@ -34,12 +34,13 @@ def main(words: Sequence[str] | None = None, prog: str = "python -m boardenvs.be
     """
     parser = _parser(prog)
     arguments = parser.parse_args(words)
-    for game_id in arguments.games:
-        if game_id not in GAMES:
-            parser.error(unknown("game", game_id, GAMES))
+    try:
+        games = {spec_of(game): game for game in map(parse, arguments.games)}
+    except ValueError as unknown:
+        parser.error(str(unknown))
     pinned = pin_to_one_core()
-    chosen = list(workloads(arguments.games, arguments.sizes, arguments.backends))
-    chosen += searches(arguments.games, arguments.backends)
+    chosen = list(workloads(list(games.values()), arguments.sizes, arguments.backends))
+    chosen += searches(list(games.values()), arguments.backends)
     if not arguments.no_peers:
         chosen += peers([size for size in _PEER_SIZES if size <= max(arguments.sizes)])
     console = make_console()
@@ -53,7 +54,7 @@ def main(words: Sequence[str] | None = None, prog: str = "python -m boardenvs.be
         )
     played = [result for result in results if result.workload.unit == "plies"]
     searched = [result for result in results if result.workload.unit != "plies"]
-    memory = {game_id: bytes_per_board(game_id) for game_id in arguments.games}
+    memory = {name: bytes_per_board(game) for name, game in games.items()}
     console.print(speed_table(played))
     if searched:
         console.print(search_table(searched))
@@ -64,8 +65,8 @@ def main(words: Sequence[str] | None = None, prog: str = "python -m boardenvs.be
     setting = {"rounds": arguments.rounds, "seconds": arguments.seconds, "one_core": pinned}
     write_json(arguments.out / "bench.json", played, searched, memory, setting, errors)
     if find_spec("matplotlib"):
-        for game_id in arguments.games:
-            write_picture(arguments.out / f"{game_id}.png", played, game_id)
+        for name in games:
+            write_picture(arguments.out / f"{file_name(name)}.png", played, name)
     else:
         console.print("no pictures: they need matplotlib, pip install 'boardenvs[bench]'")
     console.print(f"the figures are in {arguments.out}/")

@@ -6,22 +6,22 @@ import tracemalloc
 
 import numpy as np
 
-from boardenvs import games
 from boardenvs.envs.factory import vec_env
+from boardenvs.game.contract import Game
 
 _BOARDS = 4096
 
 
-def bytes_per_board(game_id: str) -> dict[str, float]:
+def bytes_per_board(game: Game) -> dict[str, float]:
     """What a board takes: "state" as it rests, "step" and "vec_env step" at their peak.
 
     The peaks count the old and the new state and, for vec_env, all that a step returns; the work
     space of a step, which is the same for every batch size, is left out.
     """
-    game, rng = games.make(game_id), np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     state = game.init(_BOARDS)
     actions = game.sample(state, rng)
-    env = vec_env(game_id, _BOARDS)
+    env = vec_env(game, _BOARDS)
     env.reset(seed=0)
     return {
         "state": sum(x.nbytes for x in state) / _BOARDS,

@@ -12,27 +12,26 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
+from boardenvs.arena.report.text import game_title
 from boardenvs.bench.measure import Measurement
 from boardenvs.utils.files import write_atomically
 from boardenvs.utils.machine import processor, version
 
-# The yardstick of each game's ratio: OpenSpiel's loop for the games it has, Othello's for the rest.
-_YARDSTICK = {"lines_of_action": "lines_of_action", "connect_four": "", "tictactoe": ""}
 _PACKAGES = ("boardenvs", "numpy", "numba", "open_spiel", "pettingzoo", "pgx", "jax", "envpool")
 
 
 def ratio(result: Measurement, results: list[Measurement]) -> float | None:
-    """How many times OpenSpiel's State loop; PettingZoo interfaces: its connect_four's."""
+    """How many times OpenSpiel's State loop of the game, or of Othello where that has not run;
+    PettingZoo interfaces: how many times its connect_four's.
+    """
     w = result.workload
+    wanted = [("OpenSpiel", w.game, "State loop"), ("OpenSpiel", "othello", "State loop")]
     if w.interface in ("raw_env", "env"):
-        wanted = ("PettingZoo", "connect_four", w.interface)
-    else:
-        wanted = ("OpenSpiel", _YARDSTICK.get(w.game, "othello"), "State loop")
-    for other in results:
-        o = other.workload
-        if (o.library, o.game, o.interface) == wanted:
-            return result.median / other.median
-    return None
+        wanted = [("PettingZoo", "connect_four", w.interface)]
+    medians = {
+        (r.workload.library, r.workload.game, r.workload.interface): r.median for r in results
+    }
+    return next((result.median / medians[key] for key in wanted if key in medians), None)
 
 
 def speed_table(results: list[Measurement]) -> Table:
@@ -61,7 +60,7 @@ def speed_table(results: list[Measurement]) -> Table:
             f"{times:.1f}" if times else "",
         )
     table.caption = (
-        "ratio: to OpenSpiel's State loop of Othello (Lines of Action: of the same); raw_env and "
+        "ratio: to OpenSpiel's State loop of the game, or else of Othello; raw_env and "
         "env: to PettingZoo's connect_four"
     )
     return table
@@ -98,8 +97,8 @@ def memory_table(memory: dict[str, dict[str, float]]) -> Table:
     columns = list(next(iter(memory.values())))
     for name in columns:
         table.add_column(name, justify="right")
-    for game_id, row in memory.items():
-        table.add_row(game_id, *(f"{row[name]:,.0f}" for name in columns))
+    for game, row in memory.items():
+        table.add_row(game, *(f"{row[name]:,.0f}" for name in columns))
     return table
 
 
@@ -153,7 +152,7 @@ def write_json(
     write_atomically(path, json.dumps(document, indent=1).encode())
 
 
-def write_picture(path: Path, results: list[Measurement], game_id: str) -> None:
+def write_picture(path: Path, results: list[Measurement], game: str) -> None:
     """Plies a second by batch size of one game, peers included, on logarithmic axes."""
     import matplotlib
 
@@ -165,7 +164,7 @@ def write_picture(path: Path, results: list[Measurement], game_id: str) -> None:
     colours = {"numpy": "#2a6fbb", "numba": "#d1495b", None: "#777777"}
     styles = {"kernel": ("-", "o"), "vec_env": ("--", "s"), "SB3 VecEnv": (":", "^")}
     labels = []
-    for key, line in _lines(results, game_id).items():
+    for key, line in _lines(results, game).items():
         library, interface, backend = key
         style, marker = styles.get(interface, ("-.", "D"))
         colour = colours[backend] if library == "boardenvs" else _PEERS[library]
@@ -187,7 +186,7 @@ def write_picture(path: Path, results: list[Measurement], game_id: str) -> None:
     axes.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.0f}"))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda v, _: _short(v)))
     axes.grid(which="major", alpha=0.25)
-    axes.set_title(f"Random play of {game_id.replace('_', ' ').title()} on one core")
+    axes.set_title(f"{game_title(game)}: random play on one core")
     if axes.get_legend_handles_labels()[0]:  # with several batch sizes
         axes.legend(fontsize=8, frameon=False, loc="lower right")
     for side in ("top", "right"):
@@ -203,13 +202,13 @@ _PEERS = {"OpenSpiel": "#5f5f5f", "Pgx": "#e09f3e", "EnvPool": "#6a994e", "Petti
 
 
 def _lines(
-    results: list[Measurement], game_id: str
+    results: list[Measurement], game: str
 ) -> dict[tuple[str, str, str | None], list[tuple[float, float, float, float]]]:
     """By library, interface and backend: boards, median, lowest and highest round."""
     lines: dict[tuple[str, str, str | None], list[tuple[float, float, float, float]]] = {}
     for r in results:
         w = r.workload
-        if w.game == game_id:
+        if w.game == game:
             key = (w.library, w.interface, w.backend)
             lines.setdefault(key, []).append((w.boards, r.median, min(r.cpu), max(r.cpu)))
     return lines

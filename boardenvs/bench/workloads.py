@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from boardenvs import games
 from boardenvs.envs.factory import env, raw_env, vec_env
+from boardenvs.game.contract import Game
 from boardenvs.game.state import put
+from boardenvs.games import spec_of
 from boardenvs.kernel.backend import Backend
 
 # Plies before a single-board slice looks at the clock again.
@@ -41,23 +42,19 @@ class Workload:
         return f"{self.library} {self.game} {self.interface}{backend} x{self.boards}"
 
 
-def workloads(game_ids: list[str], sizes: list[int], backends: list[Backend]) -> Iterator[Workload]:
+def workloads(games: list[Game], sizes: list[int], backends: list[Backend]) -> Iterator[Workload]:
     """All of ours, for these games, batch sizes and backends."""
-    for game_id in game_ids:
+    for game in games:
+        name = spec_of(game)
         for backend in backends:
             for interface in ("raw_env", "env"):
-                yield Workload(
-                    "boardenvs", game_id, interface, 1, backend, _aec(game_id, interface)
-                )
+                yield Workload("boardenvs", name, interface, 1, backend, _aec(game, interface))
             for size in sizes:
                 for interface, start in (("kernel", _kernel), ("vec_env", _vector)):
-                    yield Workload(
-                        "boardenvs", game_id, interface, size, backend, start(game_id, size)
-                    )
+                    yield Workload("boardenvs", name, interface, size, backend, start(game, size))
                 if find_spec("stable_baselines3"):
-                    yield Workload(
-                        "boardenvs", game_id, "SB3 VecEnv", size, backend, _sb3(game_id, size)
-                    )
+                    sb3 = _sb3(game, size)
+                    yield Workload("boardenvs", name, "SB3 VecEnv", size, backend, sb3)
 
 
 def aec_slice(env: Any, seed: int = 0) -> Callable[[], int]:
@@ -84,16 +81,16 @@ def aec_slice(env: Any, seed: int = 0) -> Callable[[], int]:
     return play
 
 
-def _aec(game_id: str, interface: str) -> Callable[[], Callable[[], int]]:
+def _aec(game: Game, interface: str) -> Callable[[], Callable[[], int]]:
     make = {"env": env, "raw_env": raw_env}[interface]
-    return lambda: aec_slice(make(game_id))
+    return lambda: aec_slice(make(game))
 
 
-def _kernel(game_id: str, boards: int) -> Callable[[], Callable[[], int]]:
-    """Rules alone: choice, step, and a new game where one is over."""
+def _kernel(game: Game, boards: int) -> Callable[[], Callable[[], int]]:
+    """Rules alone: choice, step, and a new game where one is over by the rules."""
 
     def start() -> Callable[[], int]:
-        game, rng = games.make(game_id), np.random.default_rng(0)
+        rng = np.random.default_rng(0)
         state, fresh = game.init(boards), game.init(boards)
 
         def play() -> int:
@@ -109,11 +106,11 @@ def _kernel(game_id: str, boards: int) -> Callable[[], Callable[[], int]]:
     return start
 
 
-def _vector(game_id: str, boards: int) -> Callable[[], Callable[[], int]]:
+def _vector(game: Game, boards: int) -> Callable[[], Callable[[], int]]:
     """Rules, legality check, observation, mask, rewards, autoreset, and the choice of actions."""
 
     def start() -> Callable[[], int]:
-        envs, rng = vec_env(game_id, boards), np.random.default_rng(0)
+        envs, rng = vec_env(game, boards), np.random.default_rng(0)
         envs.reset(seed=0)
 
         def play() -> int:
@@ -125,13 +122,13 @@ def _vector(game_id: str, boards: int) -> Callable[[], Callable[[], int]]:
     return start
 
 
-def _sb3(game_id: str, boards: int) -> Callable[[], Callable[[], int]]:
+def _sb3(game: Game, boards: int) -> Callable[[], Callable[[], int]]:
     """As `_vector`, through Stable-Baselines3's interface, masks included."""
 
     def start() -> Callable[[], int]:
         from boardenvs.envs.sb3 import BoardVecEnv
 
-        env, rng = BoardVecEnv(games.make(game_id), boards), np.random.default_rng(0)
+        env, rng = BoardVecEnv(game, boards), np.random.default_rng(0)
         env.reset()
 
         def play() -> int:

@@ -21,8 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from boardenvs.kernel import ALL, Bits, Word, popcount
-from boardenvs.kernel.words import less, spread
+from boardenvs.kernel import ALL, Bits, Word, less, popcount, spread
 
 SIZE = 8
 FILE_A = 0x0101010101010101

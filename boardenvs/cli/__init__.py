@@ -1,5 +1,6 @@
-"""The command line, `boardenvs COMMAND`: one file a command, one function in it of the same name.
+"""The command line, `boardenvs COMMAND`: one file a command.
 
+In it is a function of the same name or, where the options are many, a dataclass of them: `command`.
 What a command needs beyond the rules is imported inside its function, so that help is quick.
 """
 
@@ -9,9 +10,10 @@ from typing import Annotated
 
 import typer
 
-from boardenvs import __version__
-from boardenvs.cli import arena, bench, games, match, perft, replay, solve
+from boardenvs.cli import arena, bench, games, kernel, match, perft, replay, solve
+from boardenvs.cli.command import function_of
 from boardenvs.cli.group import ErrorsGroup
+from boardenvs.utils.version import __version__
 
 app = typer.Typer(
     name="boardenvs",
@@ -46,11 +48,12 @@ def _options(
 
 
 app.command()(games.games)
-app.command()(match.match)
-app.command()(arena.arena)
-app.command()(solve.solve)
-app.command()(replay.replay)
+app.command()(function_of(match.Match))
+app.command()(function_of(arena.Arena))
+app.command()(function_of(solve.Solve))
+app.command()(function_of(replay.Replay))
 app.command()(perft.perft)
+app.command()(kernel.kernel)
 app.command(
     add_help_option=False,
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,69 +13,12 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from boardenvs.arena.results import Results
+    from boardenvs.arena import Settings
+    from boardenvs.arena.tournament.results import Results
 
 
-def arena(
-    entrants: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help="Players such as `greedy`, `alphabeta:depth=4`, `policy:FILE` or "
-            "`python:MODULE:NAME`. Default: the built-in ones at several strengths.",
-            show_default=False,
-        ),
-    ] = None,
-    game: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A game such as `othello` or `wolf_and_sheep:rules=described`; may be repeated. "
-            "Default: all five.",
-            show_default=False,
-        ),
-    ] = None,
-    pairs: Annotated[
-        int | None,
-        typer.Option(
-            help="Openings of each pairing, every one played twice. Default: 50.",
-            min=1,
-            show_default=False,
-        ),
-    ] = None,
-    opening_plies: Annotated[
-        tuple[int, int] | None,
-        typer.Option(
-            metavar="LOW HIGH",
-            help="Random plies of an opening. Default: by game, such as 6 10 for Othello.",
-            show_default=False,
-        ),
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(help="What all chance hangs on. Default: 0.", show_default=False)
-    ] = None,
-    anchor: Annotated[
-        str | None,
-        typer.Option(
-            help="The player rated 0. Default: random, else the weakest.", show_default=False
-        ),
-    ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(help="Processes. Default: one a core.", min=1, show_default=False),
-    ] = None,
-    out: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="Where journal, report and pictures go.")
-    ] = Path("runs/arena"),
-    resume: Annotated[
-        bool,
-        typer.Option(
-            "--resume",
-            help="Go on with the folder's tournament; players and games may be others now.",
-        ),
-    ] = False,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the folder's tournament.")
-    ] = False,
-) -> None:
+@dataclass(frozen=True)
+class Arena:
     """Let players meet each other in every game, and rate them.
 
     Every pairing plays random openings, distinct and each twice with roles swapped. The ratings are
@@ -89,43 +33,116 @@ def arena(
     boardenvs arena --resume
     ```
     """
-    from boardenvs.arena import make_settings, read_settings, run_tournament, write_results
-    from boardenvs.arena.display import Display
-    from boardenvs.arena.settings import resumed_settings
-    from boardenvs.cli.console import make_console
 
-    if resume and overwrite:
-        raise ValueError("--resume goes on with a tournament and --overwrite replaces it: take one")
-    wanted = {
-        "entrants": entrants,
-        "games_played": game,
-        "pairs": pairs,
-        "openings": opening_plies,
-        "seed": seed,
-        "anchor": anchor,
-    }
-    given: dict[str, Any] = {name: value for name, value in wanted.items() if value}
-    if seed is not None:
-        given["seed"] = seed
-    settings = resumed_settings(read_settings(out), given) if resume else make_settings(**given)
-    console = make_console()
-    try:
-        with Display(console) as display:
-            results = run_tournament(
-                settings, out, resume=resume, overwrite=overwrite, workers=workers, watcher=display
+    entrants: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Players such as `greedy`, `alphabeta:depth=4`, `policy:FILE` or "
+            "`python:MODULE:NAME`. Default: the built-in ones at several strengths.",
+            show_default=False,
+        ),
+    ] = None
+    game: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A game such as `othello` or `wolf_and_sheep:rules=described`; may be repeated. "
+            "Default: all of `boardenvs games`.",
+            show_default=False,
+        ),
+    ] = None
+    pairs: Annotated[
+        int | None,
+        typer.Option(
+            help="Openings of each pairing, every one played twice. Default: 50.",
+            min=1,
+            show_default=False,
+        ),
+    ] = None
+    opening_plies: Annotated[
+        tuple[int, int] | None,
+        typer.Option(
+            metavar="LOW HIGH",
+            help="Random plies of an opening. Default: by game, such as 6 10 for Othello.",
+            show_default=False,
+        ),
+    ] = None
+    seed: Annotated[
+        int | None, typer.Option(help="What all chance hangs on. Default: 0.", show_default=False)
+    ] = None
+    anchor: Annotated[
+        str | None,
+        typer.Option(
+            help="The player rated 0. Default: random, else the weakest.", show_default=False
+        ),
+    ] = None
+    workers: Annotated[
+        int | None,
+        typer.Option(help="Processes. Default: one a core.", min=1, show_default=False),
+    ] = None
+    out: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="Where journal, report and pictures go.")
+    ] = Path("runs/arena")
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Go on with the folder's tournament; players and games may be others now.",
+        ),
+    ] = False
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the folder's tournament.")
+    ] = False
+
+    def run(self) -> None:
+        from boardenvs.arena import run_tournament, write_results
+        from boardenvs.arena.report.display import Display
+        from boardenvs.cli.console import make_console
+
+        settings, console = self._settings(), make_console()
+        try:
+            with Display(console) as display:
+                results = run_tournament(
+                    settings,
+                    self.out,
+                    resume=self.resume,
+                    overwrite=self.overwrite,
+                    workers=self.workers,
+                    watcher=display,
+                )
+        except KeyboardInterrupt:
+            command = shlex.join(["boardenvs", "arena", "--resume", "--out", str(self.out)])
+            console.print(f"interrupted; go on with: {command}", markup=False, soft_wrap=True)
+            raise typer.Exit(130) from None
+        lacking = write_results(results, self.out)
+        _print_results(console, results, self.out)
+        for line in lacking:
+            console.print(line, style="yellow", markup=False)
+
+    def _settings(self) -> Settings:
+        """The settings that the options give, or change of those before."""
+        from boardenvs.arena import make_settings, read_settings
+        from boardenvs.arena.tournament.settings import resumed_settings
+
+        if self.resume and self.overwrite:
+            raise ValueError(
+                "--resume goes on with a tournament and --overwrite replaces it: take one"
             )
-    except KeyboardInterrupt:
-        command = shlex.join(["boardenvs", "arena", "--resume", "--out", str(out)])
-        console.print(f"interrupted; go on with: {command}", markup=False, soft_wrap=True)
-        raise typer.Exit(130) from None
-    lacking = write_results(results, out)
-    _print_results(console, results, out)
-    for line in lacking:
-        console.print(line, style="yellow", markup=False)
+        wanted = {
+            "entrants": self.entrants,
+            "games_played": self.game,
+            "pairs": self.pairs,
+            "openings": self.opening_plies,
+            "seed": self.seed,
+            "anchor": self.anchor,
+        }
+        given: dict[str, Any] = {k: v for k, v in wanted.items() if v is not None and v != []}
+        if self.resume:
+            return resumed_settings(read_settings(self.out), given)
+        return make_settings(**given)
 
 
 def _print_results(console: Console, results: Results, out: Path) -> None:
-    from boardenvs.arena.notes import notes
+    from boardenvs.arena.report.notes import notes
 
     console.print(_ratings(results))
     for note in notes(results):
@@ -137,7 +154,7 @@ def _ratings(results: Results) -> Table:
     """A row for each entrant, a column for each table."""
     from rich.table import Table
 
-    from boardenvs.arena.text import rating_text, spread_text, title
+    from boardenvs.arena.report.text import rating_text, spread_text, title
 
     tables = results.widest_first
     shown = Table(title="Ratings", caption="Elo points, with half the width of 95 % intervals")

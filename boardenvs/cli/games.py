@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -42,7 +43,7 @@ def _print_list(console: Console) -> None:
     from rich.table import Table
 
     from boardenvs.game.perft import perft
-    from boardenvs.games import GAMES, make
+    from boardenvs.games import GAMES
 
     table = Table(title="Games", caption="perft: the lines of play of one, two and three plies")
     for name in ("game", "roles", "parameters"):
@@ -50,7 +51,7 @@ def _print_list(console: Console) -> None:
     for name in ("actions", "observation", "perft"):
         table.add_column(name, justify="right")
     for game_id in GAMES:
-        for number, game in enumerate(_variants(make(game_id))):
+        for number, game in enumerate(_variants(game_id)):
             counts = " ".join(str(perft(game, depth)) for depth in (1, 2, 3))
             table.add_row(
                 game_id if number == 0 else f"{game_id}:rules={game.variants[number]}",
@@ -65,11 +66,12 @@ def _print_list(console: Console) -> None:
     console.print("A parameter is written after the game: wolf_and_sheep:rules=described")
 
 
-def _variants(game: Game) -> list[Game]:
+def _variants(game_id: str) -> list[Game]:
     """The game under each of its rules."""
     from boardenvs.games import make
 
-    return [make(game.id, rules=rules) for rules in game.variants] or [game]
+    game = make(game_id)
+    return [make(game_id, rules=rules) for rules in game.variants] or [game]
 
 
 def _parameters(game_id: str) -> str:
@@ -79,15 +81,24 @@ def _parameters(game_id: str) -> str:
     return "\n".join(f"{key}={write_value(value)}" for key, value in defaults(game_id).items())
 
 
+def _page_of(game: Game) -> str:
+    """What is written about a game: in its public module, or else by its class."""
+    from boardenvs.envs.factory import env_name
+    from boardenvs.games import BUILT_IN, name_of
+
+    name = name_of(game)
+    if name in BUILT_IN:
+        return importlib.import_module(f"boardenvs.{env_name(game)}").__doc__ or ""
+    return f"# {name}\n\n{inspect.getdoc(game) or ''}"
+
+
 def _print_page(console: Console, game: Game) -> None:
     from rich.markdown import Markdown
     from rich.text import Text
 
-    from boardenvs.envs.factory import env_name
     from boardenvs.games import spec_of
     from boardenvs.render import to_ansi
 
-    module = importlib.import_module(f"boardenvs.{env_name(game)}")
-    console.print(Markdown(module.__doc__ or "", code_theme="ansi_dark"))
+    console.print(Markdown(_page_of(game), code_theme="ansi_dark"))
     console.print(f"\n[bold]{spec_of(game)}[/] at the start:\n")
     console.print(Text.from_ansi(to_ansi(game, game.start(), legal=True)))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
     from boardenvs.game.contract import Game
     from boardenvs.game.state import Position
 
@@ -37,19 +40,32 @@ def perft(
     boardenvs perft othello 6 --position "8/8/8/3rb3/3br3/8/8/8 black 0"
     ```
     """
-    from rich.table import Table
-
-    from boardenvs.cli.console import make_console, make_progress
-    from boardenvs.game.fen import parse_position, write_position
-    from boardenvs.game.perft import perft as count
-    from boardenvs.games import parse, spec_of
+    from boardenvs.cli.console import make_console
+    from boardenvs.game.fen import parse_position
+    from boardenvs.games import parse
 
     rules = parse(game)
     root = rules.start() if position is None else parse_position(rules, position)
-    count(rules, min(depth, 2), root)  # compiles the rules, which is not to be timed
-
     console = make_console()
-    table = Table(title=f"perft of {spec_of(rules)}", caption=write_position(rules, root))
+    table, shares = _count(console, rules, root, depth)
+    console.print(table)
+    if divide:
+        console.print(_divided(rules, root, depth, shares))
+
+
+def _count(
+    console: Console, game: Game, root: Position, depth: int
+) -> tuple[Table, dict[int, int]]:
+    """A row for each depth; and, of the last, the nodes below each first action."""
+    from rich.table import Table
+
+    from boardenvs.cli.console import make_progress
+    from boardenvs.game.fen import write_position
+    from boardenvs.game.perft import perft as count
+    from boardenvs.games import spec_of
+
+    count(game, min(depth, 2), root)  # compiles the rules, which is not to be timed
+    table = Table(title=f"perft of {spec_of(game)}", caption=write_position(game, root))
     for name in ("depth", "nodes", "seconds", "nodes/s"):
         table.add_column(name, justify="right")
     shares: dict[int, int] = {}
@@ -58,21 +74,25 @@ def perft(
             task = progress.add_task(f"depth {plies}", total=None)
             started = time.perf_counter()
             shares = dict.fromkeys(root.legal_actions(), 0)
-            for done, (total, action, nodes) in enumerate(_parts(rules, root, plies), start=1):
+            for done, (total, action, nodes) in enumerate(_parts(game, root, plies), start=1):
                 shares[action] += nodes
                 progress.update(task, total=total, completed=done)
             seconds = time.perf_counter() - started
             progress.remove_task(task)
             nodes = sum(shares.values())
             table.add_row(str(plies), f"{nodes:,}", f"{seconds:.3f}", f"{nodes / seconds:,.0f}")
-    console.print(table)
-    if divide:
-        by_action = Table(title=f"depth {depth} by first action")
-        by_action.add_column("action")
-        by_action.add_column("nodes", justify="right")
-        for action, nodes in shares.items():
-            by_action.add_row(rules.action_name(action, root), f"{nodes:,}")
-        console.print(by_action)
+    return table, shares
+
+
+def _divided(game: Game, root: Position, depth: int, shares: Mapping[int, int]) -> Table:
+    from rich.table import Table
+
+    table = Table(title=f"depth {depth} by first action")
+    table.add_column("action")
+    table.add_column("nodes", justify="right")
+    for action, nodes in shares.items():
+        table.add_row(game.action_name(action, root), f"{nodes:,}")
+    return table
 
 
 def _parts(game: Game, root: Position, depth: int) -> Iterator[tuple[int, int, int]]:

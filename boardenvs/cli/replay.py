@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,55 +14,15 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from boardenvs.game.errors import IllegalActionError
+    from boardenvs.game.state import Position
     from boardenvs.records import Record, Verdict
 
 _SHOWN_ERRORS = 5
 
 
-def replay(
-    file: Annotated[Path, typer.Argument(help="The file with the games.")],
-    number: Annotated[
-        int | None,
-        typer.Option(
-            "--game", metavar="N", help="Show game N, from 1, move by move. Default: none.", min=1
-        ),
-    ] = None,
-    ply: Annotated[
-        int | None,
-        typer.Option(
-            metavar="K", help="The board to show, after K plies. Default: the last.", min=0
-        ),
-    ] = None,
-    board: Annotated[bool, typer.Option("--board", help="Show the board after every ply.")] = False,
-    check: Annotated[
-        bool,
-        typer.Option(
-            "--check", help="Name every wrong game, not only the first five; exit code 1 if any."
-        ),
-    ] = False,
-    save: Annotated[
-        Path | None,
-        typer.Option(metavar="OUT", help="Write the games to OUT, in the format of its ending."),
-    ] = None,
-    svg: Annotated[
-        Path | None, typer.Option(metavar="OUT", help="Write the game as a moving picture, SVG.")
-    ] = None,
-    sheet: Annotated[
-        Path | None, typer.Option(metavar="OUT", help="Write all its boards on one sheet, SVG.")
-    ] = None,
-    format_name: Annotated[
-        str | None,
-        typer.Option(
-            "--format",
-            help="The file's format: jsonl, wthor or moves. Default: by its ending, or by what is "
-            "in it.",
-        ),
-    ] = None,
-    of: Annotated[
-        str,
-        typer.Option(metavar="GAME", help="The game of plain moves; other formats say it."),
-    ] = "othello",
-) -> None:
+@dataclass(frozen=True)
+class Replay:
     """Check recorded games by the rules, show them and convert them.
 
     Formats: JSON Lines (`.jsonl`, `.jsonl.gz`), WTHOR (`.wtb`), and plain moves, a game a line
@@ -76,28 +37,105 @@ def replay(
     boardenvs replay games.jsonl --game 1 --svg game.svg --sheet boards.svg
     ```
     """
-    from boardenvs import records
-    from boardenvs.cli.console import make_console, no_compiling
-    from boardenvs.games import parse
 
-    console = make_console()
-    with no_compiling():
-        with console.status(f"reading {file}"):
-            found = records.load(file, format_name=format_name, game=parse(of))
-        if save is not None:
-            _save(console, save, found)
-        if number is not None or any(x is not None for x in (ply, svg, sheet)) or board:
-            _show(console, _choose(file, found, number), ply, board, svg, sheet)
-            return
+    file: Annotated[Path, typer.Argument(help="The file with the games.")]
+    number: Annotated[
+        int | None,
+        typer.Option(
+            "--game", metavar="N", help="Show game N, from 1, move by move. Default: none.", min=1
+        ),
+    ] = None
+    ply: Annotated[
+        int | None,
+        typer.Option(
+            metavar="K", help="The board to show, after K plies. Default: the last.", min=0
+        ),
+    ] = None
+    board: Annotated[bool, typer.Option("--board", help="Show the board after every ply.")] = False
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check", help="Name every wrong game, not only the first five; exit code 1 if any."
+        ),
+    ] = False
+    save: Annotated[
+        Path | None,
+        typer.Option(metavar="OUT", help="Write the games to OUT, in the format of its ending."),
+    ] = None
+    svg: Annotated[
+        Path | None, typer.Option(metavar="OUT", help="Write the game as a moving picture, SVG.")
+    ] = None
+    sheet: Annotated[
+        Path | None, typer.Option(metavar="OUT", help="Write all its boards on one sheet, SVG.")
+    ] = None
+    format_name: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            help="The file's format: jsonl, wthor or moves. Default: by its ending, or by what is "
+            "in it.",
+        ),
+    ] = None
+    of: Annotated[
+        str,
+        typer.Option(metavar="GAME", help="The game of plain moves; other formats say it."),
+    ] = "othello"
+
+    def run(self) -> None:
+        from boardenvs import records
+        from boardenvs.cli.console import make_console, no_compiling
+        from boardenvs.games import parse
+
+        console = make_console()
+        with no_compiling():
+            with console.status(f"reading {self.file}"):
+                found = records.load(self.file, format_name=self.format_name, game=parse(self.of))
+            if self.save is not None:
+                _save(console, self.save, found)
+            shown = (self.number, self.ply, self.svg, self.sheet)
+            if self.board or any(option is not None for option in shown):
+                self._show(console, _choose(self.file, found, self.number))
+            else:
+                self._check(console, found)
+
+    def _check(self, console: Console, found: Sequence[Record]) -> None:
+        """What there is in the file and what is wrong with it; exit code 1 where that was asked."""
+        from boardenvs import records
+
         verdicts = records.check(found)
-        console.print(_summary(file, found, verdicts))
+        console.print(_summary(self.file, found, verdicts))
         wrong = [(n, v.error) for n, v in enumerate(verdicts, start=1) if v.error]
-        for n, error in wrong if check else wrong[:_SHOWN_ERRORS]:
+        for n, error in wrong if self.check else wrong[:_SHOWN_ERRORS]:
             console.print(f"game {n}: {error}", style="red", markup=False)
-        if not check and len(wrong) > _SHOWN_ERRORS:
+        if not self.check and len(wrong) > _SHOWN_ERRORS:
             console.print(f"and {len(wrong) - _SHOWN_ERRORS} more: --check names them all")
-    if check and wrong:
-        raise typer.Exit(1)
+        if self.check and wrong:
+            raise typer.Exit(1)
+
+    def _show(self, console: Console, record: Record) -> None:
+        """The game's moves, the boards asked for, and its pictures as files."""
+        from boardenvs import render
+        from boardenvs.utils.files import write_atomically
+
+        boards, error = _boards(record)
+        game, actions = record.game, record.actions[: len(boards) - 1]
+        last = len(actions) if self.ply is None else self.ply
+        if last >= len(boards):
+            raise ValueError(
+                f"the game has {len(actions)} plies: there is no board after ply {last}"
+            )
+        _print_head(console, record)
+        for n in range(len(boards)) if self.board else [last]:
+            _print_board(console, record, boards, n)
+        if error is not None:
+            console.print(f"\nhere the record breaks the rules: {error}", style="red", markup=False)
+        for path, draw in (
+            (self.svg, render.to_svg_animation),
+            (self.sheet, render.to_svg_sheet),
+        ):
+            if path is not None:
+                write_atomically(path, draw(game, boards, actions).encode())
+                console.print(f"the picture is in {path}", markup=False)
 
 
 def _save(console: Console, path: Path, found: Sequence[Record]) -> None:
@@ -145,45 +183,30 @@ def _choose(file: Path, found: Sequence[Record], number: int | None) -> Record:
     return found[(number or 1) - 1]
 
 
-def _show(
-    console: Console,
-    record: Record,
-    ply: int | None,
-    every: bool,
-    svg: Path | None,
-    sheet: Path | None,
-) -> None:
-    """The game's moves, the boards asked for, and its pictures as files."""
-    from rich.text import Text
-
-    from boardenvs import render
+def _boards(record: Record) -> tuple[list[Position], IllegalActionError | None]:
+    """The positions of a game up to its end or to an illegal action, which is then the error."""
     from boardenvs.game.errors import IllegalActionError
-    from boardenvs.game.state import Position
     from boardenvs.records.record import positions
-    from boardenvs.utils.files import write_atomically
 
-    game, boards, error = record.game, list[Position](), None
+    boards: list[Position] = []
     try:
         boards.extend(positions(record))
-    except IllegalActionError as illegal:
-        error = illegal
-    actions = record.actions[: len(boards) - 1]
-    if ply is not None and ply >= len(boards):
-        raise ValueError(f"the game has {len(actions)} plies: there is no board after ply {ply}")
-    _print_head(console, record)
-    last = len(actions) if ply is None else ply
-    for n in range(len(boards)) if every else [last]:
-        before, action = (boards[n - 1], actions[n - 1]) if n else (None, None)
-        text = render.to_ansi(game, boards[n], action, before=before)
-        played = "" if action is None else f": {game.action_name(action, before)}"
-        console.print(f"\nafter {n} plies{played}")
-        console.print(Text.from_ansi(text))
-    if error is not None:
-        console.print(f"\nhere the record breaks the rules: {error}", style="red", markup=False)
-    for path, draw in ((svg, render.to_svg_animation), (sheet, render.to_svg_sheet)):
-        if path is not None:
-            write_atomically(path, draw(game, boards, actions).encode())
-            console.print(f"the picture is in {path}", markup=False)
+    except IllegalActionError as error:
+        return boards, error
+    return boards, None
+
+
+def _print_board(console: Console, record: Record, boards: Sequence[Position], n: int) -> None:
+    """The board after n plies, and the action that led there."""
+    from rich.text import Text
+
+    from boardenvs.render import to_ansi
+
+    game = record.game
+    before, action = (boards[n - 1], record.actions[n - 1]) if n else (None, None)
+    played = "" if action is None else f": {game.action_name(action, before)}"
+    console.print(f"\nafter {n} plies{played}")
+    console.print(Text.from_ansi(to_ansi(game, boards[n], action, before=before)))
 
 
 def _print_head(console: Console, record: Record) -> None:

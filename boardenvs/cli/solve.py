@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import time as clock
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
@@ -32,33 +32,8 @@ class Solver(Protocol):
         """Print all of it."""
 
 
-def solve(
-    game: Annotated[str, typer.Argument(help="The game, such as `othello`.")],
-    position: Annotated[
-        str | None,
-        typer.Option(
-            help="The position: ranks 8 to 1, role to move and plies played; or 64 squares from a1 "
-            "to h8 as `X`, `O` and `-`, then `X` or `O` to move. Default: the game's start.",
-        ),
-    ] = None,
-    file: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Solve many: a position a line, written in one of these ways; what follows it on "
-            "the line is not read.",
-        ),
-    ] = None,
-    time: Annotated[float, typer.Option(help="Seconds of search, at most about so many.")] = 60.0,
-    depth: Annotated[int, typer.Option(help="Plies of search at most, 1 to 100.")] = 100,
-    moves: Annotated[
-        bool, typer.Option("--moves", help="Also search every move, together for as long again.")
-    ] = False,
-    seed: Annotated[
-        int, typer.Option(help="Chooses between equal moves of a table's line.", min=0)
-    ] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
+@dataclass(frozen=True)
+class Solve:
     r"""Show who wins a position with perfect play, by how much or how soon, and a line of play.
 
     Wolf and Sheep is looked up in a table of all its positions, which takes some seconds to make
@@ -77,42 +52,61 @@ def solve(
     boardenvs solve othello --file endgames.txt --time 10
     ```
     """
-    from boardenvs.game.fen import parse_position
-    from boardenvs.games import parse
 
-    if file is not None and position is not None:
-        raise ValueError("--file and --position are both given: one of them says what to solve")
-    rules = parse(game)
-    with _backend_for(rules):
-        if file is not None:
-            _solve_all(_solver(rules, time, depth, moves, seed), _read(rules, file), as_json)
-            return
-        root = rules.start() if position is None else parse_position(rules, position)
-        _solve_one(_solver(rules, time, depth, moves, seed), root, as_json)
+    game: Annotated[str, typer.Argument(help="The game, such as `othello`.")]
+    position: Annotated[
+        str | None,
+        typer.Option(
+            help="The position: ranks 8 to 1, role to move and plies played; or 64 squares from a1 "
+            "to h8 as `X`, `O` and `-`, then `X` or `O` to move. Default: the game's start.",
+        ),
+    ] = None
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Solve many: a position a line, written in one of these ways; what follows it on "
+            "the line is not read.",
+        ),
+    ] = None
+    time: Annotated[float, typer.Option(help="Seconds of search, at most about so many.")] = 60.0
+    depth: Annotated[int, typer.Option(help="Plies of search at most, 1 to 100.")] = 100
+    moves: Annotated[
+        bool, typer.Option("--moves", help="Also search every move, together for as long again.")
+    ] = False
+    seed: Annotated[
+        int, typer.Option(help="Chooses between equal moves of a table's line.", min=0)
+    ] = 0
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
 
+    def run(self) -> None:
+        from boardenvs.cli.console import no_compiling
+        from boardenvs.game.fen import parse_position
+        from boardenvs.games import parse
+        from boardenvs.tablebase import Tablebase
 
-def _has_table(game: Game) -> bool:
-    from boardenvs.tablebase import Tablebase
+        if self.file is not None and self.position is not None:
+            raise ValueError("--file and --position are both given: one of them says what to solve")
+        game = parse(self.game)
+        # A table needs no compiled rules; search does.
+        with no_compiling() if Tablebase.covers(game) else nullcontext():
+            solver = self._solver(game)
+            if self.file is not None:
+                _solve_all(solver, _read(game, self.file), self.as_json)
+                return
+            root = game.start()
+            if self.position is not None:
+                root = parse_position(game, self.position)
+            _solve_one(solver, root, self.as_json)
 
-    try:
-        Tablebase.check_game(game)
-    except ValueError:
-        return False
-    return True
+    def _solver(self, game: Game) -> Solver:
+        from boardenvs.cli.solve_search import SearchSolver
+        from boardenvs.cli.solve_table import TableSolver
+        from boardenvs.tablebase import Tablebase
 
-
-def _backend_for(game: Game) -> AbstractContextManager[None]:
-    """A table needs no compiled rules; search does."""
-    from boardenvs.cli.console import no_compiling
-
-    return no_compiling() if _has_table(game) else nullcontext()
-
-
-def _solver(game: Game, time: float, depth: int, moves: bool, seed: int) -> Solver:
-    from boardenvs.cli.solve_search import SearchSolver
-    from boardenvs.cli.solve_table import TableSolver
-
-    return TableSolver(game, seed) if _has_table(game) else SearchSolver(game, time, depth, moves)
+        if Tablebase.covers(game):
+            return TableSolver(game, self.seed)
+        return SearchSolver(game, self.time, self.depth, self.moves)
 
 
 def _solve_one(solver: Solver, root: Position, as_json: bool) -> None:

@@ -28,7 +28,7 @@ class Outcome(NamedTuple):
 
 
 @dataclass(frozen=True)
-class MoveValue:
+class SearchedMove:
     """A legal action and what it leads to; the fields are those of `Outcome`."""
 
     action: str
@@ -39,7 +39,7 @@ class MoveValue:
 
 
 @dataclass(frozen=True)
-class Solution:
+class SearchedPosition:
     """What search has found of a position; the fields up to `value` are those of `Outcome`."""
 
     game: str
@@ -48,7 +48,7 @@ class Solution:
     margin: int | None
     plies: int | None
     value: int | None
-    moves: list[MoveValue]  # best first, where asked for
+    moves: list[SearchedMove]  # best first, where asked for
     line: list[str]  # best play, as far as it has been seen
     depth: int  # plies searched; empty squares where the end was solved at once
     nodes: int
@@ -57,24 +57,26 @@ class Solution:
 
 class SearchSolver:
     """Searches a position for `time` seconds and `depth` plies at most; and, with `moves`, each of
-    its moves by itself, together for as long again.
+    its moves by itself, together for as long again. ValueError for a game without a heuristic.
     """
 
     def __init__(self, game: Game, time: float, depth: int, moves: bool) -> None:
+        if not game.has_heuristic:
+            raise ValueError(game.no_heuristic)
         Limits(depth, time=time)  # ValueError for values that are none
         self._game, self._time, self._depth, self._moves = game, time, depth, moves
 
-    def solve(self, root: Position, progress: Progress) -> Solution:
+    def solve(self, root: Position, progress: Progress) -> SearchedPosition:
         """Search a position; one that is over is only described."""
-        game, outcome, found, moves = self._game, self._final(root), None, list[MoveValue]()
-        if not self._is_over(root):
+        game, outcome, found, moves = self._game, self._final(root), None, list[SearchedMove]()
+        if not game.is_over_one(root):
             task = progress.add_task(f"searching, {self._time:g} s at most", total=None)
             found = analyse(game, root, depth=self._depth, time=self._time)
             progress.remove_task(task)
             outcome = self._outcome(root, found)
             if self._moves:
                 moves = self._search_moves(root, found.depth, progress)
-        return Solution(
+        return SearchedPosition(
             spec_of(game),
             write_position(game, root),
             *outcome,
@@ -85,7 +87,7 @@ class SearchSolver:
             seconds=round(found.seconds, 6) if found else 0.0,
         )
 
-    def summary(self, solution: Solution | MoveValue) -> str:
+    def summary(self, solution: SearchedPosition | SearchedMove) -> str:
         """The outcome in a few words."""
         if solution.winner is None:
             return f"not solved; {solution.value:+} by the heuristic"
@@ -97,7 +99,7 @@ class SearchSolver:
             return f"{solution.winner} wins in {_count(solution.plies, 'ply', 'plies')}"
         return f"{solution.winner} wins"
 
-    def show(self, console: Console, root: Position, solution: Solution) -> None:
+    def show(self, console: Console, root: Position, solution: SearchedPosition) -> None:
         """The board, the outcome, the moves, the line and what it took."""
         console.print(Text.from_ansi(to_ansi(self._game, root, legal=True)))
         console.print(f"\n[bold]{self._verdict(root, solution)}[/]\n")
@@ -115,9 +117,9 @@ class SearchSolver:
                 f"{speed:,.0f} a second"
             )
 
-    def _verdict(self, root: Position, solution: Solution) -> str:
+    def _verdict(self, root: Position, solution: SearchedPosition) -> str:
         summary = self.summary(solution)
-        if self._is_over(root):
+        if self._game.is_over_one(root):
             return f"The game is over: {summary}."
         if solution.winner is not None:
             return f"{summary[0].upper()}{summary[1:]} with best play."
@@ -126,20 +128,20 @@ class SearchSolver:
             f"heuristic gives {solution.value:+} to {self._game.roles[root.to_move]}."
         )
 
-    def _search_moves(self, root: Position, depth: int, progress: Progress) -> list[MoveValue]:
+    def _search_moves(self, root: Position, depth: int, progress: Progress) -> list[SearchedMove]:
         """Every move, best first."""
         game, actions = self._game, root.legal_actions()
         found = []
         for action in progress.track(actions, description="moves"):
             after = game.next(root, action)
             outcome = self._final(after)
-            if not self._is_over(after):
+            if not game.is_over_one(after):
                 time = self._time / len(actions)
                 outcome = self._outcome(
                     after, analyse(game, after, depth=max(depth - 1, 1), time=time)
                 )
             found.append(
-                MoveValue(
+                SearchedMove(
                     game.action_name(action, root),
                     outcome.winner,
                     outcome.margin,
@@ -148,9 +150,6 @@ class SearchSolver:
                 )
             )
         return sorted(found, key=lambda move: _rank(move, game.roles[root.to_move]), reverse=True)
-
-    def _is_over(self, position: Position) -> bool:
-        return position.terminated or self._game.is_truncated(position)
 
     def _final(self, position: Position) -> Outcome:
         """The outcome of a game that ends with this position."""
@@ -174,7 +173,7 @@ class SearchSolver:
         return Outcome(winner, margin, found.plies, None)
 
 
-def _rank(move: MoveValue, mover: str) -> tuple[int, int]:
+def _rank(move: SearchedMove, mover: str) -> tuple[int, int]:
     """More is better for the side that makes the move."""
     gain = (move.margin or 0) - (move.plies or 0)
     if move.winner is None or move.winner == "draw":

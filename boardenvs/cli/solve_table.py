@@ -21,7 +21,7 @@ from boardenvs.tablebase import Tablebase
 
 
 @dataclass(frozen=True)
-class MoveValue:
+class TableMove:
     """A legal action and what it leads to with perfect play."""
 
     action: str
@@ -31,14 +31,14 @@ class MoveValue:
 
 
 @dataclass(frozen=True)
-class Solution:
+class TablePosition:
     """What is known of a position."""
 
     game: str
     position: str
-    winner: str | None  # as in MoveValue
+    winner: str | None  # as in TableMove
     plies: int  # to the end
-    moves: list[MoveValue]  # best first
+    moves: list[TableMove]  # best first
     line: list[str]  # a game that both sides play perfectly
     positions: list[dict[str, Any]]  # all that are solved, counted: `boardenvs.tablebase.Count`
 
@@ -49,19 +49,19 @@ class TableSolver:
     def __init__(self, game: Game, seed: int) -> None:
         self._game, self._seed = game, seed
 
-    def solve(self, root: Position, progress: Progress) -> Solution:
+    def solve(self, root: Position, progress: Progress) -> TablePosition:
         """What the table has of a position."""
         game, table, state = self._game, _load(self._game, progress), stack([root])
         value, plies = table.lookup(state)
         moves = table.moves(state)
         mistakes = table.mistakes(moves.after)
-        return Solution(
+        return TablePosition(
             game=spec_of(game),
             position=write_position(game, root),
             winner=_winner(game, root, int(value[0])),
             plies=int(plies[0]),
             moves=[
-                MoveValue(
+                TableMove(
                     action=game.action_name(int(moves.actions[i]), root),
                     winner=_winner(game, root, int(moves.value[i])),
                     plies=int(moves.distance[i]),
@@ -73,7 +73,7 @@ class TableSolver:
             positions=[count._asdict() for count in table.counts()],
         )
 
-    def summary(self, solution: Solution) -> str:
+    def summary(self, solution: TablePosition) -> str:
         """The outcome in a few words."""
         plies = "1 ply" if solution.plies == 1 else f"{solution.plies} plies"
         return (
@@ -82,7 +82,7 @@ class TableSolver:
             else f"{solution.winner} wins in {plies}"
         )
 
-    def _verdict(self, root: Position, solution: Solution) -> str:
+    def _verdict(self, root: Position, solution: TablePosition) -> str:
         """Who wins, in a sentence."""
         if root.terminated:
             return f"The game is over; winner: {solution.winner}."
@@ -96,7 +96,7 @@ class TableSolver:
             f"cap then pays the {paid}."
         )
 
-    def show(self, console: Console, root: Position, solution: Solution) -> None:
+    def show(self, console: Console, root: Position, solution: TablePosition) -> None:
         """The board, the verdict, the moves and the numbers of the whole table."""
         console.print(Text.from_ansi(to_ansi(self._game, root, legal=True)))
         console.print(f"\n[bold]{self._verdict(root, solution)}[/]\n")
@@ -107,7 +107,7 @@ class TableSolver:
 
     def _perfect_line(self, position: Position) -> list[str]:
         game, agent, rng, line = self._game, PerfectAgent(), np.random.default_rng(self._seed), []
-        while not (position.terminated or game.is_truncated(position)):
+        while not game.is_over_one(position):
             (action,) = agent.act(game, stack([position]), rng).tolist()
             line.append(game.action_name(action, position))
             position = game.next(position, action)
@@ -133,7 +133,7 @@ def _winner(game: Game, position: Position, value: int) -> str | None:
     return game.roles[position.to_move if value > 0 else 1 - position.to_move]
 
 
-def _moves_table(moves: list[MoveValue]) -> Table:
+def _moves_table(moves: list[TableMove]) -> Table:
     table = Table(title="Moves", caption="mistakes: the share of replies that give the result away")
     table.add_column("move")
     table.add_column("winner")

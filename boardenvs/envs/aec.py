@@ -10,6 +10,7 @@ from pettingzoo import AECEnv
 from boardenvs.envs.core import BoardEnv, RenderMode, ResetNeededError, Reward
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import illegal_action
+from boardenvs.utils.checks import unknown
 
 OnIllegal: TypeAlias = Literal["raise", "forfeit"]
 
@@ -88,9 +89,15 @@ class BoardAECEnv(BoardEnv, AECEnv):
             self.render()
 
     def observe(self, agent: str) -> dict[str, Any]:
-        """What `agent` sees: "observation" (8, 8, C) and "action_mask" (A,), both int8."""
+        """What `agent` sees: "observation" (8, 8, C) and "action_mask" (A,), both int8.
+
+        ValueError for an agent that does not play.
+        """
         position = self._position
-        role = self.possible_agents.index(agent)
+        try:
+            role = self.possible_agents.index(agent)
+        except ValueError:
+            raise ValueError(unknown("agent", agent, self.possible_agents)) from None
         if self.is_over or role != position.to_move:
             return self._view(role, (0,) * len(position.legal_bits))
         return self._view(role, position.legal_bits)

@@ -115,6 +115,8 @@ class BoardEnv:
 
     def _start(self, options: Mapping[str, Any] | None) -> None:
         """Set the board up, at `options["position"]` where that is given."""
+        if options is not None and not isinstance(options, Mapping):
+            raise TypeError(f'options is {options!r}: it must be a dict, {{"position": ...}}')
         for name in options or ():
             if name != "position":
                 # Not an error: PettingZoo's api_test demands that strange options do no harm.

@@ -55,8 +55,8 @@ class BoardParallelEnv(BoardEnv, ParallelEnv):
     ]:
         """Play one action of each agent; observations, rewards, terminations, truncations, infos.
 
-        Raises ValueError where an agent's action is missing, and otherwise what
-        `BoardAECEnv.step` raises.
+        Raises TypeError for what is no dict, ValueError where an agent's action is missing, and
+        otherwise what `BoardAECEnv.step` raises.
         """
         if not self.agents:
             raise ResetNeededError("the game is over and no agent is left: call reset()")
@@ -91,6 +91,8 @@ class BoardParallelEnv(BoardEnv, ParallelEnv):
 
     def _chosen(self, actions: Mapping[str, Any]) -> list[int]:
         """The actions by role, checked for being actions at all."""
+        if not isinstance(actions, Mapping):
+            raise TypeError(f"actions are {actions!r}: they must be a dict, one action an agent")
         for agent in actions:
             if agent not in self.possible_agents:
                 raise ValueError(unknown("agent", agent, self.possible_agents))

@@ -11,11 +11,20 @@ its loss: its last move gets reward 0 and -1 times the value of the winner's mov
 
 Against an opponent, played inside, every state is the learner's, and gamma is positive as usual.
 
+Boards of both kinds may stand side by side; then each has its own gamma, which SB3 takes as an
+array:
+
+    groups = [BoardGroup(384), BoardGroup(64, "greedy"), BoardGroup(64, my_function, seat="black")]
+    env = BoardVecEnv(boardenvs.games.make("othello"), groups=groups, symmetries=True)
+    model = MaskablePPO("MlpPolicy", env)
+    model.rollout_buffer.gamma = env.discounts
+
 This is the only module of boardenvs that needs stable-baselines3.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,106 +32,148 @@ from gymnasium import spaces
 from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
 
-from boardenvs.agents import Agent
-from boardenvs.envs.batch import Batch
+from boardenvs.envs.batch import StepResult
+from boardenvs.envs.groups import BoardGroup, EndedGames, GroupedBoards
+from boardenvs.envs.opponent import Opponent
 from boardenvs.game.contract import Game
-from boardenvs.game.errors import IllegalActionError
-from boardenvs.game.state import BoolArray, Int8Array, IntArray, State, take
+from boardenvs.game.state import BoolArray, FloatArray, Int8Array, IntArray, State
 
 # The infos of every game that goes on: one object, so that a step makes none.
 _NO_INFO: dict[str, Any] = {}
 
 
 class BoardVecEnv(VecEnv):
-    """`num_envs` games of `game`: every step is a ply of whoever is to move or, with `opponent` (an
-    agent or its specification), of the learner's `seat` and the opponent's reply.
+    """`num_envs` games of `game`: every step is a ply of whoever is to move or, with `opponent`, of
+    the learner's `seat` and the opponent's reply. `groups` of boards, each with an opponent and a
+    seat of its own or none, take the place of `num_envs`, `opponent` and `seat`.
 
     Observations are (B, 8, 8, C) int8 of 0 and 1, rewards (B,) float32: +1, 0 or -1 for the mover,
     or the learner, where its step ended the game, else 0. A game that ended is replaced within the
     step by a new one, and its `infos` row holds `terminal_observation`, `plies` (its length) and
-    `truncated`.
+    `truncated`; without `final_infos` it is as empty as all others, which saves the making.
 
     `env_method("action_masks")` returns a list of one (B, A) bool array: all boards at once.
+    `discounts` (B,) is the gamma of each board.
 
-    `seat`, `random_plies` and `starts` are those of `Batch`. Raises ValueError for arguments that
-    make no sense, and IllegalActionError from a step with an illegal action.
+    `opponent`, `seat`, `random_plies` and `starts` are those of `Batch`, `symmetries` and `threads`
+    those of `GroupedBoards`. Raises ValueError or TypeError for arguments that make no sense, and
+    IllegalActionError from a step with an illegal action, which then plays nothing.
     """
 
     def __init__(
         self,
         game: Game,
-        num_envs: int,
+        num_envs: int | None = None,
         *,
-        opponent: Agent | str | None = None,
+        opponent: Opponent | None = None,
         seat: str = "random",
+        groups: Sequence[BoardGroup] | None = None,
         random_plies: tuple[int, int] = (0, 0),
         starts: State | None = None,
+        symmetries: bool = False,
+        threads: int = 1,
+        final_infos: bool = True,
         seed: int | None = None,
     ) -> None:
+        if groups is None:
+            if num_envs is None:
+                raise ValueError("there are no boards: give num_envs or groups")
+            groups = [BoardGroup(num_envs, opponent, seat)]
+        elif num_envs is not None or opponent is not None:
+            raise ValueError("groups have boards and opponents of their own: leave out the others")
         self.game = game
-        self.batch = Batch(
+        self.boards = GroupedBoards(
             game,
-            num_envs,
-            opponent=opponent,
-            seat=seat,
+            groups,
             random_plies=random_plies,
             starts=starts,
+            symmetries=symmetries,
+            threads=threads,
+            seed=seed,
         )
-        if seed is not None:
-            self.batch.seed(seed)
+        self._final_infos = final_infos
         observation_space = spaces.Box(0, 1, game.observation_shape, np.int8)
-        super().__init__(num_envs, observation_space, spaces.Discrete(game.num_actions))
-        self.batch.restart()
+        action_space = spaces.Discrete(game.num_actions)
+        super().__init__(self.boards.size, observation_space, action_space)
 
     @property
     def state(self) -> State:
         """The positions on the boards; do not modify them."""
-        return self.batch.state
+        return self.boards.state
+
+    @property
+    def discounts(self) -> FloatArray:
+        """The factor of the next state's value on each board, (B,): -1 in self-play, else 1."""
+        return self.boards.discounts
 
     def action_masks(self) -> BoolArray:
-        """The legal actions of every board, (B, A) bool."""
-        return self.game.legal(self.batch.state)
+        """The legal actions of every board as the policy sees it, (B, A) bool."""
+        return self.game.legal(self.boards.seen)
 
     def reset(self) -> Int8Array:
         """New games everywhere; after `seed` they are determined by it."""
-        if self._seeds[0] is not None:
-            self.batch.seed([seed or 0 for seed in self._seeds])
+        seeds = [seed for seed in self._seeds if seed is not None]
+        if seeds:
+            self.boards.seed(seeds)
         self._reset_seeds()
         self._reset_options()
-        self.batch.restart()
-        return self.game.observe(self.batch.state)
+        self.boards.restart()
+        return self.game.observe(self.boards.seen)
 
     def step_async(self, actions: IntArray) -> None:
-        self._actions = np.asarray(actions)
+        self._actions = actions
 
     def step_wait(self) -> VecEnvStepReturn:
-        game, batch = self.game, self.batch
-        before = batch.state
-        plies = batch.step(self._actions)
-        if plies.illegal.any():
-            batch.state = before  # refused as a whole
-            self._raise_illegal(before, int(np.argmax(plies.illegal)))
-        dones = plies.terminated | plies.truncated
-        infos: list[dict[str, Any]] = [_NO_INFO] * self.num_envs
-        ended = np.flatnonzero(dones)
-        if ended.size:
-            final = take(batch.state, ended)
-            for row, info in zip(ended.tolist(), _final_infos(game, final), strict=True):
-                infos[row] = info
-            batch.restart(ended)
-        return game.observe(batch.state), plies.rewards.astype(np.float32), dones, infos
+        result = self.boards.step(self._actions)
+        infos = [_NO_INFO] * self.num_envs
+        if self._final_infos and result.ended.size:
+            self._tell_the_end(result, infos)
+        return (
+            self.game.observe(self.boards.seen),
+            result.rewards.astype(np.float32),
+            result.terminated | result.truncated,
+            infos,
+        )
+
+    def _tell_the_end(self, result: StepResult, infos: list[dict[str, Any]]) -> None:
+        """The infos of games that ended.
+
+        A game that reached its cap on plies is paid out by its position like any other, and the
+        observation counts the plies down to the cap: the cap is part of the game that is learnt. So
+        "TimeLimit.truncated", on which SB3 adds the value of the game that would have followed, is
+        left out, and the fact is told as "truncated".
+        """
+        columns = (
+            result.ended.tolist(),
+            self.game.observe(self.boards.seen_at_the_end(result)),
+            result.final.ply.tolist(),
+            result.truncated[result.ended].tolist(),
+        )
+        for row, observation, plies, truncated in zip(*columns, strict=True):
+            infos[row] = {
+                "terminal_observation": observation,
+                "plies": plies,
+                "truncated": truncated,
+            }
+
+    def take_ended(self) -> dict[str, EndedGames]:
+        """What became of the games that ended since the last call, by the groups' names."""
+        return self.boards.take_ended()
 
     def close(self) -> None:
-        """Nothing to close."""
+        """Let go of the threads."""
+        self.boards.close()
 
     def snapshot(self) -> dict[str, Any]:
-        """All that the games to come depend on, as arrays and plain values; see `restore`."""
-        return self.batch.snapshot()
+        """All that the games to come depend on but the opponents, as arrays and plain values; see
+        `restore`.
+        """
+        return self.boards.snapshot()
 
     def restore(self, snapshot: dict[str, Any]) -> Int8Array:
         """Go on from a `snapshot` of an environment made alike; returns the observation."""
-        self.batch.restore(snapshot)
-        return self.game.observe(self.batch.state)
+        self.boards.restore(snapshot)
+        return self.game.observe(self.boards.seen)
 
     # ---- the rest of SB3's interface, which thinks in lists of environments ----------------
 
@@ -142,27 +193,3 @@ class BoardVecEnv(VecEnv):
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: VecEnvIndices = None) -> list[bool]:
         return [False] * len(list(self._get_indices(indices)))
-
-    def _raise_illegal(self, state: State, row: int) -> None:
-        legal = np.flatnonzero(self.game.legal(take(state, slice(row, row + 1)))[0])
-        raise IllegalActionError(
-            f"action {self._actions[row]} is not legal on board {row}; legal: {legal.tolist()}. "
-            "Pass the masks of env_method('action_masks') to the policy"
-        )
-
-
-def _final_infos(game: Game, final: State) -> list[dict[str, Any]]:
-    """The infos of games that ended.
-
-    A game that reached its cap on plies is paid out by its position like any other, and the
-    observation counts the plies down to the cap: the cap is part of the game that is learnt. So
-    "TimeLimit.truncated", on which SB3 adds the value of the game that would have followed, is
-    left out, and the fact is told as "truncated".
-    """
-    columns = zip(
-        game.observe(final), final.ply.tolist(), game.truncated(final).tolist(), strict=True
-    )
-    return [
-        {"terminal_observation": observation, "plies": plies, "truncated": truncated}
-        for observation, plies, truncated in columns
-    ]

@@ -7,10 +7,11 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from boardenvs.agents import Agent, make_agent
+from boardenvs.agents import agent_for
 from boardenvs.envs.aec import BoardAECEnv
-from boardenvs.envs.batch import check_seat
 from boardenvs.envs.core import RenderMode, Reward
+from boardenvs.envs.opponent import Opponent, choose
+from boardenvs.envs.seats import check_seat
 from boardenvs.game.contract import Game
 from boardenvs.game.state import Int8Array, stack
 
@@ -18,11 +19,13 @@ from boardenvs.game.state import Int8Array, stack
 class BoardSingleEnv(gymnasium.Env[Int8Array, np.int64]):
     """The learner's plies are steps; the opponent's are played inside, the opening one by `reset`.
 
-    `seat` is the learner's role, or "random" (drawn by `reset` from its seed) or "alternating".
-    The observation is (8, 8, C) int8 and `info["action_mask"]` (A,) int8; `action_masks()` gives
-    the mask to sb3-contrib. An illegal action loses the game: -1.
+    `opponent` is whatever `Batch` takes. `seat` is the learner's role, or "random" (drawn by
+    `reset` from its seed) or "alternating". The observation is (8, 8, C) int8 and
+    `info["action_mask"]` (A,) int8; `action_masks()` gives the mask to sb3-contrib. An illegal
+    action loses the game: -1.
 
-    Raises ValueError for an unknown opponent, seat, reward or render mode.
+    Raises ValueError or TypeError for an opponent that is none or cannot play the game, and
+    ValueError for an unknown seat, reward or render mode.
     """
 
     metadata = {"render_modes": ["human", "ansi", "rgb_array"], "render_fps": 2}  # noqa: RUF012
@@ -32,7 +35,7 @@ class BoardSingleEnv(gymnasium.Env[Int8Array, np.int64]):
         game: Game,
         *,
         name: str,
-        opponent: Agent | str = "random",
+        opponent: Opponent = "random",
         seat: str = "random",
         reward: Reward = "zero_sum",
         render_mode: RenderMode | None = None,
@@ -41,7 +44,7 @@ class BoardSingleEnv(gymnasium.Env[Int8Array, np.int64]):
         self.board = BoardAECEnv(
             game, name=name, on_illegal="forfeit", reward=reward, render_mode=render_mode
         )
-        self.opponent = make_agent(opponent) if isinstance(opponent, str) else opponent
+        self.opponent = agent_for(game, opponent)
         self.seat = seat
         self.render_mode = render_mode
         first = game.roles[0]
@@ -106,7 +109,7 @@ class BoardSingleEnv(gymnasium.Env[Int8Array, np.int64]):
         board = self.board
         if board.agent_selection != self._role and not board.is_over:
             state = stack([board.position])
-            board.step(self.opponent.act(board.game, state, self.np_random)[0])
+            board.step(choose(self.opponent, board.game, state, self.np_random)[0])
 
     def _seen(self) -> tuple[Int8Array, dict[str, Any]]:
         view = self.board.observe(self._role)

@@ -11,11 +11,11 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from boardenvs.agents import Agent
-from boardenvs.envs.batch import Batch, Plies
+from boardenvs.envs.batch import Batch, StepResult
 from boardenvs.envs.core import Reward
-from boardenvs.game.contract import Game
-from boardenvs.game.state import BoolArray, FloatArray, Int8Array, IntArray, take
+from boardenvs.envs.opponent import Opponent
+from boardenvs.game.contract import DRAW, Game
+from boardenvs.game.state import BoolArray, FloatArray, Int8Array, IntArray
 from boardenvs.utils.checks import check_name, unknown
 
 
@@ -23,9 +23,9 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
     """`num_envs` games at once. Observations are (B, 8, 8, C) int8, actions (B,) integers.
 
     Without an `opponent` every step is one ply of whoever is to move, and the reward is the
-    mover's. With one (an agent or its specification) every step is a ply of the learner's `seat`
-    (a role, "random" for each game or "alternating") and the opponent's reply, and the reward is
-    the learner's; a learner without a move has noop to play, like everybody.
+    mover's. With one (whatever `Batch` takes) every step is a ply of the learner's `seat` (a role,
+    "random" for each game or "alternating") and the opponent's reply, and the reward is the
+    learner's; a learner without a move has noop to play, like everybody.
 
     `infos["action_mask"]` (B, A) bool marks the legal actions of the observation's side, none
     where the game is over; `infos["to_move"]` (B,) int8 is that side as index of `game.roles`. An
@@ -47,7 +47,7 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
         num_envs: int = 1,
         *,
         name: str,
-        opponent: Agent | str | None = None,
+        opponent: Opponent | None = None,
         seat: str = "random",
         reward: Reward = "zero_sum",
         random_plies: tuple[int, int] = (0, 0),
@@ -57,21 +57,22 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
         check_name("reward", reward, get_args(Reward))
         self.game = game
         self.num_envs = num_envs
+        self.reward = reward
+        self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.batch = Batch(
             game,
             num_envs,
             opponent=opponent,
             seat=seat,
             random_plies=random_plies,
-            goal_rewards=reward == "goal",
+            autoreset=self.autoreset_mode,
         )
-        self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = {"name": name, "autoreset_mode": self.autoreset_mode, "render_modes": []}
         self.single_observation_space = spaces.Box(0, 1, game.observation_shape, np.int8)
         self.single_action_space = spaces.Discrete(game.num_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._over: BoolArray | None = None  # games that wait for their reset
+        self._begun = False
         self._planes: Int8Array | None = None
         self._mask: BoolArray | None = None
         if not copy:
@@ -96,7 +97,7 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
             self.batch.seed(seed)
         mask = (options or {}).get("reset_mask")
         if mask is None:
-            self._over = np.zeros(self.num_envs, np.bool_)
+            self._begun = True
             self.batch.restart()
         else:
             if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
@@ -106,9 +107,8 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
                     f"reset_mask has shape {mask.shape} and {mask.sum()} rows set: it must have "
                     f"shape ({self.num_envs},) and one or more"
                 )
-            if self._over is None:
+            if not self._begun:
                 raise ResetNeeded("call reset() without a mask first")
-            self._over = self._over & ~mask
             self.batch.restart(np.flatnonzero(mask))
         return self._observe(), self._infos()
 
@@ -116,42 +116,33 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
         self, actions: IntArray
     ) -> tuple[Int8Array, FloatArray, BoolArray, BoolArray, dict[str, Any]]:
         """One action in each game: observations, rewards, terminations, truncations, infos."""
-        if self._over is None:
+        batch = self.batch
+        if not self._begun:
             raise ResetNeeded("call reset() before the first step")
-        waiting = self._over if self._over.any() else None
-        if waiting is not None and self.autoreset_mode is AutoresetMode.DISABLED:
+        if self.autoreset_mode is AutoresetMode.DISABLED and batch.waiting.any():
             raise ResetNeeded(
-                f"{waiting.sum()} games are over: reset them with "
+                f"{batch.waiting.sum()} games are over: reset them with "
                 'reset(options={"reset_mask": terminated | truncated})'
             )
-        plies = self.batch.step(actions, skip=waiting)
-        over = plies.terminated | plies.truncated
-        final: dict[str, Any] = {}
-        if self.autoreset_mode is AutoresetMode.SAME_STEP:
-            if over.any():
-                final = self._final(over, plies)
-                self.batch.restart(np.flatnonzero(over))
-        else:
-            if waiting is not None:
-                self.batch.restart(np.flatnonzero(waiting))
-            self._over = over
+        result = batch.step(actions)
         infos = self._infos()
-        if plies.illegal.any():
-            infos |= {"illegal_action": plies.illegal, "_illegal_action": plies.illegal | True}
-        infos.update(final)
+        if result.illegal.any():
+            infos |= {"illegal_action": result.illegal, "_illegal_action": result.illegal | True}
+        if self.autoreset_mode is AutoresetMode.SAME_STEP and result.ended.size:
+            infos |= self._final(result)
         return (
             self._observe(),
-            plies.rewards,
-            plies.terminated,
-            plies.truncated,
+            self._paid(result),
+            result.terminated,
+            result.truncated,
             infos,
         )
 
     def action_masks(self) -> BoolArray:
         """The legal actions of every game, (B, A) bool; see `infos["action_mask"]`."""
         mask = self.game.legal(self.batch.state, out=self._mask)
-        if self._over is not None and self._over.any():
-            mask[self._over] = False
+        if self.batch.waiting.any():
+            mask[self.batch.waiting] = False
         return mask
 
     def _observe(self) -> Int8Array:
@@ -166,10 +157,18 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
             "_to_move": everywhere,
         }
 
-    def _final(self, over: BoolArray, plies: Plies) -> dict[str, Any]:
+    def _paid(self, result: StepResult) -> FloatArray:
+        """The rewards on the scale that was asked for."""
+        rewards = result.rewards
+        if self.reward == "goal":
+            paid = result.ended[~result.illegal[result.ended]]
+            rewards[paid] = DRAW + DRAW * rewards[paid]
+        return rewards
+
+    def _final(self, result: StepResult) -> dict[str, Any]:
         """The infos of games that ended in this step, as Gymnasium's SAME_STEP lays them out."""
-        rows = np.flatnonzero(over)
-        last = take(self.batch.state, rows)
+        rows, last = result.ended, result.final
+        over = result.terminated | result.truncated
         observations = np.full(self.num_envs, None, object)
         for row, observation in zip(rows.tolist(), self.game.observe(last), strict=True):
             observations[row] = observation
@@ -178,8 +177,8 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
         to_move = np.zeros(self.num_envs, np.int8)
         to_move[rows] = last.to_move
         info = {"plies": plies_played, "_plies": over, "to_move": to_move, "_to_move": over}
-        if plies.illegal.any():
-            info |= {"illegal_action": plies.illegal, "_illegal_action": over}
+        if result.illegal.any():
+            info |= {"illegal_action": result.illegal, "_illegal_action": over}
         return {
             "final_obs": observations,
             "_final_obs": over,

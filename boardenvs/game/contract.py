@@ -40,6 +40,7 @@ from boardenvs.kernel import ALL, Bits
 from boardenvs.utils.checks import is_whole
 
 WIN, DRAW, LOSS = 100.0, 50.0, 0.0
+MAX_PLY = 1 << 30  # of a position to start from: batches count plies in 32 bits
 MAX_VALUE = 100_000  # heuristics stay below
 ILLEGAL_ACTION_REWARD = -1.0  # of an offender whose game ends with it, under either scale
 
@@ -76,6 +77,16 @@ class Game(ABC):
     def symmetries(self) -> tuple[Symmetry, ...]:
         """Those that leave the rules unchanged; the identity is always among them."""
         return (IDENTITY,)
+
+    def __init_subclass__(cls) -> None:
+        """ValueError where the roles cannot be told apart by their first letters, as texts do."""
+        super().__init_subclass__()
+        letters = [role[:1] for role in cls.__dict__.get("roles", "ab")]
+        if len(set(letters)) < 2 or not all("a" <= letter <= "z" for letter in letters):
+            raise ValueError(
+                f"the roles of {cls.__name__} are {cls.roles}: they must be two words that begin "
+                "with different small letters"
+            )
 
     # ---- the rules -------------------------------------------------------------------------
 
@@ -209,8 +220,8 @@ class Game(ABC):
             raise PositionError(f"{squares} are not two disjoint sets of squares (64-bit words)")
         if not is_whole(to_move, 0, 1):
             raise PositionError(f"to_move is {to_move!r}: it must be 0 or 1, an index of roles")
-        if not is_whole(ply, 0, (1 << 31) - 1):
-            raise PositionError(f"ply is {ply!r}: it must be 0 or more, and less than 2**31")
+        if not is_whole(ply, 0, MAX_PLY):
+            raise PositionError(f"ply is {ply!r}: it must be 0 or more, and at most 2**30")
         on_holes = (squares[0] | squares[1]) & self.holes
         if on_holes:
             names = ", ".join(bitboard.square_name(s) for s in bitboard.squares_of(on_holes))

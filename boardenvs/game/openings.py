@@ -95,7 +95,7 @@ def _draw(game: Game, count: int, plies: tuple[int, int], rng: np.random.Generat
     line = Openings(game.init(count), np.full((count, high), -1, np.int16))
     parts = []
     for ply in range(high + 1):
-        live: BoolArray = ~(line.state.terminated | game.truncated(line.state))
+        live = ~game.is_over(line.state)
         parts.append(_select(line, live & (length == ply)))
         going = live & (length > ply)
         (state, actions), length = _select(line, going), length[going]

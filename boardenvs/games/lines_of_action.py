@@ -38,7 +38,7 @@ from boardenvs.board.bitboard import (
 )
 from boardenvs.board.bitslice import countdown, line_counts
 from boardenvs.board.symmetry import ALL_EIGHT, Symmetry
-from boardenvs.game.contract import Game
+from boardenvs.game.contract import MAX_PLY, Game
 from boardenvs.game.errors import PositionError
 from boardenvs.game.look import BLACK, WHITE, Look
 from boardenvs.game.notation import Moving
@@ -98,8 +98,10 @@ class LinesOfAction(Game):
 
     def __post_init__(self) -> None:
         check_name("rules", self.rules, _BLACK)
-        if not is_whole(self.max_steps, 1):
-            raise ValueError(f"max_steps is {self.max_steps!r}: it must be 1 or more, and whole")
+        if not is_whole(self.max_steps, 1, MAX_PLY):
+            raise ValueError(
+                f"max_steps is {self.max_steps!r}: it must be 1 or more, at most 2**30, and whole"
+            )
 
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:

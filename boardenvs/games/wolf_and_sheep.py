@@ -33,7 +33,7 @@ from boardenvs.board.bitboard import (
 )
 from boardenvs.board.bitslice import countdown
 from boardenvs.board.symmetry import IDENTITY, MIRROR, Symmetry
-from boardenvs.game.contract import Game
+from boardenvs.game.contract import MAX_PLY, Game
 from boardenvs.game.errors import PositionError
 from boardenvs.game.notation import Moving
 from boardenvs.games.wolf_and_sheep_look import LOOK
@@ -81,9 +81,10 @@ class WolfAndSheep(Game):
 
     def __post_init__(self) -> None:
         check_name("rules", self.rules, STEPS)
-        if self.max_plies is not None and not is_whole(self.max_plies, 1):
+        if self.max_plies is not None and not is_whole(self.max_plies, 1, MAX_PLY):
             raise ValueError(
-                f"max_plies is {self.max_plies!r}: it must be 1 or more, or None, and whole"
+                f"max_plies is {self.max_plies!r}: it must be 1 or more, or None, at most 2**30, "
+                "and whole"
             )
 
     @property

@@ -10,9 +10,10 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from boardenvs.kernel.arrays import ArrayProgram
-from boardenvs.kernel.scalar import compile_scalar
-from boardenvs.kernel.trace import Program, trace
+from boardenvs.kernel.numba_writer import NumbaProgram, compile_numba
+from boardenvs.kernel.numpy_writer import NumpyProgram
+from boardenvs.kernel.python_writer import compile_python
+from boardenvs.kernel.trace import Program, Target, trace
 from boardenvs.utils.checks import unknown
 
 Backend: TypeAlias = Literal["numpy", "numba"]
@@ -30,7 +31,7 @@ def set_backend(name: str | None) -> None:
     are the same. ValueError for another name, ImportError where numba is asked for and missing.
     """
     global _chosen
-    _chosen = None if name is None else _checked(name, "backend")
+    _chosen = None if name is None else check_backend(name)
 
 
 def get_backend() -> Backend:
@@ -38,11 +39,12 @@ def get_backend() -> Backend:
     global _chosen
     if _chosen is None:
         name = os.environ.get(VARIABLE) or ("numba" if find_spec("numba") else "numpy")
-        _chosen = _checked(name, f"{VARIABLE}")
+        _chosen = check_backend(name, VARIABLE)
     return _chosen
 
 
-def _checked(name: str, what: str) -> Backend:
+def check_backend(name: str, what: str = "backend") -> Backend:
+    """The backend of this name, which `what` gave; errors as `set_backend`."""
     if name not in get_args(Backend):
         raise ValueError(unknown(what, name, get_args(Backend)))
     if name == "numba" and not find_spec("numba"):
@@ -58,9 +60,9 @@ class Kernel:
     """
 
     def __init__(self, function: Callable[..., Any], num_inputs: int, name: str) -> None:
+        self.name = name
         self._function = function
         self._num_inputs = num_inputs
-        self._name = name
         self._one: dict[Backend | None, Callable[..., tuple[int, ...]]] = {}
         self._batch: dict[Backend, Callable[[Sequence[Array], Sequence[Array]], None]] = {}
 
@@ -73,7 +75,7 @@ class Kernel:
         return function(*inputs)
 
     def batch(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
-        """For a batch: reads arrays (B,) and writes arrays (B,); see `arrays.ArrayProgram`."""
+        """For a batch: reads arrays (B,), writes arrays (B,); see `numpy_writer.NumpyProgram`."""
         backend = _chosen or get_backend()
         if backend not in self._batch:
             self._batch[backend] = self._compile_batch()
@@ -83,23 +85,18 @@ class Kernel:
     def num_outputs(self) -> int:
         return len(self.program().outputs)
 
-    def program(self) -> Program:
-        """The function as a straight-line program, as machine code wants it: it gains nothing from
-        the loops of the target "scalar", where a pass costs less than their jumps.
+    def program(self, target: Target = "batch") -> Program:
+        """The function as a straight-line program. Machine code for one board is made of the one
+        for a batch too: a pass of the loops in the other costs more than it saves.
         """
-        return trace(self._function, self._num_inputs, "batch")
+        return trace(self._function, self._num_inputs, target)
 
     def compile_one(self) -> Callable[..., tuple[int, ...]]:
         """The function for one board, by the backend in use."""
         if get_backend() == "numpy":
-            return compile_scalar(trace(self._function, self._num_inputs, "scalar"), self._name)
-        from boardenvs.kernel import native
-
-        return native.compile_one(self.program(), self._name)
+            return compile_python(self.program("scalar"), self.name)
+        return compile_numba(self.program(), self.name)
 
     def _compile_batch(self) -> Callable[[Sequence[Array], Sequence[Array]], None]:
-        if get_backend() == "numpy":
-            return ArrayProgram(self.program(), self._name)
-        from boardenvs.kernel import native
-
-        return native.NativeProgram(self.program(), self._name)
+        writer = NumpyProgram if get_backend() == "numpy" else NumbaProgram
+        return writer(self.program(), self.name)

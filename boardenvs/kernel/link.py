@@ -80,12 +80,13 @@ def array_for_loops(array: Array) -> Any:
 def _link_native(
     modules: list[ModuleType], rules: Mapping[str, Kernel], constants: Mapping[str, int]
 ) -> SimpleNamespace:
-    from boardenvs.kernel import native
+    from boardenvs.kernel.generated import load_source
+    from boardenvs.kernel.numba_writer import write_functions
 
     programs = {name: kernel.program() for name, kernel in rules.items()}
-    parts = [native.write_functions(programs), _NATIVE, _given(constants, _INNER)]
+    parts = [write_functions(programs), _NATIVE, _given(constants, _INNER)]
     parts += [_native(statement) for module in modules for statement in _statements(module)]
-    namespace: SimpleNamespace = native.load_source("\n".join(parts))
+    namespace: SimpleNamespace = load_source("\n".join(parts))
     return namespace
 
 

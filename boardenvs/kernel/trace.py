@@ -1,27 +1,26 @@
-"""Symbolic execution of a rule function into a straight-line program of word operations."""
+"""Tracing: a rule is run once on symbols, which write down what is done with them.
+
+The result is a straight-line program of word operations: those of the table in `operations`, and
+five that are no plain functions of words:
+
+    input          a word that the program is given; `extra` is its number
+    const          `extra`
+    lookup i       element i of the Table `extra`
+    when c, a...   the program `extra` on a..., where c is not 0, else 0
+    fill s, t      the squares of t in line with s, by steps of `extra`; see `bitboard.fill`
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import operator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from boardenvs.kernel.operations import OPERATIONS, Operand, Operation
 from boardenvs.kernel.words import ALL, Table
 
 Target = Literal["scalar", "batch"]
-
-# How the operations that are Python operators are written.
-OPERATORS = {
-    "and": "&",
-    "or": "|",
-    "xor": "^",
-    "add": "+",
-    "sub": "-",
-    "mul": "*",
-    "shl": "<<",
-    "shr": ">>",
-    "less": "<",
-}
 
 
 @dataclass(frozen=True)
@@ -33,9 +32,12 @@ class Node:
     extra: Any = None
 
 
-@dataclass
+@dataclass(eq=False)
 class Program:
-    """A traced function: nodes in order of evaluation, the first `num_inputs` being the inputs."""
+    """A traced function: nodes in order of evaluation, the first `num_inputs` being the inputs.
+
+    `str(program)` lists it.
+    """
 
     target: Target
     num_inputs: int
@@ -44,8 +46,20 @@ class Program:
     possible: list[int] = field(default_factory=list)  # the bits that each node may set
     _known: dict[Node, int] = field(default_factory=dict, repr=False)
 
+    def apply(self, name: str, *operands: Word | int) -> Word:
+        """The word of an operation of the table, or its first operand where that is the result."""
+        row, first = OPERATIONS[name], operands[0]
+        if row.is_first is not None and isinstance(first, Word):
+            known = [
+                self._operand(self.index(x)) if isinstance(x, Word) else Operand(x & ALL, x & ALL)
+                for x in operands
+            ]
+            if row.is_first(*known):
+                return first
+        return self.add(name, *(self.index(x) for x in operands))
+
     def add(self, op: str, *args: int, extra: Any = None) -> Word:
-        """The word of this operation; an operation that is already there is not repeated."""
+        """The word of this node; one that is already there is not repeated."""
         node = Node(op, args, extra)
         index = self._known.get(node)
         if index is None:
@@ -56,31 +70,27 @@ class Program:
         return Word(self, index)
 
     def index(self, value: Word | int) -> int:
+        """The node of a word of this program, or of a constant. ValueError for a foreign word."""
         if isinstance(value, Word):
             if value.program is not self:
                 raise ValueError("a word of another program: pass it to the function as argument")
             return value.index
-        return self.add("const", extra=int(value) & ALL).index
+        return self.add("const", extra=operator.index(value) & ALL).index
+
+    def _operand(self, index: int) -> Operand:
+        node = self.nodes[index]
+        return Operand(self.possible[index], node.extra if node.op == "const" else None)
 
     def _possible_bits(self, node: Node) -> int:
         """An upper bound of the bits set in the result, by which masks prove superfluous."""
-        bits = [self.possible[a] for a in node.args]
+        if node.op in OPERATIONS:
+            bits: int = OPERATIONS[node.op].bound(*map(self._operand, node.args))
+            return bits
         match node.op:
             case "const":
                 return int(node.extra)
-            case "and":
-                return bits[0] & bits[1]
-            case "or" | "xor":
-                return bits[0] | bits[1]
-            case "shl" | "shr" if self.nodes[node.args[1]].op == "const":
-                distance: int = self.nodes[node.args[1]].extra
-                return (bits[0] << distance) & ALL if node.op == "shl" else bits[0] >> distance
-            case "nonzero" | "less":
-                return 1
-            case "popcount":
-                return 127
             case "fill":
-                return bits[1]
+                return self.possible[node.args[1]]
             case _:
                 return ALL
 
@@ -94,6 +104,53 @@ class Program:
                 for arg in self.nodes[i].args:
                     alive[arg] = True
         return alive
+
+    def steps(self) -> list[int]:
+        """The nodes to compute, in order: those that live and are neither inputs nor constants."""
+        alive = self.live()
+        return [i for i, n in enumerate(self.nodes) if alive[i] and n.op not in ("input", "const")]
+
+    def size(self) -> int:
+        """The number of operations, those of sub-programs included."""
+        nodes = [self.nodes[i] for i in self.steps()]
+        inner: int = sum(n.extra.size() for n in nodes if n.op == "when")
+        return len(nodes) + inner
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        for i in self.steps():
+            node = self.nodes[i]
+            args = [self._name(a) for a in node.args]
+            line = f"t{i} = {' '.join([node.op, *args])}"
+            match node.op:
+                case "when":
+                    given = ", ".join(f"i{k} = {arg}" for k, arg in enumerate(args[1:]))
+                    yield f"t{i} = when {args[0]}, with {given}:"
+                    yield from (f"    {inner}" for inner in node.extra._lines())
+                case "lookup":
+                    yield f"{line} in a table of {len(node.extra.values)} words"
+                case "fill":
+                    yield f"{line} by {node.extra}"
+                case _:
+                    yield line
+        yield " ".join(["return", *map(self._name, self.outputs)])
+
+    def _name(self, index: int) -> str:
+        node = self.nodes[index]
+        match node.op:
+            case "input":
+                return f"i{node.extra}"
+            case "const":
+                return write_constant(node.extra)
+            case _:
+                return f"t{index}"
+
+
+def write_constant(value: int) -> str:
+    """In hexadecimal, unless both notations are the same."""
+    return hex(value) if value > 9 else str(value)
 
 
 def trace(function: Callable[..., Any], num_inputs: int, target: Target) -> Program:
@@ -111,7 +168,10 @@ def trace(function: Callable[..., Any], num_inputs: int, target: Target) -> Prog
 
 
 class Word:
-    """A symbol for an unsigned 64-bit value of the program being traced."""
+    """A symbol for an unsigned 64-bit value of the program being traced.
+
+    It has the Python operators of the table of operations; see `_add_operators`.
+    """
 
     __slots__ = ("index", "program")
 
@@ -119,77 +179,21 @@ class Word:
         self.program = program
         self.index = index
 
-    def _binary(self, op: str, other: Word | int, swap: bool = False) -> Word:
-        a, b = self.index, self.program.index(other)
-        if swap:
-            a, b = b, a
-        return self.program.add(op, a, b)
-
-    def __and__(self, other: Word | int) -> Word:
-        if isinstance(other, int) and not self.program.possible[self.index] & ~other:
-            return self
-        return self._binary("and", other)
-
-    def __or__(self, other: Word | int) -> Word:
-        return self if isinstance(other, int) and other == 0 else self._binary("or", other)
-
-    def __xor__(self, other: Word | int) -> Word:
-        return self._binary("xor", other)
-
-    def __add__(self, other: Word | int) -> Word:
-        return self._binary("add", other)
-
-    def __sub__(self, other: Word | int) -> Word:
-        return self._binary("sub", other)
-
-    def __rsub__(self, other: int) -> Word:
-        return self._binary("sub", other, swap=True)
-
-    def __mul__(self, other: Word | int) -> Word:
-        return self._binary("mul", other)
-
-    def __lshift__(self, other: Word | int) -> Word:
-        return self._binary("shl", other)
-
-    def __rlshift__(self, other: int) -> Word:
-        return self._binary("shl", other, swap=True)
-
-    def __rshift__(self, other: Word | int) -> Word:
-        return self._binary("shr", other)
-
-    __rand__ = __and__
-    __ror__ = __or__
-    __rxor__ = __xor__
-    __radd__ = __add__
-    __rmul__ = __mul__
-
-    def __invert__(self) -> Word:
-        return self.program.add("not", self.index)
-
     def __bool__(self) -> bool:
         raise TypeError("a rule must not branch on data; use kernel.when or kernel.guard")
 
-    def popcount(self) -> Word:
-        return self.program.add("popcount", self.index)
-
-    def nonzero(self) -> Word:
-        return self.program.add("nonzero", self.index)
-
-    def less(self, other: Word | int) -> Word:
-        return self._binary("less", other)
-
-    def greater(self, other: Word | int) -> Word:
-        return self._binary("less", other, swap=True)
-
     def lookup(self, table: Table) -> Word:
+        """See `words.Table`."""
         return self.program.add("lookup", self.index, extra=table)
 
     def when(self, function: Callable[..., Any], args: Sequence[Word | int]) -> Word:
+        """See `words.when`."""
         sub = trace(function, len(args), self.program.target)
         indices = [self.program.index(a) for a in args]
-        return self.program.add("when", self.index, *indices, extra=_Sub(sub))
+        return self.program.add("when", self.index, *indices, extra=sub)
 
     def guard(self, function: Callable[..., Any], args: Sequence[Word | int]) -> Word:
+        """See `words.guard`."""
         if self.program.target == "scalar":
             return self.when(function, (self, *args))
         result: Word = function(self, *args)
@@ -200,10 +204,20 @@ class Word:
         return self.program.add("fill", self.index, through.index, extra=shift)
 
 
-class _Sub:
-    """A sub-program as a node's `extra`: equal only to itself, so that Node stays hashable."""
+def _add_operators(row: Operation) -> None:
+    """Give Word the Python operator of an operation, with the word on either side."""
 
-    __slots__ = ("program",)
+    def method(self: Word, *other: Word | int) -> Word:
+        return self.program.apply(row.name, self, *other)
 
-    def __init__(self, program: Program) -> None:
-        self.program = program
+    def reflected(self: Word, other: int) -> Word:
+        return self.program.apply(row.name, other, self)
+
+    setattr(Word, f"__{row.method}__", method)
+    if row.operands == 2:
+        setattr(Word, f"__r{row.method}__", method if row.commutes else reflected)
+
+
+for _row in OPERATIONS.values():
+    if _row.method:
+        _add_operators(_row)

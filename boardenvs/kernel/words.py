@@ -1,4 +1,4 @@
-"""Operations on words beyond Python's operators; each takes an int, a uint64 array or a symbol.
+"""Words, and what rules say of them beyond the operations on words (see `operations`).
 
 A word is an unsigned 64-bit value. On ints and in traced programs a flag is the word 0 or 1.
 Arithmetic is modulo 2**64; code that is to run directly on ints must AND after every left shift,
@@ -17,33 +17,6 @@ import numpy as np
 Bits: TypeAlias = Any
 
 ALL = (1 << 64) - 1
-
-
-def popcount(x: Bits) -> Bits:
-    """Number of set bits."""
-    if isinstance(x, int):
-        return x.bit_count()
-    if isinstance(x, np.ndarray):
-        return np.bitwise_count(x).astype(np.uint64)
-    return x.popcount()
-
-
-def nonzero(x: Bits) -> Bits:
-    """The flag 1 where any bit is set, else 0."""
-    if isinstance(x, int):
-        return int(x != 0)
-    if isinstance(x, np.ndarray):
-        return (x != 0).astype(np.uint64)
-    return x.nonzero()
-
-
-def less(a: Bits, b: Bits) -> Bits:
-    """The flag 1 where a < b, both unsigned, else 0."""
-    if isinstance(a, int) and isinstance(b, int):
-        return int(a < b)
-    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
-        return np.asarray(a < b).astype(np.uint64)
-    return a.less(b) if not isinstance(a, int) else b.greater(a)
 
 
 def spread(flag: Bits) -> Bits:

@@ -13,7 +13,7 @@ from boardenvs.game.state import BoolArray, IntArray, Position, State, put, stac
 from boardenvs.records.record import Record, replay
 
 
-class Played(NamedTuple):
+class Replayed(NamedTuple):
     """Where B games got to. The legal plies alone count; see `play`."""
 
     final: State  # (B,) rows
@@ -23,7 +23,7 @@ class Played(NamedTuple):
 
 def play(
     game: Game, starts: State, given: Sequence[Sequence[int]], *, insert_passes: bool = False
-) -> Played:
+) -> Replayed:
     """Play the given actions of each game up to its end or to the first that is not legal.
 
     `insert_passes` plays a noop wherever it is legal before the given action.
@@ -49,7 +49,7 @@ def play(
         played.append((rows, actions))
         at[rows] += ~passes[legal]
         rows = rows[at[rows] < lengths[rows]]
-    return Played(final, _by_game(len(given), played), lengths - at)
+    return Replayed(final, _by_game(len(given), played), lengths - at)
 
 
 def _by_game(count: int, plies: list[tuple[IntArray, IntArray]]) -> list[tuple[int, ...]]:

@@ -43,7 +43,7 @@ def make_record(
     """
     record = Record(game, tuple(actions), start, None, players, info or {})
     last = replay(record)[-1]
-    goal = game.result(last) if is_over(game, last) else None
+    goal = game.result(last) if game.is_over_one(last) else None
     return Record(game, record.actions, start, goal, players, record.info)
 
 
@@ -69,11 +69,6 @@ def positions(record: Record) -> Iterator[Position]:
             raise illegal_action(game, position, action)
         position = game.next(position, action)
         yield position
-
-
-def is_over(game: Game, position: Position) -> bool:
-    """Whether the game is decided here, by its rules or by its cap on plies."""
-    return position.terminated or game.is_truncated(position)
 
 
 def names(record: Record) -> list[str]:

@@ -14,17 +14,18 @@ from boardenvs.game.state import IntArray, Position
 from boardenvs.records.record import Record, make_record
 
 if TYPE_CHECKING:
-    from boardenvs.arena.match import MatchResult
+    from boardenvs.arena.playing.match import MatchResult
 
 
 def record_match(game: Game, match: MatchResult, players: tuple[str, str]) -> list[Record]:
-    """The games of a match between these players, played by `play_match(..., record=True)`.
+    """The games of a match between these players, as `play_match` returns it.
 
     Each opening's two games follow one another; info has the `opening`'s number, from 1, and the
-    player who forfeited as `forfeit`. ValueError where the match was played without `record`.
+    player who forfeited as `forfeit`. ValueError where the match has no actions, since it was read
+    from a journal.
     """
     if match.actions is None:
-        raise ValueError("the match has no actions: play it with record=True")
+        raise ValueError("the match has no actions: a journal does not keep them")
     found = []
     for opening in range(match.scores.shape[1]):
         for seat in (0, 1):  # the first player's role

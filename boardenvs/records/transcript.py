@@ -1,9 +1,9 @@
 """Records as plain moves, one game a line.
 
 Othello is written as in tournaments, `f5d6c3d3c4`: rows are counted from the top and passes are
-left out. Games of moving pieces have their own notation, `b1-b3 a3-c3`, with spaces and passes.
-Upper case, spaces, commas and the numbers of moves ("1.", "2)") are read and not written. Lines
-that are empty or begin with "#" are skipped. Players, results and starts of their own are not kept.
+left out. Other games have their own notation, `b1-b3 a3-c3`, with spaces and passes. Capitals,
+spaces, commas and the numbers of moves ("1.", "2)") are read and not written. Lines that are empty
+or begin with "#" are skipped. Players, results and starts of their own are not kept.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from boardenvs.records.record import Record, names, parse_names
 from boardenvs.records.tournament import from_moves, to_moves, turned
 from boardenvs.utils.files import replacing
 
+# Captures are often written with an x, "b1xb3"; most rules know them without.
+_CAPTURE = re.compile(r"(?<=[a-h][1-8])x(?=[a-h][1-8])")
 _NUMBERS = re.compile(r"\b\d+\s*[.)]+")
 
 
@@ -30,7 +32,7 @@ def parse_transcripts(game: Game, lines: Iterable[str]) -> list[Record]:
     """
     found = []
     for number, line in enumerate(lines, start=1):
-        text = _NUMBERS.sub(" ", line).replace(",", " ").strip().lower()
+        text = _NUMBERS.sub(" ", line).replace(",", " ").strip()
         if not text or line.lstrip().startswith("#"):
             continue
         try:
@@ -66,7 +68,7 @@ def write_transcripts(path: Path, records: Iterable[Record]) -> None:
 
 def _squares(text: str) -> list[int]:
     """The discs placed, in our frame."""
-    words = list(_words(text.replace(PASS, " ")))
+    words = list(_words(text.lower().replace(PASS, " ")))
     return [turned(parse_square(word)) for word in words]
 
 
@@ -79,5 +81,7 @@ def _words(text: str) -> Iterator[str]:
 
 
 def _moves(game: Game, text: str) -> list[int]:
-    # Captures are often written with an x, "b1xb3"; the rules know them without.
-    return list(parse_names(game, text.replace("x", "-").split()))
+    try:
+        return list(parse_names(game, text.split()))
+    except ValueError:
+        return list(parse_names(game, _CAPTURE.sub("-", text.lower()).split()))

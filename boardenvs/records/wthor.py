@@ -149,7 +149,7 @@ def _write(records: Sequence[Record], header: Header) -> bytes:
         *(header.size, 0, header.depth, header.reserved),
     )
     for number, record in enumerate(records, start=1):
-        if not isinstance(record.game, Othello) or record.game.holes:
+        if type(record.game) is not Othello or record.game.holes:
             raise ValueError(f"game {number} is {record.game.id}: WTHOR holds Othello alone")
     return head + b"".join(
         _write_game(record, score, number)

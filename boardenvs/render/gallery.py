@@ -19,7 +19,7 @@ def picture(game_id: str) -> str:
     position = before = game.start()
     action = None
     for _ in range(PLIES):
-        if position.terminated:
+        if game.is_over_one(position):
             break
         before = position
         action = rng.choice(position.legal_actions())

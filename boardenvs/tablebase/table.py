@@ -63,9 +63,14 @@ class Tablebase:
         self._codes = codes  # as in `retrograde.solve`, by `numbering.numbers`
 
     @staticmethod
-    def check_game(game: Game) -> None:
+    def covers(game: Game) -> bool:
+        """Whether there is a tablebase of the game; a subclass may have other rules."""
+        return type(game) is WolfAndSheep
+
+    @classmethod
+    def check_game(cls, game: Game) -> None:
         """ValueError where there is no tablebase of the game."""
-        if not isinstance(game, WolfAndSheep):
+        if not cls.covers(game):
             raise ValueError(
                 f"there is no tablebase of {game.id}: only 'wolf_and_sheep' is solved exactly"
             )

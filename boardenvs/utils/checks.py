@@ -6,13 +6,28 @@ import difflib
 from collections.abc import Iterable
 
 
+def cut(text: str, most: int = 60) -> str:
+    """The text, shortened in its middle where it is long: messages quote, they do not repeat."""
+    if len(text) <= most:
+        return text
+    return f"{text[: most // 2]}...{text[-most // 4 :]}"
+
+
 def unknown(kind: str, name: object, known: Iterable[str]) -> str:
     """The message for a name that does not exist, with the nearest one that does."""
     names = sorted(known)
-    near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.4)
+    near = _nearest(str(name)[:100], names)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     listing = f"one of {', '.join(map(repr, names))}" if names else "none exists"
-    return f"unknown {kind} {name!r}.{hint} Known: {listing}."
+    return f"unknown {kind} {cut(repr(name))}.{hint} Known: {listing}."
+
+
+def _nearest(name: str, names: list[str]) -> list[str]:
+    """The name that was probably meant, if there is one: "loa" means "lines_of_action"."""
+    for known in names:
+        if name.lower() == "".join(word[0] for word in known.split("_") if word):
+            return [known]
+    return difflib.get_close_matches(name, names, n=1, cutoff=0.4)
 
 
 def is_whole(value: object, low: int, high: int | None = None) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import stat
 import sys
 import threading
@@ -15,6 +16,11 @@ from typing import IO, BinaryIO
 
 if sys.platform != "win32":
     import fcntl
+
+
+def file_name(text: str) -> str:
+    """The text as part of a path, with "_" for all but letters, digits, ".", "-" and "_"."""
+    return re.sub(r"[^\w.-]", "_", text)
 
 
 @contextmanager

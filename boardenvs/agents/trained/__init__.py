@@ -16,7 +16,8 @@ import numpy as np
 
 from boardenvs import games
 from boardenvs.agents.base import Agent
-from boardenvs.agents.policy import Float32Array, Policy, PolicyAgent, load_policy
+from boardenvs.agents.policy import Float32Array, Policy, PolicyAgent
+from boardenvs.agents.policy_file import load_policy
 from boardenvs.agents.shield import Shield
 from boardenvs.game.contract import Game
 from boardenvs.game.state import IntArray, State
@@ -57,8 +58,8 @@ def trained_policy(game: Game) -> Policy:
         known = sorted(p.stem for p in FOLDER.glob("*.npz"))
         raise ValueError(
             f"there is no trained policy for {games.spec_of(game)}: there are "
-            f"{', '.join(known) or 'none'}; python -m training.ppo makes one, which "
-            "policy:PATH plays"
+            f"{', '.join(known) or 'none'}; python -m training.ppo CONFIG (pip install "
+            "'boardenvs[train]') makes one, which policy:PATH plays"
         )
     policy = load_policy(path)
     policy.check_game(game)

@@ -1,0 +1,195 @@
+"""Policies in files that are safe to open: NumPy archives (.npz) without pickled objects.
+
+    metadata             text, JSON: format, game, rules, shapes, versions, notes on the training
+    weight_0, bias_0     (inputs, outputs) and (outputs,), of each hidden layer
+    weight_policy, ...   of the outputs for actions, A of them
+    weight_value, ...    of the output for the value
+
+Weights may be stored as float16; they are computed with as float32. Reading a file runs no code of
+its maker and imports nothing that it names, and takes no more memory than the network that it says
+it holds, which is bounded.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+import zlib
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from boardenvs import games
+from boardenvs.agents.policy import Layer, Policy
+from boardenvs.game.contract import Game
+from boardenvs.game.state import Array
+from boardenvs.utils.checks import check_name, cut, is_whole
+from boardenvs.utils.files import write_atomically
+from boardenvs.utils.version import __version__
+
+FORMAT = 1
+
+_HEADS = ("policy", "value")
+_STORED = ("float16", "float32")
+_MOST_METADATA = 1 << 20  # characters
+_MOST_NUMBERS = 1 << 24  # weights and biases: a hundred times those of the policies we train
+_MOST_LAYERS = 64
+
+# What NumPy, zipfile and json raise where a file is cut, changed or of another kind.
+_DAMAGE = (ValueError, KeyError, TypeError, AttributeError, EOFError, NotImplementedError,
+           RecursionError, MemoryError, RuntimeError, OverflowError, SyntaxError,
+           zipfile.BadZipFile, zlib.error)  # fmt: skip
+
+
+class PolicyFileError(ValueError):
+    """A file that holds no policy of this version; the message names it and says why."""
+
+
+def save_policy(policy: Policy, path: Path | str, *, stored: str = "float16") -> None:
+    """Write the policy to a file; its weights as `stored`, "float16" or "float32".
+
+    ValueError where a weight is no finite number, or too large for float16.
+    """
+    check_name("type of stored weights", stored, _STORED)
+    arrays: dict[str, Any] = {"metadata": json.dumps(_describe(policy))}
+    for name, (weights, biases) in _named_layers(policy).items():
+        for kind, values in (("weight", weights), ("bias", biases)):
+            with np.errstate(over="ignore"):
+                array = values.astype(stored)
+            if not np.isfinite(array).all():
+                raise ValueError(f"{kind}_{name} has values that {stored} cannot hold")
+            arrays[f"{kind}_{name}"] = array
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **arrays)
+    write_atomically(Path(path), buffer.getvalue())
+
+
+def load_policy(path: Path | str) -> Policy:
+    """The policy in a file of `save_policy`; PolicyFileError, which says why, if there is none."""
+    path = Path(path)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            about = _read_metadata(archive)
+            if not isinstance(about, dict) or "format" not in about:
+                raise ValueError("its metadata name no format")
+            if about["format"] == FORMAT:
+                return _assemble(about, archive, str(path))
+    except PolicyFileError:
+        raise
+    except FileNotFoundError:
+        raise PolicyFileError(f"there is no policy file {path}") from None
+    except OSError as error:
+        raise PolicyFileError(f"policy file {path} cannot be read: {error}") from None
+    except _DAMAGE as error:
+        raise PolicyFileError(
+            f"{path} is no policy file, or is damaged ({cut(str(error), 200)}): it must be an .npz "
+            "file as boardenvs writes it"
+        ) from None
+    raise PolicyFileError(
+        f"{path} has format {cut(repr(about['format']))}, written by boardenvs "
+        f"{cut(str(about.get('boardenvs')))}: this version reads format {FORMAT}"
+    )
+
+
+def _describe(policy: Policy) -> dict[str, Any]:
+    game, name = policy.game, games.name_of(policy.game)
+    return {
+        "format": FORMAT,
+        "game": name,
+        "rules": {key: getattr(game, key) for key in games.parameters(name)},
+        "hidden": [len(biases) for _, biases in policy.hidden],
+        "observation_shape": game.observation_shape,
+        "num_actions": game.num_actions,
+        "boardenvs": __version__,
+        "numpy": np.__version__,
+        "notes": dict(policy.notes),
+    }
+
+
+def _assemble(about: dict[str, Any], archive: zipfile.ZipFile, name: str) -> Policy:
+    """The policy; PolicyFileError where the parts are whole but do not fit together."""
+    try:
+        game = games.make_from_file(about["game"], **about["rules"])
+        shapes = _shapes(game, about["hidden"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise PolicyFileError(
+            f"{name} does not fit this version of boardenvs: {cut(str(error), 300)}"
+        ) from None
+    layers = {key: _read_layer(archive, key, shape) for key, shape in shapes.items()}
+    try:
+        hidden = tuple(layers[str(i)] for i in range(len(shapes) - len(_HEADS)))
+        notes = about["notes"]
+        return Policy(game, hidden, layers["policy"], layers["value"], notes, name)
+    except (KeyError, TypeError, ValueError) as error:
+        raise PolicyFileError(f"{name} does not fit this version of boardenvs: {error}") from None
+
+
+def _shapes(game: Game, hidden: Any) -> dict[str, tuple[int, int]]:
+    """The shapes of the layers that the metadata promise; ValueError where they are too large."""
+    if not isinstance(hidden, list) or not all(is_whole(x, 1, _MOST_NUMBERS) for x in hidden):
+        raise ValueError(f"hidden is {cut(repr(hidden))}: it must be a list of layers' widths")
+    if len(hidden) > _MOST_LAYERS:
+        raise ValueError(f"there are {len(hidden)} hidden layers: at most {_MOST_LAYERS} are read")
+    widths = [int(np.prod(game.observation_shape)), *hidden]
+    shapes = {str(i): (widths[i], widths[i + 1]) for i in range(len(hidden))}
+    shapes |= {"policy": (widths[-1], game.num_actions), "value": (widths[-1], 1)}
+    numbers = sum((inputs + 1) * outputs for inputs, outputs in shapes.values())
+    if numbers > _MOST_NUMBERS:
+        raise ValueError(
+            f"there are {numbers} weights and biases: at most {_MOST_NUMBERS} are read"
+        )
+    return shapes
+
+
+def _read_metadata(archive: zipfile.ZipFile) -> Any:
+    with archive.open("metadata.npy") as file:
+        shape, dtype = _read_header(file)
+        if shape != () or dtype.kind != "U" or dtype.itemsize > 4 * _MOST_METADATA:
+            raise ValueError(f"its metadata are {dtype} of shape {shape}: they must be one text")
+        return json.loads(str(_read_numbers(file, shape, dtype)))
+
+
+def _read_layer(archive: zipfile.ZipFile, key: str, shape: tuple[int, int]) -> Layer:
+    """The weights and biases of a layer, each of the shape that it must have."""
+    found = []
+    for kind, wanted in (("weight", shape), ("bias", shape[1:])):
+        name = f"{kind}_{key}"
+        with archive.open(f"{name}.npy") as file:
+            there, dtype = _read_header(file)
+            if there != wanted or dtype.name not in _STORED:
+                raise ValueError(
+                    f"{name} is {dtype} of shape {cut(str(there))}: it must be float16 or float32 "
+                    f"of shape {wanted}"
+                )
+            numbers = _read_numbers(file, there, dtype)
+        if not np.isfinite(numbers).all():
+            raise ValueError(f"{name} holds other things than finite numbers")
+        found.append(numbers.astype(np.float32))
+    weights, biases = found
+    return weights, biases
+
+
+def _read_header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """Shape and type of an array in NumPy's format, of which nothing else is read."""
+    version = np.lib.format.read_magic(file)
+    if version != (1, 0):
+        raise ValueError(f"an array has version {version} of NumPy's format: it must be (1, 0)")
+    shape, in_columns, dtype = np.lib.format.read_array_header_1_0(file)
+    if in_columns and len(shape) > 1:
+        raise ValueError("an array is stored column by column: it must be row by row")
+    return shape, dtype
+
+
+def _read_numbers(file: IO[bytes], shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    size = int(np.prod(shape)) * dtype.itemsize
+    content = file.read(size)
+    if len(content) != size or file.read(1):
+        raise ValueError("an array is longer or shorter than it says")
+    return np.frombuffer(content, dtype).reshape(shape)
+
+
+def _named_layers(policy: Policy) -> dict[str, Layer]:
+    hidden = {str(i): layer for i, layer in enumerate(policy.hidden)}
+    return {**hidden, **dict(zip(_HEADS, (policy.policy_head, policy.value_head), strict=True))}

@@ -1,0 +1,179 @@
+"""Matches between two agents: every opening twice, with roles swapped, all games in one batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from boardenvs.agents import as_agent
+from boardenvs.arena.playing.intervals import score_interval, share_interval
+from boardenvs.arena.playing.player import FORFEIT, Conduct, Player
+from boardenvs.game.contract import LOSS, WIN, Game
+from boardenvs.game.openings import Keep, Openings, distinct_openings
+from boardenvs.game.state import FloatArray, IntArray, State, concat, put, take
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class MatchResult:
+    """How a match went for the first agent; a win scores 1, a draw 1/2, a loss 0.
+
+    Arrays (2, pairs) hold the games where it had the first role in row 0 and those where it had
+    the second in row 1; column i is opening i. A forfeit is a loss.
+    """
+
+    scores: FloatArray  # (2, pairs) float64
+    forfeits: IntArray  # (2, pairs) int8: 1 and 2 where the first and the second agent forfeited
+    mean_plies: float  # the length of a game, its opening included
+    openings: int  # how many of them are distinct
+    conduct: tuple[Conduct, Conduct]  # of the first and of the second agent
+    # (2, pairs, P) int16, openings included, -1 after the end; None of a result that was read from
+    # a journal, and where nothing was played
+    actions: IntArray | None = None
+
+    @property
+    def games(self) -> int:
+        return self.scores.size
+
+    @property
+    def wins(self) -> int:
+        return int((self.scores == 1).sum())
+
+    @property
+    def draws(self) -> int:
+        return int((self.scores == 0.5).sum())
+
+    @property
+    def losses(self) -> int:
+        return int((self.scores == 0).sum())
+
+    @property
+    def pair_scores(self) -> FloatArray:
+        """The mean score of each opening's two games, (pairs,) float64."""
+        scores: FloatArray = self.scores.mean(axis=0)
+        return scores
+
+    @property
+    def score(self) -> float:
+        """The mean score."""
+        return float(self.scores.mean())
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % confidence interval of the score, over openings; see `score_interval`."""
+        return score_interval(self.pair_scores)
+
+    @property
+    def share_intervals(self) -> tuple[tuple[float, float], ...]:
+        """The 95 % confidence intervals of the shares of wins, draws and losses."""
+        return tuple(share_interval(self.scores == value) for value in (1, 0.5, 0))
+
+    @property
+    def by_role(self) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+        """Wins, draws and losses of the first agent in the first and in the second role."""
+        first, second = (
+            tuple(int((row == value).sum()) for value in (1, 0.5, 0)) for row in self.scores
+        )
+        return first, second  # type: ignore[return-value]  # they are three each
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        return (
+            f"{self.score:.3f} [{low:.3f}, {high:.3f}] (+{self.wins} ={self.draws} -{self.losses})"
+        )
+
+
+def play_match(
+    game: Game,
+    a: object,
+    b: object,
+    pairs: int,
+    *,
+    opening_plies: tuple[int, int] | None = None,
+    keep: Keep | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> MatchResult:
+    """Play 2 * `pairs` games between `a` and `b`: each opening twice, with roles swapped.
+
+    What `boardenvs.agents.as_agent` takes can play: an agent, the text of one, or a function.
+    Openings are random plies, as many as `opening_plies` (low, high) says, by default the game's
+    own, distinct as far as the game has that many, and with `keep` those alone that it marks. A
+    game that its cap on plies ends counts by its position. An agent loses the games that it
+    forfeits (`boardenvs.arena.playing.player`). `progress` is called with the games that are over
+    and their total. The same seed gives the same match if the agents draw their chance from the
+    generator they get.
+
+    ValueError for fewer than one pair, or for openings that no game is long enough for.
+    """
+    if pairs < 1:
+        raise ValueError(f"pairs is {pairs}: it must be 1 or more")
+    openings_rng, *rngs = np.random.default_rng(seed).spawn(3)
+    players = [Player(as_agent(x), rng) for x, rng in zip((a, b), rngs, strict=True)]
+    plies = game.opening_plies if opening_plies is None else opening_plies
+    openings = distinct_openings(game, pairs, plies, openings_rng, keep)
+    role_of_a = np.repeat([0, 1], pairs)
+    games = _Games(game, openings, role_of_a)
+    games.play_out(players, progress)
+    goals = game.results(games.final)[np.arange(2 * pairs), role_of_a]
+    scores = (goals - LOSS) / (WIN - LOSS)
+    scores[games.forfeits == 1] = 0.0
+    scores[games.forfeits == 2] = 1.0
+    return MatchResult(
+        scores=scores.reshape(2, pairs),
+        forfeits=games.forfeits.reshape(2, pairs),
+        mean_plies=float(games.final.ply.mean()),
+        openings=openings.distinct,
+        conduct=(players[0].conduct, players[1].conduct),
+        actions=games.recorded(),
+    )
+
+
+class _Games:
+    """The games of a match, played side by side: all openings, then all again, roles swapped."""
+
+    def __init__(self, game: Game, openings: Openings, role_of_a: IntArray) -> None:
+        self._game = game
+        self._role_of_a = role_of_a
+        self._running = concat([openings.state, openings.state])
+        self._actions = np.concatenate([openings.actions] * 2)
+        # A copy; each row is replaced when its game ends.
+        self.final = take(self._running, np.arange(len(role_of_a)))
+        self.forfeits = np.zeros(len(role_of_a), np.int8)
+
+    def play_out(self, players: list[Player], progress: Progress | None) -> None:
+        """Play all games to their ends; `players` are a and b."""
+        state, rows = self._running, np.arange(len(self._role_of_a))
+        while len(rows):
+            actions = np.empty(len(rows), np.int64)
+            side = np.where(state.to_move == self._role_of_a[rows], 0, 1)
+            for index, player in enumerate(players):
+                turn = side == index
+                if turn.any():
+                    actions[turn] = player.act(self._game, take(state, turn))
+            forfeit = actions == FORFEIT
+            self.forfeits[rows[forfeit]] = 1 + side[forfeit]
+            put(self.final, rows[forfeit], take(state, forfeit))
+            state, rows, actions = take(state, ~forfeit), rows[~forfeit], actions[~forfeit]
+            self._record(rows, state, actions)
+            state = self._game.step(state, actions)
+            over = self._game.is_over(state)
+            put(self.final, rows[over], take(state, over))
+            state, rows = take(state, ~over), rows[~over]
+            if progress:
+                progress(len(self._role_of_a) - len(rows), len(self._role_of_a))
+
+    def _record(self, rows: IntArray, state: State, actions: IntArray) -> None:
+        if not len(rows):
+            return
+        missing = int(state.ply.max()) + 1 - self._actions.shape[1]
+        if missing > 0:
+            self._actions = np.pad(self._actions, ((0, 0), (0, missing)), constant_values=-1)
+        self._actions[rows, state.ply] = actions
+
+    def recorded(self) -> IntArray:
+        """The actions of all games, (2, pairs, P) int16, -1 after the end of each."""
+        return self._actions.reshape(2, -1, self._actions.shape[1])

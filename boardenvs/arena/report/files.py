@@ -1,0 +1,30 @@
+"""The results of a tournament as files: results.json, report.md and pictures."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+
+from boardenvs.arena.report.document import document
+from boardenvs.arena.report.markdown import markdown, picture_path
+from boardenvs.arena.tournament.results import Results
+from boardenvs.utils.files import write_atomically
+
+
+def write_results(results: Results, folder: Path) -> list[str]:
+    """Write everything; returns what could not be written and why."""
+    write_atomically(folder / "results.json", json.dumps(document(results), indent=1).encode())
+    has_pictures = importlib.util.find_spec("matplotlib") is not None
+    write_atomically(folder / "report.md", markdown(results, has_pictures).encode())
+    if not has_pictures:
+        return ['no pictures, since matplotlib is missing: pip install "boardenvs[arena]"']
+    from boardenvs.arena.report import plots
+
+    kinds = {"ratings": plots.ratings, "crosstable": plots.crosstable, "heatmap": plots.heatmap}
+    for table in results.tables:
+        for kind, draw in kinds.items():
+            path = folder / picture_path(table, kind)
+            path.parent.mkdir(exist_ok=True)
+            write_atomically(path, draw(table))
+    return []

@@ -1,0 +1,197 @@
+"""Pictures of a table: ratings with intervals, a crosstable, and a heat map of scores."""
+
+from __future__ import annotations
+
+import io
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+from matplotlib.transforms import blended_transform_factory
+
+from boardenvs.agents import AGENTS
+from boardenvs.arena.report.text import interval_text, points, points_text, rating_text, title
+from boardenvs.arena.tournament.results import Crosstable
+
+_DPI = 150
+_INK, _FAINT, _RULE = "#1f2933", "#66727f", "#d5dbe1"
+# After Okabe and Ito, told apart with every kind of colour vision; one for each kind of agent, in
+# the order of AGENTS.
+_COLOURS = (
+    "#999999", "#E69F00", "#009E73", "#0072B2", "#D55E00", "#CC79A7", "#56B4E9", "#4B3F8F",
+    "#7F7F7F",
+)  # fmt: skip
+# From losing to winning, pale where both score half.
+_SCORES = LinearSegmentedColormap.from_list(
+    "scores", ["#b2561b", "#e9a66b", "#f6f4f1", "#7fb3d8", "#1b5f95"]
+)
+_MAX_NAME = 34
+
+
+def ratings(table: Crosstable) -> bytes:
+    """A PNG: a bar for each rating, the strongest on top, with its 95 % interval."""
+    found, count = table.ratings, len(table.entrants)
+    names = [_name(label) for label in table.entrants]
+    width, height, margin = 9.0, 1.2 + 0.34 * count, 0.25 + 0.085 * max(map(len, names))
+    figure = Figure(figsize=(width, height), dpi=_DPI)
+    box = (margin / width, 0.6 / height, 1 - (margin + 1.9) / width, 1 - 1.1 / height)
+    axes = figure.add_axes(box)
+    rows = np.arange(count)
+    axes.barh(rows, found.rating, height=0.66, color=_colours(table), alpha=0.85, zorder=2)
+    axes.axvline(0, color=_INK, linewidth=1, zorder=3)
+    known = np.concatenate([found.rating, found.low, found.high])
+    left, right = (float(f(known[np.isfinite(known)])) for f in (np.min, np.max))
+    reach = 0.06 * max(100.0, right - left)
+    across = blended_transform_factory(figure.transFigure, axes.transData)
+    place: dict[str, Any] = {"ha": "right", "va": "center", "transform": across, "fontsize": 9}
+    for row in range(count):
+        _draw_interval(axes, table, row, reach)
+        axes.text(1 - 1.3 / width, row, rating_text(table, row), fontweight="bold", **place)
+        axes.text(1 - 0.15 / width, row, interval_text(table, row), color=_FAINT, **place)
+    axes.set(xlim=(left - 1.5 * reach * (left < 0), right + 0.5 * reach), ylim=(count - 0.4, -0.6))
+    axes.set_yticks(rows, names)
+    axes.set_xlabel(f"Elo points above {_name(found.anchor)}, with 95 % bootstrap intervals")
+    axes.grid(axis="x", color=_RULE, linewidth=0.8, zorder=0)
+    axes.tick_params(length=0, colors=_INK)
+    axes.spines[:].set_visible(False)
+    _head(figure, f"{title(table)}: ratings")
+    return _png(figure)
+
+
+def _draw_interval(axes: Axes, table: Crosstable, row: int, reach: float) -> None:
+    """A line from end to end, with an arrow where the interval has none."""
+    found = table.ratings
+    if table.entrants[row] == found.anchor:
+        return
+    for end, beyond, arrow in (
+        (found.low[row], found.rating[row] - reach, "<"),
+        (found.high[row], found.rating[row] + reach, ">"),
+    ):
+        bounded = np.isfinite(end)
+        axes.plot(
+            (found.rating[row], end if bounded else beyond), (row, row), color=_INK, linewidth=1.3,
+            marker="|" if bounded else arrow, markevery=[1], markersize=5, zorder=4,
+        )  # fmt: skip
+
+
+def heatmap(table: Crosstable) -> bytes:
+    """A PNG: the score of each row against each column in percent, the strongest first."""
+    count = len(table.entrants)
+    side = 0.52 * count
+    figure = Figure(figsize=(3.6 + side, 2.3 + side), dpi=_DPI, layout="constrained")
+    axes = figure.subplots()
+    scores = table.scores
+    axes.imshow(scores, cmap=_SCORES.with_extremes(bad=_RULE), vmin=0, vmax=1)
+    for i, j in zip(*np.nonzero(np.isfinite(scores)), strict=True):
+        share = scores[i, j]
+        dark = not 0.14 <= share <= 0.86
+        axes.text(
+            j, i, _percent(share), ha="center", va="center", fontsize=9,
+            color="white" if dark else _INK,
+        )  # fmt: skip
+    names = [_name(label) for label in table.entrants]
+    axes.set_xticks(range(count), names, rotation=50, ha="left", rotation_mode="anchor")
+    axes.set_yticks(range(count), names)
+    axes.xaxis.tick_top()
+    axes.set_xticks(np.arange(-0.5, count), minor=True)
+    axes.set_yticks(np.arange(-0.5, count), minor=True)
+    axes.grid(which="minor", color="white", linewidth=2)
+    axes.tick_params(which="both", length=0, colors=_INK)
+    axes.spines[:].set_visible(False)
+    axes.set_xlabel("score of the row against the column in percent, draws as halves", labelpad=8)
+    _head(figure, f"{title(table)}: win rates")
+    return _png(figure)
+
+
+class _Column(NamedTuple):
+    head: str
+    cells: list[str]
+    x: float  # inches from the left
+    align: str = "right"
+    bold: bool = False
+
+
+def crosstable(table: Crosstable) -> bytes:
+    """A PNG: the points of everyone against everyone, as tournaments print them."""
+    columns, width = _columns(table)
+    row_height, top = 0.27, 0.87
+    height = top + row_height * (len(table.entrants) + 0.5) + 0.12
+    figure = Figure(figsize=(width, height), dpi=_DPI)
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set(xlim=(0, width), ylim=(height, 0))
+    axes.axis("off")
+    axes.text(0.15, 0.27, f"{title(table)}: crosstable", fontsize=12.5, color=_INK, va="center")
+    axes.text(0.15, 0.53, _subtitle(table), fontsize=8.5, color=_FAINT, va="center")
+    for i in range(0, len(table.entrants), 2):
+        axes.axhspan(top + row_height * (i + 0.5), top + row_height * (i + 1.5), color="#f3f5f7")
+    for column in columns:
+        place: dict[str, Any] = {"ha": column.align, "va": "center"}
+        axes.text(column.x, top, column.head, fontsize=8.5, color=_FAINT, **place)
+        for i, cell in enumerate(column.cells):
+            axes.text(
+                column.x, top + row_height * (i + 1), cell, fontsize=9, **place,
+                color=_FAINT if cell == "·" else _INK,
+                fontweight="bold" if column.bold else "normal",
+            )  # fmt: skip
+    axes.plot((0.12, width - 0.12), (top + row_height / 2,) * 2, color=_INK, linewidth=1)
+    return _png(figure)
+
+
+def _columns(table: Crosstable) -> tuple[list[_Column], float]:
+    """The crosstable's columns and its width in inches."""
+    everyone = range(len(table.entrants))
+    names = [_name(label) for label in table.entrants]
+    x = 0.5 + 0.085 * max(map(len, names))
+    standings = [table.standings[label] for label in table.entrants]
+    columns = [
+        _Column("", [str(i + 1) for i in everyone], 0.36),
+        _Column("entrant", names, 0.45, "left"),
+        _Column("rating", [rating_text(table, i) for i in everyone], x + 0.55, bold=True),
+    ]
+    x += 0.95
+    rows = [[points_text(table, i, j) for j in everyone] for i in everyone]
+    column_width = 0.14 + 0.075 * max(len(cell) for row in rows for cell in row)
+    for j in everyone:
+        columns.append(_Column(str(j + 1), [row[j] for row in rows], x, "center"))
+        x += column_width
+    points_of = [points(standing.counts[0], standing.counts[1]) for standing in standings]
+    columns.append(_Column("points", points_of, x + 0.45, bold=True))
+    columns.append(_Column("score", [f"{standing.score:.1%}" for standing in standings], x + 1.05))
+    return columns, x + 1.2
+
+
+def _colours(table: Crosstable) -> list[str]:
+    """One colour for each kind of agent, the same in every table; the last for other labels."""
+    kinds = {kind: _COLOURS[i % len(_COLOURS)] for i, kind in enumerate(AGENTS)}
+    return [kinds.get(label.partition(":")[0], _COLOURS[-1]) for label in table.entrants]
+
+
+def _name(label: str) -> str:
+    """A label, its middle left out where it is too long for a picture."""
+    if len(label) <= _MAX_NAME:
+        return label
+    return f"{label[: _MAX_NAME // 2 - 1]}…{label[-_MAX_NAME // 2 :]}"
+
+
+def _percent(share: float) -> str:
+    """A share in whole percent; 100 and 0 are kept for what is exactly that."""
+    if 0 < share < 0.01:
+        return "<1"
+    return ">99" if 0.99 < share < 1 else f"{100 * share:.0f}"
+
+
+def _subtitle(table: Crosstable) -> str:
+    games = sum(standing.games for standing in table.standings.values()) // 2
+    return f"{games:,} games, every opening twice with roles swapped"
+
+
+def _head(figure: Figure, text: str) -> None:
+    figure.suptitle(text, x=0.015, ha="left", fontsize=12.5, color=_INK)
+
+
+def _png(figure: Figure) -> bytes:
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png")
+    return buffer.getvalue()

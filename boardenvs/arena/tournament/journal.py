@@ -1,0 +1,85 @@
+"""A tournament's journal: its settings, then a line of JSON for each pairing that was played.
+
+A line is on the disk before its result counts. The last line may be torn, by a crash while it was
+written; it is dropped, and its pairing is played again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from boardenvs.arena.tournament.job import Played
+from boardenvs.utils.files import write_atomically
+
+
+class JournalError(ValueError):
+    """A journal that cannot be gone on with; the message says why."""
+
+
+class Journal:
+    """The journal in a file; `create` begins one, `open` goes on with one."""
+
+    def __init__(self, path: Path, settings: dict[str, Any], played: list[Played]) -> None:
+        self.settings = settings
+        self.played = played
+        self._path = path
+
+    @classmethod
+    def create(cls, path: Path, settings: dict[str, Any]) -> Journal:
+        """A new journal in the place of whatever is there."""
+        write_atomically(path, _line(settings))
+        return cls(path, settings, [])
+
+    @classmethod
+    def open(cls, path: Path) -> Journal:
+        """What is on the disk, and the file mended; JournalError where that is no journal."""
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:
+            raise JournalError(f"there is no {path}: no tournament was begun there") from None
+        whole = content[: content.rfind(b"\n") + 1]
+        lines = whole.splitlines()
+        if not lines:
+            raise JournalError(f"{path} is empty: begin the tournament anew")
+        settings, played = _parse(path, 1, lines[0]), []
+        for number, line in enumerate(lines[1:], 2):
+            values = _parse(path, number, line)
+            try:
+                played.append(Played.from_json(values))
+            except (KeyError, TypeError, ValueError) as error:
+                raise JournalError(f"{path}, line {number}, is no result: {error!r}") from error
+        if whole != content:
+            write_atomically(path, whole)
+        return cls(path, settings, played)
+
+    def change_settings(self, settings: dict[str, Any]) -> None:
+        """Replace the settings; the results stay."""
+        if settings != self.settings:
+            lines = [_line(settings), *(_line(played.to_json()) for played in self.played)]
+            write_atomically(self._path, b"".join(lines))
+            self.settings = settings
+
+    def add(self, played: Played) -> None:
+        """Append a result, so that it is on the disk when this returns."""
+        with self._path.open("ab") as file:
+            file.write(_line(played.to_json()))
+            file.flush()
+            os.fsync(file.fileno())
+        self.played.append(played)
+
+
+def _line(values: dict[str, Any]) -> bytes:
+    return json.dumps(values).encode() + b"\n"
+
+
+def _parse(path: Path, number: int, line: bytes) -> dict[str, Any]:
+    try:
+        values = json.loads(line)
+    except ValueError as error:
+        raise JournalError(f"{path}, line {number}, is no JSON: {error}") from error
+    if not isinstance(values, dict):
+        raise JournalError(f"{path}, line {number}, is no JSON object")
+    return values

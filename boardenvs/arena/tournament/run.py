@@ -1,0 +1,115 @@
+"""Round robins: every pairing in every game, in processes, kept in a journal and gone on with."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from pathlib import Path
+from typing import Any, Protocol
+
+from boardenvs.arena.tournament.job import Played
+from boardenvs.arena.tournament.journal import Journal, JournalError
+from boardenvs.arena.tournament.pool import play_all
+from boardenvs.arena.tournament.results import Results, summarise
+from boardenvs.arena.tournament.schedule import Schedule
+from boardenvs.arena.tournament.settings import Settings, make_plan
+
+JOURNAL = "journal.jsonl"
+
+# The settings that every pairing hangs on.
+_FIXED = ("format", "boardenvs", "pairs", "seed")
+
+
+class Watcher(Protocol):
+    """Who is told how a tournament proceeds."""
+
+    def begin(self, schedule: Schedule, done: int, workers: int) -> None:
+        """The jobs left are in the schedule; so many were played before."""
+
+    def played(self, played: Played) -> None:
+        """A pairing was played, and is in the journal."""
+
+
+def run_tournament(
+    settings: Settings,
+    folder: Path,
+    *,
+    resume: bool = False,
+    overwrite: bool = False,
+    workers: int | None = None,
+    watcher: Watcher | None = None,
+) -> Results:
+    """Play what the journal in `folder` does not have yet, and sum up.
+
+    The results depend on the settings alone, not on `workers` (by default one a core), nor on
+    where the tournament was interrupted. `resume` goes on with the folder's tournament; entrants
+    and games may be added or left out then, and the anchor change, since no pairing hangs on the
+    others, but all else must be as it was. `overwrite` replaces it.
+
+    ValueError where the folder has a tournament already or, with `resume`, none or another.
+    A script that calls this does so under `if __name__ == "__main__":`, as the worker processes
+    import it.
+    """
+    plan = make_plan(settings)
+    journal = _open(settings, folder, resume, overwrite)
+    results = {played.key: played for played in journal.played}
+    left = [job for job in plan.jobs if job.key not in results]
+    schedule = Schedule(left, journal.played)
+    workers = min(workers or _cores(), max(1, len(left)))
+    if watcher:
+        watcher.begin(schedule, len(plan.jobs) - len(left), workers)
+    with contextlib.closing(play_all(schedule, workers)) as arriving:
+        for played in arriving:
+            journal.add(played)
+            results[played.key] = played
+            if watcher:
+                watcher.played(played)
+    return summarise(settings, plan, [results[job.key] for job in plan.jobs])
+
+
+def read_settings(folder: Path) -> dict[str, Any]:
+    """The settings of the tournament in a folder, as `Settings.to_json` wrote them."""
+    return Journal.open(folder / JOURNAL).settings
+
+
+def _cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _open(settings: Settings, folder: Path, resume: bool, overwrite: bool) -> Journal:
+    path = folder / JOURNAL
+    if resume:
+        journal = Journal.open(path)
+        _check_same(path, journal.settings, settings.to_json())
+        journal.change_settings(settings.to_json())
+        return journal
+    if path.exists() and not overwrite:
+        raise JournalError(
+            f"{folder} has a tournament: --resume goes on with it, --overwrite replaces it, and "
+            "--out FOLDER plays another"
+        )
+    if folder.exists() and not path.exists() and any(folder.iterdir()):
+        raise JournalError(
+            f"{folder} is not used: it has files, and without {JOURNAL} it is no tournament's"
+        )
+    if path.exists():
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    return Journal.create(path, settings.to_json())
+
+
+def _check_same(path: Path, before: dict[str, Any], now: dict[str, Any]) -> None:
+    """JournalError where pairings would not be played as those in the journal were."""
+    pairs = {name: (before.get(name), now[name]) for name in _FIXED}
+    for game, plies in now["openings"].items():
+        pairs[f"openings of {game}"] = (before["openings"].get(game, plies), plies)
+    lines = [f"  {name} was {x!r} and is {y!r}" for name, (x, y) in pairs.items() if x != y]
+    if lines:
+        raise JournalError(
+            f"{path} is of a tournament with other settings; take those to resume, or another "
+            "folder:\n" + "\n".join(lines)
+        )

@@ -1,0 +1,207 @@
+"""What a tournament is: who plays what, how often and from where."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from boardenvs import games
+from boardenvs.agents import as_agent, check_game
+from boardenvs.arena.playing.openings import same_winner
+from boardenvs.arena.playing.player import describe
+from boardenvs.arena.tournament.job import Entrant, Job
+from boardenvs.game.contract import Game
+from boardenvs.game.openings import distinct_openings
+from boardenvs.utils.checks import unknown
+from boardenvs.utils.version import __version__
+
+FORMAT = 1  # of the journal and of results.json
+
+PAIRS = 50
+BUILT_IN = (
+    "random",
+    "greedy",
+    "positional",
+    "alphabeta:depth=1",
+    "alphabeta:depth=2",
+    "alphabeta:depth=4",
+    "alphabeta:depth=6",
+    "mcts:rollouts=50",
+    "mcts:rollouts=200",
+    "mcts:rollouts=800",
+    "trained",
+    "trained:shield=true",
+    "mcts:rollouts=50,policy=trained",
+    "mcts:rollouts=200,policy=trained",
+    "perfect",
+)
+_DEFAULT_ANCHOR = "random"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of a tournament; `make_settings` checks them."""
+
+    entrants: tuple[Entrant, ...]
+    openings: Mapping[str, tuple[int, int]]  # by game: the random plies (low, high) of openings
+    pairs: int
+    seed: int
+    anchor: str | None  # who is rated 0; None, or where it does not play: the weakest
+
+    def to_json(self) -> dict[str, Any]:
+        """What the journal keeps."""
+        return {
+            "format": FORMAT,
+            "boardenvs": __version__,
+            "entrants": [entrant.label for entrant in self.entrants],
+            "openings": {game: list(plies) for game, plies in self.openings.items()},
+            "pairs": self.pairs,
+            "seed": self.seed,
+            "anchor": self.anchor,
+        }
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Who plays each game, who cannot and why, and the matches that this makes."""
+
+    games: Mapping[str, Game]  # by text
+    players: Mapping[str, tuple[str, ...]]  # labels by game
+    left_out: Mapping[str, Mapping[str, str]]  # reasons by game and label
+    jobs: tuple[Job, ...]
+
+
+def make_settings(
+    entrants: Mapping[str, object] | Iterable[str] = BUILT_IN,
+    games_played: Iterable[str] | None = None,
+    *,
+    pairs: int = PAIRS,
+    openings: tuple[int, int] | None = None,
+    seed: int = 0,
+    anchor: str | None = None,
+) -> Settings:
+    """The settings of a tournament.
+
+    Entrants are texts ("alphabeta:depth=4"), or a mapping of labels to anything that
+    `boardenvs.agents.as_agent` takes. Games are texts as `boardenvs.games.parse` reads them, by
+    default all of `boardenvs.games.GAMES`. Each pairing plays `pairs` openings, twice each, of as
+    many random plies as the game says, or as `openings` (low, high) says for every game. The anchor
+    is "random" where it takes part and no other is given. ValueError where there is no tournament
+    in this, or the anchor takes no part.
+    """
+    sources = entrants if isinstance(entrants, Mapping) else {}
+    labels = list(entrants)
+    for label in labels:
+        if labels.count(label) > 1:
+            raise ValueError(f"{label!r} takes part twice: entrants need labels of their own")
+    if len(labels) < 2:
+        raise ValueError(f"{len(labels)} entrants make no tournament: two or more are needed")
+    if pairs < 1:
+        raise ValueError(f"pairs is {pairs}: it must be 1 or more")
+    if openings is not None and not 0 <= openings[0] <= openings[1]:
+        raise ValueError(f"openings are {openings}: they must be a range (low, high) from 0")
+    if anchor is None and _DEFAULT_ANCHOR in labels:
+        anchor = _DEFAULT_ANCHOR
+    if anchor is not None and anchor not in labels:
+        raise ValueError(unknown("anchor", anchor, labels))
+    made = [games.parse(text) for text in (games.GAMES if games_played is None else games_played)]
+    if not made:
+        raise ValueError("no game is given: there must be one or more")
+    return Settings(
+        entrants=tuple(Entrant(label, sources.get(label, label)) for label in labels),
+        openings={games.spec_of(game): openings or game.opening_plies for game in made},
+        pairs=pairs,
+        seed=seed,
+        anchor=anchor,
+    )
+
+
+def resumed_settings(before: Mapping[str, Any], given: Mapping[str, Any]) -> Settings:
+    """A journal's settings, with what is `given` of them instead.
+
+    ValueError where they are of another version of the program.
+    """
+    if before.get("format") != FORMAT:
+        raise ValueError(
+            f"the tournament was begun by another version: its format is {before.get('format')!r}, "
+            f"this version's {FORMAT}"
+        )
+    kept = {name: before[name] for name in ("entrants", "pairs", "seed", "anchor")}
+    if kept["anchor"] not in given.get("entrants", before["entrants"]):
+        kept["anchor"] = None
+    settings = make_settings(**{"games_played": before["openings"], **kept, **given})
+    if "openings" in given:
+        return settings
+    plies = {game: tuple(before["openings"].get(game, p)) for game, p in settings.openings.items()}
+    return replace(settings, openings=plies)
+
+
+def make_plan(settings: Settings) -> Plan:
+    """Every pairing once in each game; the labels' order decides who is first in a pairing.
+
+    ValueError where an entrant cannot be made, where an entrant or a game cannot be sent to another
+    process, where no game lasts as long as an opening, or where nobody can meet.
+    """
+    made = {text: games.parse(text) for text in settings.openings}
+    for text, game in made.items():
+        _check_sendable(f"game {text!r}", game)
+        if type(game).__module__ == "__main__":
+            raise ValueError(
+                f"game {text!r} cannot be sent to another process: its class is in the script that "
+                "was started; define it in a module of its own, and import it"
+            )
+    agents = {entrant.label: _make(entrant) for entrant in settings.entrants}
+    players: dict[str, tuple[str, ...]] = {}
+    left_out: dict[str, dict[str, str]] = {}
+    jobs = []
+    for text, plies in settings.openings.items():
+        _try_openings(made[text], plies)
+        left_out[text] = {}
+        for label, agent in agents.items():
+            try:
+                check_game(agent, made[text])
+            except ValueError as error:
+                left_out[text][label] = str(error)
+        playing = [e for e in settings.entrants if e.label not in left_out[text]]
+        players[text] = tuple(entrant.label for entrant in playing)
+        ordered = sorted(playing, key=lambda entrant: entrant.label)
+        jobs += [
+            Job(text, made[text], first, second, settings.pairs, plies, settings.seed)
+            for first, second in itertools.combinations(ordered, 2)
+        ]
+    if not jobs:
+        reasons = "; ".join(
+            f"{label}: {why}" for o in left_out.values() for label, why in o.items()
+        )
+        raise ValueError(f"no two entrants can play one of the games: {reasons or 'no games'}")
+    return Plan(made, players, left_out, tuple(jobs))
+
+
+def _try_openings(game: Game, plies: tuple[int, int]) -> None:
+    """Draw some, so that wrong plies are told now, and solved games are solved once for all."""
+    distinct_openings(game, 1, plies, np.random.default_rng(0), same_winner)
+
+
+def _make(entrant: Entrant) -> object:
+    try:
+        agent = as_agent(entrant.source)
+    except Exception as error:
+        known = isinstance(error, ValueError | TypeError | OSError | ImportError)
+        reason = str(error) if known else describe(error)
+        raise ValueError(f"entrant {entrant.label!r}: {reason}") from error
+    _check_sendable(f"entrant {entrant.label!r}", entrant.source)
+    return agent
+
+
+def _check_sendable(what: str, thing: object) -> None:
+    try:
+        pickle.dumps(thing)
+    except Exception as error:
+        raise ValueError(
+            f"{what} cannot be sent to another process ({error}): define it at the top of a module"
+        ) from error

@@ -1,0 +1,32 @@
+"""What a game is: its rules and all that follows from them.
+
+The author of a game imports from here, from `boardenvs.board` and from `boardenvs.kernel`;
+boardenvs/games/README.md tells how to add one.
+"""
+
+from boardenvs.game.check import RulesError, check_rules
+from boardenvs.game.contract import MAX_VALUE, Game
+from boardenvs.game.errors import PositionError
+from boardenvs.game.look import BLACK, RED, WHITE, Look, PieceLook, disc, piece
+from boardenvs.game.notation import Moving, Notation, Placing
+from boardenvs.game.state import Position, State
+
+__all__ = [
+    "BLACK",
+    "MAX_VALUE",
+    "RED",
+    "WHITE",
+    "Game",
+    "Look",
+    "Moving",
+    "Notation",
+    "PieceLook",
+    "Placing",
+    "Position",
+    "PositionError",
+    "RulesError",
+    "State",
+    "check_rules",
+    "disc",
+    "piece",
+]

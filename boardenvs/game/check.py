@@ -1,0 +1,265 @@
+"""A check of a game's rules: random games, and what must hold in every position of every game."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from boardenvs.board.bitboard import square_name, squares_of
+from boardenvs.board.symmetry import IDENTITY, Symmetry
+from boardenvs.game import fen
+from boardenvs.game.contract import MAX_VALUE, Game
+from boardenvs.game.errors import PositionError
+from boardenvs.game.state import Position, stack, unstack
+from boardenvs.kernel import get_backend, set_backend
+
+
+class RulesError(ValueError):
+    """Rules that contradict themselves, or what a game must satisfy."""
+
+
+def check_rules(game: Game, seed: int = 0, num_games: int = 20, max_plies: int = 200) -> None:
+    """Play random games and check what every game must satisfy.
+
+    Pieces do not overlap, what play reaches `check_squares` accepts, names and texts are read
+    back, observations determine the rules, symmetries leave rules and heuristic as they are, the
+    heuristic stays below `MAX_VALUE`, and one board, a batch and every backend agree. The games
+    are played up to `max_plies`; the same seed plays the same.
+
+    RulesError, which names the position and what is wrong, where any of that is not so. What is
+    checked is consistency: that the rules are those of the game you mean, perft tells.
+    """
+    _check_class(game)
+    rng = np.random.default_rng(seed)
+    for _ in range(num_games):
+        positions, actions = [game.start()], list[int]()
+        while not game.is_over_one(positions[-1]) and len(actions) < max_plies:
+            _check_position(game, positions[-1])
+            actions.append(int(rng.choice(positions[-1].legal_actions())))
+            positions.append(game.next(positions[-1], actions[-1]))
+        _check_position(game, positions[-1])
+        with _at(game, positions[0]):
+            _check_filling(game, positions, actions)
+            _check_batches(game, positions, actions)
+
+
+def is_symmetric(game: Game, symmetry: Symmetry, position: Position) -> bool:
+    """Whether the position's image is one of the game, and its legal actions, end, result and
+    successors are the images of the position's.
+    """
+    try:
+        other = _image(game, symmetry, position)
+    except PositionError:
+        return False
+    actions = game.action_images(symmetry)
+    legal = position.legal_actions()
+    return (
+        other.legal_actions() == sorted(actions[legal].tolist())
+        and other.terminated == position.terminated
+        and game.result(other) == game.result(position)
+        and all(
+            game.next(other, int(actions[a])) == _image(game, symmetry, game.next(position, a))
+            for a in legal
+        )
+    )
+
+
+# ---- the class -----------------------------------------------------------------------------------
+
+
+def _check_class(game: Game) -> None:
+    fewest, most = game.opening_plies
+    if not 0 <= fewest <= most:
+        raise RulesError(f"{game.id}: opening_plies is {game.opening_plies}: fewest come first")
+    if IDENTITY not in game.symmetries:
+        raise RulesError(f"{game.id}: symmetries lack IDENTITY")
+    planes = len(game.moves(*game.setup(), 0))
+    if planes != game.action_planes:
+        raise RulesError(
+            f"{game.id}: moves returns {planes} words: its notation has {game.action_planes} planes"
+        )
+
+
+# ---- one position --------------------------------------------------------------------------------
+
+
+def _check_position(game: Game, position: Position) -> None:
+    with _at(game, position):
+        for check in (
+            _check_squares,
+            _check_successors,
+            _check_names,
+            _check_text,
+            _check_observation,
+            _check_heuristic,
+            _check_symmetries,
+        ):
+            check(game, position)
+
+
+@contextmanager
+def _at(game: Game, position: Position) -> Iterator[None]:
+    """Errors name the game and the position."""
+    try:
+        yield
+    except RulesError as error:
+        text = fen.write_position(game, position)
+        raise RulesError(f"{game.id}, {text!r}: {error}") from None
+
+
+def _check_squares(game: Game, position: Position) -> None:
+    both = position.own & position.opp
+    if both:
+        names = ", ".join(square_name(s) for s in squares_of(both))
+        raise RulesError(f"both sides have a piece on {names}")
+    squares = position.pieces(0), position.pieces(1)
+    try:
+        again = game.position(squares, position.to_move, position.ply)
+    except PositionError as error:
+        raise RulesError(f"play reaches a position that is refused: {error}") from error
+    _compare("the position, set up anew,", again, position)
+
+
+def _check_successors(game: Game, position: Position) -> None:
+    for action in position.legal_actions():
+        try:
+            _check_squares(game, game.next(position, action))
+        except RulesError as error:
+            name = game.action_name(action, position)
+            raise RulesError(f"after {name} {error}") from error
+
+
+def _check_names(game: Game, position: Position) -> None:
+    legal = position.legal_actions()
+    for write, parse in (
+        (game.action_name, game.parse_action),
+        (game.action_gdl, game.parse_gdl),
+    ):
+        for action in legal:
+            name = write(action, position)
+            _compare(f"action {action}, written {name!r},", parse(name), action)
+
+
+def _check_text(game: Game, position: Position) -> None:
+    text = fen.write_position(game, position)
+    _compare("the text", fen.parse_position(game, text), position)
+
+
+def _check_observation(game: Game, position: Position) -> None:
+    """With the other side to move, or a ply later, a position looks different or plays the same."""
+    own, opp, _, to_move, ply, _ = position
+    for what, role, count in (
+        ("whose turn it is", 1 - to_move, ply),
+        ("how many plies are played", to_move, ply + 1),
+    ):
+        try:
+            other = game.position((opp, own) if role else (own, opp), role, count)
+        except PositionError:
+            continue
+        same = _seen(game, other) == _seen(game, position)
+        if same and _played(game, other) != _played(game, position):
+            raise RulesError(
+                f"planes do not tell {what}, on which actions, the end or the result depend"
+            )
+
+
+def _seen(game: Game, position: Position) -> tuple[int, ...]:
+    return game.plane_words(position.own, position.opp, position.to_move, position.ply)
+
+
+def _played(game: Game, position: Position) -> tuple[Any, ...]:
+    """What the rules say of a position to its side to move."""
+    result = game.result(position)[position.to_move]
+    return position.legal_bits, position.terminated, result
+
+
+def _check_heuristic(game: Game, position: Position) -> None:
+    if not game.has_heuristic or position.terminated:
+        return
+    words = game.kernels.evaluate.one(*position[:2], *position[3:5])
+    if max(words) >= MAX_VALUE:
+        raise RulesError(f"evaluate returns {words}: both words must be below {MAX_VALUE}")
+
+
+def _value(game: Game, position: Position) -> int:
+    mine, theirs = game.kernels.evaluate.one(*position[:2], *position[3:5])
+    return mine - theirs
+
+
+def _check_symmetries(game: Game, position: Position) -> None:
+    for symmetry in game.symmetries:
+        if not is_symmetric(game, symmetry, position):
+            raise RulesError(f"{symmetry} is no symmetry: the image is played otherwise")
+        if game.has_heuristic and not position.terminated:
+            image = _image(game, symmetry, position)
+            _compare(f"the value under {symmetry}", _value(game, image), _value(game, position))
+
+
+def _image(game: Game, symmetry: Symmetry, position: Position) -> Position:
+    squares = (symmetry.apply(position.pieces(0)), symmetry.apply(position.pieces(1)))
+    return game.position(squares, position.to_move, position.ply)
+
+
+# ---- whole games ---------------------------------------------------------------------------------
+
+
+def _check_filling(game: Game, positions: list[Position], actions: list[int]) -> None:
+    if not game.fills_up:
+        return
+    for before, action, after in zip(positions, actions, positions[1:], strict=False):
+        old, new = before.own | before.opp, after.own | after.opp
+        if old & ~new or (new ^ old).bit_count() != (action != game.noop):
+            name = game.action_name(action, before)
+            raise RulesError(f"fills_up is True, but at ply {before.ply} {name} fills no square")
+
+
+def _check_batches(game: Game, positions: list[Position], actions: list[int]) -> None:
+    """Each position alone and all of them at once, by every backend, give the same."""
+    expected: dict[str, Any] = {}
+    used = get_backend()
+    try:
+        for backend in ("numpy", "numba") if find_spec("numba") else ("numpy",):
+            set_backend(backend)
+            for how, compute in (("one board", _one_by_one), ("a batch", _all_at_once)):
+                found = compute(game, positions, actions)
+                expected = expected or found
+                for what, value in found.items():
+                    _compare(f"{what} of {how} by {backend}", value, expected[what])
+    finally:
+        set_backend(used)
+
+
+def _one_by_one(game: Game, positions: list[Position], actions: list[int]) -> dict[str, Any]:
+    moves = list(zip(positions, actions, strict=False))  # the last position has no action
+    found: dict[str, Any] = {
+        "next": [game.next(p, a) for p, a in moves],
+        "result": [game.result(p) for p in positions],
+        "planes": [_seen(game, p) for p in positions],
+    }
+    if game.has_heuristic:
+        found["value"] = [_value(game, p) for p in positions]
+    return found
+
+
+def _all_at_once(game: Game, positions: list[Position], actions: list[int]) -> dict[str, Any]:
+    state = stack(positions)
+    after = unstack(game.step(state, np.array([*actions, game.noop])))
+    seen = np.ascontiguousarray(np.moveaxis(game.observe(state), -1, 1)).reshape(len(positions), -1)
+    words = np.packbits(seen.view(np.uint8), axis=1, bitorder="little").view("<u8")
+    found: dict[str, Any] = {
+        "next": after[:-1],
+        "result": [tuple(row) for row in game.results(state).tolist()],
+        "planes": [tuple(row) for row in words.tolist()],
+    }
+    if game.has_heuristic:
+        found["value"] = game.values(state).tolist()
+    return found
+
+
+def _compare(what: str, found: object, expected: object) -> None:
+    if found != expected:
+        raise RulesError(f"{what} is {found}: it must be {expected}")

@@ -1,0 +1,165 @@
+"""Numba's `njit` with a cache of machine code that is verified before it is run.
+
+A file holds the SHA-256 digest of the rest and what Numba makes of a function for one signature. It
+is named by a digest of all that the machine code depends on: the whole source that the function
+stands in, its name, the types of its arguments, the processor, and the versions of Python, Numba
+and of this format. It is read only where nobody else could have written it (`utils.cache`). What is
+damaged is made anew, with one line said; in a folder that cannot be written to nothing is kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import pickle
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core.caching import CompileResultCacheImpl, _Cache
+from numba.core.serialize import dumps as _dumps
+
+from boardenvs.utils.cache import VARIABLE, cache_folder, is_trusted
+from boardenvs.utils.files import write_atomically
+
+FORMAT = 1
+SUFFIX = ".machine_code"
+SOURCE_DIGEST = "SOURCE_DIGEST"  # a global of generated modules: the digest of their source
+
+dumps: Callable[[object], bytes] = _dumps
+_DIGEST = hashlib.sha256().digest_size
+_log = logging.getLogger("boardenvs")
+_announced = False
+
+
+def njit(*signatures: Any, cache: bool = False, **options: Any) -> Callable[..., Any]:
+    """As `numba.njit`, for functions of modules that have a `SOURCE_DIGEST`."""
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        dispatcher = numba.njit(**options)(function)
+        if cache:
+            dispatcher._cache = MachineCode(function)
+        for signature in signatures:
+            dispatcher.compile(signature)
+        if signatures:
+            dispatcher.disable_compile()
+        return dispatcher
+
+    return decorate
+
+
+class _Parts(CompileResultCacheImpl):
+    """How Numba takes a compiled function apart and puts it together; it opens no files."""
+
+    def __init__(self) -> None:
+        pass
+
+
+class MachineCode(_Cache):
+    """The cache of one function, as Numba's dispatcher asks for it."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        self._parts: Any = _Parts()
+
+    @property
+    def cache_path(self) -> str:
+        return str(cache_folder())
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """What was compiled for these types; None where that is not there, or not to be trusted."""
+        target_context.refresh()
+        path = self._path(sig, target_context.codegen())
+        content = _read(path)
+        if content is not None:
+            try:
+                return self._parts.rebuild(target_context, pickle.loads(content))
+            except Exception as error:  # whole, and yet of something else
+                _warn_of(path, f"{type(error).__name__}: {error}")
+        _announce()
+        return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep what was compiled, where that can be."""
+        if not self._parts.check_cachable(data):
+            return
+        content = dumps(self._parts.reduce(data))
+        path = self._path(sig, data.codegen)
+        try:
+            write_atomically(path, hashlib.sha256(content).digest() + content, mode=0o600)
+        except OSError as error:
+            _log.info("machine code is not kept: %s", error)
+
+    def enable(self) -> None:
+        """Nothing: the cache is always on."""
+
+    def disable(self) -> None:
+        """Nothing: the cache is always on."""
+
+    def flush(self) -> None:
+        """Nothing: files are named by all that they depend on."""
+
+    def _path(self, sig: Any, codegen: Any) -> Path:
+        depends_on = (
+            FORMAT,
+            numba.__version__,
+            sys.version_info,
+            self._function.__globals__[SOURCE_DIGEST],
+            self._function.__name__,
+            [_described(kind) for kind in (sig if isinstance(sig, tuple) else (sig,))],
+            codegen.magic_tuple(),
+        )
+        digest = hashlib.sha256(repr(depends_on).encode()).hexdigest()[:32]
+        return cache_folder() / f"{digest}{SUFFIX}"
+
+
+def _described(kind: Any) -> Any:
+    """A Numba type as text; of a named tuple its fields too, which its own text leaves out."""
+    fields = getattr(kind, "fields", None)
+    parts = [_described(part) for part in getattr(kind, "types", ())]
+    return (str(kind), fields, parts) if fields else str(kind)
+
+
+def _read(path: Path) -> bytes | None:
+    """What is kept in a file that is whole and that nobody else could have written."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        _warn_of(path, str(error))
+        return None
+    if not is_trusted(path):
+        _warn_of(path, "another user owns it or may write to it")
+        return None
+    if hashlib.sha256(content[_DIGEST:]).digest() != content[:_DIGEST]:
+        _warn_of(path, "it is damaged")
+        return None
+    return content[_DIGEST:]
+
+
+def _warn_of(path: Path, why: str) -> None:
+    warnings.warn(
+        f"machine code in {path} is not used ({why}): it is compiled anew",
+        RuntimeWarning,
+        stacklevel=3,
+    )
+
+
+def _announce() -> None:
+    """Say once why nothing happens for a while."""
+    global _announced
+    if _announced:
+        return
+    _announced = True
+    folder = cache_folder()
+    kept = f"and kept in {folder}" if os.access(folder, os.W_OK) else f"not kept: set {VARIABLE}"
+    message = f"boardenvs: compiling with Numba, once for each game, some seconds each ({kept})"
+    if sys.stderr is not None and sys.stderr.isatty():
+        print(message, file=sys.stderr)
+    else:
+        _log.info(message)

@@ -1,0 +1,212 @@
+"""The operations on words: one row for each, with what every writer needs to know of it.
+
+To add an operation, add a row to `_ROWS`. Rules call the row itself, as `popcount(x)`, or use the
+Python operator that it stands for. A writer for another language is a file that walks a `Program`
+and a column of this table with what it writes for each row. What Numba has no expression for is an
+intrinsic at the head of `numba_writer`. What is no plain function of words (`input`, `const`,
+`lookup`, `when`, `fill`) stands in `trace`, and each writer says how it is written.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from boardenvs.kernel.words import ALL, Bits
+
+
+class Operand(NamedTuple):
+    """What is known of an operand while a rule is traced."""
+
+    bits: int  # those that may be set; of a constant, those that are
+    value: int | None = None  # of a constant
+
+
+def _any_bits(*operands: Operand) -> int:
+    return ALL
+
+
+def _always(operands: Iterable[bool]) -> bool:
+    return True
+
+
+def _never(operands: Iterable[bool]) -> bool:
+    return False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation:
+    """A row: one operation on words, modulo 2**64. Texts have {0} and {1} for the operands.
+
+    Writers of arrays may give `numpy` an `out` that is one of its operands.
+    """
+
+    name: str
+    operands: int = 2
+    ints: Callable[..., int]  # on Python ints in [0, 2**64); exact modulo 2**64
+    numpy: Callable[..., Any]  # on uint64 arrays, which may be given an array to write as last one
+    python: str  # as a Python expression on ints
+    numba: str  # as a right-hand side in Numba's Python, on uint64
+    method: str = ""  # the Python operator for it: "and" for `__and__` and `__rand__`
+    commutes: bool = False
+    cut: tuple[int, ...] = ()  # operands of `python` that must lie in [0, 2**64)
+    clean: Callable[[Iterable[bool]], bool] = _always  # `python` lies there, if which operands do
+    bound: Callable[..., int] = _any_bits  # the bits that may be set, by the operands
+    is_first: Callable[..., bool] | None = None  # whether the result is the first operand
+
+    def __call__(self, *words: Bits) -> Bits:
+        """On ints, on arrays, or written down in the program that is being traced."""
+        if all(isinstance(word, int) for word in words):
+            return self.ints(*words)
+        if any(isinstance(word, np.ndarray) for word in words):
+            return np.asarray(self.numpy(*words)).astype(np.uint64, copy=False)
+        symbol = next(word for word in words if not isinstance(word, int))
+        return symbol.program.apply(self.name, *words)
+
+
+def _shifted_left(word: Operand, distance: Operand) -> int:
+    return ALL if distance.value is None else word.bits << distance.value & ALL
+
+
+def _shifted_right(word: Operand, distance: Operand) -> int:
+    return ALL if distance.value is None else word.bits >> distance.value
+
+
+_ROWS = (
+    Operation(
+        name="and",
+        ints=operator.and_,
+        numpy=np.bitwise_and,
+        python="({0} & {1})",
+        numba="{0} & {1}",
+        method="and",
+        commutes=True,
+        clean=any,
+        bound=lambda a, b: a.bits & b.bits,
+        is_first=lambda a, b: b.value is not None and not a.bits & ~b.value,
+    ),
+    Operation(
+        name="or",
+        ints=operator.or_,
+        numpy=np.bitwise_or,
+        python="({0} | {1})",
+        numba="{0} | {1}",
+        method="or",
+        commutes=True,
+        clean=all,
+        bound=lambda a, b: a.bits | b.bits,
+        is_first=lambda a, b: b.value == 0,
+    ),
+    Operation(
+        name="xor",
+        ints=operator.xor,
+        numpy=np.bitwise_xor,
+        python="({0} ^ {1})",
+        numba="{0} ^ {1}",
+        method="xor",
+        commutes=True,
+        clean=all,
+        bound=lambda a, b: a.bits | b.bits,
+    ),
+    Operation(
+        name="not",
+        operands=1,
+        ints=operator.invert,
+        numpy=np.bitwise_not,
+        python="(~{0})",
+        numba="~{0}",
+        method="invert",
+        clean=_never,
+    ),
+    Operation(
+        name="add",
+        ints=operator.add,
+        numpy=np.add,
+        python="({0} + {1})",
+        numba="{0} + {1}",
+        method="add",
+        commutes=True,
+        clean=_never,
+    ),
+    Operation(
+        name="sub",
+        ints=operator.sub,
+        numpy=np.subtract,
+        python="({0} - {1})",
+        numba="{0} - {1}",
+        method="sub",
+        clean=_never,
+    ),
+    Operation(
+        name="mul",
+        ints=operator.mul,
+        numpy=np.multiply,
+        python="({0} * {1})",
+        numba="{0} * {1}",
+        method="mul",
+        commutes=True,
+        clean=_never,
+    ),
+    # Distances of shifts must be less than 64: machines disagree on what lies beyond.
+    Operation(
+        name="shl",
+        ints=operator.lshift,
+        numpy=np.left_shift,
+        python="({0} << {1})",
+        numba="{0} << {1}",
+        method="lshift",
+        cut=(1,),
+        clean=_never,
+        bound=_shifted_left,
+    ),
+    Operation(
+        name="shr",
+        ints=operator.rshift,
+        numpy=np.right_shift,
+        python="({0} >> {1})",
+        numba="{0} >> {1}",
+        method="rshift",
+        cut=(0, 1),
+        bound=_shifted_right,
+    ),
+    # The flag 1 where a < b, both unsigned, else 0.
+    Operation(
+        name="less",
+        ints=lambda a, b: int(a < b),
+        numpy=np.less,
+        python="({0} < {1})",
+        numba="uint64({0} < {1})",
+        cut=(0, 1),
+        bound=lambda a, b: 1,
+    ),
+    # The flag 1 where any bit is set, else 0.
+    Operation(
+        name="nonzero",
+        operands=1,
+        ints=lambda a: int(a != 0),
+        numpy=np.sign,  # a comparison would need a cast from bool
+        python="({0} != 0)",
+        numba="uint64({0} != uint64(0))",
+        cut=(0,),
+        bound=lambda a: 1,
+    ),
+    # The number of set bits.
+    Operation(
+        name="popcount",
+        operands=1,
+        ints=int.bit_count,
+        numpy=np.bitwise_count,
+        python="{0}.bit_count()",
+        numba="popcount({0})",
+        cut=(0,),
+        bound=lambda a: 127,
+    ),
+)
+
+OPERATIONS = {row.name: row for row in _ROWS}
+
+less, nonzero, popcount = (OPERATIONS[name] for name in ("less", "nonzero", "popcount"))

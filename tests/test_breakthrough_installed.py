@@ -1,0 +1,177 @@
+"""Breakthrough as a package: installed, every way of using a game is there, with no change here."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from variants import HERE, PACKAGE
+
+ROOT = HERE.parent
+PLACE = "boardenvs_breakthrough:Breakthrough"
+
+# Tests of all games, which an installed one joins.
+SUITE = [
+    *("aec", "agents", "backend", "cli", "foreign", "heuristics", "match", "parallel"),
+    *("policy", "properties", "records", "render", "render_games", "rendering_envs", "sb3"),
+    *("search_agents", "search_trees", "single", "vector"),
+]
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that the package is installed in."""
+    folder = tmp_path_factory.mktemp("installed")
+    source = folder / "source"  # building writes beside what is built
+    shutil.copytree(PACKAGE, source, ignore=shutil.ignore_patterns("__pycache__"))
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps"]
+    options = ["--no-build-isolation", "--target", str(folder / "site"), str(source)]
+    subprocess.run([*pip, *options], check=True)
+    return folder / "site"
+
+
+def run(folder: Path, *words: object, path: Path = ROOT) -> str:
+    """What Python prints, started in this folder."""
+    before = os.environ.get("PYTHONPATH", "")
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(path), str(ROOT), before]),
+        "COLUMNS": "160",
+    }
+    command = [sys.executable, *map(str, words)]
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_tests_of_all_games_run_over_it(site: Path) -> None:
+    files = [HERE / f"test_{name}.py" for name in SUITE]
+    words = ["-m", "pytest", "-x", "-p", "no:cacheprovider", "-k", "breakthrough"]
+    printed = run(ROOT, *words, *files, path=site)
+    passed = int(printed.split(" passed")[0].split()[-1])
+    assert passed > 80
+
+
+def test_commands(site: Path, tmp_path: Path) -> None:
+    def boardenvs(*words: object) -> str:
+        return run(tmp_path, "-m", "boardenvs", *words, path=site)
+
+    assert "breakthrough" in boardenvs("games")
+    assert "Reach the opponent's home rank" in boardenvs("games", "breakthrough")
+    assert "11,132" in boardenvs("perft", "breakthrough", 3)
+    played = boardenvs(
+        *("match", "breakthrough", "alphabeta:depth=2", "random"),
+        *("--pairs", 5, "--record", "games.jsonl"),
+    )
+    assert "10" in played
+    shown = boardenvs("replay", "games.jsonl")
+    assert "breakthrough" in shown
+    solved = boardenvs("solve", "breakthrough", "--position", "8/8/8/8/b6w/8/8/8 black 30")
+    assert "a4-b3 h4-g5" in solved
+    assert "wins in 5 plies" in solved
+
+
+def test_arena_with_two_processes(site: Path, tmp_path: Path) -> None:
+    """The same games as in one, under the id and by its place."""
+    words = ["random", "greedy", "alphabeta:depth=2", "--pairs", 4, "--game"]
+    for workers, game, out in ((1, "breakthrough", "one"), (2, PLACE, "two")):
+        options = [game, "--workers", workers, "--out", out]
+        run(tmp_path, "-m", "boardenvs", "arena", *words, *options, path=site)
+    played = []
+    for out in ("one", "two"):
+        lines = (tmp_path / out / "journal.jsonl").read_text().splitlines()[1:]
+        pairings = map(json.loads, lines)
+        played.append({(p["first"], p["second"]): p["games"] for p in pairings})
+    assert len(played[0]) == 3
+    assert played[0] == played[1]
+
+
+def test_by_its_place_without_installation(tmp_path: Path) -> None:
+    shutil.copy(PACKAGE / "boardenvs_breakthrough.py", tmp_path)
+    words = ["match", PLACE, "random", "greedy", "--pairs", 3, "--record", "games.jsonl"]
+    assert "greedy" in run(tmp_path, "-m", "boardenvs", *words)
+    assert PLACE in (tmp_path / "games.jsonl").read_text()
+
+
+REGISTRIES = """
+import gymnasium, pettingzoo
+from gymnasium.utils.env_checker import check_env
+from pettingzoo.env_registry import registration
+from pettingzoo.test import api_test, parallel_api_test
+
+import boardenvs
+
+api_test(registration.make("aec", "boardenvs/breakthrough-v0"), num_cycles=100)
+parallel_api_test(registration.make("parallel", "boardenvs/breakthrough-v0"), num_cycles=100)
+check_env(gymnasium.make("boardenvs/Breakthrough-v0", opponent="greedy").unwrapped)
+many = gymnasium.make_vec(
+    "boardenvs/Breakthrough-v0", 3, vectorization_mode="vector_entry_point"
+)
+print(many.reset(seed=1)[0].shape)
+"""
+
+POLICIES = """
+import sys
+import numpy as np
+from boardenvs import games, make_agent
+from boardenvs.agents.policy import load_policy
+
+assert "boardenvs_breakthrough" not in sys.modules
+policy = load_policy("policy.npz")
+print(games.spec_of(policy.game), "boardenvs_breakthrough" in sys.modules)
+game = games.make("breakthrough")
+print(make_agent("policy:policy.npz").act(game, game.init(3), np.random.default_rng(0)).tolist())
+"""
+
+
+def test_gymnasium_and_pettingzoo_know_its_names(site: Path, tmp_path: Path) -> None:
+    assert "(3, 8, 8, 3)" in run(tmp_path, "-c", REGISTRIES, path=site)
+
+
+def test_a_policy_file_names_it(site: Path, tmp_path: Path) -> None:
+    save = (
+        "from pathlib import Path; from boardenvs import games; "
+        "from boardenvs.agents.policy import save_policy; "
+        "from test_policy import random_policy; "
+        "save_policy(random_policy(games.make('breakthrough')), Path('policy.npz'))"
+    )
+    run(tmp_path, "-c", f"import sys; sys.path.append({str(HERE)!r}); {save}", path=site)
+    game, actions = run(tmp_path, "-c", POLICIES, path=site).splitlines()
+    assert game == "breakthrough True"
+    assert len(set(actions.strip("[]").split(", "))) == 1
+
+
+# Ten seconds on one core. Without training the policy wins 60 to 80 % of games against random.
+CONFIG = {
+    "game": "breakthrough",
+    "steps": 100_000,
+    "self_play": {"boards": 512, "opening_plies": [0, 30]},
+    "ppo": {
+        "hidden": [64, 64],
+        "steps_per_update": 32,
+        "batch_size": 1024,
+        "learning_rate": 2e-3,
+        "final_learning_rate": 2e-4,
+        "gae_lambda": 0.9,
+        "entropy_bonus": 0.03,
+    },
+    "evaluation": {"every": 100_000, "opponents": ["random", "greedy"], "pairs": 25},
+    "report": {"opponents": ["random", "greedy"], "pairs": 200},
+}
+
+
+def test_self_play_soon_beats_random_and_greedy(site: Path, tmp_path: Path) -> None:
+    (tmp_path / "short.yaml").write_text(yaml.safe_dump(CONFIG))
+    run(tmp_path, "-m", "training.ppo", "short.yaml", path=site)
+    result = json.loads((tmp_path / "runs/short/result.json").read_text())
+    scores = result["report"]["scores"]["policy"]
+    assert scores["random"]["score"] >= 0.95
+    assert scores["greedy"]["score"] >= 0.9

@@ -1,0 +1,152 @@
+"""`check_rules` names what is wrong with rules, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import pytest
+from boardenvs_breakthrough import Breakthrough
+from three_in_a_row import FullThreeInARow, ThreeInARow
+from variants import make
+
+from boardenvs.board import ALL_EIGHT, MIRROR, Symmetry
+from boardenvs.game import Game, Moving, PositionError, RulesError, check_rules
+from boardenvs.kernel import Bits, get_backend, guard, popcount, set_backend
+
+
+@dataclass(frozen=True)
+class NoIdentity(Breakthrough):
+    @property
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        return (MIRROR,)
+
+
+@dataclass(frozen=True)
+class TurnedOpenings(Breakthrough):
+    opening_plies: ClassVar = (8, 4)
+
+
+@dataclass(frozen=True)
+class TooFewPlanes(Breakthrough):
+    notation: ClassVar = Moving(distance=1)
+
+
+@dataclass(frozen=True)
+class BlindPlanes(Breakthrough):
+    def planes(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[Bits, ...]:
+        return own, opp
+
+
+@dataclass(frozen=True)
+class UncountedPlies(Breakthrough):
+    def over(self, own: Bits, opp: Bits, moves: Sequence[Bits], to_move: Bits, ply: Bits) -> Bits:
+        return super().over(own, opp, moves, to_move, ply) | ply >> 4 & 1
+
+
+@dataclass(frozen=True)
+class NothingIsCaptured(Breakthrough):
+    def play(self, own: Bits, opp: Bits, action: Bits) -> tuple[Bits, Bits]:
+        return super().play(own, opp, action)[0], opp
+
+
+@dataclass(frozen=True)
+class RefusesCaptures(Breakthrough):
+    def check_squares(self, squares: tuple[int, int]) -> None:
+        if squares[0].bit_count() < 16:
+            raise PositionError("somebody is missing")
+
+
+@dataclass(frozen=True)
+class AllSymmetries(Breakthrough):
+    @property
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        return ALL_EIGHT[:4]
+
+
+@dataclass(frozen=True)
+class LopsidedHeuristic(Breakthrough):
+    def evaluate(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[Bits, Bits]:
+        return own & 3, opp & 3
+
+
+@dataclass(frozen=True)
+class HugeHeuristic(Breakthrough):
+    def evaluate(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[Bits, Bits]:
+        return popcount(own) * 7000, popcount(opp) * 7000
+
+
+@dataclass(frozen=True)
+class FillsUp(Breakthrough):
+    fills_up: ClassVar = True
+
+
+@dataclass(frozen=True)
+class BrokenGuard(Breakthrough):
+    def evaluate(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[Bits, Bits]:
+        return guard(own & 0, _one), opp & 0
+
+
+def _one(nothing: Bits) -> Bits:
+    return nothing + 1
+
+
+@pytest.mark.parametrize(
+    ("game", "message"),
+    [
+        (NoIdentity(), "symmetries lack IDENTITY"),
+        (TurnedOpenings(), r"opening_plies is \(8, 4\): fewest come first"),
+        (TooFewPlanes(), "moves returns 6 words: its notation has 8 planes"),
+        (BlindPlanes(), "planes do not tell whose turn it is"),
+        (UncountedPlies(), "planes do not tell how many plies are played"),
+        (
+            NothingIsCaptured(),
+            r"'.* (black|white) \d+': after ..-.. both sides have a piece on [a-h][1-8]",
+        ),
+        (
+            RefusesCaptures(),
+            r"after ..-.. play reaches a position that is refused: somebody is missing",
+        ),
+        (AllSymmetries(), r"Symmetry\(.*flip_ranks=True\) is no symmetry"),
+        (LopsidedHeuristic(), "the value under .*flip_files=True.* is -?[0-9]+: it must be"),
+        (HugeHeuristic(), r"evaluate returns \(112000, 112000\): both words must be below 100000"),
+        (FillsUp(), "fills_up is True, but at ply 0 .* fills no square"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Game) else "",
+)
+def test_what_is_wrong_is_named(game: Game, message: str) -> None:
+    with pytest.raises(RulesError, match=message):
+        check_rules(game)
+
+
+def test_one_board_and_a_batch_must_agree() -> None:
+    before = get_backend()
+    set_backend("numpy")
+    try:
+        with pytest.raises(RulesError, match=r"value of a batch by numpy is .*: it must be"):
+            check_rules(BrokenGuard())
+        assert get_backend() == "numpy"
+    finally:
+        set_backend(before)
+
+
+@pytest.mark.parametrize("game", [Breakthrough(), ThreeInARow(), FullThreeInARow()])
+def test_sound_rules_pass(game: Game) -> None:
+    check_rules(game, num_games=3)
+
+
+def test_games_are_played_no_further_than_asked() -> None:
+    check_rules(UncountedPlies(), max_plies=3)
+    with pytest.raises(RulesError):
+        check_rules(UncountedPlies(), max_plies=30)
+
+
+def test_built_in_games_that_never_end_pass() -> None:
+    check_rules(make("wolf_and_sheep_described"), num_games=1)
+
+
+@pytest.mark.parametrize("given", [("black", "blue"), ("", "white"), ("Black", "white")])
+def test_roles_are_told_apart_by_their_first_letters(given: tuple[str, str]) -> None:
+    with pytest.raises(ValueError, match=r"the roles of Twins are .*: they must be two words"):
+        type("Twins", (Breakthrough,), {"roles": given})

@@ -1,0 +1,166 @@
+"""The table of operations: every row on every writer, and that a new row is all it takes."""
+
+import operator
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from boardenvs.kernel import ALL, Kernel, popcount, trace
+from boardenvs.kernel.operations import OPERATIONS, Operation
+
+# What each row means, of words, modulo 2**64.
+MEANING = {
+    "and": lambda a, b: a & b,
+    "or": lambda a, b: a | b,
+    "xor": lambda a, b: (a | b) - (a & b),
+    "not": lambda a: ALL - a,
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a + (1 << 64) - b,
+    "mul": lambda a, b: a * b,
+    "shl": lambda a, b: a * 2**b,
+    "shr": lambda a, b: a // 2**b,
+    "less": lambda a, b: 1 if a < b else 0,
+    "nonzero": lambda a: 1 if a else 0,
+    "popcount": lambda a: f"{a:b}".count("1"),
+}
+SHIFTS = ("shl", "shr")
+WORDS = st.one_of(st.integers(0, ALL), st.integers(0, 70), st.integers(ALL - 70, ALL))
+CONSTANTS = (0, 1, 8, 63, 0xFF00, 1 << 63, ALL)
+
+
+def exact(name):
+    """The operation as the meaning above has it."""
+    return lambda *words: MEANING[name](*(word & ALL for word in words)) & ALL
+
+
+def beside(word, other):
+    """The same word, but in Python's ints far outside of 64 bits."""
+    return word + other * (1 << 63) * 2 - (other >> 1) * (1 << 63) * 6
+
+
+def uses(name, apply, a, b, c):
+    """The operation on inputs, constants, narrow words, and words that are outside of 64 bits."""
+    row = OPERATIONS[name]
+    if row.operands == 1:
+        words = [(a,), (beside(a, c),), (~a,), (a & 0xFF00,), (a & b & c,)]
+        return [apply(*some) for some in words]
+    if name in SHIFTS:
+        b, constants = b & 63, (0, 1, 8, 63)
+    else:
+        constants = CONSTANTS
+    pairs = [(a, b), (beside(a, c), beside(b, a)), (a & 0xFF00, b & 15), (a & c, b)]
+    pairs += [(a, beside(b, c)), (beside(a, c), b)]
+    pairs += [(a, k) for k in constants] + [(a & 0xFF00, k) for k in constants]
+    pairs += [(k, b) for k in CONSTANTS]
+    return [apply(*pair) for pair in pairs]
+
+
+def all_rows(a, b, c):
+    """Every row in all its uses; where it stands for a Python operator, by that too."""
+    results = []
+    for name, row in OPERATIONS.items():
+        results += uses(name, row, a, b, c)
+        if row.method:
+            results += uses(name, getattr(operator, f"__{row.method}__"), a, b, c)
+    return results
+
+
+def expected(a, b, c):
+    results = []
+    for name, row in OPERATIONS.items():
+        results += uses(name, exact(name), a, b, c) * (2 if row.method else 1)
+    return results
+
+
+KERNEL = Kernel(all_rows, 3, "all_rows")
+BOARDS = st.lists(st.tuples(WORDS, WORDS, WORDS), min_size=1, max_size=5)
+
+
+def test_every_row_has_a_meaning():
+    assert set(MEANING) == set(OPERATIONS)
+    assert all(name == row.name for name, row in OPERATIONS.items())
+
+
+@given(boards=BOARDS)
+def test_every_row_compiled(backend, boards):
+    """For one board and for a batch, with either backend."""
+    rows = [expected(*board) for board in boards]
+    assert [list(KERNEL.one(*board)) for board in boards] == rows
+    inputs = list(np.array(boards, np.uint64).T.copy())
+    outputs = list(np.empty((KERNEL.num_outputs, len(boards)), np.uint64))
+    KERNEL.batch(inputs, outputs)
+    assert np.stack(outputs, axis=1).tolist() == rows
+
+
+@given(boards=BOARDS)
+def test_every_row_directly(boards):
+    """On ints and on arrays, without a trace."""
+    for name, row in OPERATIONS.items():
+        for first, second, _ in boards:
+            words = (first, second & 63 if name in SHIFTS else second)[: row.operands]
+            assert row(*words) & ALL == exact(name)(*words)
+            result = row(*(np.array([word], np.uint64) for word in words))
+            assert result.dtype == np.uint64
+            assert result.tolist() == [exact(name)(*words)]
+
+
+@given(board=st.tuples(WORDS, WORDS, WORDS))
+def test_bounds_hold(board):
+    """No result has a bit that its bound excludes."""
+    program = trace(all_rows, 3, "batch")
+    for result, output in zip(expected(*board), program.outputs, strict=True):
+        assert result & ~program.possible[output] == 0
+
+
+def test_masks_that_change_nothing_are_left_out():
+    program = trace(lambda a: (((a >> 56) & 0xFF) | 0, (a << 60) & ~0xFF), 1, "batch")
+    assert str(program) == "t2 = shr i0 0x38\nt4 = shl i0 0x3c\nreturn t2 t4"
+
+
+# ---- a new row -----------------------------------------------------------------------------------
+
+
+def _rotate_arrays(word, distance, out=None):
+    return np.bitwise_or(word << distance, word >> (np.uint64(64) - distance), out)
+
+
+ROTATE = Operation(
+    name="rotate",  # to the left, by 1 to 63
+    ints=lambda word, distance: (word << distance | word >> (64 - distance)) & ALL,
+    numpy=_rotate_arrays,
+    python="({0} << {1} | {0} >> (64 - {1}))",
+    numba="({0} << {1}) | ({0} >> (uint64(64) - {1}))",
+    cut=(0, 1),
+    clean=lambda operands: False,
+)
+
+
+def turned(bits, other):
+    """A rule that uses it."""
+    return ROTATE(bits, 8), ROTATE(bits ^ ~other, popcount(bits) & 62 | 1) >> 3
+
+
+def test_an_operation_is_one_row(backend, monkeypatch):
+    monkeypatch.setitem(OPERATIONS, "rotate", ROTATE)
+    words = np.random.default_rng(0).integers(1 << 64, size=(2, 300), dtype=np.uint64)
+    boards = list(zip(*words.tolist(), strict=True))
+
+    def rotated(word, distance):
+        digits = f"{word:064b}"
+        return int(digits[distance:] + digits[:distance], 2)
+
+    rows = [(rotated(a, 8), rotated(a ^ b ^ ALL, a.bit_count() & 62 | 1) >> 3) for a, b in boards]
+    kernel = Kernel(turned, 2, "turned")
+    assert [kernel.one(*board) for board in boards] == rows
+    outputs = list(np.empty((2, 300), np.uint64))
+    kernel.batch(list(words), outputs)
+    assert list(zip(*(out.tolist() for out in outputs), strict=True)) == rows
+    assert turned(*words)[0].tolist() == [a for a, _ in rows]
+    assert "rotate i0 8" in str(kernel.program())
+
+
+def test_an_operation_without_a_row_is_named():
+    with pytest.raises(KeyError, match="rotate"):
+        trace(turned, 2, "batch")
