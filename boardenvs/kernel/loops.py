@@ -99,7 +99,7 @@ def legal_words() -> int:
     raise NotImplementedError
 
 
-def max_ply() -> int:
+def max_ply() -> Word:
     """The cap on plies, or a number that no game reaches."""
     raise NotImplementedError
 
