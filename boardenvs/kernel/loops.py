@@ -109,6 +109,13 @@ def margin_counts() -> bool:
     raise NotImplementedError
 
 
+def has_exact_end() -> bool:
+    """Whether the game is one whose end can be searched by itself: the board fills up, and points
+    count.
+    """
+    raise NotImplementedError
+
+
 def read_legal(array: Array, start: int) -> tuple[Word, ...]:
     """The words of legal actions that are stored from array[start] on."""
     raise NotImplementedError

@@ -9,6 +9,7 @@ from boardenvs.kernel.loops import (
     ONE,
     ZERO,
     Array,
+    has_exact_end,
     legal_words,
     number,
     popcount,
@@ -66,7 +67,7 @@ def generate_moves(
             order[place] = place
             if number(action) == table_move:
                 scores[place] = 4 * INFINITE
-            elif to_the_end == 1:
+            elif has_exact_end() and to_the_end == 1:
                 scores[place] = -mobility(child)
             else:
                 scores[place] = score(child, distance + 1)
