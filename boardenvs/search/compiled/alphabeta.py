@@ -15,6 +15,7 @@ from boardenvs.kernel.loops import (
     ZERO,
     Array,
     arrive,
+    has_exact_end,
     legal_words,
     number,
     trailing_zeros,
@@ -78,7 +79,7 @@ def search(
     if is_final(position.terminated, position.ply):
         return final_value(position.own, position.opp, position.to_move, distance)
     counters = memory.counters
-    if to_the_end == 1:
+    if has_exact_end() and to_the_end == 1:
         if depth < FEW_SQUARES:
             return search_last_squares(position, alpha, beta, distance, counters)
     elif depth == 0:

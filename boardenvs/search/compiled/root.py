@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from boardenvs.game.state import Position
-from boardenvs.kernel.loops import Array, Word, entry, margin_counts, number, word, wrap
+from boardenvs.kernel.loops import (
+    Array,
+    Word,
+    entry,
+    has_exact_end,
+    margin_counts,
+    number,
+    word,
+    wrap,
+)
 from boardenvs.search.compiled.alphabeta import SearchMemory, principal_variation_move, search
 from boardenvs.search.compiled.counters import ABORTED, HORIZON, LIMIT, NODES
 from boardenvs.search.compiled.moves import (
@@ -72,7 +81,7 @@ def search_positions(
         else:
             if counters[NODES] == 0:
                 new_search(memory.table)
-            if to_the_end == 1:
+            if has_exact_end() and to_the_end == 1:
                 solve(root, row, budget.depth, memory, results)
             else:
                 iterative_deepening(root, row, roots.seeds[row], budget.depth, memory, results)
