@@ -83,7 +83,8 @@ def test_settings_with_wrong_fields_are_named(path: Path) -> None:
 )
 def test_what_is_no_journal_is_named(path: Path, content: bytes) -> None:
     path.write_bytes(content + b"\n")
-    with pytest.raises(JournalError, match=r"journal.jsonl, line 1, is not (JSON|a JSON object)") as caught:
+    named = r"journal.jsonl, line 1, is not (JSON|a JSON object)"
+    with pytest.raises(JournalError, match=named) as caught:
         Journal.open(path)
     assert len(str(caught.value)) < 300 + len(str(path))
     assert path.read_bytes() == content + b"\n"
