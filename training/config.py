@@ -161,6 +161,7 @@ class Config(Section):
     minutes: Annotated[float, Field(gt=0)] | None = None
     checkpoint_every: Positive = 500_000
     threads: Positive = 1
+    device: Annotated[str, Field(pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$")] = "cpu"
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
     self_play: SelfPlaySettings = Field(default_factory=SelfPlaySettings)
     ppo: PPOSettings = Field(default_factory=PPOSettings)
@@ -262,7 +263,7 @@ def _override(values: dict[str, Any], override: str) -> None:
     for group in groups:
         values = values.setdefault(group, {})
         if not isinstance(values, dict):
-            raise ConfigError(f"--set {cut(override)}: {cut(group)} is no group of settings")
+            raise ConfigError(f"--set {cut(override)}: {cut(group)} is not a group of settings")
     try:
         values[last] = yaml.safe_load(text)
     except (ValueError, RecursionError, yaml.YAMLError):

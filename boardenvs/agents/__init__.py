@@ -1,6 +1,7 @@
 """Players: anything with `act(game, state, rng)`, and `make_agent` to have one by its name."""
 
 from boardenvs.agents.base import Agent, GameSpecific, check_game
+from boardenvs.agents.export import policy_from_sb3
 from boardenvs.agents.greedy import GreedyAgent
 from boardenvs.agents.perfect import PerfectAgent
 from boardenvs.agents.random import RandomAgent
@@ -17,4 +18,5 @@ __all__ = [
     "as_agent",
     "check_game",
     "make_agent",
+    "policy_from_sb3",
 ]

@@ -24,7 +24,7 @@ class MCTSAgent:
     """Plays the action most often tried by a Monte Carlo tree search.
 
     rollouts: positions judged a move, by random games (UCT) or by the evaluator (PUCT).
-    c: how much exploring weighs, where values are from -1 to 1.
+    c: the weight of exploration against values from -1 to 1.
     leaves: positions judged at once in each tree. With an evaluator more are faster; the more, the
     less each of them can learn from the others.
 
@@ -48,7 +48,8 @@ class MCTSAgent:
         if not is_number(self.c, 0, sys.float_info.max):
             raise ValueError(f"c is {quote(self.c)}: it must be 0 or more, and finite")
 
-    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+    def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
+        rng = np.random.default_rng(rng)
         seeds = rng.integers(1 << 64, size=len(state.ply), dtype=np.uint64)
         chance = rng.random((len(state.ply), game.num_actions))
         legal = game.legal(state)

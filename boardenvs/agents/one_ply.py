@@ -12,9 +12,9 @@ from boardenvs.game.state import FloatArray, IntArray, State
 
 
 def act_by_value(
-    game: Game, state: State, rng: np.random.Generator, value: Callable[[State], IntArray]
+    game: Game, state: State, rng: np.random.Generator | None, value: Callable[[State], IntArray]
 ) -> IntArray:
-    """The action after which `value`, to the side to move then, is lowest; ties by chance.
+    """The action that leaves the opponent the lowest `value`; ties are broken at random.
 
     A win at once is better than any value, a loss at once worse; the end of a game by its cap on
     plies counts as its end.
@@ -27,7 +27,7 @@ def act_by_value(
     decided = over & (lead != 0)
     worth[decided] = lead[decided] * np.inf
     # Sorted by row, then value, then chance, the last move of each row is the choice.
-    order = np.lexsort((rng.random(len(rows)), worth, rows))
+    order = np.lexsort((np.random.default_rng(rng).random(len(rows)), worth, rows))
     chosen = np.full(len(state.ply), game.noop, np.int64)
     chosen[rows[order]] = moves[order]  # of equal indices the last assignment stays
     return chosen

@@ -14,5 +14,5 @@ from boardenvs.game.state import IntArray, State
 class RandomAgent:
     """Plays any legal action with the same probability."""
 
-    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
-        return game.sample(state, rng)
+    def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
+        return game.sample(state, np.random.default_rng(rng))

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from boardenvs.cli.names import game_names
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -82,6 +84,7 @@ class Replay:
             metavar="GAME",
             help="The game of plain moves; other formats say it. One in a module, "
             "`my_games:Breakthrough`, has to be named here, since files import nothing.",
+            autocompletion=game_names,
         ),
     ] = "othello"
 

@@ -27,7 +27,7 @@ _TRIES = 20
 
 
 class StepResult(NamedTuple):
-    """What one step did, row by row, and how the games ended that it ended."""
+    """The result of a step by row, and the final positions of the games that ended in it."""
 
     rewards: FloatArray  # (B,) float64: +1, 0, -1 for the mover, or the learner with an opponent
     terminated: BoolArray  # (B,) bool: the game is over, or was lost by an illegal action
@@ -92,8 +92,8 @@ class Batch:
     def seed(self, seeds: int | Sequence[int] | None) -> None:
         """Seed every row: row i by seeds[i], or by seeds + i. None seeds them unpredictably.
 
-        A row's seats depend on its own seed alone; openings and the opponent's choices, which are
-        drawn for all rows at once, on all of them.
+        A row's seats depend on its own seed alone; openings and the opponent's random choices are
+        drawn for all rows together, and depend on all seeds.
         """
         if seeds is None:
             seeds = int(np.random.default_rng().integers(1 << 63))

@@ -223,7 +223,7 @@ class GroupedBoards:
 
 
 def _join(results: Sequence[StepResult], rows: Sequence[slice]) -> StepResult:
-    """The results of groups that have these rows of all boards as one."""
+    """The groups' results as one result; `rows` says which boards each group has."""
     ended = [part.ended + own.start for part, own in zip(results, rows, strict=True)]
     return StepResult(
         np.concatenate([part.rewards for part in results]),

@@ -2,7 +2,7 @@
 
 A game is a class. It states five things on words (see `boardenvs.kernel`): the starting squares,
 where the side to move can move, what a move does, when the game is over, and the points that decide
-it. What else belongs to the game hangs on the class too: notation, heuristic, symmetries, looks.
+it. The class holds everything else about the game too: notation, heuristic, symmetries, looks.
 Everything else in the library is derived from these, once, for all games.
 
 All games here alternate strictly: every ply, a noop too, passes the turn to the other side.
@@ -21,7 +21,8 @@ import numpy as np
 
 from boardenvs.board import bitboard
 from boardenvs.board.symmetry import IDENTITY, Symmetry
-from boardenvs.game.errors import PositionError
+from boardenvs.game.about import About
+from boardenvs.game.errors import IllegalActionError, PositionError, illegal_action
 from boardenvs.game.kernels import Kernels
 from boardenvs.game.look import Look
 from boardenvs.game.notation import Notation
@@ -35,6 +36,8 @@ from boardenvs.game.state import (
     WordArray,
     empty_state,
     state_words,
+    take,
+    unstack,
 )
 from boardenvs.kernel import ALL, Bits
 from boardenvs.utils.checks import is_whole, quote
@@ -57,6 +60,22 @@ class Game(ABC):
     Action a < num_actions - 1 is bit a % 64 of plane a // 64; the last action is noop. `own` and
     `opp` are the squares of the side to move and of the other side, `to_move` is 0 or 1 and `ply`
     counts from 0; all are words.
+
+    One board is a `Position`, a batch of them a `State`; each has its methods here.
+
+    ```python
+    import boardenvs
+    import numpy as np
+
+    game = boardenvs.games.make("othello")
+    position = game.checked_next(game.start(), game.parse_action("e3"))
+    print(game.roles[position.to_move], position.legal_actions())
+
+    rng, state = np.random.default_rng(1), game.init(4096)
+    while not game.is_over(state).all():
+        state = game.step(state, game.sample(state, rng))
+    print(game.results(state).mean(axis=0))  # what black and red got, 100 for a win
+    ```
     """
 
     id: str
@@ -72,6 +91,11 @@ class Game(ABC):
     fills_up: ClassVar[bool] = False  # every action but noop fills one empty square, for good
     opening_plies: ClassVar[tuple[int, int]] = (4, 8)  # random plies of openings: fewest and most
     look: ClassVar[Look] = Look()
+
+    @property
+    def about(self) -> About:
+        """The words of the game's page; what they leave out is told by the class's docstring."""
+        return About()
 
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:
@@ -146,10 +170,10 @@ class Game(ABC):
     # ---- notation --------------------------------------------------------------------------
 
     def action_name(self, action: int, position: Position | None = None) -> str:
-        """An action as players write it: "d3", "b1-b3", "pass"; ValueError where it is none.
+        """An action as players write it: "d3", "b1-b3", "pass"; ValueError where out of range.
 
-        Where the position decides how far a piece goes and none is given, the direction stands
-        for the target: "b1-n".
+        Where the target depends on the position and no position is given, the direction is written
+        in its place: "b1-n".
         """
         return self.notation.write(self, self._checked(action), position)
 
@@ -168,7 +192,7 @@ class Game(ABC):
     def action_squares(self, action: int, position: Position | None = None) -> tuple[int, ...]:
         """The squares that an action concerns: source and target, or target; none of a noop.
 
-        As in `action_name`, a target that takes a position to know is left out without one.
+        As in `action_name`, without a position, a target that depends on it is left out.
         """
         return self.notation.squares(self, self._checked(action), position)
 
@@ -241,6 +265,15 @@ class Game(ABC):
         own, opp, _, to_move, ply, _ = position
         result = self.kernels.advance.one(own, opp, to_move, ply, action)
         return Position(result[0], result[1], result[2:-1], 1 - to_move, ply + 1, bool(result[-1]))
+
+    def checked_next(self, position: Position, action: int) -> Position:
+        """The position after an action; IllegalActionError, with what is legal, where it is not.
+
+        Slower than `next`, which does not check.
+        """
+        if action < 0 or not position.is_legal(action):
+            raise illegal_action(self, position, action)
+        return self.next(position, action)
 
     def result(self, position: Position) -> tuple[float, float]:
         """The goal values by role that the position would give, whether it is over or not."""
@@ -318,6 +351,26 @@ class Game(ABC):
             for before, after in zip(state, new, strict=True):
                 after[frozen] = before[frozen]
         return new
+
+    def checked_step(self, state: State, actions: IntArray) -> State:
+        """The state after one ply in every row; IllegalActionError for the first illegal action.
+
+        In rows where the game is over noop is the legal action, and changes nothing. Slower than
+        `step`, which does not check.
+        """
+        actions = np.asarray(actions)
+        if actions.shape != state.ply.shape or actions.dtype.kind not in "iu":
+            raise ValueError(
+                f"actions have shape {actions.shape} and type {actions.dtype}: they must be "
+                f"{len(state.ply)} integers, one for each row"
+            )
+        wrong = ~(self.is_legal(state, actions) | (state.terminated & (actions == self.noop)))
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            (position,) = unstack(take(state, slice(row, row + 1)))
+            error = illegal_action(self, position, int(actions[row]))
+            raise IllegalActionError(f"row {row}: {error}")
+        return self.step(state, actions)
 
     def lead(self, state: State) -> IntArray:
         """Own minus opposing points of the side to move, (B,) int64; see `points`."""

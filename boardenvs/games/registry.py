@@ -71,7 +71,7 @@ class _Games(Mapping[str, Factory]):
         """Add a game, or do nothing where it is there already; ValueError where that cannot be."""
         if not isinstance(game_id, str) or not _ID.fullmatch(game_id):
             raise ValueError(
-                f"{quote(game_id)} is no id of a game: write it in small letters, digits and "
+                f"{quote(game_id)} is not an id of a game: write it in small letters, digits and "
                 'underscores, such as "three_in_a_row"'
             )
         before = self._factories.get(game_id)

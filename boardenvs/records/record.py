@@ -88,7 +88,8 @@ def names(record: Record) -> list[str]:
 def parse_names(game: Game, words: Sequence[str], start: Position | None = None) -> tuple[int, ...]:
     """The actions of these names.
 
-    ValueError for what is no action, and for a legal move to another square than the rules say.
+    ValueError for text that is not an action, and for a move whose target is not where the piece
+    would land.
     """
     actions = tuple(_parse_name(game, word) for word in words)
     written = [_standing_alone(game, action) for action in actions]

@@ -36,7 +36,7 @@ def write_animation(scenes: Sequence[Scene], unit: int, seconds: float) -> str:
     lines = []
     for i, scene in enumerate(scenes):
         changes = {0.0: "hidden", i / count: "visible", (i + 1) / count: "hidden"}
-        changes.pop(1.0, None)  # the end of it all is no change
+        changes.pop(1.0, None)  # nothing changes at the end of the animation
         lines += [
             f'<g visibility="{"hidden" if i else "visible"}">',
             f'<animate attributeName="visibility" calcMode="discrete" dur="{total}s" '

@@ -21,7 +21,7 @@ from boardenvs.search.compiled.counters import COUNTERS, LIMIT
 from boardenvs.search.compiled.moves import MoveStack
 from boardenvs.search.compiled.root import Budget, Roots
 from boardenvs.search.compiled.transposition import SLOT, TranspositionTable
-from boardenvs.search.compiler import compile_for
+from boardenvs.search.compiler import compile_for, has_exact_end
 from boardenvs.search.limits import MAX_NODES, Limits
 from boardenvs.search.memory import flat, numbers, position_size, position_words, words
 from boardenvs.search.results import SearchResults
@@ -51,7 +51,7 @@ class Engine:
 
     def __init__(self, game: Game) -> None:
         self.game = game
-        self._has_exact_end = game.fills_up and game.margin_counts
+        self._has_exact_end = has_exact_end(game)
         self._backend = get_backend()
         self._compiled = compile_for(game, self._backend, root)
         moves = _LISTS * game.num_actions
