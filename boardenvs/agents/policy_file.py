@@ -79,7 +79,7 @@ def load_policy(path: Path | str) -> Policy:
     try:
         with zipfile.ZipFile(path) as archive:
             if "policy.pth" in archive.namelist():
-                raise PolicyFileError(f"{path} is a model of Stable-Baselines3: {_EXPORT}")
+                raise PolicyFileError(f"{name} is a model of Stable-Baselines3: {_EXPORT}")
             about = _read_metadata(archive)
             if not isinstance(about, dict) or "format" not in about:
                 raise ValueError("its metadata name no format")

@@ -6,7 +6,6 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-from gymnasium.error import ResetNeeded
 
 from boardenvs.agents import agent_for
 from boardenvs.envs.aec import BoardAECEnv
