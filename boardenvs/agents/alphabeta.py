@@ -82,9 +82,7 @@ class AlphaBetaAgent:
             found = _explanation(game, position, best, moves)
             positions += found.positions
             yield replace(found, positions=positions)
-            if best.outcome is not None and (
-                game.margin_counts or best.outcome == "win" or _all_proven(moves)
-            ):
+            if best.margin is not None if game.margin_counts else _is_settled(best, moves):
                 return
 
 
@@ -137,5 +135,6 @@ def _worth(seen: Analysis) -> tuple[float, int]:
     return value, (seen.margin or 0) - (seen.plies or 0) * int(np.sign(value))
 
 
-def _all_proven(moves: dict[int, Analysis]) -> bool:
-    return all(seen.outcome is not None for seen in moves.values())
+def _is_settled(best: Analysis, moves: dict[int, Analysis]) -> bool:
+    """Whether deeper search changes nothing where the soonest win counts."""
+    return best.outcome == "win" or all(seen.outcome is not None for seen in moves.values())
