@@ -83,6 +83,8 @@ class MCTSAgent:
             if view.rollouts >= max(_FIRST, _MORE * shown):
                 shown = view.rollouts
                 yield view.explanation()
+        if view.rollouts > shown:
+            yield view.explanation()
 
     def check_game(self, game: Game) -> None:
         check_game(self.evaluator, game)

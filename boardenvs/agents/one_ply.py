@@ -55,7 +55,7 @@ def explain_by_value(
         for place, action in enumerate(actions.tolist())
     ]
     best_first = chosen_first((moves[place] for place in np.argsort(-worth, kind="stable")), chosen)
-    wins = best_first[0].plies == 1 and worth.max() > 0
+    wins = best_first[0].plies == 1 and bool(worth.max() > 0)
     return Explanation(
         value=best_first[0].value,
         unit=unit,
