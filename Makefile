@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint install clean
+.PHONY: demo test lint docs install clean
 
 # A short PPO self-play training on Othello; results in runs/demo/.
 demo: $(VENV)/.train
@@ -16,6 +16,11 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# The site: guides, games, reference; runs/site/index.html works from the file.
+docs: $(VENV)/.docs
+	$(BIN)/python .ci/site/pages.py runs/pages
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet --config-file .ci/site/mkdocs.yml
 
 install: $(VENV)/.dev
 
@@ -30,6 +35,10 @@ $(VENV)/.train: pyproject.toml .ci/constraints.txt | $(VENV)/bin/python
 $(VENV)/.dev: pyproject.toml .ci/constraints.txt | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --constraint .ci/constraints.txt --editable '.[dev]'
 	touch $@ $(VENV)/.train
+
+$(VENV)/.docs: pyproject.toml .ci/constraints.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --constraint .ci/constraints.txt --editable '.[docs]'
+	touch $@
 
 clean:
 	rm -rf $(VENV) runs

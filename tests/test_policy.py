@@ -173,7 +173,7 @@ def damaged(path: Path, change: str) -> None:
         case "foreign":
             np.savez(path, x=np.zeros(3))
         case "newer":
-            about["format"] = 2
+            about["format"] = 3
         case "unknown rules":
             about["rules"] = {"board": 10}
         case "unknown game":
@@ -202,7 +202,7 @@ def damaged(path: Path, change: str) -> None:
         ("text", "is no policy file, or is damaged"),
         ("array", "is no policy file, or is damaged"),
         ("foreign", "is no policy file, or is damaged"),
-        ("newer", "has format 2, written by boardenvs .*: this version reads format 1"),
+        ("newer", "has format 3, written by boardenvs .*: this version reads formats 1 and 2"),
         ("unknown rules", "unknown parameter of othello 'board'"),
         ("unknown game", "unknown game 'chess'"),
         ("shape", r"weight_0 is float16 of shape \(127, 24\): it must .* of shape \(128, 24\)"),

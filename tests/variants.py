@@ -2,6 +2,7 @@
 
 import functools
 import gzip
+import importlib
 import json
 import random
 from importlib.util import find_spec
@@ -68,3 +69,8 @@ def random_line(game: Game, seed: int, plies: int) -> tuple[list[Position], list
 
 def random_position(game: Game, seed: int, plies: int) -> Position:
     return random_line(game, seed, plies)[0][-1]
+
+
+def public_module(game_id):
+    """The public module of a game, such as `boardenvs.othello_v0`."""
+    return importlib.import_module(f"boardenvs.{game_id}_v0")

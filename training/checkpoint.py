@@ -50,7 +50,9 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
         raise CheckpointError(f"{path} is no checkpoint of this version, or its start is damaged")
     if hashlib.sha256(data[start:]).digest() != data[len(_MAGIC) : start]:
         raise CheckpointError(f"checkpoint {path} is damaged or cut off: its digest does not match")
-    content: dict[str, Any] = th.load(io.BytesIO(data[start:]), weights_only=True)
+    content: dict[str, Any] = th.load(
+        io.BytesIO(data[start:]), map_location="cpu", weights_only=True
+    )
     return content
 
 

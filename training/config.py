@@ -153,6 +153,7 @@ class Config(Section):
     minutes: Annotated[float, Field(gt=0)] | None = None
     checkpoint_every: Positive = 500_000
     threads: Positive = 1
+    device: Annotated[str, Field(pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$")] = "cpu"
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
     self_play: SelfPlaySettings = Field(default_factory=SelfPlaySettings)
     ppo: PPOSettings = Field(default_factory=PPOSettings)

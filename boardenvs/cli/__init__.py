@@ -27,7 +27,10 @@ app = typer.Typer(
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"boardenvs {__version__}")
+        from boardenvs.kernel import get_backend
+        from boardenvs.utils.cache import cache_folder
+
+        typer.echo(f"boardenvs {__version__}\nbackend {get_backend()}\ncache {cache_folder()}")
         raise typer.Exit
 
 
@@ -36,7 +39,10 @@ def _options(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", help="Print the version and end.", is_eager=True, callback=_show_version
+            "--version",
+            help="Print the version, the backend of the rules and the cache folder, and end.",
+            is_eager=True,
+            callback=_show_version,
         ),
     ] = False,
 ) -> None:
@@ -64,4 +70,4 @@ app.command(
 
 def main() -> None:
     """Run the command that the process was called with."""
-    app()
+    app(prog_name="boardenvs")

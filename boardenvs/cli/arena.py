@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from boardenvs.cli.names import game_names, player_names
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
@@ -40,6 +42,7 @@ class Arena:
             help="Players such as `greedy`, `alphabeta:depth=4`, `policy:FILE` or "
             "`python:MODULE:NAME`. Default: the built-in ones at several strengths.",
             show_default=False,
+            autocompletion=player_names,
         ),
     ] = None
     game: Annotated[
@@ -48,6 +51,7 @@ class Arena:
             help="A game such as `othello` or `wolf_and_sheep:rules=described`; may be repeated. "
             "Default: all of `boardenvs games`.",
             show_default=False,
+            autocompletion=game_names,
         ),
     ] = None
     pairs: Annotated[
@@ -67,7 +71,7 @@ class Arena:
         ),
     ] = None
     seed: Annotated[
-        int | None, typer.Option(help="What all chance hangs on. Default: 0.", show_default=False)
+        int | None, typer.Option(help="Seed of all random choices. Default: 0.", show_default=False)
     ] = None
     anchor: Annotated[
         str | None,

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from boardenvs.cli.names import game_names
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -78,7 +80,11 @@ class Replay:
     ] = None
     of: Annotated[
         str,
-        typer.Option(metavar="GAME", help="The game of plain moves; other formats say it."),
+        typer.Option(
+            metavar="GAME",
+            help="The game of plain moves; other formats say it.",
+            autocompletion=game_names,
+        ),
     ] = "othello"
 
     def run(self) -> None:

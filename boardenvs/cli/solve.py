@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
 
+from boardenvs.cli.names import GameName
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
@@ -53,7 +55,7 @@ class Solve:
     ```
     """
 
-    game: Annotated[str, typer.Argument(help="The game, such as `othello`.")]
+    game: GameName
     position: Annotated[
         str | None,
         typer.Option(

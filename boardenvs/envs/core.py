@@ -29,11 +29,25 @@ class ResetNeededError(error.ResetNeeded, AttributeError):
     """A step before `reset`, or after the last agent has left.
 
     An AttributeError too, since the attributes of a running game do not exist before `reset`.
+
+    ```python
+    import boardenvs
+
+    env = boardenvs.othello_v0.env()
+    try:
+        env.step(19)
+    except boardenvs.ResetNeededError as error:
+        print(error)
+    ```
     """
 
 
 class BoardEnv:
     """One game in progress. `possible_agents` are the game's roles, first to move first.
+
+    `reward="goal"`, the default of PettingZoo's environments here, rewards the end of the game with
+    the goal values of the rule sheets: 100 for the winner, 0 for the loser, 50 each for a draw;
+    "zero_sum" with +1, -1 and 0. Before the end all rewards are 0.
 
     Raises ValueError for an unknown `reward` or `render_mode`.
     """

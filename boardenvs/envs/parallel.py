@@ -13,7 +13,8 @@ from boardenvs.utils.checks import unknown
 
 
 class BoardParallelEnv(BoardEnv, ParallelEnv):
-    """Both agents act in every step; the one not in control has one legal action, noop.
+    """Both agents act in every step; the one not to move has one legal action, noop. Rewards: see
+    `BoardEnv`.
 
     An illegal action ends the game: the offender gets -1, the other agent the reward of a win (-1
     too if it offended as well).
@@ -36,7 +37,7 @@ class BoardParallelEnv(BoardEnv, ParallelEnv):
     ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
         """Start a game, at `options["position"]` where given; observations and infos by agent.
 
-        The games have no chance in them: the seed changes nothing.
+        Nothing in the games is random: the seed changes nothing.
         """
         self._start(options)
         self.agents = list(self.possible_agents)
@@ -90,7 +91,7 @@ class BoardParallelEnv(BoardEnv, ParallelEnv):
         )
 
     def _chosen(self, actions: Mapping[str, Any]) -> list[int]:
-        """The actions by role, checked for being actions at all."""
+        """The actions by role; an error where one is missing or out of range."""
         if not isinstance(actions, Mapping):
             raise TypeError(f"actions are {actions!r}: they must be a dict, one action an agent")
         for agent in actions:

@@ -24,7 +24,10 @@ class BoardSingleEnv(gymnasium.Env[Int8Array, np.int64]):
     `info["action_mask"]` (A,) int8; `action_masks()` gives the mask to sb3-contrib. An illegal
     action loses the game: -1.
 
-    Raises ValueError or TypeError for an opponent that is none or cannot play the game, and
+    `reward="zero_sum"`, the default of Gymnasium's environments here, rewards the end of the game
+    with +1, 0 or -1; "goal" with the goal values of the rule sheets, 100, 50 or 0.
+
+    Raises ValueError or TypeError for an opponent that is not an agent or cannot play the game, and
     ValueError for an unknown seat, reward or render mode.
     """
 

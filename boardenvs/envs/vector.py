@@ -31,6 +31,9 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
     where the game is over; `infos["to_move"]` (B,) int8 is that side as index of `game.roles`. An
     illegal action loses the game: -1. `infos["illegal_action"]` (B,) bool tells where.
 
+    `reward="zero_sum"`, the default of Gymnasium's environments here, rewards the end of the game
+    with +1, 0 or -1; "goal" with the goal values of the rule sheets, 100, 50 or 0.
+
     `autoreset_mode` is Gymnasium's: SAME_STEP (the default) puts the last observation and infos
     of a game that ended under "final_obs" and "final_info" and returns the next game's first;
     NEXT_STEP returns the last, and the next step ignores the row's action and starts its next

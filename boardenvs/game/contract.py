@@ -21,7 +21,8 @@ import numpy as np
 
 from boardenvs.board import bitboard
 from boardenvs.board.symmetry import IDENTITY, Symmetry
-from boardenvs.game.errors import PositionError
+from boardenvs.game.about import About
+from boardenvs.game.errors import IllegalActionError, PositionError, illegal_action
 from boardenvs.game.kernels import Kernels
 from boardenvs.game.look import Look
 from boardenvs.game.notation import Notation
@@ -35,6 +36,8 @@ from boardenvs.game.state import (
     WordArray,
     empty_state,
     state_words,
+    take,
+    unstack,
 )
 from boardenvs.kernel import ALL, Bits
 from boardenvs.utils.checks import is_whole
@@ -57,6 +60,22 @@ class Game(ABC):
     Action a < num_actions - 1 is bit a % 64 of plane a // 64; the last action is noop. `own` and
     `opp` are the squares of the side to move and of the other side, `to_move` is 0 or 1 and `ply`
     counts from 0; all are words.
+
+    One board is a `Position`, a batch of them a `State`; each has its methods here.
+
+    ```python
+    import boardenvs
+    import numpy as np
+
+    game = boardenvs.games.make("othello")
+    position = game.checked_next(game.start(), game.parse_action("e3"))
+    print(game.roles[position.to_move], position.legal_actions())
+
+    rng, state = np.random.default_rng(1), game.init(4096)
+    while not game.is_over(state).all():
+        state = game.step(state, game.sample(state, rng))
+    print(game.results(state).mean(axis=0))  # what black and red got, 100 for a win
+    ```
     """
 
     id: str
@@ -72,6 +91,11 @@ class Game(ABC):
     fills_up: ClassVar[bool] = False  # every action but noop fills one empty square, for good
     opening_plies: ClassVar[tuple[int, int]] = (4, 8)  # random plies of openings: fewest and most
     look: ClassVar[Look] = Look()
+
+    @property
+    def about(self) -> About:
+        """The words of the game's page; what they leave out is told by the class's docstring."""
+        return About()
 
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:
@@ -146,7 +170,7 @@ class Game(ABC):
     # ---- notation --------------------------------------------------------------------------
 
     def action_name(self, action: int, position: Position | None = None) -> str:
-        """An action as players write it: "d3", "b1-b3", "pass"; ValueError where it is none.
+        """An action as players write it: "d3", "b1-b3", "pass"; ValueError where out of range.
 
         Where the position decides how far a piece goes and none is given, the direction stands
         for the target: "b1-n".
@@ -237,6 +261,15 @@ class Game(ABC):
         result = self.kernels.advance.one(own, opp, to_move, ply, action)
         return Position(result[0], result[1], result[2:-1], 1 - to_move, ply + 1, bool(result[-1]))
 
+    def checked_next(self, position: Position, action: int) -> Position:
+        """The position after an action; IllegalActionError, with what is legal, where it is not.
+
+        Slower than `next`, which does not check.
+        """
+        if action < 0 or not position.is_legal(action):
+            raise illegal_action(self, position, action)
+        return self.next(position, action)
+
     def result(self, position: Position) -> tuple[float, float]:
         """The goal values by role that the position would give, whether it is over or not."""
         mine, theirs = self.kernels.points.one(position.own, position.opp, position.to_move)
@@ -313,6 +346,26 @@ class Game(ABC):
             for before, after in zip(state, new, strict=True):
                 after[frozen] = before[frozen]
         return new
+
+    def checked_step(self, state: State, actions: IntArray) -> State:
+        """The state after one ply in every row; IllegalActionError for the first illegal action.
+
+        In rows where the game is over noop is the legal action, and changes nothing. Slower than
+        `step`, which does not check.
+        """
+        actions = np.asarray(actions)
+        if actions.shape != state.ply.shape or actions.dtype.kind not in "iu":
+            raise ValueError(
+                f"actions have shape {actions.shape} and type {actions.dtype}: they must be "
+                f"{len(state.ply)} integers, one for each row"
+            )
+        wrong = ~(self.is_legal(state, actions) | (state.terminated & (actions == self.noop)))
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            (position,) = unstack(take(state, slice(row, row + 1)))
+            error = illegal_action(self, position, int(actions[row]))
+            raise IllegalActionError(f"row {row}: {error}")
+        return self.step(state, actions)
 
     def lead(self, state: State) -> IntArray:
         """Own minus opposing points of the side to move, (B,) int64; see `points`."""

@@ -41,6 +41,10 @@ class Notation(ABC):
 
     planes: int
 
+    def explain(self, pieces: str) -> str:
+        """What the actions but noop mean, in Markdown; `pieces` is what the game calls them."""
+        return ""
+
     @abstractmethod
     def write(self, game: Game, action: int, position: Position | None) -> str:
         """See `Game.action_name`."""
@@ -71,6 +75,12 @@ class Placing(Notation):
     """Action s places a piece on square s; 64 is noop."""
 
     planes = 1
+
+    def explain(self, pieces: str) -> str:
+        return (
+            f"Action s, 0 to 63, places one of the side's {pieces} on square "
+            "`s = 8*(y-1) + (x-1)`: 0 is a1, 7 is h1, 63 is h8."
+        )
 
     def write(self, game: Game, action: int, position: Position | None) -> str:
         return PASS if action == 64 else square_name(action)
@@ -111,6 +121,14 @@ class Moving(Notation):
     @property
     def planes(self) -> int:  # type: ignore[override]
         return len(self.directions)
+
+    def explain(self, pieces: str) -> str:
+        names = ", ".join(f"{i} {_compass(d)}" for i, d in enumerate(self.directions))
+        return (
+            f"Action `64*d + s` moves one of the side's {pieces}, that on square "
+            "`s = 8*(y-1) + (x-1)` (0 is a1, 7 is h1, 63 is h8), in direction d: "
+            f"{names}; north is the way to rank 8."
+        )
 
     def write(self, game: Game, action: int, position: Position | None) -> str:
         return self._write(game, action, position, (PASS, square_name, "-"))
@@ -199,6 +217,12 @@ class Moving(Notation):
             return 64 * names.index(name) + source
         except ValueError as error:
             raise ValueError(f"{text!r} is no move like {example}: {error}") from None
+
+
+def _compass(direction: Direction) -> str:
+    """The direction's name in full, such as "north-east"."""
+    ends = ("", "north", "south")[direction.dy], ("", "east", "west")[direction.dx]
+    return "-".join(filter(None, ends))
 
 
 def xy(square: int) -> tuple[int, int]:

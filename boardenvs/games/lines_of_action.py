@@ -38,10 +38,12 @@ from boardenvs.board.bitboard import (
 )
 from boardenvs.board.bitslice import countdown, line_counts
 from boardenvs.board.symmetry import ALL_EIGHT, Symmetry
+from boardenvs.game.about import About
 from boardenvs.game.contract import MAX_PLY, Game
 from boardenvs.game.errors import PositionError
 from boardenvs.game.look import BLACK, WHITE, Look
 from boardenvs.game.notation import Moving
+from boardenvs.games.lines_of_action_about import ABOUT
 from boardenvs.kernel import ALL, Bits, Table, guard, less, nonzero, popcount, when
 from boardenvs.utils.checks import check_name, is_whole
 
@@ -102,6 +104,10 @@ class LinesOfAction(Game):
             raise ValueError(
                 f"max_steps is {self.max_steps!r}: it must be 1 or more, at most 2**30, and whole"
             )
+
+    @property
+    def about(self) -> About:
+        return ABOUT
 
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:

@@ -18,9 +18,11 @@ from typing import ClassVar
 
 from boardenvs.board.bitboard import DIRECTIONS, Direction, fill, from_squares, step
 from boardenvs.board.symmetry import ALL_EIGHT, Symmetry
+from boardenvs.game.about import About
 from boardenvs.game.contract import Game
 from boardenvs.game.look import BLACK, RED, Look
 from boardenvs.game.notation import Placing
+from boardenvs.games.othello_about import about_othello
 from boardenvs.kernel import ALL, Bits, Table, guard, nonzero, popcount, spread, when
 from boardenvs.utils.checks import is_whole
 
@@ -71,6 +73,10 @@ class Othello(Game):
                 f"holes is {self.holes!r}: it must be a bitboard of 64 bits without the four "
                 "squares in the centre"
             )
+
+    @property
+    def about(self) -> About:
+        return about_othello(self.id, self.holes)
 
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:
