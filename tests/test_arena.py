@@ -468,7 +468,10 @@ def test_a_killed_tournament_goes_on_to_the_same_results(
         assert f"go on with: boardenvs arena --resume --out {tmp_path / 'killed'}" in output
         assert "Traceback" not in output
     resumed = subprocess.run(
-        [sys.executable, "-m", "boardenvs", "arena", "--resume", "--out", tmp_path / "killed"],
+        [
+            *(sys.executable, "-m", "boardenvs", "arena", "--resume", "--trust"),
+            *("--out", tmp_path / "killed"),
+        ],
         env=ENVIRONMENT,
         check=True,
         capture_output=True,

@@ -102,7 +102,7 @@ def test_an_arena_is_played_resumed_and_widened(tmp_path: Path) -> None:
     widened = json.loads((tmp_path / "arena" / "results.json").read_text())
     assert widened["settings"]["openings"] == {"reversi": [3, 5]}
     assert widened["settings"]["anchor"] is None
-    assert "other settings" in run("arena", "--resume", "--seed", 1, *out, code=2)
+    assert "other settings" in run("arena", "--resume", "--trust", "--seed", 1, *out, code=2)
 
     output = run("arena", "random", "greedy", *few, "--overwrite", *out)
     again = json.loads((tmp_path / "arena" / "results.json").read_text())

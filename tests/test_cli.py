@@ -315,25 +315,25 @@ def test_replay_names_wrong_games(transcripts: Path) -> None:
 
 
 def test_replay_shows_a_game(transcripts: Path) -> None:
-    output = run("replay", transcripts, "--game", 1, "--ply", 1).output
+    output = run("replay", transcripts, "--number", 1, "--ply", 1).output
     assert re.search(r"1\. f4\s+2\. d3\s+3\. c6", output)
     assert "after 1 plies: f4" in output
     assert "4  .  .  .  B  B [B] .  .  4" in output
-    every = run("replay", transcripts, "--game", 1, "--board").output
+    every = run("replay", transcripts, "--number", 1, "--board").output
     assert [line for line in every.splitlines() if line.startswith("after")] == [
         "after 0 plies",
         "after 1 plies: f4",
         "after 2 plies: d3",
         "after 3 plies: c6",
     ]
-    broken = run("replay", transcripts, "--game", 2).output
+    broken = run("replay", transcripts, "--number", 2).output
     assert "after 1 plies: f4" in broken
     assert "here the record breaks the rules: action 56 (a8) is not legal for red" in broken
 
 
 def test_replay_draws_a_game(recorded: Path, tmp_path: Path) -> None:
     svg, sheet = tmp_path / "game.svg", tmp_path / "sheet.svg"
-    run("replay", recorded, "--game", 1, "--svg", svg, "--sheet", sheet)
+    run("replay", recorded, "--number", 1, "--svg", svg, "--sheet", sheet)
     plies = len(load(recorded)[0].actions)
     for path in (svg, sheet):
         boards = [
@@ -366,16 +366,16 @@ def test_replay_says_what_a_format_loses(recorded: Path, tmp_path: Path) -> None
 def test_replay_of_other_games_and_formats(tmp_path: Path) -> None:
     path = tmp_path / "moves"
     path.write_text("1. b1-b3 a3xc1\n")
-    words = ("replay", path, "--of", "lines_of_action", "--format", "moves")
+    words = ("replay", path, "--game", "lines_of_action", "--format", "moves")
     assert rows(run(*words).output)[0][:5] == ["lines_of_action", "1", "0", "1", "0"]
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--game", 3), "has 2 games: there is no game 3"),
-        (("--game", 1, "--ply", 4), "the game has 3 plies: there is no board after ply 4"),
-        (("--of", "lines"), "Did you mean 'lines_of_action'"),
+        (("--number", 3), "has 2 games: there is no game 3"),
+        (("--number", 1, "--ply", 4), "the game has 3 plies: there is no board after ply 4"),
+        (("--game", "lines"), "Did you mean 'lines_of_action'"),
         (("--format", "wtor"), "Did you mean 'wthor'"),
         (("--save", "games.pgn"), "end the name in one of"),
     ],

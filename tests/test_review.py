@@ -123,15 +123,15 @@ def test_tables(tmp_path):
     record = last_plies(3, 8)
     file = tmp_path / "games.jsonl"
     save(file, [random_record("othello", 5), record])
-    text = run("othello", file, "--game-number", 2, "--with", "alphabeta:depth=1,endgame=8")
+    text = run("othello", file, "--number", 2, "--with", "alphabeta:depth=1,endgame=8")
     assert "proven" in text
     assert "ada" in text
     assert "Both sides" in text
-    answer = json.loads(run("othello", file, "--game-number", 2, "--with", "greedy", "--json"))
+    answer = json.loads(run("othello", file, "--number", 2, "--with", "greedy", "--json"))
     assert [ply["move"] for ply in answer["plies"]] == [
         record.game.action_name(action) for action in record.actions
     ]
-    text = run("othello", file, "--game-number", 2, "--ply", 1, "--with", "greedy")
+    text = run("othello", file, "--number", 2, "--ply", 1, "--with", "greedy")
     assert "Moves" in text
     pytest.importorskip("matplotlib")
     for name in ("graph.png", "graph.svg"):
@@ -145,13 +145,13 @@ def test_errors_name_what_is_wrong(tmp_path):
     for words, said in (
         (("othello", "nothing.jsonl"), "no such file"),
         (("othello", "8/8 black"), "2 ranks"),
-        (("othello", file, "--game-number", 2), "1 games"),
+        (("othello", file, "--number", 2), "1 games"),
         (("othello", file, "--ply", 99), "no position after ply 99"),
         (("othello", file, "--time", 1), "--ply"),
         (("othello", file, "--graph", "graph.gif"), "gif"),
         (("othello", file, "--graph", tmp_path / "nowhere" / "graph.png"), "no folder"),
         (("othello", "--graph", "graph.png"), "recorded game"),
-        (("othello", "--game-number", 2), "--game-number"),
+        (("othello", "--number", 2), "--game-number"),
         (("lines_of_action", file), "not lines_of_action"),
         (("othello", "--with", "perfect"), "othello"),
         (("othello", "--time", 0), "more than 0"),

@@ -14,11 +14,14 @@ from typing import Any
 
 import torch as th
 
+from boardenvs.utils.checks import cut
 from boardenvs.utils.files import write_atomically
 
 KEEP = 2  # the last checkpoint and one to fall back on
 
 _MAGIC = b"boardenvs checkpoint 1\n"
+# What is raised where a content lacks something, or has something else in its place.
+_WRONG_CONTENT = (LookupError, TypeError, ValueError, RuntimeError, AttributeError, AssertionError)
 _DIGEST = hashlib.sha256().digest_size
 
 
@@ -40,7 +43,9 @@ def save_checkpoint(folder: Path, steps: int, content: dict[str, Any]) -> Path:
 
 
 def load_checkpoint(path: Path) -> dict[str, Any]:
-    """What `save_checkpoint` was given; CheckpointError where the file is not whole."""
+    """What `save_checkpoint` was given; CheckpointError where the file is not whole, or holds
+    something else.
+    """
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -50,25 +55,41 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
         raise CheckpointError(f"{path} is no checkpoint of this version, or its start is damaged")
     if hashlib.sha256(data[start:]).digest() != data[len(_MAGIC) : start]:
         raise CheckpointError(f"checkpoint {path} is damaged or cut off: its digest does not match")
-    content: dict[str, Any] = th.load(
-        io.BytesIO(data[start:]), map_location="cpu", weights_only=True
-    )
+    try:
+        content = th.load(io.BytesIO(data[start:]), map_location="cpu", weights_only=True)
+    # Whatever it raises; what torch advises then, to load without `weights_only`, runs code of the
+    # file, and is not repeated.
+    except Exception as error:
+        raise CheckpointError(
+            f"{path} holds no checkpoint: torch cannot read it ({type(error).__name__})"
+        ) from None
+    if not isinstance(content, dict):
+        raise CheckpointError(f"{path} holds no checkpoint but {cut(repr(content))}")
     return content
 
 
-def load_newest(folder: Path) -> tuple[Path, dict[str, Any], list[str]]:
-    """The newest whole checkpoint, its content, and what was wrong with newer ones.
+def load_newest(
+    folder: Path, use: Callable[[dict[str, Any]], None] = lambda content: None
+) -> tuple[Path, dict[str, Any], list[str]]:
+    """The newest checkpoint that is whole and that `use` takes, its content, and what was wrong
+    with newer ones.
 
     CheckpointError, naming the files, where there is none.
     """
     problems: list[str] = []
     for path in _newest_first(folder):
         try:
-            return path, load_checkpoint(path), problems
+            content = load_checkpoint(path)
+            use(content)
         except CheckpointError as error:
             problems.append(str(error))
+        except _WRONG_CONTENT as error:
+            reason = cut(" ".join(f"{type(error).__name__}: {error}".split()), 200)
+            problems.append(f"{path} is of no training as this one: {reason}")
+        else:
+            return path, content, problems
     if problems:
-        raise CheckpointError("no checkpoint is whole:\n  " + "\n  ".join(problems))
+        raise CheckpointError("no checkpoint can be used:\n  " + "\n  ".join(problems))
     raise CheckpointError(f"there is no checkpoint in {folder}: start without --resume")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -13,6 +14,7 @@ from pydantic_core import ErrorDetails
 from boardenvs import games
 from boardenvs.agents import agent_for
 from boardenvs.utils.checks import check_name, unknown
+from training.trust import code_named
 
 PlyRange = tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]]
 Positive = Annotated[int, Field(gt=0)]
@@ -204,14 +206,20 @@ class Config(Section):
         return games.make(self.game, **self.rules)
 
 
-def read_config(path: Path, overrides: Sequence[str] = ()) -> Config:
+def read_config(path: Path, overrides: Sequence[str] = (), *, trust: bool = False) -> Config:
     """The settings in a YAML file, changed by overrides such as "ppo.epochs=3".
 
-    The run's name is the file's, where none is set. ConfigError for whatever is wrong.
+    The run's name is the file's, where none is set. ConfigError for whatever is wrong and, without
+    `trust`, where the file names code; see `training.trust`.
     """
     values = {"name": path.stem} | _read_yaml(path)
     for override in overrides:
         _override(values, override)
+    if not trust and (named := code_named(values, overrides)):
+        raise ConfigError(
+            f"{path} names code, which has not been imported: {', '.join(named)}. Where you trust "
+            "whoever wrote it, --trust imports it; or give it by --set"
+        )
     try:
         return Config.model_validate(values)
     except ValidationError as errors:
@@ -228,8 +236,10 @@ def _read_yaml(path: Path) -> dict[str, Any]:
         if not known:
             message += " Write one: the line 'game: othello' and the line 'steps: 1000000' will do."
         raise ConfigError(message) from None
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:  # a UnicodeDecodeError, or a number that is too long
         raise ConfigError(f"{path} cannot be read: {error}") from None
+    except RecursionError:
+        raise ConfigError(f"{path} cannot be read: too many lists are in one another") from None
     except yaml.YAMLError as error:
         raise ConfigError(f"{path} is not YAML: {error}") from None
     if not isinstance(values, dict):
@@ -260,7 +270,7 @@ def _explain(error: ErrorDetails) -> str:
     if error["type"] == "missing":
         return f"{where} is missing: it must be set"
     message = error["msg"].removeprefix("Value error, ")
-    return f"{where} is {error['input']!r}: {message}" if where else message
+    return f"{where} is {reprlib.repr(error['input'])}: {message}" if where else message
 
 
 def _fields_of(groups: Sequence[int | str]) -> list[str]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +10,27 @@ import yaml
 
 from boardenvs.utils.checks import unknown
 from boardenvs.utils.files import write_atomically
+from boardenvs.utils.folders import is_unused, remove_left_over, remove_written
 from training.checkpoint import load_newest
 from training.config import Config
 
 RUNS = Path("runs")
+
+# All that a run writes into its folder; --overwrite removes these and nothing else.
+WRITTEN = (
+    "config.yaml",
+    "result.json",
+    "report.md",
+    "figures.csv",
+    "policy.npz",
+    "best_model.zip",
+    "learning_curve.png",
+    "ratings.png",
+    "figures.png",
+    "checkpoints/*.ckpt",
+    "pool/*.npz",
+    "tensorboard/events.out.tfevents.*",
+)
 
 # What may differ between the settings of a run and those it is resumed with.
 _FREE_TO_CHANGE = ("steps", "minutes", "checkpoint_every", "report", "self_play.threads")
@@ -25,20 +41,33 @@ class RunError(Exception):
 
 
 def make_folder(folder: Path, config: Config, overwrite: bool) -> None:
-    """An empty folder for a new run, with its settings; RunError where there is one already."""
-    if folder.exists():
+    """A folder for a new run, with its settings; RunError where there is something in it already.
+
+    With `overwrite` the files of the run that it holds are removed before, and no others.
+    """
+    if not is_unused(folder, WRITTEN):
         if not overwrite:
             raise RunError(
                 f"{folder} exists: --resume goes on with it, --overwrite replaces it, and "
                 "--set name=NAME makes another"
             )
-        if not (folder / "config.yaml").is_file():
-            raise RunError(
-                f"{folder} is not replaced: without config.yaml it is no folder of a run"
-            )
-        shutil.rmtree(folder)
-    folder.mkdir(parents=True)
+        _check_run(folder)
+        remove_written(folder, [name for name in WRITTEN if name != "config.yaml"])
+    folder.mkdir(parents=True, exist_ok=True)
     write_settings(folder, config)
+
+
+def _check_run(folder: Path) -> None:
+    """RunError where a folder is not that of a run."""
+    path = folder / "config.yaml"
+    if not path.is_file():
+        raise RunError(f"{folder} is not replaced: without config.yaml it is no folder of a run")
+    try:
+        settings = yaml.safe_load(path.read_bytes())
+    except (OSError, ValueError, RecursionError, yaml.YAMLError):
+        settings = None
+    if not isinstance(settings, dict) or not {"name", "game", "steps"} <= settings.keys():
+        raise RunError(f"{folder} is not replaced: its config.yaml has no settings of a run")
 
 
 def write_settings(folder: Path, config: Config) -> None:
@@ -46,32 +75,39 @@ def write_settings(folder: Path, config: Config) -> None:
     write_atomically(folder / "config.yaml", text.encode())
 
 
-def find_checkpoint(folder: Path, config: Config) -> tuple[dict[str, Any] | None, list[str]]:
-    """What the newest whole checkpoint of a run holds, and what there is to warn of.
+def find_checkpoint(
+    folder: Path, config: Config, restore: Callable[[dict[str, Any]], list[str]]
+) -> tuple[bool, list[str]]:
+    """Whether `restore` took a checkpoint of a run, the newest that it can, and what there is to
+    warn of, which it returns too.
 
-    None where the run ended before its first one. RunError where there is no such run, or it was
-    made with other settings; CheckpointError where no checkpoint is whole.
+    False where the run ended before its first one. RunError where there is no such run, or it was
+    made with other settings; CheckpointError where no checkpoint can be used.
     """
     if not (folder / "config.yaml").is_file():
         known = sorted(str(p.parent) for p in RUNS.glob("*/config.yaml"))
         raise RunError(unknown("run to resume", str(folder), known))
-    for left_over in folder.rglob("*.tmp"):  # of a write that a kill cut off
-        left_over.unlink(missing_ok=True)
+    remove_left_over(folder, WRITTEN)
     checkpoints = folder / "checkpoints"
     if not any(checkpoints.glob("*.ckpt")):
         if (folder / "result.json").exists():
             raise RunError(
                 f"{checkpoints} is empty, though the run ended: --overwrite makes it anew"
             )
-        return None, [f"{folder} has no checkpoint yet: the run begins anew"]
-    path, content, problems = load_newest(checkpoints)
-    changed = list(_differences(content["config"], config.model_dump(mode="json")))
-    if changed:
-        raise RunError(
-            f"{folder} was made with other settings; take those to resume, or another name:\n"
-            + "\n".join(changed)
-        )
-    return content, [f"{problem}; going on from {path}" for problem in problems]
+        return False, [f"{folder} has no checkpoint yet: the run begins anew"]
+    warnings: list[str] = []
+
+    def use(content: dict[str, Any]) -> None:
+        changed = list(_differences(content["config"], config.model_dump(mode="json")))
+        if changed:
+            raise RunError(
+                f"{folder} was made with other settings; take those to resume, or another name:\n"
+                + "\n".join(changed)
+            )
+        warnings.extend(restore(content))
+
+    path, _, problems = load_newest(checkpoints, use)
+    return True, [f"{problem}; going on from {path}" for problem in problems] + warnings
 
 
 def _differences(before: dict[str, Any], now: dict[str, Any], within: str = "") -> Iterator[str]:

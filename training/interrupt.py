@@ -1,21 +1,26 @@
-"""Ctrl-C as a request: the update in progress is finished first, so that it can be saved."""
+"""Ctrl-C as a request: the update in progress is finished first, so that it can be saved.
+
+SIGTERM, and SIGHUP where a terminal closes, are the same request.
+"""
 
 from __future__ import annotations
 
 import signal
-from types import FrameType, TracebackType
+from contextlib import ExitStack
+from types import TracebackType
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+from boardenvs.utils.signals import ENDING, handling
 
 
 class InterruptRequest:
-    """Within this context the first SIGINT or SIGTERM sets `requested`; the next one interrupts."""
+    """Within this context the first such signal sets `requested`; the next one interrupts."""
 
     def __init__(self) -> None:
         self.requested = False
 
     def __enter__(self) -> InterruptRequest:
-        self._before = [signal.signal(s, self._handle) for s in _SIGNALS]
+        self._stack = ExitStack()
+        self._stack.enter_context(handling((signal.SIGINT, *ENDING), self._request))
         return self
 
     def __exit__(
@@ -24,12 +29,7 @@ class InterruptRequest:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._restore()
+        self._stack.close()
 
-    def _handle(self, number: int, frame: FrameType | None) -> None:
+    def _request(self, number: int) -> None:
         self.requested = True
-        self._restore()
-
-    def _restore(self) -> None:
-        for number, handler in zip(_SIGNALS, self._before, strict=True):
-            signal.signal(number, handler)

@@ -17,6 +17,7 @@ from rich.console import Console
 from sb3_contrib import MaskablePPO
 from threadpoolctl import threadpool_limits
 
+from boardenvs.utils.signals import interrupting
 from training.checkpoint import CheckpointError
 from training.config import Config, ConfigError, read_config
 from training.folder import RUNS, RunError, find_checkpoint, make_folder, write_settings
@@ -35,14 +36,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = _parse(arguments)
     th.distributions.Distribution.set_default_validate_args(False)  # the masks are checked
-    console = Console()
+    console = Console(markup=False)
     try:
-        config = read_config(options.config, options.set)
+        config = read_config(options.config, options.set, trust=options.trust)
         folder = RUNS / config.name
         if not options.resume:
             make_folder(folder, config, options.overwrite)
         th.set_num_threads(config.threads)
-        with threadpool_limits(config.threads):  # NumPy's
+        with threadpool_limits(config.threads), interrupting():  # NumPy's threads
             finished = train(config, folder, options.resume, console)
     except (ConfigError, CheckpointError, RunError) as error:
         print(f"error: {error}", file=sys.stderr)
@@ -92,13 +93,14 @@ def train(config: Config, folder: Path, resume: bool, console: Console) -> bool:
 
 def _load(training: Training, model: MaskablePPO, console: Console) -> bool:
     """Go on from the run's newest whole checkpoint; False where there is none yet."""
-    content, warnings = find_checkpoint(training.folder, training.config)
-    if content is not None:
-        warnings += training.load(model, content)
+    resumed, warnings = find_checkpoint(
+        training.folder, training.config, lambda content: training.load(model, content)
+    )
+    if resumed:
         write_settings(training.folder, training.config)
     for warning in warnings:
         console.print(f"warning: {warning}", markup=False, soft_wrap=True)
-    return content is not None
+    return resumed
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -109,6 +111,11 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     group = parser.add_mutually_exclusive_group()
     group.add_argument("--resume", action="store_true", help="go on from the last checkpoint")
     group.add_argument("--overwrite", action="store_true", help="replace an earlier run")
+    parser.add_argument(
+        "--trust",
+        action="store_true",
+        help="import the code that CONFIG names: python: players and games in modules",
+    )
     parser.add_argument(
         "--set",
         action="append",
@@ -121,6 +128,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def _resume(options: argparse.Namespace) -> str:
     words = ["python", "-m", "training.ppo", str(options.config), "--resume"]
+    words += ["--trust"] * options.trust
     return shlex.join(words + [word for item in options.set for word in ("--set", item)])
 
 

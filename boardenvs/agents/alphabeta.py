@@ -54,7 +54,8 @@ class AlphaBetaAgent:
         """ValueError for a game without a heuristic."""
         check_heuristic(self, game)
 
-    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+    def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
+        rng = np.random.default_rng(rng)
         seeds = rng.integers(1 << 64, size=len(state.ply), dtype=np.uint64)
         return engine_for(game).search(state, seeds, self._limits()).action
 

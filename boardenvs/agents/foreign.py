@@ -35,7 +35,7 @@ class BoardPolicy:
 
     policy: Callable[..., Any]
 
-    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+    def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
         observations = game.observe(state)
         masks = game.legal(state).view(np.int8)
         chosen = [
@@ -51,8 +51,8 @@ class BatchPolicy:
 
     function: Callable[..., Any]
 
-    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
-        actions: IntArray = self.function(game, state, rng)
+    def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
+        actions: IntArray = self.function(game, state, np.random.default_rng(rng))
         return actions
 
 
@@ -89,8 +89,8 @@ def adapt(given: object) -> Agent:
 def load_agent(target: str) -> Agent:
     """The agent "MODULE:NAME", from a module on Python's path or in the current folder.
 
-    ValueError where there is no such module or name, or what is there is no agent; what the module
-    raises when it is imported passes through.
+    ValueError where there is no such module or name, where the module raises when it is imported,
+    or where what is there is no agent.
     """
     found = import_object(target)
     try:

@@ -49,7 +49,8 @@ class MCTSAgent:
         if not self.c >= 0:
             raise ValueError(f"c is {self.c!r}: it must be 0 or more")
 
-    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+    def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
+        rng = np.random.default_rng(rng)
         seeds = rng.integers(1 << 64, size=len(state.ply), dtype=np.uint64)
         chance = rng.random((len(state.ply), game.num_actions))
         legal = game.legal(state)

@@ -36,7 +36,7 @@ class PerfectAgent:
         except ValueError as error:
             raise ValueError(f"'perfect' cannot play {game.id}: {error}") from None
 
-    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+    def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
         self.check_game(game)
         table = Tablebase.load(game)
         moves = table.moves(state)
@@ -44,8 +44,9 @@ class PerfectAgent:
         best = np.full(len(state.ply), worth.min(initial=0))
         np.maximum.at(best, moves.rows, worth)
         traps = _traps(table, moves, (worth == best[moves.rows]) & (moves.value < 1))
+        chance = np.random.default_rng(rng).random(len(worth))
         # Sorted by row, then worth, traps and chance, the last move of each row is the choice.
-        order = np.lexsort((rng.random(len(worth)), traps, worth, moves.rows))
+        order = np.lexsort((chance, traps, worth, moves.rows))
         chosen = np.full(len(state.ply), game.noop, np.int64)
         chosen[moves.rows[order]] = moves.actions[order]  # of equal indices the last stays
         return chosen

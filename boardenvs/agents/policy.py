@@ -113,12 +113,12 @@ class PolicyAgent:
     policy: Policy
     sample: bool = False
 
-    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+    def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
         liking: Array = self.policy.evaluate(game, state)[0]
         if self.sample:
             # The Gumbel-max trick: the largest of log p + noise is distributed as p.
             with np.errstate(divide="ignore"):
-                liking = np.log(liking) + rng.gumbel(size=liking.shape)
+                liking = np.log(liking) + np.random.default_rng(rng).gumbel(size=liking.shape)
         actions: IntArray = liking.argmax(axis=1)
         return actions
 

@@ -41,7 +41,8 @@ class Shield:
 
     agent: Agent
 
-    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+    def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
+        rng = np.random.default_rng(rng)
         chosen = np.array(self.agent.act(game, state, rng))
         allowed = _allowed(game, state, chosen)
         row = np.arange(len(chosen))

@@ -60,3 +60,8 @@ def agent_for(game: Game, given: object) -> Agent:
     agent = as_agent(given)
     check_game(agent, game)
     return agent
+
+
+def imports_code(spec: str) -> bool:
+    """Whether an agent's text has a module imported: making the agent may run any code."""
+    return spec.partition(":")[0] == "python"

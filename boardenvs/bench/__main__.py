@@ -21,9 +21,10 @@ from boardenvs.bench.search import searches
 from boardenvs.bench.workloads import workloads
 from boardenvs.cli.console import make_console, make_progress
 from boardenvs.games import GAMES, parse, spec_of
-from boardenvs.utils.files import file_name
+from boardenvs.utils.files import check_folder, file_name
 
 _SIZES = [1, 16, 256, 1024, 4096, 16384, 65536]
+_MOST_BOARDS = 1 << 24
 _PEER_SIZES = [16, 256, 1024, 4096]
 
 
@@ -36,8 +37,10 @@ def main(words: Sequence[str] | None = None, prog: str = "python -m boardenvs.be
     arguments = parser.parse_args(words)
     try:
         games = {spec_of(game): game for game in map(parse, arguments.games)}
-    except ValueError as unknown:
-        parser.error(str(unknown))
+        _check_numbers(arguments)
+        check_folder(arguments.out)
+    except (ValueError, OSError) as wrong:
+        parser.error(str(wrong))
     pinned = pin_to_one_core()
     chosen = list(workloads(list(games.values()), arguments.sizes, arguments.backends))
     chosen += searches(list(games.values()), arguments.backends)
@@ -60,7 +63,7 @@ def main(words: Sequence[str] | None = None, prog: str = "python -m boardenvs.be
         console.print(search_table(searched))
     console.print(memory_table(memory))
     for name, error in errors.items():
-        console.print(f"[yellow]not run:[/] {name}: {error}")
+        console.print(f"not run: {name}: {error}", style="yellow")
     arguments.out.mkdir(parents=True, exist_ok=True)
     setting = {"rounds": arguments.rounds, "seconds": arguments.seconds, "one_core": pinned}
     write_json(arguments.out / "bench.json", played, searched, memory, setting, errors)
@@ -70,6 +73,17 @@ def main(words: Sequence[str] | None = None, prog: str = "python -m boardenvs.be
     else:
         console.print("no pictures: they need matplotlib, pip install 'boardenvs[bench]'")
     console.print(f"the figures are in {arguments.out}/")
+
+
+def _check_numbers(arguments: argparse.Namespace) -> None:
+    """ValueError where a number is out of its range."""
+    for size in arguments.sizes:
+        if not 1 <= size <= _MOST_BOARDS:
+            raise ValueError(f"--sizes has {size}: it must be from 1 to {_MOST_BOARDS} boards")
+    if arguments.rounds < 1:
+        raise ValueError(f"--rounds is {arguments.rounds}: it must be 1 or more")
+    if not 0 < arguments.seconds < float("inf"):
+        raise ValueError(f"--seconds is {arguments.seconds}: it must be a number above 0")
 
 
 def _parser(prog: str) -> argparse.ArgumentParser:

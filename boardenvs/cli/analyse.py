@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from boardenvs.cli.names import GameName, player_names
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -32,11 +34,11 @@ class Analyse:
     boardenvs analyse othello --with trained
     boardenvs analyse wolf_and_sheep --with perfect --json
     boardenvs analyse othello "8/8/8/3rb3/3br3/8/8/8 black 0" --with mcts --time 5
-    boardenvs analyse othello games.jsonl --game-number 3 --with alphabeta:depth=6 --graph game.svg
+    boardenvs analyse othello games.jsonl --number 3 --with alphabeta:depth=6 --graph game.svg
     ```
     """
 
-    game: Annotated[str, typer.Argument(help="The game, such as `othello`.")]
+    game: GameName
     what: Annotated[
         str | None,
         typer.Argument(
@@ -54,12 +56,13 @@ class Analyse:
             help="An agent such as `trained` or `mcts:rollouts=1000`. Default: `perfect` where the "
             "game is solved, else `mcts`.",
             show_default=False,
+            autocompletion=player_names,
         ),
     ] = None
     number: Annotated[
         int | None,
         typer.Option(
-            "--game-number", metavar="N", help="Which game of the file, from 1.", min=1,
+            "--number", metavar="N", help="Which game of the file, from 1.", min=1,
             show_default=False,
         ),
     ] = None  # fmt: skip
@@ -126,8 +129,7 @@ class Analyse:
         if record is None:
             for name in ("number", "ply", "graph"):
                 if getattr(self, name) is not None:
-                    option = {"number": "--game-number"}.get(name, f"--{name}")
-                    raise ValueError(f"{option} is for a recorded game: name its file")
+                    raise ValueError(f"--{name} is for a recorded game: name its file")
         elif self.ply is None and self.time is not None:
             raise ValueError("--time is for one position: say which with --ply")
         if self.time is not None and not self.time > 0:

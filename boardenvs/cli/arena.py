@@ -59,6 +59,7 @@ class Arena:
         typer.Option(
             help="Openings of each pairing, every one played twice. Default: 50.",
             min=1,
+            max=100_000,
             show_default=False,
         ),
     ] = None
@@ -71,7 +72,8 @@ class Arena:
         ),
     ] = None
     seed: Annotated[
-        int | None, typer.Option(help="Seed of all random choices. Default: 0.", show_default=False)
+        int | None,
+        typer.Option(help="Seed of all random choices. Default: 0.", min=0, show_default=False),
     ] = None
     anchor: Annotated[
         str | None,
@@ -96,13 +98,26 @@ class Arena:
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace the folder's tournament.")
     ] = False
+    trust: Annotated[
+        bool,
+        typer.Option(
+            "--trust",
+            help="With --resume, import the code that the journal names: `python:` players and "
+            "games in modules.",
+        ),
+    ] = False
 
     def run(self) -> None:
         from boardenvs.arena import run_tournament, write_results
         from boardenvs.arena.report.display import Display
+        from boardenvs.arena.tournament.pool import WorkerError
+        from boardenvs.arena.tournament.run import JOURNAL
         from boardenvs.cli.console import make_console
+        from boardenvs.cli.group import message_of
+        from boardenvs.utils.files import check_folder
 
         settings, console = self._settings(), make_console()
+        check_folder(self.out)
         try:
             with Display(console) as display:
                 results = run_tournament(
@@ -113,14 +128,28 @@ class Arena:
                     workers=self.workers,
                     watcher=display,
                 )
+            lacking = write_results(results, self.out)
         except KeyboardInterrupt:
-            command = shlex.join(["boardenvs", "arena", "--resume", "--out", str(self.out)])
-            console.print(f"interrupted; go on with: {command}", markup=False, soft_wrap=True)
+            go_on = self._how_to_go_on(settings)
+            console.print(f"interrupted; go on with: {go_on}", markup=False, soft_wrap=True)
             raise typer.Exit(130) from None
-        lacking = write_results(results, self.out)
+        except (OSError, WorkerError) as error:
+            if not (self.out / JOURNAL).exists():
+                raise
+            go_on = self._how_to_go_on(settings)
+            raise RuntimeError(
+                f"{message_of(error)}\nWhat was played is kept. When it is put right: {go_on}"
+            ) from error
         _print_results(console, results, self.out)
         for line in lacking:
             console.print(line, style="yellow", markup=False)
+
+    def _how_to_go_on(self, settings: Settings) -> str:
+        from boardenvs.arena.tournament.settings import code_named
+
+        words = ["boardenvs", "arena", "--resume", "--out", str(self.out)]
+        labels = [entrant.label for entrant in settings.entrants]
+        return shlex.join(words + ["--trust"] * bool(code_named(labels, settings.openings)))
 
     def _settings(self) -> Settings:
         """The settings that the options give, or change of those before."""
@@ -141,7 +170,7 @@ class Arena:
         }
         given: dict[str, Any] = {k: v for k, v in wanted.items() if v is not None and v != []}
         if self.resume:
-            return resumed_settings(read_settings(self.out), given)
+            return resumed_settings(read_settings(self.out), given, trust=self.trust)
         return make_settings(**given)
 
 

@@ -7,22 +7,41 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from boardenvs.kernel import get_backend, set_backend
 from boardenvs.kernel.backend import VARIABLE
 
 
-def make_console() -> Console:
-    """Standard output; a file or pipe has no width to adapt to and gets 120 columns."""
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(width=120, highlight=False)
+def make_console(*, errors: bool = False) -> Console:
+    """Standard output, or standard error; a file or pipe has no width to adapt to and gets 120
+    columns.
+
+    Texts are printed as they are: names of files and players may look like rich's markup.
+    """
+    console = Console(highlight=False, markup=False, stderr=errors)
+    if console.is_terminal:
+        return console
+    return Console(width=120, highlight=False, markup=False, stderr=errors)
 
 
 def make_progress(console: Console) -> Progress:
-    """A bar that counts, estimates the time left, and goes away when it is done."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    return Progress(*columns, TimeRemainingColumn(), console=console, transient=True)
+    """A bar that counts, tells the time passed and left, and goes away when it is done.
+
+    It moves where nothing is to be counted yet, too.
+    """
+    name = TextColumn("{task.description}", markup=False)
+    columns = (SpinnerColumn(), name, BarColumn(), MofNCompleteColumn())
+    times = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
+    return Progress(*columns, *times, console=console, transient=True)
 
 
 @contextmanager

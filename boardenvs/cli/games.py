@@ -93,5 +93,5 @@ def _print_page(console: Console, game: Game) -> None:
     from boardenvs.render import to_ansi
 
     console.print(Markdown(page_of(game), code_theme="ansi_dark"))
-    console.print(f"\n[bold]{spec_of(game)}[/] at the start:\n")
+    console.print(f"\n{spec_of(game)} at the start:\n", style="bold")
     console.print(Text.from_ansi(to_ansi(game, game.start(), legal=True)))

@@ -7,6 +7,15 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from boardenvs.utils.checks import cut
+from boardenvs.utils.signals import interrupting
+
+_MOST = 2000  # characters of a message
+
+# What wrong input, files and machines raise. Anything else is a fault of ours, and needs its
+# traceback.
+_EXPECTED = (ValueError, OSError, RuntimeError, MemoryError, ImportError)
+
 
 class ErrorsGroup(TyperGroup):
     """A group of commands whose expected errors need no traceback."""
@@ -14,18 +23,26 @@ class ErrorsGroup(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
         try:
-            return super().invoke(ctx)
-        except BrokenPipeError:  # the reader has seen enough: typer ends quietly
+            with interrupting():
+                return super().invoke(ctx)
+        except (
+            BrokenPipeError,
+            typer.Exit,
+            typer.Abort,
+        ):  # the reader has seen enough: typer ends quietly
             raise
-        except (ValueError, OSError) as error:
-            typer.secho(f"error: {_message(error)}", err=True, fg="red")
+        except _EXPECTED as error:
+            typer.secho(f"error: {cut(message_of(error), _MOST)}", err=True, fg="red")
             raise typer.Exit(2) from error
         except KeyboardInterrupt as error:
             typer.secho("interrupted", err=True)
             raise typer.Exit(130) from error
 
 
-def _message(error: ValueError | OSError) -> str:
+def message_of(error: BaseException) -> str:
+    """What an expected error tells its user."""
     if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.filename}: {error.strerror}"
-    return str(error)
+        return f"{cut(str(error.filename), 200)}: {error.strerror}"
+    if isinstance(error, MemoryError):
+        return f"there is too little memory for this. {error}".strip()
+    return str(error) or type(error).__name__

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from boardenvs.agents import Agent
-    from boardenvs.arena.playing.match import MatchResult
+    from boardenvs.arena.playing.match import MatchResult, Ongoing
     from boardenvs.game.contract import Game
     from boardenvs.game.state import BoolArray, FloatArray
 
@@ -35,7 +36,10 @@ class Match:
     first: FirstPlayer
     second: SecondPlayer
     pairs: Annotated[
-        int, typer.Option(help="Openings, every one played twice with roles swapped.", min=1)
+        int,
+        typer.Option(
+            help="Openings, every one played twice with roles swapped.", min=1, max=100_000
+        ),
     ] = 50
     opening_plies: Annotated[
         tuple[int, int] | None,
@@ -45,7 +49,7 @@ class Match:
             show_default=False,
         ),
     ] = None
-    seed: Annotated[int, typer.Option(help="Seed of all random choices.")] = 0
+    seed: Annotated[int, typer.Option(help="Seed of all random choices.", min=0)] = 0
     record: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Save the games, in the format of the file's ending."),
@@ -56,41 +60,99 @@ class Match:
         from boardenvs.agents import check_game, make_agent
         from boardenvs.cli.console import make_console
         from boardenvs.games import parse
+        from boardenvs.utils.files import check_writable
 
         game, console = parse(self.game), make_console()
         players = make_agent(self.first), make_agent(self.second)
         for player in players:
             check_game(player, game)
+        names = self.first, self.second
+        keeper = None
         if self.record is not None:
             records.format_of(self.record)  # before the match is played
-        result = self._play(console, game, players)
-        names = self.first, self.second
+            check_writable(self.record)
+            keeper = _Keeper(self.record, game, names)
+        result = self._play(console, game, players, keeper)
         console.print(_table(game, names, result))
         for name, conduct in zip(names, result.conduct, strict=True):
             if note := conduct.explain(name, result.games, ""):
                 console.print(note, style="yellow", markup=False, soft_wrap=True)
-        if self.record is not None:
-            lacking = records.save(self.record, records.record_match(game, result, names))
-            console.print(f"{result.games:,} games are in {self.record}", markup=False)
+        if keeper is not None:
+            lacking = keeper.save(result)
+            console.print(f"{result.games:,} games are in {keeper.path}", markup=False)
             if lacking:
                 console.print(f"that format does not hold their {' and '.join(lacking)}")
 
-    def _play(self, console: Console, game: Game, players: tuple[Agent, Agent]) -> MatchResult:
+    def _play(
+        self, console: Console, game: Game, players: tuple[Agent, Agent], keeper: _Keeper | None
+    ) -> MatchResult:
         from boardenvs.arena import play_match
         from boardenvs.arena.playing.openings import same_winner
         from boardenvs.cli.console import make_progress
 
+        name = f"{self.first} - {self.second}"
+        seen: list[Ongoing] = []
         with make_progress(console) as progress:
-            task = progress.add_task(f"{self.first} - {self.second}", total=2 * self.pairs)
-            return play_match(
-                game,
-                *players,
-                self.pairs,
-                opening_plies=self.opening_plies,
-                keep=same_winner,
-                seed=self.seed,
-                progress=lambda done, total: progress.update(task, completed=done),
-            )
+            task = progress.add_task(name, total=2 * self.pairs)
+
+            def show(games: Ongoing) -> None:
+                seen[:] = [games]
+                progress.update(
+                    task, completed=games.over, description=f"{name}, ply {games.plies}"
+                )
+                if keeper is not None:
+                    keeper.keep(games)
+
+            try:
+                return play_match(
+                    game,
+                    *players,
+                    self.pairs,
+                    opening_plies=self.opening_plies,
+                    keep=same_winner,
+                    seed=self.seed,
+                    progress=show,
+                )
+            except BaseException:
+                progress.stop()
+                if keeper is not None:
+                    keeper.keep_last(console, seen[0] if seen else None)
+                raise
+
+
+class _Keeper:
+    """Keeps the games of a match that are over, so that an end before its time loses none."""
+
+    _EVERY = 10.0  # seconds
+
+    def __init__(self, path: Path, game: Game, names: tuple[str, str]) -> None:
+        self.path = path
+        self._game = game
+        self._names = names
+        self._kept = 0
+        self._next = time.monotonic() + self._EVERY
+
+    def save(self, result: MatchResult) -> list[str]:
+        """Write the games that are over; what the file's format does not hold of them."""
+        from boardenvs import records
+
+        return records.save(self.path, records.record_match(self._game, result, self._names))
+
+    def keep(self, games: Ongoing) -> None:
+        """Write the games that are over, now and then."""
+        if games.over > self._kept and time.monotonic() >= self._next:
+            self.save(games.result())
+            self._kept = games.over
+            self._next = time.monotonic() + self._EVERY
+
+    def keep_last(self, console: Console, games: Ongoing | None) -> None:
+        """Write the games that are over in a match that will not end, and say how many."""
+        over, total = (games.over, games.total) if games is not None else (0, 0)
+        if games is None or not over:
+            console.print(f"no game is over: {self.path} is not written", markup=False)
+            return
+        self.save(games.result())
+        console.print(f"the {over} of {total} games that are over are in {self.path}", markup=False)
 
 
 def _table(game: Game, players: tuple[str, str], result: MatchResult) -> Table:

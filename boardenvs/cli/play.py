@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from boardenvs.cli.names import GameName, player_names
+
 if TYPE_CHECKING:
     from boardenvs.game.contract import Game
     from boardenvs.game.state import Position
@@ -33,7 +35,7 @@ class Play:
     ```
     """
 
-    game: Annotated[str, typer.Argument(help="The game, such as `othello`.")]
+    game: GameName
     against: Annotated[
         str | None,
         typer.Option(
@@ -41,6 +43,7 @@ class Play:
             help="Who to play against, such as `trained` or `mcts:rollouts=100`. Default: "
             "`trained` where there is a trained policy, else `mcts`.",
             show_default=False,
+            autocompletion=player_names,
         ),
     ] = None
     role: Annotated[

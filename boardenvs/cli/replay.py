@@ -33,10 +33,10 @@ class Replay:
 
     ```
     boardenvs replay WTH_2013.wtb
-    boardenvs replay games.jsonl --game 3 --ply 20
-    boardenvs replay games.txt --of lines_of_action --check
+    boardenvs replay games.jsonl --number 3 --ply 20
+    boardenvs replay games.txt --game lines_of_action --check
     boardenvs replay WTH_2013.wtb --save games.jsonl.gz
-    boardenvs replay games.jsonl --game 1 --svg game.svg --sheet boards.svg
+    boardenvs replay games.jsonl --number 1 --svg game.svg --sheet boards.svg
     ```
     """
 
@@ -44,7 +44,7 @@ class Replay:
     number: Annotated[
         int | None,
         typer.Option(
-            "--game", metavar="N", help="Show game N, from 1, move by move. Default: none.", min=1
+            "--number", metavar="N", help="Show game N, from 1, move by move. Default: none.", min=1
         ),
     ] = None
     ply: Annotated[
@@ -78,24 +78,33 @@ class Replay:
             "in it.",
         ),
     ] = None
-    of: Annotated[
+    game: Annotated[
         str,
         typer.Option(
             metavar="GAME",
-            help="The game of plain moves; other formats say it.",
+            help="The game of plain moves; other formats say it. One in a module, "
+            "`my_games:Breakthrough`, has to be named here, since files import nothing.",
             autocompletion=game_names,
         ),
     ] = "othello"
 
     def run(self) -> None:
+        from rich.text import Text
+
         from boardenvs import records
         from boardenvs.cli.console import make_console, no_compiling
         from boardenvs.games import parse
+        from boardenvs.utils.files import check_writable
 
-        console = make_console()
+        console, rules = make_console(), parse(self.game)
+        if self.save is not None:
+            records.format_of(self.save)
+        for path in (self.save, self.svg, self.sheet):
+            if path is not None:
+                check_writable(path)
         with no_compiling():
-            with console.status(f"reading {self.file}"):
-                found = records.load(self.file, format_name=self.format_name, game=parse(self.of))
+            with console.status(Text(f"reading {self.file}")):
+                found = records.load(self.file, format_name=self.format_name, game=rules)
             if self.save is not None:
                 _save(console, self.save, found)
             shown = (self.number, self.ply, self.svg, self.sheet)

@@ -112,11 +112,9 @@ class Solve:
 
 
 def _solve_one(solver: Solver, root: Position, as_json: bool) -> None:
-    from rich.console import Console
-
     from boardenvs.cli.console import make_console, make_progress
 
-    with make_progress(Console(stderr=True)) as progress:
+    with make_progress(make_console(errors=True)) as progress:
         solution = solver.solve(root, progress)
     if as_json:
         typer.echo(json.dumps(asdict(solution), indent=1))
@@ -130,7 +128,11 @@ def _read(game: Game, file: Path) -> list[Position]:
     from boardenvs.game.fen import parse_position
 
     roots = []
-    for number, line in enumerate(file.read_text().splitlines(), start=1):
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{file} is no text: {error}") from None
+    for number, line in enumerate(lines, start=1):
         words = line.split()
         if not words or words[0].startswith("#"):
             continue
@@ -146,14 +148,13 @@ def _read(game: Game, file: Path) -> list[Position]:
 
 def _solve_all(solver: Solver, roots: list[Position], as_json: bool) -> None:
     """A row of a table for each position."""
-    from rich.console import Console
     from rich.table import Table
 
     from boardenvs.cli.console import make_console, make_progress
 
     table = Table("", "position", "outcome", "best move", "seconds")
     solutions = []
-    with make_progress(Console(stderr=True)) as progress:
+    with make_progress(make_console(errors=True)) as progress:
         for number, root in enumerate(progress.track(roots, description="positions"), start=1):
             began = clock.perf_counter()
             solution = solver.solve(root, progress)

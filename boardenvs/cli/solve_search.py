@@ -102,7 +102,7 @@ class SearchSolver:
     def show(self, console: Console, root: Position, solution: SearchedPosition) -> None:
         """The board, the outcome, the moves, the line and what it took."""
         console.print(Text.from_ansi(to_ansi(self._game, root, legal=True)))
-        console.print(f"\n[bold]{self._verdict(root, solution)}[/]\n")
+        console.print(f"\n{self._verdict(root, solution)}\n", style="bold")
         if solution.moves:
             table = Table("move", "outcome", title="Moves")
             for move in solution.moves:

@@ -99,7 +99,7 @@ class TableSolver:
     def show(self, console: Console, root: Position, solution: TablePosition) -> None:
         """The board, the verdict, the moves and the numbers of the whole table."""
         console.print(Text.from_ansi(to_ansi(self._game, root, legal=True)))
-        console.print(f"\n[bold]{self._verdict(root, solution)}[/]\n")
+        console.print(f"\n{self._verdict(root, solution)}\n", style="bold")
         if solution.moves:
             console.print(_moves_table(solution.moves))
             console.print(f"\nA perfect line: {' '.join(solution.line)}\n")

@@ -9,7 +9,7 @@ import numpy as np
 
 from boardenvs.agents import agent_for
 from boardenvs.envs.aec import BoardAECEnv
-from boardenvs.envs.core import RenderMode, Reward
+from boardenvs.envs.core import RenderMode, ResetNeededError, Reward
 from boardenvs.envs.opponent import Opponent, choose
 from boardenvs.envs.seats import check_seat
 from boardenvs.game.contract import Game
@@ -26,6 +26,11 @@ class BoardSingleEnv(gymnasium.Env[Int8Array, np.int64]):
 
     `reward="zero_sum"`, the default of Gymnasium's environments here, rewards the end of the game
     with +1, 0 or -1; "goal" with the goal values of the rule sheets, 100, 50 or 0.
+
+    Where the game is over nothing is legal, and the mask is all zeros. In Gymnasium's
+    `SyncVectorEnv` and `AsyncVectorEnv` such a mask comes with the last observation, and the action
+    of the next step, which begins the next game, is ignored: any number will do. In their SAME_STEP
+    mode the mask is that of the next game.
 
     Raises ValueError or TypeError for an opponent that is not an agent or cannot play the game, and
     ValueError for an unknown seat, reward or render mode.
@@ -69,7 +74,13 @@ class BoardSingleEnv(gymnasium.Env[Int8Array, np.int64]):
         return self._seen()
 
     def step(self, action: np.int64 | int) -> tuple[Int8Array, float, bool, bool, dict[str, Any]]:
-        """The learner's ply and the opponent's answer; raises what `BoardAECEnv.step` raises."""
+        """The learner's ply and the opponent's answer.
+
+        Raises TypeError for what is no integer, IllegalActionError for one that is out of range,
+        and ResetNeededError before the first reset and after the game's end.
+        """
+        if self.board.is_over:
+            raise ResetNeededError("the game is over: call reset() before the next step")
         self.board.step(action)
         self._reply()
         observation, info = self._seen()

@@ -27,8 +27,9 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
     "random" for each game or "alternating") and the opponent's reply, and the reward is the
     learner's; a learner without a move has noop to play, like everybody.
 
-    `infos["action_mask"]` (B, A) bool marks the legal actions of the observation's side, none
-    where the game is over; `infos["to_move"]` (B,) int8 is that side as index of `game.roles`. An
+    `infos["action_mask"]` (B, A) int8 has 1 for the legal actions of the observation's side, none
+    where the game is over: `action_space.sample(tuple(mask))` draws from them. `action_masks()` is
+    the same as bool. `infos["to_move"]` (B,) int8 is that side as index of `game.roles`. An
     illegal action loses the game: -1. `infos["illegal_action"]` (B,) bool tells where.
 
     `reward="zero_sum"`, the default of Gymnasium's environments here, rewards the end of the game
@@ -37,7 +38,8 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
     `autoreset_mode` is Gymnasium's: SAME_STEP (the default) puts the last observation and infos
     of a game that ended under "final_obs" and "final_info" and returns the next game's first;
     NEXT_STEP returns the last, and the next step ignores the row's action and starts its next
-    game with reward 0; DISABLED waits for `reset(options={"reset_mask": mask})`.
+    game with reward 0; DISABLED waits for `reset(options={"reset_mask": mask})`. Gymnasium's vector
+    wrappers that change observations, such as `FlattenObservation`, take the last two alone.
 
     All returned arrays are fresh, and nothing is written to them later, but for observations and
     action masks under `copy=False`: those keep their memory, which the next step or reset
@@ -61,7 +63,7 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
         self.game = game
         self.num_envs = num_envs
         self.reward = reward
-        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.autoreset_mode = _autoreset_mode(autoreset_mode)
         self.batch = Batch(
             game,
             num_envs,
@@ -154,7 +156,7 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
     def _infos(self) -> dict[str, Any]:
         everywhere = np.ones(self.num_envs, np.bool_)
         return {
-            "action_mask": self.action_masks(),
+            "action_mask": self.action_masks().view(np.int8),
             "_action_mask": everywhere,
             "to_move": self.batch.state.to_move.copy(),
             "_to_move": everywhere,
@@ -188,3 +190,12 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
             "final_info": info,
             "_final_info": over,
         }
+
+
+def _autoreset_mode(given: AutoresetMode | str) -> AutoresetMode:
+    """The mode that is given, or whose value is; ValueError for any other."""
+    try:
+        return AutoresetMode(given)
+    except ValueError:
+        known = [mode.value for mode in AutoresetMode]
+        raise ValueError(unknown("autoreset mode", given, known)) from None

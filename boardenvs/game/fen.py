@@ -19,7 +19,9 @@ from boardenvs.board.bitboard import SIZE, square_name
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import PositionError
 from boardenvs.game.state import Position
-from boardenvs.utils.checks import unknown
+from boardenvs.utils.checks import cut, unknown
+
+_MAX_SHOWN, _MAX_DIGITS = 120, 10
 
 _SIDES = {"X": 0, "O": 1, "Black": 0, "White": 1}
 
@@ -41,24 +43,24 @@ def write_position(game: Game, position: Position) -> str:
 
 def parse_position(game: Game, text: str) -> Position:
     """The position that the text describes; PositionError where it describes none."""
-    fields = text.split()
+    fields, shown = text.split(), cut(text, _MAX_SHOWN)
     if len(fields) not in (2, 3):
         raise PositionError(
-            f"position {text!r} has {len(fields)} fields: it must have the board, the role to "
+            f"position {shown!r} has {len(fields)} fields: it must have the board, the role to "
             f"move and perhaps the plies played, as in {write_position(game, game.start())!r}"
         )
     board, role, *ply = fields
     in_full = len(board) == SIZE * SIZE and "/" not in board
     sides = dict(zip(game.roles, (0, 1), strict=True)) | (_SIDES if in_full else {})
     if role not in sides:
-        raise PositionError(f"position {text!r}: {unknown('role', role, sides)}")
-    if ply and not ply[0].isdecimal():
-        raise PositionError(f"position {text!r}: {ply[0]!r} is no number of plies")
+        raise PositionError(f"position {shown!r}: {unknown('role', role, sides)}")
+    if ply and not (ply[0].isdecimal() and len(ply[0]) <= _MAX_DIGITS):
+        raise PositionError(f"position {shown!r}: {cut(ply[0])!r} is no number of plies")
     try:
         squares = _parse_squares(board) if in_full else _parse_board(game, board)
         return game.position(squares, sides[role], int(ply[0]) if ply else 0)
     except PositionError as error:
-        raise PositionError(f"position {text!r}: {error}") from None
+        raise PositionError(f"position {shown!r}: {error}") from None
 
 
 def _parse_squares(board: str) -> tuple[int, int]:
@@ -89,5 +91,7 @@ def _parse_board(game: Game, board: str) -> tuple[int, int]:
                     "number of empty squares"
                 )
         if x != SIZE:
-            raise PositionError(f"rank {y + 1}, {rank!r}, has {x} squares: it must have {SIZE}")
+            raise PositionError(
+                f"rank {y + 1}, {cut(rank)!r}, has {x} squares: it must have {SIZE}"
+            )
     return squares[0], squares[1]

@@ -9,9 +9,11 @@ import numpy as np
 
 from boardenvs.game.contract import Game
 from boardenvs.game.state import BoolArray, IntArray, State, concat, take
+from boardenvs.utils.checks import cut
 
 # Rounds of drawing before the openings asked for count as not to be had.
 _ROUNDS = 8
+MAX_PLIES = 1000  # of an opening: its plies are kept for all openings at once
 
 Keep = Callable[[Game, State], BoolArray]
 
@@ -127,5 +129,8 @@ def first_of_each(state: State) -> IntArray:
 
 def _check_plies(plies: tuple[int, int]) -> None:
     low, high = plies
-    if not 0 <= low <= high:
-        raise ValueError(f"plies of openings are {plies}: they must be a range (low, high) from 0")
+    if not 0 <= low <= high <= MAX_PLIES:
+        raise ValueError(
+            f"plies of openings are ({cut(str(low))}, {cut(str(high))}): they must be a range "
+            f"(low, high) from 0 to {MAX_PLIES}"
+        )

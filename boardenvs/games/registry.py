@@ -21,7 +21,7 @@ from boardenvs.game.contract import Game
 from boardenvs.games.lines_of_action import LinesOfAction
 from boardenvs.games.othello import CENTRE_HOLES, Othello
 from boardenvs.games.wolf_and_sheep import WolfAndSheep
-from boardenvs.utils.checks import unknown
+from boardenvs.utils.checks import cut, unknown
 from boardenvs.utils.imports import import_object
 from boardenvs.utils.spec import parse_parameters, write_spec
 
@@ -134,17 +134,32 @@ def parse(spec: str) -> Game:
 
 
 def make_from_file(spec: str, **rules: Any) -> Game:
-    """`make` for what stands in a file, which is not to decide what code is imported.
+    """`make` for what stands in a file, which is not to decide what code runs.
 
-    "MODULE:NAME" is allowed where MODULE has been imported already; else ValueError.
+    "MODULE:NAME" is allowed where MODULE has been imported already and NAME is a Game or a class of
+    games there; else ValueError.
     """
-    module = spec.partition(":")[0]
-    if module not in GAMES and _IN_PYTHON.fullmatch(spec) and module not in sys.modules:
+    if imports_code(spec):
         raise ValueError(
-            f"game {spec!r} is code of the module {module!r}, which a file does not import: name "
-            "the game yourself, or import the module first"
+            f"game {cut(spec)!r} is code of the module {cut(spec.partition(':')[0])!r}, which a "
+            "file does not import or call: name the game yourself, or import the module first"
         )
     return make(spec, **rules)
+
+
+def imports_code(spec: str) -> bool:
+    """Whether a game's text names code that is not in memory as a game: making it may run that."""
+    in_python = None if spec.partition(":")[0] in GAMES else _IN_PYTHON.fullmatch(spec)
+    return in_python is not None and not _is_known_game(in_python["target"])
+
+
+def _is_known_game(target: str) -> bool:
+    """Whether "MODULE:NAME" is a game, or a class of games, that is in memory; nothing is run."""
+    module, _, name = target.partition(":")
+    found: Any = sys.modules.get(module)
+    for part in name.split("."):
+        found = getattr(found, "__dict__", {}).get(part)  # never what makes attributes when asked
+    return isinstance(found, Game) or (inspect.isclass(found) and issubclass(found, Game))
 
 
 def spec_of(game: Game) -> str:

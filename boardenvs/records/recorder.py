@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def record_match(game: Game, match: MatchResult, players: tuple[str, str]) -> list[Record]:
-    """The games of a match between these players, as `play_match` returns it.
+    """The games of a match between these players, as `play_match` returns it, that are over.
 
     Each opening's two games follow one another; info has the `opening`'s number, from 1, and the
     player who forfeited as `forfeit`. ValueError where the match has no actions, since it was read
@@ -29,6 +29,8 @@ def record_match(game: Game, match: MatchResult, players: tuple[str, str]) -> li
     found = []
     for opening in range(match.scores.shape[1]):
         for seat in (0, 1):  # the first player's role
+            if np.isnan(match.scores[seat, opening]):
+                continue
             info: dict[str, Any] = {"opening": opening + 1}
             forfeited = int(match.forfeits[seat, opening])
             if forfeited:

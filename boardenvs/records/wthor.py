@@ -41,11 +41,12 @@ from boardenvs.games.othello import Othello
 from boardenvs.records.batch import play, starts_of
 from boardenvs.records.record import Record
 from boardenvs.records.tournament import from_moves, to_moves, turned
+from boardenvs.utils.checks import cut, is_whole
 from boardenvs.utils.files import write_atomically
 
 _HEADER = struct.Struct("<4BIHH4B")
 _GAME = struct.Struct("<HHHBB60s")
-_DISCS = 64
+_DISCS, _MOVES = 64, 60
 
 
 @dataclass(frozen=True)
@@ -139,7 +140,14 @@ def _header_of(records: Sequence[Record]) -> Header:
     today = datetime.date.today()
     info = records[0].info if records else {}
     made = (today.year, today.month, today.day)
-    return Header(made, info.get("year", 0), info.get("depth", 0))
+    year, depth = (info.get(key, 0) for key in ("year", "depth"))
+    for key, value, most in (("year", year, 0xFFFF), ("depth", depth, 0xFF)):
+        if not is_whole(value, 0, most):
+            raise ValueError(
+                f"game 1 cannot be written as WTHOR: its info {key} is {cut(repr(value))}: it must "
+                f"be a whole number from 0 to {most}"
+            )
+    return Header(made, year, depth)
 
 
 def _write(records: Sequence[Record], header: Header) -> bytes:
@@ -164,6 +172,8 @@ def _write_game(record: Record, discs: int | None, number: int) -> bytes:
         if score is None:
             raise ValueError("it was cut off, and its info has no score")
         squares = [turned(square) for square in to_moves(record)]
+        if len(squares) > _MOVES:
+            raise ValueError(f"it has {len(squares)} moves, and {_MOVES} are the most")
         return _GAME.pack(
             *(info.get(key, 0) for key in ("tournament", "black", "white")),
             *(score, info.get("theoretical", score)),

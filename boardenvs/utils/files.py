@@ -36,12 +36,12 @@ def replacing(path: Path, mode: int | None = None) -> Iterator[BinaryIO]:
     target = Path(os.path.realpath(path))
     before = _status(target)
     if before is not None and not stat.S_ISREG(before.st_mode):
-        with _naming(path), target.open("wb") as file:
+        with naming(path), target.open("wb") as file:
             yield file
         return
     remove_left_over(target)
-    aside = target.with_name(f"{target.name}.{os.getpid()}.{threading.get_ident()}.tmp")
-    with _naming(path):
+    aside = _aside(target)
+    with naming(path):
         file = aside.open("wb")
     try:
         with file:
@@ -52,10 +52,10 @@ def replacing(path: Path, mode: int | None = None) -> Iterator[BinaryIO]:
             if mode is not None:
                 os.chmod(aside, mode)
             yield file
-            with _naming(path):
+            with naming(path):
                 file.flush()
                 os.fsync(file.fileno())
-        with _naming(path):
+        with naming(path):
             aside.replace(target)
     except BaseException:
         aside.unlink(missing_ok=True)
@@ -73,16 +73,34 @@ def check_writable(path: Path) -> None:
     whose result it is to hold.
     """
     target = Path(os.path.realpath(path))
-    with _naming(path):
+    with naming(path):
         if target.is_dir():
             raise IsADirectoryError(errno.EISDIR, "it is a folder, not a file")
         if not target.parent.is_dir():
             raise FileNotFoundError(errno.ENOENT, f"there is no folder {path.parent}")
         status = _status(target)
-        as_it_is = status is not None and not stat.S_ISREG(status.st_mode)
-        asked = target if as_it_is else target.parent
-        if not os.access(asked, os.W_OK):
-            raise PermissionError(errno.EACCES, f"{asked} cannot be written to")
+        if status is not None and not stat.S_ISREG(status.st_mode):
+            if not os.access(target, os.W_OK):
+                raise PermissionError(errno.EACCES, f"{target} cannot be written to")
+            return
+        # What the system says of access is not always what it does: it is tried.
+        aside = _aside(target)
+        aside.open("wb").close()
+        aside.unlink()
+
+
+def check_folder(path: Path) -> None:
+    """OSError, which names `path`, where no folder with files can be made there: see
+    `check_writable`.
+    """
+    nearest = Path(os.path.realpath(path))
+    while not nearest.exists() and nearest != nearest.parent:
+        nearest = nearest.parent
+    with naming(path):
+        if not nearest.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, f"{nearest} is a file, not a folder")
+        if not os.access(nearest, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, f"{nearest} cannot be written to")
 
 
 def remove_left_over(target: Path) -> None:
@@ -91,9 +109,19 @@ def remove_left_over(target: Path) -> None:
         numbers = aside.name[len(target.name) + 1 : -len(".tmp")].split(".")
         if len(numbers) != 2 or not all(x.isdecimal() for x in numbers):
             continue  # not ours
-        with contextlib.suppress(OSError), aside.open("rb") as file:
-            _lock(file)
-            aside.unlink()
+        remove_unless_held(aside)
+
+
+def remove_unless_held(aside: Path) -> None:
+    """Remove a temporary file, but for one that a writer still holds."""
+    with contextlib.suppress(OSError), aside.open("rb") as file:
+        _lock(file)
+        aside.unlink()
+
+
+def _aside(target: Path) -> Path:
+    """The temporary file that this thread writes in the place of a file."""
+    return target.with_name(f"{target.name}.{os.getpid()}.{threading.get_ident()}.tmp")
 
 
 def _status(path: Path) -> os.stat_result | None:
@@ -118,7 +146,7 @@ def _escaped(name: str) -> str:
 
 
 @contextmanager
-def _naming(path: Path) -> Iterator[None]:
+def naming(path: Path) -> Iterator[None]:
     """Have errors name the path asked for, not a temporary file or what a link leads to."""
     try:
         yield

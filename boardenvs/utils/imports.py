@@ -5,31 +5,44 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import traceback
+from pathlib import Path
 from typing import Any
 
-from boardenvs.utils.checks import unknown
+from boardenvs.utils.checks import cut, unknown
 
 
 def import_object(target: str) -> Any:
     """What "MODULE:NAME" names, from a module on Python's path or in the current folder.
 
-    NAME may have dots. ValueError where there is no such module or name; what the module raises
-    when it is imported passes through.
+    NAME may have dots. ValueError where there is no such module or name, or the module raises when
+    it is imported: that is the error's cause.
     """
     module_name, separator, name = target.partition(":")
-    if not separator or not module_name or not name:
-        raise ValueError(f"{target!r} names nothing in Python: write MODULE:NAME")
+    parts = f"{module_name}.{name}".split(".")
+    if not separator or not all(part.isidentifier() for part in parts):
+        raise ValueError(f"{cut(target)!r} names nothing in Python: write MODULE:NAME")
     add_current_folder()
     try:
         found: Any = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        raise ValueError(f"cannot import {module_name!r}: {error}") from error
+    except Exception as error:  # anything may be in a module
+        raise ValueError(f"cannot import {module_name!r}: {_explain(error)}") from error
     for part in name.split("."):
         if not hasattr(found, part):
             known = [n for n, x in vars(found).items() if _is_from(x, module_name)]
             raise ValueError(unknown(f"name in {module_name}", part, known))
         found = getattr(found, part)
     return found
+
+
+def _explain(error: Exception) -> str:
+    """What an import raised, and where."""
+    if isinstance(error, ModuleNotFoundError):
+        return str(error)
+    text = " ".join("".join(traceback.format_exception_only(error)).split())
+    frames = traceback.extract_tb(error.__traceback__)
+    at = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+    return f"{cut(text, 300)}{at}"
 
 
 def _is_from(thing: object, module_name: str) -> bool:

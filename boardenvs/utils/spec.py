@@ -10,7 +10,7 @@ import types
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
-from boardenvs.utils.checks import unknown
+from boardenvs.utils.checks import cut, unknown
 
 T = TypeVar("T")
 
@@ -54,16 +54,18 @@ def parse_parameters(
         if not separator and index == 0 and known:
             key, text = next(iter(known)), item
         if not text:
-            raise ValueError(f"{item!r} in {spec!r} is no parameter: write it as key=value")
+            raise ValueError(
+                f"{cut(item)!r} in {cut(spec)!r} is no parameter: write it as key=value"
+            )
         if key not in known:
             raise ValueError(unknown(f"parameter of {name}", key, known))
         if key in values:
-            raise ValueError(f"{key} is given twice in {spec!r}")
+            raise ValueError(f"{key} is given twice in {cut(spec)!r}")
         values[key] = _parse(key, text, known[key])
     missing = [k for k, p in _signature(factory).items() if p.default is p.empty]
     missing = [k for k in missing if k in known and k not in values]
     if missing:
-        raise ValueError(f"{spec!r} lacks {missing[0]}: write {name}:{missing[0].upper()}")
+        raise ValueError(f"{cut(spec)!r} lacks {missing[0]}: write {name}:{missing[0].upper()}")
     return values
 
 
@@ -82,7 +84,7 @@ def parameters_of(factory: Callable[..., object]) -> dict[str, Any]:
     """The names of what a factory can be given, and their types."""
     function = getattr(factory, "func", factory)  # of a partial
     hints = get_type_hints(function.__init__ if inspect.isclass(function) else function)
-    return {name: hints[name] for name in _signature(factory)}
+    return {name: hints.get(name) for name in _signature(factory)}
 
 
 def _signature(factory: Callable[..., object]) -> Mapping[str, inspect.Parameter]:
@@ -91,13 +93,17 @@ def _signature(factory: Callable[..., object]) -> Mapping[str, inspect.Parameter
 
 def _parse(key: str, text: str, kind: Any) -> Any:
     """The value that a text has as `kind`: bool, int, float, str, or one of them or None."""
-    optional = get_origin(kind) in (types.UnionType,) and type(None) in get_args(kind)
-    if optional:
-        if text == "none":
-            return None
-        (kind,) = (k for k in get_args(kind) if k is not type(None))
+    kinds = get_args(kind) if get_origin(kind) is types.UnionType else (kind,)
+    optional = type(None) in kinds
+    if optional and text == "none":
+        return None
+    kind, *others = [k for k in kinds if k is not type(None)] or [None]
+    if others or kind not in _WANTED:
+        raise ValueError(
+            f"{key} cannot be given in a text: it must be annotated as bool, int, float or str"
+        )
     try:
         return _BOOLS[text] if kind is bool else kind(text)
     except (ValueError, KeyError):
         wanted = _WANTED[kind] + (" or none" if optional else "")
-        raise ValueError(f"{key} is {text!r}: it must be {wanted}") from None
+        raise ValueError(f"{key} is {cut(text)!r}: it must be {wanted}") from None

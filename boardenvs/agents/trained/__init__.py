@@ -33,8 +33,10 @@ class TrainedAgent:
     sample: bool = False
     shield: bool = False
 
-    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
-        return _player(trained_policy(game), self.sample, self.shield).act(game, state, rng)
+    def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
+        return _player(trained_policy(game), self.sample, self.shield).act(
+            game, state, np.random.default_rng(rng)
+        )
 
     def evaluate(self, game: Game, state: State) -> tuple[Float32Array, Float32Array]:
         """See `Policy.evaluate`."""

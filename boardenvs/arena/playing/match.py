@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,9 +12,7 @@ from boardenvs.arena.playing.intervals import score_interval, share_interval
 from boardenvs.arena.playing.player import FORFEIT, Conduct, Player
 from boardenvs.game.contract import LOSS, WIN, Game
 from boardenvs.game.openings import Keep, Openings, distinct_openings
-from boardenvs.game.state import FloatArray, IntArray, State, concat, put, take
-
-Progress = Callable[[int, int], None]
+from boardenvs.game.state import BoolArray, FloatArray, IntArray, State, concat, put, take
 
 
 @dataclass(frozen=True)
@@ -32,7 +30,7 @@ class MatchResult:
     ```
     """
 
-    scores: FloatArray  # (2, pairs) float64
+    scores: FloatArray  # (2, pairs) float64; nan for games that are not over, see `Ongoing`
     forfeits: IntArray  # (2, pairs) int8: 1 and 2 where the first and the second agent forfeited
     mean_plies: float  # the length of a game, its opening included
     openings: int  # how many of them are distinct
@@ -102,7 +100,7 @@ def play_match(
     opening_plies: tuple[int, int] | None = None,
     keep: Keep | None = None,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: Callable[[Ongoing], None] | None = None,
 ) -> MatchResult:
     """Play 2 * `pairs` games between `a` and `b`: each opening twice, with roles swapped.
 
@@ -110,8 +108,8 @@ def play_match(
     Openings are random plies, as many as `opening_plies` (low, high) says, by default the game's
     own, distinct as far as the game has that many, and with `keep` those alone that it marks. A
     game that its cap on plies ends counts by its position. An agent loses the games that it
-    forfeits (`boardenvs.arena.playing.player`). `progress` is called with the games that are over
-    and their total. The same seed gives the same match if the agents draw their chance from the
+    forfeits (`boardenvs.arena.playing.player`). `progress` is called after every ply of all games
+    that go on. The same seed gives the same match if the agents draw their chance from the
     generator they get.
 
     ValueError for fewer than one pair, or for openings that no game is long enough for.
@@ -129,56 +127,83 @@ def play_match(
     players = [Player(as_agent(x), rng) for x, rng in zip((a, b), rngs, strict=True)]
     plies = game.opening_plies if opening_plies is None else opening_plies
     openings = distinct_openings(game, pairs, plies, openings_rng, keep)
-    role_of_a = np.repeat([0, 1], pairs)
-    games = _Games(game, openings, role_of_a)
-    games.play_out(players, progress)
-    goals = game.results(games.final)[np.arange(2 * pairs), role_of_a]
-    scores = (goals - LOSS) / (WIN - LOSS)
-    scores[games.forfeits == 1] = 0.0
-    scores[games.forfeits == 2] = 1.0
-    return MatchResult(
-        scores=scores.reshape(2, pairs),
-        forfeits=games.forfeits.reshape(2, pairs),
-        mean_plies=float(games.final.ply.mean()),
-        openings=openings.distinct,
-        conduct=(players[0].conduct, players[1].conduct),
-        actions=games.recorded(),
-    )
+    games = Ongoing(game, openings, players)
+    games.play_out(progress)
+    return games.result()
 
 
-class _Games:
+class Ongoing:
     """The games of a match, played side by side: all openings, then all again, roles swapped."""
 
-    def __init__(self, game: Game, openings: Openings, role_of_a: IntArray) -> None:
+    def __init__(self, game: Game, openings: Openings, players: Sequence[Player]) -> None:
+        """`players` are a and b."""
+        pairs = len(openings.actions)
         self._game = game
-        self._role_of_a = role_of_a
+        self._openings = openings
+        self._players = players
+        self._role_of_a = np.repeat([0, 1], pairs)
         self._running = concat([openings.state, openings.state])
         self._actions = np.concatenate([openings.actions] * 2)
         # A copy; each row is replaced when its game ends.
-        self.final = take(self._running, np.arange(len(role_of_a)))
-        self.forfeits = np.zeros(len(role_of_a), np.int8)
+        self._final = take(self._running, np.arange(2 * pairs))
+        self._forfeits = np.zeros(2 * pairs, np.int8)
+        self._over: BoolArray = np.zeros(2 * pairs, np.bool_)
+        self.plies = 0  # that every game that goes on has lasted since its opening
 
-    def play_out(self, players: list[Player], progress: Progress | None) -> None:
-        """Play all games to their ends; `players` are a and b."""
-        state, rows = self._running, np.arange(len(self._role_of_a))
+    @property
+    def total(self) -> int:
+        """How many games there are."""
+        return len(self._over)
+
+    @property
+    def over(self) -> int:
+        """How many games are over."""
+        return int(self._over.sum())
+
+    def result(self) -> MatchResult:
+        """The match so far; the scores of games that are not over are nan."""
+        role = self._role_of_a
+        goals = self._game.results(self._final)[np.arange(self.total), role]
+        scores = (goals - LOSS) / (WIN - LOSS)
+        scores[self._forfeits == 1] = 0.0
+        scores[self._forfeits == 2] = 1.0
+        scores[~self._over] = np.nan
+        first, second = (player.conduct for player in self._players)
+        return MatchResult(
+            scores=scores.reshape(2, -1),
+            forfeits=self._forfeits.reshape(2, -1),
+            mean_plies=float(self._final.ply.mean()),
+            openings=self._openings.distinct,
+            conduct=(first, second),
+            actions=self._actions.reshape(2, self.total // 2, -1),
+        )
+
+    def play_out(self, progress: Callable[[Ongoing], None] | None = None) -> None:
+        """Play all games to their ends."""
+        state, rows = self._running, np.arange(self.total)
         while len(rows):
             actions = np.empty(len(rows), np.int64)
             side = np.where(state.to_move == self._role_of_a[rows], 0, 1)
-            for index, player in enumerate(players):
+            for index, player in enumerate(self._players):
                 turn = side == index
                 if turn.any():
                     actions[turn] = player.act(self._game, take(state, turn))
             forfeit = actions == FORFEIT
-            self.forfeits[rows[forfeit]] = 1 + side[forfeit]
-            put(self.final, rows[forfeit], take(state, forfeit))
+            self._forfeits[rows[forfeit]] = 1 + side[forfeit]
+            self._end(rows[forfeit], take(state, forfeit))
             state, rows, actions = take(state, ~forfeit), rows[~forfeit], actions[~forfeit]
             self._record(rows, state, actions)
             state = self._game.step(state, actions)
             over = self._game.is_over(state)
-            put(self.final, rows[over], take(state, over))
+            self._end(rows[over], take(state, over))
             state, rows = take(state, ~over), rows[~over]
+            self.plies += 1
             if progress:
-                progress(len(self._role_of_a) - len(rows), len(self._role_of_a))
+                progress(self)
+
+    def _end(self, rows: IntArray, final: State) -> None:
+        put(self._final, rows, final)
+        self._over[rows] = True  # after all else: the result may be asked for at any moment
 
     def _record(self, rows: IntArray, state: State, actions: IntArray) -> None:
         if not len(rows):
@@ -187,7 +212,3 @@ class _Games:
         if missing > 0:
             self._actions = np.pad(self._actions, ((0, 0), (0, missing)), constant_values=-1)
         self._actions[rows, state.ply] = actions
-
-    def recorded(self) -> IntArray:
-        """The actions of all games, (2, pairs, P) int16, -1 after the end of each."""
-        return self._actions.reshape(2, -1, self._actions.shape[1])

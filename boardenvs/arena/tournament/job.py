@@ -6,7 +6,7 @@ import hashlib
 import random
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -18,6 +18,7 @@ from boardenvs.arena.playing.openings import same_winner
 from boardenvs.arena.playing.player import Conduct, describe
 from boardenvs.game.contract import Game
 from boardenvs.game.state import FloatArray, IntArray, State
+from boardenvs.utils.checks import field_of, is_number, is_text, is_whole
 
 NOBODY, FIRST, SECOND = 0, 1, 2  # whose code is running
 
@@ -136,21 +137,24 @@ class Played:
         }
 
     @classmethod
-    def from_json(cls, values: dict[str, Any]) -> Played:
-        """Raises KeyError, TypeError or ValueError where the values are no result."""
-        key = values["game"], values["first"], values["second"]
+    def from_json(cls, values: Mapping[str, Any]) -> Played:
+        """ValueError where the values are no result."""
+        game, first, second = (
+            str(field_of(values, key, is_text, "a text")) for key in ("game", "first", "second")
+        )
         if "void" in values:
-            return cls(*key, None, void=values["void"])
-        rows = values["games"]
-        first, second = (Conduct(**conduct) for conduct in values["conduct"])
+            void = field_of(values, "void", is_text, "a text")
+            return cls(game, first, second, None, void=void)
+        rows = field_of(values, "games", _are_games, f"two texts, as long, of {', '.join(_SCORES)}")
         match = MatchResult(
             scores=np.array([[_SCORES[c] for c in row] for row in rows]),
             forfeits=np.array([[_FORFEITS.get(c, 0) for c in row] for row in rows], np.int8),
-            mean_plies=values["mean_plies"],
-            openings=values["openings"],
-            conduct=(first, second),
+            mean_plies=_amount(values, "mean_plies"),
+            openings=_count(values, "openings"),
+            conduct=_conducts(field_of(values, "conduct", _is_pair, "a list of two objects")),
         )
-        return cls(*key, match, values["seconds"], values["cpu_seconds"])
+        seconds, cpu_seconds = (_amount(values, key) for key in ("seconds", "cpu_seconds"))
+        return cls(game, first, second, match, seconds, cpu_seconds)
 
 
 @dataclass(frozen=True)
@@ -175,6 +179,39 @@ def _letters(scores: FloatArray, forfeits: IntArray) -> list[str]:
         "".join(by_forfeit.get(f) or names[s] for s, f in zip(*row, strict=True))
         for row in zip(scores.tolist(), forfeits.tolist(), strict=True)
     ]
+
+
+def _are_games(rows: Any) -> bool:
+    """Whether these are the results of a match's games, as `_letters` writes them."""
+    texts = isinstance(rows, list) and len(rows) == 2 and all(map(is_text, rows))
+    return texts and len(rows[0]) == len(rows[1]) > 0 and set("".join(rows)) <= set(_SCORES)
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(isinstance(x, dict) for x in value)
+
+
+def _conducts(pair: Sequence[Mapping[str, Any]]) -> tuple[Conduct, Conduct]:
+    first, second = (
+        Conduct(
+            **{key: _count(values, key) for key in ("forfeits", "repeats", "moves", "timed_moves")},
+            message=field_of(
+                values, "message", lambda x: x is None or is_text(x), "a text or null"
+            ),
+            cpu_seconds=_amount(values, "cpu_seconds"),
+        )
+        for values in pair
+    )
+    return first, second
+
+
+def _count(values: Mapping[str, Any], key: str) -> int:
+    count: int = field_of(values, key, lambda x: is_whole(x, 0, 1 << 62), "a whole number from 0")
+    return count
+
+
+def _amount(values: Mapping[str, Any], key: str) -> float:
+    return float(field_of(values, key, lambda x: is_number(x, 0, 1e15), "a number from 0 to 1e15"))
 
 
 def _seed_global_generators(seed: int) -> None:

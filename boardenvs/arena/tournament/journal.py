@@ -12,7 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from boardenvs.arena.tournament.job import Played
-from boardenvs.utils.files import write_atomically
+from boardenvs.arena.tournament.settings import check_kept
+from boardenvs.utils.checks import cut
+from boardenvs.utils.files import naming, write_atomically
+from boardenvs.utils.json_text import parse_json
+
+_MAX_SETTINGS = 1 << 20  # bytes
 
 
 class JournalError(ValueError):
@@ -41,16 +46,20 @@ class Journal:
         except FileNotFoundError:
             raise JournalError(f"there is no {path}: no tournament was begun there") from None
         whole = content[: content.rfind(b"\n") + 1]
-        lines = whole.splitlines()
+        lines = whole.split(b"\n")[:-1]
         if not lines:
             raise JournalError(f"{path} is empty: begin the tournament anew")
-        settings, played = _parse(path, 1, lines[0]), []
+        settings, played = _parse(path, 1, lines[0]), list[Played]()
+        try:
+            check_kept(settings)
+        except ValueError as error:
+            raise JournalError(f"{path}, line 1: {error}") from error
         for number, line in enumerate(lines[1:], 2):
             values = _parse(path, number, line)
             try:
-                played.append(Played.from_json(values))
-            except (KeyError, TypeError, ValueError) as error:
-                raise JournalError(f"{path}, line {number}, is no result: {error!r}") from error
+                played.append(_result(values, settings["pairs"]))
+            except ValueError as error:
+                raise JournalError(f"{path}, line {number}, is no result: {error}") from error
         if whole != content:
             write_atomically(path, whole)
         return cls(path, settings, played)
@@ -63,12 +72,32 @@ class Journal:
             self.settings = settings
 
     def add(self, played: Played) -> None:
-        """Append a result, so that it is on the disk when this returns."""
-        with self._path.open("ab") as file:
+        """Append a result, so that it is on the disk when this returns; OSError names the file."""
+        with naming(self._path), self._path.open("ab") as file:
             file.write(_line(played.to_json()))
             file.flush()
             os.fsync(file.fileno())
         self.played.append(played)
+
+
+def is_journal(path: Path) -> bool:
+    """Whether a file begins as a journal does, of this version or another."""
+    try:
+        with path.open("rb") as file:
+            settings = _parse(path, 1, file.readline(_MAX_SETTINGS))
+    except (OSError, JournalError):
+        return False
+    return {"format", "boardenvs", "entrants", "pairs"} <= settings.keys()
+
+
+def _result(values: dict[str, Any], pairs: int) -> Played:
+    played = Played.from_json(values)
+    if played.match is not None and played.match.scores.shape[1] != pairs:
+        raise ValueError(
+            f"it has {played.match.scores.shape[1]} pairs of games: the tournament's pairings have "
+            f"{pairs}"
+        )
+    return played
 
 
 def _line(values: dict[str, Any]) -> bytes:
@@ -77,9 +106,9 @@ def _line(values: dict[str, Any]) -> bytes:
 
 def _parse(path: Path, number: int, line: bytes) -> dict[str, Any]:
     try:
-        values = json.loads(line)
-    except ValueError as error:
-        raise JournalError(f"{path}, line {number}, is no JSON: {error}") from error
+        values = parse_json(line.decode())
+    except ValueError as error:  # a UnicodeDecodeError too
+        raise JournalError(f"{path}, line {number}, is no JSON: {cut(str(error), 200)}") from error
     if not isinstance(values, dict):
         raise JournalError(f"{path}, line {number}, is no JSON object")
     return values

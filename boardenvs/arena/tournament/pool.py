@@ -23,6 +23,7 @@ from boardenvs.kernel import get_backend, set_backend
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 _NOT_STARTED = -1
+_MOST_STARTS = 3  # of processes in a row that die before they play
 
 
 class WorkerError(RuntimeError):
@@ -34,8 +35,9 @@ def play_all(schedule: Schedule, workers: int) -> Generator[Played, None, None]:
 
     Where a process dies, its job is played again after all others, alone and in a process of its
     own, lest it fell with another's fault or for want of memory. If it dies once more, the entrant
-    whose code was running then forfeits all games of the job; if none was, the job is void. When
-    the iteration ends early, the processes are ended with it.
+    whose code was running then forfeits all games of the job; if none was, the job is void. Where a
+    process dies while it starts another is started; WorkerError after several in a row. When the
+    iteration ends early, the processes are ended with it.
     """
     context = multiprocessing.get_context("spawn")  # works everywhere, threads or not
     idle = [_Worker(context) for _ in range(workers)]
@@ -53,8 +55,10 @@ def play_all(schedule: Schedule, workers: int) -> Generator[Played, None, None]:
                 try:
                     result = future.result()
                 except BrokenProcessPool:
-                    worker.restart()
-                    schedule.postpone(job)
+                    if worker.replace():
+                        schedule.postpone(job)
+                    else:
+                        schedule.put_back(job)
                 else:
                     schedule.learn(job, result)
                     yield result
@@ -66,13 +70,14 @@ def play_all(schedule: Schedule, workers: int) -> Generator[Played, None, None]:
 
 
 def _play_alone(worker: _Worker, job: Job) -> Played:
-    worker.restart()
-    try:
-        return worker.play(job).result()
-    except BrokenProcessPool:
-        side = worker.running
-        worker.restart()
-        return job.forfeited(side, "the process died, twice")
+    worker.replace()
+    while True:
+        try:
+            return worker.play(job).result()
+        except BrokenProcessPool:
+            side = worker.running
+            if worker.replace():
+                return job.forfeited(side, "the process died, twice")
 
 
 class _Worker:
@@ -80,6 +85,7 @@ class _Worker:
 
     def __init__(self, context: SpawnContext) -> None:
         self._context = context
+        self._failures = 0  # processes in a row that died before they played
         self._make()
 
     def _make(self) -> None:
@@ -98,22 +104,43 @@ class _Worker:
         return int(self._side.value)
 
     def play(self, job: Job) -> Future[Played]:
+        pickled = pickle.dumps(job)
         before = multiprocessing.active_children()
-        future = self._executor.submit(_play, pickle.dumps(job))  # which starts the process
+        try:
+            future = self._executor.submit(_play, pickled)  # which starts the process
+        except BrokenProcessPool:  # it died while it had nothing to do
+            self.replace()
+            future = self._executor.submit(_play, pickled)
         started = [p for p in multiprocessing.active_children() if p not in before]
         self._process = started[0] if started else self._process
         return future
 
-    def restart(self) -> None:
-        """A new process in the place of this one; WorkerError where this one could not start."""
+    def replace(self) -> bool:
+        """A new process in the place of this one; whether this one had begun to play, or was not
+        asked to. WorkerError where several in a row had not.
+        """
         failed = self._process is not None and self.running == _NOT_STARTED
+        how = self._how_it_ended()
         self.end()
-        if failed:
-            raise WorkerError(
-                "a worker process died before it played: a script that starts a tournament must "
-                'do so under `if __name__ == "__main__":`, since the processes import it'
-            )
+        self._failures = self._failures + 1 if failed else 0
+        if self._failures >= _MOST_STARTS:
+            raise WorkerError(f"{_MOST_STARTS} worker processes died before they played, {how}")
         self._make()
+        return not failed
+
+    def _how_it_ended(self) -> str:
+        if self._process is None:
+            return "the last without a trace"
+        self._process.join(1)
+        code = self._process.exitcode
+        if code is not None and code < 0:
+            reason = "something killed it, or there was too little memory"
+            return f"the last by signal {-code} ({signal.Signals(-code).name}): {reason}"
+        return (
+            f"the last with exit code {code}; what it printed says why. A script that starts a "
+            'tournament must do so under `if __name__ == "__main__":`, since the processes import '
+            "it"
+        )
 
     def end(self) -> None:
         """End the process, whatever it does."""
@@ -129,7 +156,10 @@ def _start(side: Any, backend: str) -> None:
     """What a worker process does first."""
     global _side
     _side = side
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends the workers
+    # Ctrl-C, and a terminal that closes, are for the parent, which ends the workers.
+    for name in ("SIGINT", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     set_backend(backend)
     side.value = NOBODY

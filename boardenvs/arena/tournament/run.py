@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 from pathlib import Path
 from typing import Any, Protocol
 
 from boardenvs.arena.tournament.job import Played
-from boardenvs.arena.tournament.journal import Journal, JournalError
+from boardenvs.arena.tournament.journal import Journal, JournalError, is_journal
 from boardenvs.arena.tournament.pool import play_all
 from boardenvs.arena.tournament.results import Results, summarise
 from boardenvs.arena.tournament.schedule import Schedule
 from boardenvs.arena.tournament.settings import Settings, make_plan
+from boardenvs.utils.folders import is_unused, remove_left_over, remove_written
 
 JOURNAL = "journal.jsonl"
+
+# All that a tournament writes into its folder; `overwrite` removes these and nothing else.
+WRITTEN = (
+    JOURNAL,
+    "results.json",
+    "report.md",
+    "*/ratings.png",
+    "*/crosstable.png",
+    "*/heatmap.png",
+)
 
 # The settings that every pairing hangs on.
 _FIXED = ("format", "boardenvs", "pairs", "seed")
@@ -45,7 +55,8 @@ def run_tournament(
     The results depend on the settings alone, not on `workers` (by default one a core), nor on
     where the tournament was interrupted. `resume` goes on with the folder's tournament; entrants
     and games may be added or left out then, and the anchor change, since no pairing hangs on the
-    others, but all else must be as it was. `overwrite` replaces it.
+    others, but all else must be as it was. `overwrite` replaces it: the files that it wrote, by
+    name, and no others.
 
     ValueError where the folder has a tournament already or, with `resume`, none or another.
     A script that calls this does so under `if __name__ == "__main__":`, as the worker processes
@@ -86,18 +97,21 @@ def _open(settings: Settings, folder: Path, resume: bool, overwrite: bool) -> Jo
         journal = Journal.open(path)
         _check_same(path, journal.settings, settings.to_json())
         journal.change_settings(settings.to_json())
+        remove_left_over(folder, WRITTEN)
         return journal
     if path.exists() and not overwrite:
         raise JournalError(
             f"{folder} has a tournament: --resume goes on with it, --overwrite replaces it, and "
             "--out FOLDER plays another"
         )
-    if folder.exists() and not path.exists() and any(folder.iterdir()):
+    if not path.exists() and not is_unused(folder, WRITTEN):
         raise JournalError(
             f"{folder} is not used: it has files, and without {JOURNAL} it is no tournament's"
         )
     if path.exists():
-        shutil.rmtree(folder)
+        if not is_journal(path):
+            raise JournalError(f"{folder} is not replaced: its {JOURNAL} is of no tournament")
+        remove_written(folder, [name for name in WRITTEN if name != JOURNAL])
     folder.mkdir(parents=True, exist_ok=True)
     return Journal.create(path, settings.to_json())
 

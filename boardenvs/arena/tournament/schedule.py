@@ -36,6 +36,11 @@ class Schedule:
         self.running.remove(job)
         self.postponed.append(job)
 
+    def put_back(self, job: Job) -> None:
+        """A running job had not begun, and waits again."""
+        self.running.remove(job)
+        self.waiting.append(job)
+
     def take_postponed(self) -> Job:
         """The next job that was put off, which then counts as running."""
         job = self.postponed.pop(0)

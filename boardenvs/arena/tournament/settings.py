@@ -12,17 +12,19 @@ import numpy as np
 
 from boardenvs import games
 from boardenvs.agents import as_agent, check_game
+from boardenvs.agents.spec import imports_code as agent_imports_code
 from boardenvs.arena.playing.openings import same_winner
 from boardenvs.arena.playing.player import describe
 from boardenvs.arena.tournament.job import Entrant, Job
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import distinct_openings
-from boardenvs.utils.checks import unknown
+from boardenvs.utils.checks import cut, field_of, is_text, is_whole, unknown
 from boardenvs.utils.version import __version__
 
 FORMAT = 1  # of the journal and of results.json
 
 PAIRS = 50
+_MAX_SEED = (1 << 64) - 1
 BUILT_IN = (
     "random",
     "greedy",
@@ -103,6 +105,8 @@ def make_settings(
         raise ValueError(f"{len(labels)} entrants make no tournament: two or more are needed")
     if pairs < 1:
         raise ValueError(f"pairs is {pairs}: it must be 1 or more")
+    if not is_whole(seed, 0, _MAX_SEED):
+        raise ValueError(f"seed is {seed!r}: it must be a whole number from 0 to 2**64 - 1")
     if openings is not None and not 0 <= openings[0] <= openings[1]:
         raise ValueError(f"openings are {openings}: they must be a range (low, high) from 0")
     if anchor is None and _DEFAULT_ANCHOR in labels:
@@ -121,16 +125,51 @@ def make_settings(
     )
 
 
-def resumed_settings(before: Mapping[str, Any], given: Mapping[str, Any]) -> Settings:
+def check_kept(values: Mapping[str, Any]) -> None:
+    """ValueError where these are no settings as `Settings.to_json` writes them, or those of another
+    version of the program.
+    """
+    found = field_of(values, "format", lambda x: is_whole(x, 0), "a whole number")
+    if found != FORMAT:
+        raise ValueError(
+            f"the tournament was begun by another version: its format is {cut(repr(found))}, this "
+            f"version's {FORMAT}"
+        )
+    field_of(values, "boardenvs", is_text, "a text")
+    field_of(values, "entrants", _are_texts, "a list of texts")
+    field_of(values, "openings", _are_openings, "a range [low, high] for each game")
+    field_of(values, "pairs", lambda x: is_whole(x, 1), "a whole number from 1")
+    field_of(
+        values, "seed", lambda x: is_whole(x, 0, _MAX_SEED), "a whole number from 0 to 2**64 - 1"
+    )
+    field_of(values, "anchor", lambda x: x is None or is_text(x), "a text or null")
+
+
+def _are_texts(values: Any) -> bool:
+    return isinstance(values, list) and all(map(is_text, values))
+
+
+def _are_openings(values: Any) -> bool:
+    return isinstance(values, dict) and all(
+        isinstance(plies, list)
+        and len(plies) == 2
+        and all(is_whole(n, 0) for n in plies)
+        and plies[0] <= plies[1]
+        for plies in values.values()
+    )
+
+
+def resumed_settings(
+    before: Mapping[str, Any], given: Mapping[str, Any], *, trust: bool = False
+) -> Settings:
     """A journal's settings, with what is `given` of them instead.
 
-    ValueError where they are of another version of the program.
+    ValueError as in `check_kept` and, without `trust`, where players or games of the journal would
+    have code imported: whoever wrote the journal chose it.
     """
-    if before.get("format") != FORMAT:
-        raise ValueError(
-            f"the tournament was begun by another version: its format is {before.get('format')!r}, "
-            f"this version's {FORMAT}"
-        )
+    check_kept(before)
+    if not trust:
+        _check_code(before, given)
     kept = {name: before[name] for name in ("entrants", "pairs", "seed", "anchor")}
     if kept["anchor"] not in given.get("entrants", before["entrants"]):
         kept["anchor"] = None
@@ -139,6 +178,24 @@ def resumed_settings(before: Mapping[str, Any], given: Mapping[str, Any]) -> Set
         return settings
     plies = {game: tuple(before["openings"].get(game, p)) for game, p in settings.openings.items()}
     return replace(settings, openings=plies)
+
+
+def code_named(entrants: Iterable[str], games_played: Iterable[str]) -> list[str]:
+    """The texts among these that have code imported: "python:..." and "MODULE:NAME"."""
+    players = [text for text in entrants if agent_imports_code(text)]
+    return players + [text for text in games_played if games.imports_code(text)]
+
+
+def _check_code(before: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+    entrants = [] if "entrants" in given else before["entrants"]
+    games_played = [] if "games_played" in given else before["openings"]
+    named = code_named(entrants, games_played)
+    if named:
+        raise ValueError(
+            f"the journal names code, which has not been imported: {cut(', '.join(named), 200)}. "
+            "Where you trust whoever wrote it, --trust goes on with it; or give players and games "
+            "of your own"
+        )
 
 
 def make_plan(settings: Settings) -> Plan:

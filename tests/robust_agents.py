@@ -1,0 +1,30 @@
+"""Agents that have a signal sent to their own process, for the tests that end work before its time.
+
+They play at random; `$ROBUST_SIGNAL` is the signal's number.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+_most = 0
+
+
+def signal_when_some_games_are_over(game: Any, state: Any, rng: np.random.Generator) -> Any:
+    global _most
+    _most = max(_most, len(state.ply))
+    if len(state.ply) < _most and "ROBUST_SIGNAL" in os.environ:
+        os.kill(os.getpid(), int(os.environ.pop("ROBUST_SIGNAL")))
+    return game.sample(state, rng)
+
+
+def signal_parent_once(game: Any, state: Any, rng: np.random.Generator) -> Any:
+    """For a worker process: asks the process that started it to end, in the second pairing."""
+    flag = os.environ.get("ROBUST_FLAG", "")
+    if flag and os.path.exists(flag):
+        os.remove(flag)
+        os.kill(os.getppid(), int(os.environ["ROBUST_SIGNAL"]))
+    return game.sample(state, rng)

@@ -1,0 +1,194 @@
+"""The command line against what people and files may put into it."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from boardenvs.bench import __main__ as bench
+from boardenvs.cli import app
+from boardenvs.cli.console import make_console
+from boardenvs.game.openings import MAX_PLIES, random_openings
+from boardenvs.games import make
+from boardenvs.kernel import set_backend
+from boardenvs.records import Record, load, save
+
+
+@pytest.fixture(autouse=True)
+def _numpy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    set_backend("numpy")
+    yield
+    set_backend(None)
+
+
+def run(*words: object, code: int = 0) -> str:
+    result = CliRunner().invoke(app, [str(word) for word in words])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+# ---- words ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["match", "othello", "python:..x:y", "random"], "write MODULE:NAME"),
+        (["match", "othello", "python:.:y", "random"], "write MODULE:NAME"),
+        (["match", "othello", "python:a\0b:y", "random"], "write MODULE:NAME"),
+        (["match", "othello", "python:raising:x", "random"], "ZeroDivisionError: .* line 1"),
+        (["match", "othello", "python:broken:x", "random"], "SyntaxError"),
+        (["match", "untyped:make:size=3", "random", "random"], "must be annotated as bool int"),
+        (["match", "othello", "random", "random", "--opening-plies", 0, 2_000_000_000],
+         "from 0 to 1000"),
+        (["arena", "random", "greedy", "--opening-plies", 0, 10**30], "from 0 to 1000"),
+        (["match", "othello", "random", "random", "--pairs", 10**12], "100000"),
+        (["match", "othello", "x" * 100_000, "random"], "unknown agent"),
+        (["match", "x" * 100_000, "random", "random"], "unknown game"),
+        (["perft", "othello", 1, "--position", "x" * 100_000], "has 1 fields"),
+        (["solve", "othello", "--position", "8/8 black " + "9" * 5000], "no number of plies"),
+        (["match", "othello", "random", "random", "--seed", -1], "equal to 0|x>=0"),
+        (["arena", "random", "greedy", "--seed", -1], "equal to 0|x>=0"),
+        (["match", "othello", "random", "random", "--record", "x" * 5000 + ".jsonl"], "too long"),
+        (["solve", "othello", "--file", "binary"], "binary is no text"),
+    ],
+)  # fmt: skip
+def test_wrong_words_end_in_a_short_line(words: list[object], message: str) -> None:
+    Path("binary").write_bytes(b"\xb1")
+    Path("raising.py").write_text("1 / 0\n")
+    Path("broken.py").write_text("def\n")
+    Path("untyped.py").write_text("def make(size): ...\n")
+    output = " ".join(run(*words, code=2).split())
+    assert re.search(message, output.replace(",", ""))
+    assert len(output) < 3000
+    assert "Traceback" not in output
+
+
+def test_openings_have_a_bound_that_games_can_reach() -> None:
+    rng = np.random.default_rng(0)
+    game = make("othello")
+    assert len(random_openings(game, 3, (0, 50), rng).ply) == 3
+    with pytest.raises(ValueError, match=r"are \(0, 1001\): .* from 0 to 1000"):
+        random_openings(game, 3, (0, MAX_PLIES + 1), rng)
+
+
+@pytest.mark.parametrize("error", [RuntimeError("cannot"), MemoryError(), ImportError("cannot")])
+def test_errors_of_machine_and_installation_need_no_traceback(
+    error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("boardenvs.games.parse", fail)
+    output = run("perft", "othello", 1, code=2)
+    assert output.startswith("error: ")
+    assert len(output.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--sizes", "0"], "--sizes has 0"),
+        (["--sizes", str(10**15)], "--sizes has 1000000000000000"),
+        (["--rounds", "0"], "--rounds is 0"),
+        (["--seconds", "nan"], "--seconds is nan"),
+        (["--games", "otello"], "Did you mean 'othello'"),
+        (["--out", "file/x"], "file/x"),
+    ],
+)
+def test_the_benchmark_refuses_what_it_cannot_measure(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("file").touch()
+    with pytest.raises(SystemExit) as ended:
+        bench.main(words)
+    assert ended.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+# ---- outputs -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def games() -> Path:
+    path = Path("games.jsonl")
+    save(path, [Record(make("othello"), (20,))])
+    return path
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["match", "othello", "python:untouched:f", "random", "--record", "no/x.jsonl"],
+        ["match", "othello", "python:untouched:f", "random", "--record", "folder.jsonl"],
+        ["match", "othello", "python:untouched:f", "random", "--record", "/proc/x.jsonl"],
+        ["arena", "random", "python:untouched:f", "--out", "file/arena"],
+        ["replay", "games.jsonl", "--save", "no/x.jsonl"],
+        ["replay", "games.jsonl", "--number", 1, "--svg", "no/x.svg"],
+        ["replay", "games.jsonl", "--number", 1, "--svg", "x.svg", "--sheet", "no/x.svg"],
+    ],
+)
+def test_outputs_are_checked_before_the_work(games: Path, words: list[object]) -> None:
+    Path("file").touch()
+    Path("folder.jsonl").mkdir()
+    Path("untouched.py").write_text(
+        "def f(game, state, rng):\n"
+        "    open('played', 'w').close()\n"
+        "    return game.sample(state, rng)\n"
+    )
+    before = set(Path().rglob("*"))
+    output = run(*words, code=2)
+    assert str(words[-1]) in output.replace("\n", "")
+    assert {p for p in Path().rglob("*") if p.suffix != ".pyc"} - before <= {Path("__pycache__")}
+
+
+def test_names_of_files_may_look_like_markup(games: Path) -> None:
+    odd = Path("a[") / "b].jsonl"
+    odd.parent.mkdir()
+    games.rename(odd)
+    for words in (["--check"], ["--save", "[red]x[bold].jsonl"], ["--number", 1]):
+        output = run("replay", odd, *words)
+        assert ("a[/b].jsonl" in output) == (words != ["--number", 1])
+    assert load(Path("[red]x[bold].jsonl")) == load(odd)
+    output = run("match", "reversi", "random", "random", "--pairs", 1, "--record", "[bold].jsonl")
+    assert "2 games are in [bold].jsonl" in output
+
+
+def test_what_is_printed_is_printed_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    make_console().print("pip install 'boardenvs[bench]'")
+    assert capsys.readouterr().out == "pip install 'boardenvs[bench]'\n"
+
+
+# ---- games in modules ----------------------------------------------------------------------------
+
+
+def test_records_of_a_game_in_a_module_need_its_name() -> None:
+    """In a process of its own, which has not imported it."""
+    save(Path("games.jsonl"), [Record(make("three_in_a_row:ThreeInARow"), (0, 1))])
+    root = Path(__file__).parent.parent
+    paths = os.pathsep.join([str(root), str(root / "tests")])
+    words = [sys.executable, "-m", "boardenvs", "replay", "games.jsonl"]
+
+    def replay(*more: str) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, "PYTHONPATH": paths}
+        return subprocess.run(
+            [*words, *more], env=environment, capture_output=True, text=True, check=False
+        )
+
+    refused, read = replay(), replay("--game", "three_in_a_row:ThreeInARow")
+    assert refused.returncode == 2
+    assert "games.jsonl, line 1: game 'three_in_a_row:ThreeInARow' is code" in refused.stderr
+    assert read.returncode == 0, read.stderr
+    assert "three_in_a_row:ThreeInARow" in read.stdout

@@ -1,0 +1,95 @@
+"""Journals of tournaments that are damaged, or were never ours."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from boardenvs.arena import make_settings
+from boardenvs.arena.tournament.job import Entrant, Job
+from boardenvs.arena.tournament.journal import Journal, JournalError
+from boardenvs.games import make
+
+SETTINGS = make_settings(["random", "greedy"], ["reversi"], pairs=2).to_json()
+JOB = Job("reversi", make("reversi"), Entrant("greedy", ""), Entrant("random", ""), 2, (6, 10), 0)
+PLAYED = JOB.forfeited(1, "late").to_json()
+
+WRONG: list[Any] = [None, True, -1, 1.5, 1e300, "x", [], {}, [1], {"a": 1}, ["W", "WD"], [[], []]]
+
+
+def faults(values: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Each key without a value, and with values of each other kind."""
+    found: list[tuple[str, Any]] = []
+    for key, value in values.items():
+        if key == "void":
+            continue
+        for wrong in (*WRONG, ...):
+            changed = copy.deepcopy(values)
+            if wrong is ...:
+                del changed[key]
+            elif type(wrong) is type(value) or {type(wrong), type(value)} <= {int, float}:
+                continue
+            else:
+                changed[key] = wrong
+            found.append((key, changed))
+    return found
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "journal.jsonl"
+
+
+def write(path: Path, *lines: Any) -> None:
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+
+
+def test_a_whole_journal_is_read(path: Path) -> None:
+    write(path, SETTINGS, PLAYED, JOB.forfeited(0, "void").to_json())
+    assert Journal.open(path).played[0].to_json() == PLAYED
+
+
+def test_results_with_wrong_fields_are_named(path: Path) -> None:
+    conduct = PLAYED["conduct"][0]
+    wrong = faults(PLAYED) + [
+        (key, {**PLAYED, "conduct": [changed, conduct]})
+        for key, changed in faults(conduct)
+        if not (key == "message" and changed.get(key, "") is None)
+    ]
+    assert len(wrong) > 100
+    for key, changed in wrong:
+        write(path, SETTINGS, changed)
+        with pytest.raises(JournalError, match=rf"journal.jsonl, line 2, is no result: {key} "):
+            Journal.open(path)
+
+
+def test_settings_with_wrong_fields_are_named(path: Path) -> None:
+    for key, changed in faults(SETTINGS):
+        if key == "anchor" and changed.get(key, "") is None:
+            continue
+        write(path, changed, PLAYED)
+        with pytest.raises(JournalError, match=r"journal.jsonl, line 1: ") as caught:
+            Journal.open(path)
+        assert key in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"[" * 100_000, b'{"format": NaN}', b'{"format": 1e999}', b"\xff\xfe", b'"\\ud800"', b"1"],
+)
+def test_what_is_no_journal_is_named(path: Path, content: bytes) -> None:
+    path.write_bytes(content + b"\n")
+    with pytest.raises(JournalError, match=r"journal.jsonl, line 1, is no JSON") as caught:
+        Journal.open(path)
+    assert len(str(caught.value)) < 300 + len(str(path))
+    assert path.read_bytes() == content + b"\n"
+
+
+def test_results_of_another_number_of_games_are_refused(path: Path) -> None:
+    write(path, {**SETTINGS, "pairs": 3}, PLAYED)
+    with pytest.raises(JournalError, match=r"it has 2 pairs of games: .* pairings have 3"):
+        Journal.open(path)

@@ -1,0 +1,132 @@
+"""Records that a stranger wrote: each fault ends as one short line that names the file and line."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from three_in_a_row import ThreeInARow
+
+from boardenvs import games
+from boardenvs.games import make
+from boardenvs.records import Record, load, save
+from boardenvs.utils.json_text import MAX_DEPTH, parse_json
+
+GOOD = {
+    "version": 1,
+    "game": "othello",
+    "players": {"black": "a", "red": "b"},
+    "goal": {"black": 100, "red": 0},
+    "actions": "d3",
+    "info": {"year": 1999},
+}
+
+
+def line(**change: Any) -> str:
+    return json.dumps({**GOOD, **change})
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"goal": ' + "[" * 100_000, "lists and objects are in one another"),
+        (line(info={"deep": json.loads("[" * 99 + "]" * 99)}), "lists and objects are in one"),
+        (line().replace("100", "1e999"), "1e999 is too large for a number"),
+        (line().replace("100", "Infinity"), "Infinity is no number of JSON"),
+        (line().replace("1999", "NaN"), "NaN is no number of JSON"),
+        (line().replace("100", "9" * 5000), "has more than 100 digits"),
+        (line(goal={"black": 1e300, "red": 0}), "goal has 1e\\+300: .* from 0 to 100"),
+        (line(goal={"black": True, "red": 0}), "goal has True"),
+        (line(info={"who": "\ud800"}), "half of a character"),
+        (line(players={"black": 3, "red": "b"}), "players has 3: their names must be texts"),
+        (line(version=True), "version is True: 1 is the only one"),
+        (line(info="x" * 100_000), "info is 'xxx.*it must be a JSON object"),
+        (line(game="x" * 100_000), "unknown game"),
+        (line(game="python" * 99 + ":x"), "a file does not import"),
+        (line(start="8/8 black " + "9" * 5000), "no number of plies"),
+        (line(actions="x" * 100_000), "xxx"),
+        ("x" * (1 << 21), "line 2, has more than 1048576 characters"),
+    ],
+)
+def test_a_faulty_line_is_named_and_cut(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    path.write_text(f"{line()}\n{text}\n")
+    with pytest.raises(ValueError, match=message) as caught:
+        load(path)
+    assert str(caught.value).startswith(f"{path}, line 2")
+    assert len(str(caught.value)) < 500 + len(str(path))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["a-" * 50_000, "x" * 100_000])
+@pytest.mark.parametrize("game", ["othello", "lines_of_action"])
+def test_a_faulty_line_of_moves_is_named_and_cut(text: str, game: str, tmp_path: Path) -> None:
+    path = tmp_path / "games.txt"
+    path.write_text(f"\n{text}\n")
+    with pytest.raises(ValueError, match=r"games\.txt, line 2: ") as caught:
+        load(path, game=make(game))
+    assert len(str(caught.value)) < 400 + len(str(path))
+
+
+def test_what_is_read_can_be_written(tmp_path: Path) -> None:
+    deep = json.loads("[" * (MAX_DEPTH - 2) + "]" * (MAX_DEPTH - 2))
+    path, again = tmp_path / "games.jsonl", tmp_path / "again.jsonl"
+    path.write_text(line(info={"deep": deep, "who": "\U0001f40d"}) + "\n")
+    found = load(path)
+    save(again, found)
+    assert load(again) == found
+    assert parse_json(r'"\ud83d\udc0d"') == "\U0001f40d"  # two halves are a whole
+
+
+@pytest.mark.parametrize(
+    "info", [{"x": math.nan}, {"x": math.inf}, {"x": "\ud800"}, {"x": object()}, {"x": {1, 2}}]
+)
+def test_what_cannot_be_read_is_not_written(info: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    path.write_text("before")
+    with pytest.raises(ValueError, match="cannot be written as JSON"):
+        save(path, [Record(make("othello"), (19,), info=info)])
+    assert path.read_text() == "before"
+
+
+@pytest.mark.parametrize("key", ["year", "depth"])
+@pytest.mark.parametrize("value", ["later", None, 1.5, 1 << 40, -1, [1]])
+def test_numbers_of_wthor_are_numbers(key: str, value: object, tmp_path: Path) -> None:
+    record = Record(make("othello"), (19,), info={"score": 32, key: value})
+    with pytest.raises(ValueError, match=rf"its info {key} is .* whole number from 0 to"):
+        save(tmp_path / "games.wtb", [record])
+    with pytest.raises(ValueError, match="60 are the most"):
+        save(tmp_path / "games.wtb", [replace(record, actions=(19,) * 61, info={"score": 32})])
+
+
+# ---- games of others -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["os:abort", "os:getcwd", "sys:exit", "three_in_a_row:wins"])
+def test_a_file_calls_nothing(text: str) -> None:
+    code = (
+        "import os, sys; from boardenvs import games\n"
+        "sys.path.append('tests'); import three_in_a_row\n"
+        f"try:\n    games.make_from_file({text!r})\n"
+        "except ValueError as error:\n    print(error)"
+    )
+    root = Path(__file__).parent.parent
+    ended = subprocess.run(
+        [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0
+    assert "which a file does not import or call" in ended.stdout
+
+
+def test_records_of_a_game_that_is_known_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    save(path, [Record(ThreeInARow(), (0, 1))])
+    assert "three_in_a_row:ThreeInARow" in path.read_text()
+    assert load(path) == [Record(ThreeInARow(), (0, 1))]
+    assert games.make_from_file("three_in_a_row:ThreeInARow") == ThreeInARow()

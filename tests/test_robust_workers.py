@@ -1,0 +1,106 @@
+"""Worker processes that die while they start, or with nothing to do."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from boardenvs.arena import Settings, make_settings, run_tournament
+from boardenvs.arena.tournament import pool
+from boardenvs.arena.tournament.job import Job, Played
+from boardenvs.arena.tournament.pool import WorkerError
+from boardenvs.cli import app
+from boardenvs.kernel import set_backend
+
+ROOT = Path(__file__).parent.parent
+
+# What every Python process that starts imports: it dies while the file has lines left.
+DYING = """
+import os, signal, sys
+path = os.environ.get("ROBUST_STARTS")
+if path and "--multiprocessing-fork" in sys.orig_argv:
+    with open(path, "r+") as file:
+        left = int(file.read())
+        file.seek(0)
+        file.write(str(max(0, left - 1)))
+    if left:
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.fixture(autouse=True)
+def _numpy() -> Iterator[None]:
+    set_backend("numpy")
+    yield
+    set_backend(None)
+
+
+@pytest.fixture
+def tournament() -> Settings:
+    return make_settings(["random", "greedy"], ["reversi"], pairs=1)
+
+
+@pytest.fixture
+def starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "site" / "sitecustomize.py").parent.mkdir()
+    (tmp_path / "site" / "sitecustomize.py").write_text(DYING)
+    path = tmp_path / "starts"
+    paths = [str(tmp_path / "site"), os.environ.get("PYTHONPATH", "")]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
+    monkeypatch.setenv("ROBUST_STARTS", str(path))
+    return path
+
+
+def test_another_process_takes_the_place_of_one_that_died_early(
+    tmp_path: Path, starts: Path, tournament: Settings
+) -> None:
+    starts.write_text("2")
+    results = run_tournament(tournament, tmp_path / "arena", workers=1)
+    assert results.tables[0].standings["random"].games == 2
+    assert results.tables[0].standings["random"].forfeits == 0
+
+
+def test_several_that_died_early_are_told_and_nothing_is_lost(
+    tmp_path: Path, starts: Path, tournament: Settings
+) -> None:
+    starts.write_text("1000")
+    with pytest.raises(WorkerError, match=r"3 worker processes .*signal 9 \(SIGKILL\)"):
+        run_tournament(tournament, tmp_path / "arena", workers=1)
+    words = ["arena", "--resume", "--out", str(tmp_path / "arena"), "--workers", "1"]
+    told = CliRunner().invoke(app, words)
+    assert told.exit_code == 2
+    assert f"boardenvs arena --resume --out {tmp_path / 'arena'}" in told.output
+    assert "Traceback" not in told.output
+    starts.write_text("0")
+    assert CliRunner().invoke(app, words).exit_code == 0
+
+
+def test_a_process_that_dies_with_nothing_to_do_is_replaced(
+    tmp_path: Path, tournament: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = 0
+
+    def play(self: Any, job: Job) -> Future[Played]:
+        nonlocal asked
+        asked += 1
+        if asked == 2:
+            process = self._process
+            process.kill()
+            process.join()
+            while not self._executor._broken:  # until it has been noticed
+                pass
+        return before(self, job)
+
+    before = pool._Worker.play
+    monkeypatch.setattr(pool._Worker, "play", play)
+    both = make_settings(["random", "greedy"], ["reversi", "othello"], pairs=1)
+    results = run_tournament(both, tmp_path / "arena", workers=1)
+    assert asked == 2
+    assert len(results.played) == 2
+    assert all(played.match is not None for played in results.played)
