@@ -43,7 +43,16 @@ from boardenvs.utils.version import __version__ as __version__
 if TYPE_CHECKING:
     from boardenvs.arena import MatchResult, play_match
 
+
+def _draw(game: Game, position: Position) -> str:
+    # Imported when a notebook asks for a picture.
+    from boardenvs.render import to_svg
+
+    return to_svg(game, position, legal=True, unit=48)
+
+
 register()
+Game.drawer = staticmethod(_draw)
 
 __all__ = [
     "Agent",

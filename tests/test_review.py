@@ -151,7 +151,7 @@ def test_errors_name_what_is_wrong(tmp_path):
         (("othello", file, "--graph", "graph.gif"), "gif"),
         (("othello", file, "--graph", tmp_path / "nowhere" / "graph.png"), "no folder"),
         (("othello", "--graph", "graph.png"), "recorded game"),
-        (("othello", "--number", 2), "--game-number"),
+        (("othello", "--number", 2), "--number"),
         (("lines_of_action", file), "not lines_of_action"),
         (("othello", "--with", "perfect"), "othello"),
         (("othello", "--time", 0), "more than 0"),

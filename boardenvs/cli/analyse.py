@@ -217,7 +217,11 @@ class Analyse:
         from boardenvs.utils.files import write_atomically
 
         notation = MoveNotation(found.record.game, self.tournament)
-        write_atomically(path, draw_graph(found, path.suffix.lstrip("."), notation))
+        try:
+            graph = draw_graph(found, path.suffix.lstrip("."), notation)
+        except ImportError as error:
+            raise ValueError(str(error)) from error
+        write_atomically(path, graph)
         if not self.as_json:
             console.print(f"the graph is in {path}", markup=False)
 
