@@ -3,7 +3,8 @@
 The public modules `othello_v0`, `othello_holes_v0`, `reversi_v0`, `wolf_and_sheep_v0` and
 `lines_of_action_v0` make environments, and `env` and its sisters make them of any game, yours too.
 `games.make` gives a game's rules, for one board and for batches; `make_agent` gives players,
-`play_match` lets them meet, and `analyse` searches a position.
+`play_match` lets them meet, `explain` says what a player thinks of a position, and `analyse`
+searches one.
 
 What `__all__` lists here is for users and will stay; modules below are documented but may change.
 
@@ -27,7 +28,7 @@ from boardenvs import (
     reversi_v0,
     wolf_and_sheep_v0,
 )
-from boardenvs.agents import Agent, make_agent
+from boardenvs.agents import Agent, Explanation, explain, make_agent
 from boardenvs.envs.core import ResetNeededError
 from boardenvs.envs.factory import env, parallel_env, raw_env, vec_env
 from boardenvs.envs.registration import register, register_game
@@ -42,11 +43,21 @@ from boardenvs.utils.version import __version__ as __version__
 if TYPE_CHECKING:
     from boardenvs.arena import MatchResult, play_match
 
+
+def _draw(game: Game, position: Position) -> str:
+    # Imported when a notebook asks for a picture.
+    from boardenvs.render import to_svg
+
+    return to_svg(game, position, legal=True, unit=48)
+
+
 register()
+Game.drawer = staticmethod(_draw)
 
 __all__ = [
     "Agent",
     "Analysis",
+    "Explanation",
     "Game",
     "IllegalActionError",
     "MatchResult",
@@ -57,6 +68,7 @@ __all__ = [
     "analyse",
     "divide",
     "env",
+    "explain",
     "games",
     "get_backend",
     "lines_of_action_v0",

@@ -598,7 +598,8 @@ def test_without_matplotlib_there_are_figures_and_a_note(
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     (note,) = write_results(written[1], tmp_path)
     assert 'pip install "boardenvs[arena]"' in note
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["report.md", "results.json"]
+    names = sorted(p.name for p in tmp_path.iterdir())
+    assert names == ["report.html", "report.md", "results.json"]
     assert ".png" not in (tmp_path / "report.md").read_text()
 
 

@@ -21,6 +21,7 @@ WRITTEN = (
     "config.yaml",
     "result.json",
     "report.md",
+    "report.html",
     "figures.csv",
     "policy.npz",
     "best_model.zip",

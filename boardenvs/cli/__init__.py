@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from boardenvs.cli import arena, bench, games, kernel, match, perft, replay, solve
+from boardenvs.cli import analyse, arena, bench, games, kernel, match, perft, play, replay, solve
 from boardenvs.cli.command import function_of
 from boardenvs.cli.group import ErrorsGroup
 from boardenvs.utils.version import __version__
@@ -54,9 +54,11 @@ def _options(
 
 
 app.command()(games.games)
+app.command()(function_of(play.Play))
 app.command()(function_of(match.Match))
 app.command()(function_of(arena.Arena))
 app.command()(function_of(solve.Solve))
+app.command()(function_of(analyse.Analyse))
 app.command()(function_of(replay.Replay))
 app.command()(perft.perft)
 app.command()(kernel.kernel)

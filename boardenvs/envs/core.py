@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import struct
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -20,7 +20,8 @@ from boardenvs.kernel import ALL
 from boardenvs.utils.checks import check_name, quote, unknown
 
 Reward: TypeAlias = Literal["goal", "zero_sum"]
-RenderMode: TypeAlias = Literal["human", "ansi", "rgb_array"]
+RenderMode: TypeAlias = Literal["human", "ansi", "rgb_array", "svg"]
+VectorRenderMode: TypeAlias = Literal["rgb_array", "ansi"]
 
 FRAMES_PER_SECOND = 2  # that a window shows
 
@@ -104,7 +105,9 @@ class BoardEnv:
         return _planes(_bits(struct.pack(f"<{len(words)}Q", *words)), len(words))
 
     def render(self) -> Any:
-        """A str for "ansi", a (H, W, 3) uint8 array for "rgb_array"; None for "human"."""
+        """A str for "ansi", in colours unless $NO_COLOR is set, and for "svg"; a (H, W, 3) uint8
+        array for "rgb_array"; None for "human".
+        """
         from boardenvs import render
 
         if self.render_mode is None:
@@ -112,7 +115,9 @@ class BoardEnv:
                 "no render_mode was given: make the environment with render_mode= one of "
                 f"{', '.join(map(repr, get_args(RenderMode)))}"
             )
-        draw = render.to_ansi if self.render_mode == "ansi" else render.to_rgb
+        draw: Callable[..., Any] = render.to_rgb
+        if self.render_mode in ("ansi", "svg"):
+            draw = render.to_ansi if self.render_mode == "ansi" else render.to_svg
         picture = draw(self.game, self._position, self.last_action, before=self.last_position)
         if self.render_mode != "human":
             return picture
@@ -120,6 +125,16 @@ class BoardEnv:
             self._window = render.Window(self.metadata["name"], self.metadata["render_fps"])
         self._window.show(picture)
         return None
+
+    def _repr_svg_(self) -> str | None:
+        """In a notebook: the board; None, and so its text, before the first `reset`."""
+        from boardenvs import render
+
+        if "_position" not in self.__dict__:
+            return None
+        return render.to_svg(
+            self.game, self._position, self.last_action, before=self.last_position, legal=True
+        )
 
     def close(self) -> None:
         """Close the window, if one is open."""

@@ -9,7 +9,7 @@ from typing import TypedDict
 
 from gymnasium.vector import AutoresetMode
 
-from boardenvs.envs.core import RenderMode, Reward
+from boardenvs.envs.core import RenderMode, Reward, VectorRenderMode
 from boardenvs.envs.opponent import Opponent
 
 
@@ -29,3 +29,4 @@ class VectorOptions(TypedDict, total=False):
     random_plies: tuple[int, int]
     autoreset_mode: AutoresetMode | str
     copy: bool
+    render_mode: VectorRenderMode | None

@@ -201,7 +201,8 @@ In `raw_env` and `BoardVecEnv` it raises `IllegalActionError` and nothing change
 
 def _options(game: Game) -> str:
     lines = [
-        '- `render_mode`: `"human"` (a window), `"rgb_array"`, `"ansi"` (text) or None (default).',
+        '- `render_mode`: `"human"` (a window), `"rgb_array"`, `"ansi"` (text), `"svg"` or None '
+        "(default).",
         '- `reward`: `"goal"` or `"zero_sum"`, see above.',
     ]
     rules = games.defaults(games.name_of(game))

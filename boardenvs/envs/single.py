@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import gymnasium
 import numpy as np
@@ -36,7 +36,7 @@ class BoardSingleEnv(gymnasium.Env[Int8Array, np.int64]):
     ValueError for an unknown seat, reward or render mode.
     """
 
-    metadata = {"render_modes": ["human", "ansi", "rgb_array"], "render_fps": 2}  # noqa: RUF012
+    metadata = {"render_modes": list(get_args(RenderMode)), "render_fps": 2}  # noqa: RUF012
 
     def __init__(
         self,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, get_args
 
 import numpy as np
@@ -12,11 +13,13 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from boardenvs.envs.batch import Batch, StepResult
-from boardenvs.envs.core import Reward
+from boardenvs.envs.core import FRAMES_PER_SECOND, Reward, VectorRenderMode
 from boardenvs.envs.opponent import Opponent
 from boardenvs.game.contract import DRAW, Game
-from boardenvs.game.state import BoolArray, FloatArray, Int8Array, IntArray
+from boardenvs.game.state import BoolArray, FloatArray, Int8Array, IntArray, unstack
 from boardenvs.utils.checks import check_name, quote, unknown
+
+_UNIT = 32  # pixels of a square, in pictures of many boards
 
 
 class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
@@ -44,6 +47,9 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
     All returned arrays are fresh, and nothing is written to them later, but for observations and
     action masks under `copy=False`: those keep their memory, which the next step or reset
     overwrites, and a large batch saves the time that new memory takes.
+
+    With `render_mode="rgb_array"`, `render` gives the pixels of each board, which Gymnasium's
+    `wrappers.vector.RecordVideo` puts in a grid. It draws every board: keep `num_envs` small.
     """
 
     def __init__(
@@ -58,8 +64,11 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
         random_plies: tuple[int, int] = (0, 0),
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
         copy: bool = True,
+        render_mode: VectorRenderMode | None = None,
     ) -> None:
         check_name("reward", reward, get_args(Reward))
+        if render_mode is not None:
+            check_name("render_mode", render_mode, get_args(VectorRenderMode))
         self.game = game
         self.num_envs = num_envs
         self.reward = reward
@@ -72,7 +81,13 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
             random_plies=random_plies,
             autoreset=self.autoreset_mode,
         )
-        self.metadata = {"name": name, "autoreset_mode": self.autoreset_mode, "render_modes": []}
+        self.render_mode = render_mode
+        self.metadata = {
+            "name": name,
+            "autoreset_mode": self.autoreset_mode,
+            "render_modes": list(get_args(VectorRenderMode)),
+            "render_fps": FRAMES_PER_SECOND,
+        }
         self.single_observation_space = spaces.Box(0, 1, game.observation_shape, np.int8)
         self.single_action_space = spaces.Discrete(game.num_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -144,6 +159,21 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
             result.truncated,
             infos,
         )
+
+    def render(self) -> tuple[Any, ...] | None:
+        """The pixels of each game, B arrays (H, W, 3) uint8, or texts for "ansi"; None where no
+        render_mode was given. ResetNeeded before the first reset.
+        """
+        from boardenvs import render
+
+        if self.render_mode is None:
+            return None
+        if not self._begun:
+            raise ResetNeeded("call reset() before the first picture")
+        draw: Callable[..., Any] = render.to_ansi
+        if self.render_mode == "rgb_array":
+            draw = partial(render.to_rgb, unit=_UNIT)
+        return tuple(draw(self.game, position) for position in unstack(self.batch.state))
 
     def action_masks(self) -> BoolArray:
         """The legal actions of every game, (B, A) bool; see `infos["action_mask"]`."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -91,6 +91,8 @@ class Game(ABC):
     fills_up: ClassVar[bool] = False  # every action but noop fills one empty square, for good
     opening_plies: ClassVar[tuple[int, int]] = (4, 8)  # random plies of openings: fewest and most
     look: ClassVar[Look] = Look()
+    # Draws a position as SVG, for notebooks. `boardenvs` puts it in: a game knows no renderer.
+    drawer: ClassVar[Callable[[Game, Position], str] | None] = None
 
     @property
     def about(self) -> About:
@@ -427,6 +429,11 @@ class Game(ABC):
         bits = bitboard.unpack(words, 64 * planes, None if out is None else out.view(np.uint8))
         shape = (len(words), planes, bitboard.SIZE, bitboard.SIZE)
         return bits.view(np.int8).reshape(shape).transpose(0, 2, 3, 1)
+
+    def _repr_svg_(self) -> str | None:
+        """In a notebook: the starting position."""
+        drawer = type(self).drawer
+        return None if drawer is None else drawer(self, self.start())
 
     # ---- compiled rules ----------------------------------------------------------------------
 

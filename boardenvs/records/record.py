@@ -28,6 +28,13 @@ class Record:
         """Where the game began."""
         return self.start or self.game.start()
 
+    def _repr_html_(self) -> str:
+        """In a notebook: the game on a board to step through."""
+        from boardenvs.records.page import write_page
+        from boardenvs.render.page import to_frame
+
+        return to_frame(write_page([self], legal=True))
+
 
 def make_record(
     game: Game,

@@ -22,6 +22,7 @@ WRITTEN = (
     JOURNAL,
     "results.json",
     "report.md",
+    "report.html",
     "*/ratings.png",
     "*/crosstable.png",
     "*/heatmap.png",
