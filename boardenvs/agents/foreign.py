@@ -75,8 +75,8 @@ def adapt(given: object) -> Agent:
         return cast(Agent, given)
     if not callable(given):
         raise TypeError(
-            f"{quote(given)} is not an agent: it must have act(game, state, rng), or be a function, "
-            "policy(observation, agent) of one board or act(game, state, rng)"
+            f"{quote(given)} is not an agent: it must have act(game, state, rng), or be a "
+            "function, policy(observation, agent) of one board or act(game, state, rng)"
         )
     match _arguments(given):
         case 0:
