@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from boardenvs.agents.base import check_heuristic
-from boardenvs.game.contract import Game
-from boardenvs.game.state import IntArray, State
+from boardenvs.agents.explain import Explanation, MoveExplanation, Stop, Unit, chosen_first
+from boardenvs.game.contract import MAX_VALUE, Game
+from boardenvs.game.state import IntArray, Position, State
+from boardenvs.search.analysis import Analysis, search_moves, search_position
 from boardenvs.search.engine import engine_for
 from boardenvs.search.limits import MAX_DEPTH, Limits
 
@@ -54,3 +57,84 @@ class AlphaBetaAgent:
     def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
         seeds = rng.integers(1 << 64, size=len(state.ply), dtype=np.uint64)
         return engine_for(game).search(state, seeds, self._limits()).action
+
+    def explain(self, game: Game, position: Position, rng: np.random.Generator) -> Explanation:
+        """By a search of the position, and one of each move as deep and with as much time."""
+        seed = rng.integers(1 << 64, size=1, dtype=np.uint64)
+        limits = self._limits()
+        found = search_position(game, position, limits, seed=seed)
+        moves = search_moves(game, position, replace(limits, depth=max(found.depth, 1)))
+        return _explanation(game, position, found, moves)
+
+    def explain_steadily(
+        self, game: Game, position: Position, stop: Stop, rng: np.random.Generator
+    ) -> Iterator[Explanation]:
+        """One ply, two plies and so on, until the result is proven."""
+        endgame = _ENDGAME if self.endgame is None else self.endgame
+        positions = 0
+        for depth in range(1, MAX_DEPTH + 1):
+            # One ply is searched in any case: there has to be an answer.
+            limits = Limits(depth, endgame=endgame)
+            moves = search_moves(game, position, limits, stop=stop if depth > 1 else None)
+            if depth > 1 and stop():
+                return  # some of the moves were not searched as deep as others
+            best = max(moves.values(), key=_worth)
+            found = _explanation(game, position, best, moves)
+            positions += found.positions
+            yield replace(found, positions=positions)
+            if best.margin is not None if game.margin_counts else _is_settled(best, moves):
+                return
+
+
+def _explanation(
+    game: Game, position: Position, found: Analysis, moves: dict[int, Analysis]
+) -> Explanation:
+    """What is found of the position, whose best action is the first of its line."""
+    proven = found.outcome is not None
+    unit: Unit = "heuristic"
+    if proven:
+        unit = "margin" if found.margin is not None else "score"
+    best_first = sorted(moves.items(), key=lambda move: _worth(move[1]), reverse=True)
+    explained = [
+        MoveExplanation(
+            action=action,
+            name=game.action_name(action, position),
+            probability=None,
+            visits=None,
+            value=_value(seen, unit),
+            line=seen.line,
+            plies=seen.plies,
+        )
+        for action, seen in best_first
+    ]
+    return Explanation(
+        value=_value(found, unit),
+        unit=unit,
+        exact=proven,
+        outcome=found.outcome,
+        plies=found.plies,
+        moves=chosen_first(explained, found.line[0]),
+        line=found.line,
+        positions=found.nodes + sum(seen.nodes for seen in moves.values()),
+    )
+
+
+def _value(seen: Analysis, unit: Unit) -> float | None:
+    """In this unit; None where only what is proven has a value in it."""
+    if unit == "margin":
+        return None if seen.margin is None else float(seen.margin)
+    if seen.outcome is None:
+        return float(seen.value or 0) if unit == "heuristic" else None
+    score = {"win": 1.0, "draw": 0.0, "loss": -1.0}[seen.outcome]
+    return score * MAX_VALUE if unit == "heuristic" else score
+
+
+def _worth(seen: Analysis) -> tuple[float, int]:
+    """More is better: by more points, or sooner for a win and later for a loss."""
+    value = _value(seen, "heuristic") or 0.0
+    return value, (seen.margin or 0) - (seen.plies or 0) * int(np.sign(value))
+
+
+def _is_settled(best: Analysis, moves: dict[int, Analysis]) -> bool:
+    """Whether deeper search changes nothing where the soonest win counts."""
+    return best.outcome == "win" or all(seen.outcome is not None for seen in moves.values())

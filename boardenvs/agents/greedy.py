@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from boardenvs.agents.one_ply import act_by_value
+from boardenvs.agents.explain import Explanation
+from boardenvs.agents.one_ply import act_by_value, explain_by_value
 from boardenvs.game.contract import Game
-from boardenvs.game.state import IntArray, State
+from boardenvs.game.state import IntArray, Position, State
 
 
 @dataclass(frozen=True)
@@ -22,3 +23,7 @@ class GreedyAgent:
 
     def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
         return act_by_value(game, state, rng, game.lead)
+
+    def explain(self, game: Game, position: Position, rng: np.random.Generator) -> Explanation:
+        """By the lead after each move, which is no lead at the end of the game."""
+        return explain_by_value(game, position, rng, game.lead, "margin")

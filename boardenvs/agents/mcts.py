@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from boardenvs.agents.base import check_game
+from boardenvs.agents.explain import Explanation, MoveExplanation, Stop
 from boardenvs.agents.policy_file import load_policy
 from boardenvs.agents.trained import TrainedAgent
 from boardenvs.game.contract import Game
-from boardenvs.game.state import IntArray, State, take
+from boardenvs.game.state import FloatArray, IntArray, Position, State, stack, take
 from boardenvs.search.evaluator import Evaluator
-from boardenvs.search.trees import search_trees
+from boardenvs.search.trees import MAX_ROLLOUTS, Trees, TreeSettings, search_trees
 from boardenvs.utils.checks import is_whole
+
+_CHANCE = 1e-6  # decides between actions that nothing else does
+_FIRST = 64  # rollouts of the first explanation of a search that goes on
+_MORE = 1.3  # times as many rollouts has each one after it
+_ROLLOUTS_A_QUESTION = 32  # between two questions whether to stop
 
 
 @dataclass(frozen=True)
@@ -51,15 +58,95 @@ class MCTSAgent:
             game, take(state, rows), seeds[rows],
             rollouts=self.rollouts, c=self.c, leaves=self.leaves, evaluator=self.evaluator,
         )  # fmt: skip
-        preference = chance * 1e-6
-        preference[rows] += tries + (values + 1) / 4
+        preference = chance * _CHANCE
+        preference[rows] += _liking(tries, values)
         preference[~legal] = -1.0
         chosen: IntArray = preference.argmax(axis=1)
         chosen[state.terminated] = game.noop
         return chosen
 
+    def explain(self, game: Game, position: Position, rng: np.random.Generator) -> Explanation:
+        """By the visits, mean values and most visited lines of the tree."""
+        view = _TreeView(self, game, position, rng, self.rollouts)
+        view.search(self.rollouts)
+        return view.explanation()
+
+    def explain_steadily(
+        self, game: Game, position: Position, stop: Stop, rng: np.random.Generator
+    ) -> Iterator[Explanation]:
+        """One tree that grows, beyond `rollouts`, until its memory is full."""
+        view = _TreeView(self, game, position, rng, MAX_ROLLOUTS)
+        step = max(_ROLLOUTS_A_QUESTION // self.leaves, 1) * self.leaves
+        shown = 0
+        while view.rollouts < MAX_ROLLOUTS and not (shown and stop()):
+            view.search(min(step, MAX_ROLLOUTS - view.rollouts))
+            if view.rollouts >= max(_FIRST, _MORE * shown):
+                shown = view.rollouts
+                yield view.explanation()
+
     def check_game(self, game: Game) -> None:
         check_game(self.evaluator, game)
+
+
+class _TreeView:
+    """The tree of one position, and what it says so far; all chance is that of `MCTSAgent.act`."""
+
+    def __init__(
+        self,
+        agent: MCTSAgent,
+        game: Game,
+        position: Position,
+        rng: np.random.Generator,
+        room: int,
+    ) -> None:
+        self._game, self._position = game, position
+        state = stack([position])
+        seeds = rng.integers(1 << 64, size=1, dtype=np.uint64)
+        self._chance = rng.random(game.num_actions) * _CHANCE
+        self._prior = None if agent.evaluator is None else agent.evaluator.evaluate(game, state)[0]
+        settings = TreeSettings(room, agent.c, agent.leaves, agent.evaluator)
+        self._trees = Trees(game, state, seeds, settings)
+        self.rollouts = 0
+
+    def search(self, rollouts: int) -> None:
+        self._trees.search(rollouts)
+        self.rollouts += rollouts
+
+    def explanation(self) -> Explanation:
+        shape = (1, self._game.num_actions)
+        visits: IntArray = np.zeros(shape, np.int64)
+        totals: FloatArray = np.zeros(shape)
+        self._trees.read(visits, totals)
+        values = totals / np.maximum(visits, 1)
+        liking = _liking(visits, values)[0] + self._chance
+        actions = sorted(self._position.legal_actions(), key=lambda action: -liking[action])
+        moves = tuple(self._move(action, visits[0], values[0]) for action in actions)
+        return Explanation(
+            value=moves[0].value,
+            unit="score",
+            exact=False,
+            outcome=None,
+            plies=None,
+            moves=moves,
+            line=moves[0].line,
+            positions=self.rollouts,
+        )
+
+    def _move(self, action: int, visits: IntArray, values: FloatArray) -> MoveExplanation:
+        return MoveExplanation(
+            action=action,
+            name=self._game.action_name(action, self._position),
+            probability=None if self._prior is None else float(self._prior[0, action]),
+            visits=int(visits[action]),
+            value=float(values[action]) if visits[action] else None,
+            line=tuple(self._trees.line(0, action)),
+        )
+
+
+def _liking(visits: IntArray, values: FloatArray) -> FloatArray:
+    """The more visits the better, then the higher the mean value."""
+    liking: FloatArray = visits + (values + 1) / 4
+    return liking
 
 
 def mcts_agent(

@@ -6,8 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from boardenvs.game.contract import Game
-from boardenvs.game.state import BoolArray, FloatArray, IntArray, State, take
+from boardenvs.agents.explain import Explanation, MoveExplanation, chosen_first
+from boardenvs.game.contract import Game, goal_to_reward
+from boardenvs.game.state import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Position,
+    State,
+    stack,
+    take,
+)
 from boardenvs.tablebase import Moves, Tablebase
 
 
@@ -40,6 +49,59 @@ class PerfectAgent:
         chosen = np.full(len(state.ply), game.noop, np.int64)
         chosen[moves.rows[order]] = moves.actions[order]  # of equal indices the last stays
         return chosen
+
+    def explain(self, game: Game, position: Position, rng: np.random.Generator) -> Explanation:
+        """By the exact solution; lines are those of perfect play to the end of the game."""
+        chosen = int(self.act(game, stack([position]), rng)[0])
+        table = Tablebase.load(game)
+        found = table.moves(stack([position]))
+        scores = _scores(game, position, found)
+        lines = self._lines(game, found, rng)
+        moves = [
+            MoveExplanation(
+                action=int(found.actions[place]),
+                name=game.action_name(int(found.actions[place]), position),
+                probability=None,
+                visits=None,
+                value=float(scores[place]),
+                line=tuple(lines[place]),
+                plies=int(found.distance[place]),
+            )
+            for place in np.lexsort((-table.mistakes(found.after), -found.worth)).tolist()
+        ]
+        best_first = chosen_first(moves, chosen)
+        best = best_first[0]
+        return Explanation(
+            value=best.value,
+            unit="score",
+            exact=True,
+            outcome="win" if best.value == 1 else "loss" if best.value == -1 else "draw",
+            plies=best.plies,
+            moves=best_first,
+            line=best.line,
+            positions=1 + len(moves),
+        )
+
+    def _lines(self, game: Game, moves: Moves, rng: np.random.Generator) -> list[list[int]]:
+        """Each move and perfect play after it."""
+        lines = [[action] for action in moves.actions.tolist()]
+        rows, state = np.arange(len(lines)), moves.after
+        while (live := np.flatnonzero(~game.is_over(state))).size:
+            rows, state = rows[live], take(state, live)
+            actions = self.act(game, state, rng)
+            for row, action in zip(rows.tolist(), actions.tolist(), strict=True):
+                lines[row].append(action)
+            state = game.step(state, actions)
+        return lines
+
+
+def _scores(game: Game, position: Position, moves: Moves) -> FloatArray:
+    """The result of each move with perfect play, -1 to 1, (N,): at the cap on plies, where no side
+    can force an end before, the game's result.
+    """
+    at_cap = goal_to_reward(game.result(position)[position.to_move])
+    scores: FloatArray = np.where(moves.value == 0, at_cap, moves.value).astype(np.float64)
+    return scores
 
 
 def _traps(table: Tablebase, moves: Moves, wanted: BoolArray) -> FloatArray:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from boardenvs.agents.base import check_heuristic
-from boardenvs.agents.one_ply import act_by_value
+from boardenvs.agents.explain import Explanation
+from boardenvs.agents.one_ply import act_by_value, explain_by_value
 from boardenvs.game.contract import Game
-from boardenvs.game.state import IntArray, State
+from boardenvs.game.state import IntArray, Position, State
 
 
 @dataclass(frozen=True)
@@ -27,3 +28,7 @@ class PositionalAgent:
 
     def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
         return act_by_value(game, state, rng, game.values)
+
+    def explain(self, game: Game, position: Position, rng: np.random.Generator) -> Explanation:
+        """By the heuristic after each move."""
+        return explain_by_value(game, position, rng, game.values, "heuristic")

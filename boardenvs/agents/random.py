@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from boardenvs.agents.explain import Explanation, MoveExplanation
 from boardenvs.game.contract import Game
-from boardenvs.game.state import IntArray, State
+from boardenvs.game.state import IntArray, Position, State
 
 
 @dataclass(frozen=True)
@@ -16,3 +17,14 @@ class RandomAgent:
 
     def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
         return game.sample(state, rng)
+
+    def explain(self, game: Game, position: Position, rng: np.random.Generator) -> Explanation:
+        """The same probability for each action, and no values."""
+        actions = position.legal_actions()
+        moves = tuple(
+            MoveExplanation(
+                action, game.action_name(action, position), 1 / len(actions), None, None, (action,)
+            )
+            for action in actions
+        )
+        return Explanation(None, "score", False, None, None, moves, moves[0].line, positions=0)

@@ -6,14 +6,24 @@ shield finds them from the rules alone.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from boardenvs.agents.base import Agent, check_game
+from boardenvs.agents.explain import Explanation, explain
 from boardenvs.game.contract import Game, goal_to_reward
 from boardenvs.game.perft import successors
-from boardenvs.game.state import Array, BoolArray, FloatArray, IntArray, State, take
+from boardenvs.game.state import (
+    Array,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Position,
+    State,
+    stack,
+    take,
+)
 from boardenvs.search.evaluator import Evaluator
 
 # Positions whose replies are looked at together; bounds the memory.
@@ -46,6 +56,16 @@ class Shield:
         if isinstance(self.agent, Evaluator):
             return self.agent.evaluate(game, state)[0].copy()
         return rng.random((len(state.ply), game.num_actions))
+
+    def explain(self, game: Game, position: Position, rng: np.random.Generator) -> Explanation:
+        """As the agent explains the position, but moves that the shield refuses come last."""
+        found = explain(self.agent, game, position, rng)
+        chosen = np.array([found.moves[0].action])
+        allowed = _allowed(game, stack([position]), chosen)[0]
+        if not allowed.any():
+            return found
+        moves = tuple(sorted(found.moves, key=lambda move: not allowed[move.action]))
+        return replace(found, moves=moves, line=moves[0].line)
 
     def check_game(self, game: Game) -> None:
         check_game(self.agent, game)

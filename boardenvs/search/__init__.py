@@ -4,13 +4,13 @@ What is in `compiled` is compiled together with the rules; `engine` and `trees` 
 `analysis` for one position.
 """
 
-from boardenvs.search.analysis import Analysis, analyse
+from boardenvs.search.analysis import Analysis, analyse, search_moves, search_position
 from boardenvs.search.engine import Engine, engine_for
 from boardenvs.search.evaluator import Evaluator
 from boardenvs.search.limits import Limits
 from boardenvs.search.playouts import play_out
 from boardenvs.search.results import SearchResults
-from boardenvs.search.trees import search_trees
+from boardenvs.search.trees import Trees, TreeSettings, search_trees
 
 __all__ = [
     "Analysis",
@@ -18,8 +18,12 @@ __all__ = [
     "Evaluator",
     "Limits",
     "SearchResults",
+    "TreeSettings",
+    "Trees",
     "analyse",
     "engine_for",
     "play_out",
+    "search_moves",
+    "search_position",
     "search_trees",
 ]

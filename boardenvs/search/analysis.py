@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import math
 import time as clock
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
 
 from boardenvs.game.contract import Game
-from boardenvs.game.state import Position, stack
+from boardenvs.game.state import Position, WordArray, stack
 from boardenvs.search.compiled.values import DECIDED, WIN
 from boardenvs.search.engine import engine_for
 from boardenvs.search.limits import MAX_DEPTH, Limits
 
 Outcome: TypeAlias = Literal["win", "draw", "loss"]
 
+_OTHER: dict[Outcome, Outcome] = {"win": "loss", "draw": "draw", "loss": "win"}
 _SEED = np.zeros(1, np.uint64)  # orders moves of equal worth
 
 
@@ -49,12 +51,27 @@ def analyse(
     empty squares from which a position is solved to the end at once. ValueError where one of them
     is none, or where the game is over.
     """
-    if position.terminated or game.is_truncated(position):
+    return search_position(game, position, Limits(depth, nodes, time, endgame))
+
+
+def search_position(
+    game: Game,
+    position: Position,
+    limits: Limits,
+    *,
+    seed: WordArray = _SEED,
+    stop: Callable[[], bool] | None = None,
+) -> Analysis:
+    """`analyse` with a seed, (1,) uint64, that orders moves of equal worth, and with a function
+    that ends the search once it returns True.
+    """
+    if game.is_over_one(position):
         raise ValueError("the game is over in this position: there is nothing to search")
     engine = engine_for(game)
-    limits = Limits(depth, nodes, math.inf if time is None else time, endgame)
+    if limits.time is None:
+        limits = replace(limits, time=math.inf)  # so that Ctrl-C ends it
     began = clock.perf_counter()
-    found = engine.search(stack([position]), _SEED, limits, forced=True)
+    found = engine.search(stack([position]), seed, limits, forced=True, stop=stop)
     seconds = clock.perf_counter() - began
     value, exact = int(found.value[0]), bool(found.exact[0])
     by_points = game.margin_counts
@@ -71,3 +88,62 @@ def analyse(
         nodes=int(found.nodes[0]),
         seconds=seconds,
     )
+
+
+def search_moves(
+    game: Game,
+    position: Position,
+    limits: Limits,
+    *,
+    stop: Callable[[], bool] | None = None,
+) -> dict[int, Analysis]:
+    """Every legal action as search sees it, for the side that makes the move.
+
+    Depth and plies count the move itself, lines begin with it. Nodes and time are shared out
+    equally. Where they do not end the search, the value of the best is that of the position by
+    `search_position` with the same limits.
+    """
+    actions = position.legal_actions()
+    share = replace(
+        limits,
+        nodes=None if limits.nodes is None else max(limits.nodes // len(actions), 1),
+        time=None if limits.time is None else limits.time / len(actions),
+    )
+    return {action: _search_move(game, position, action, share, stop) for action in actions}
+
+
+def _search_move(
+    game: Game,
+    position: Position,
+    action: int,
+    limits: Limits,
+    stop: Callable[[], bool] | None,
+) -> Analysis:
+    after = game.next(position, action)
+    if game.is_over_one(after):
+        return _final(game, after, action)
+    filled = 0 if action == game.noop else 1
+    below = replace(limits, depth=max(limits.depth - 1, 1), endgame=max(limits.endgame - filled, 0))
+    if limits.depth == 1 and not engine_for(game).is_end(stack([after]), below)[0]:
+        value = -int(game.values(stack([after]))[0]) if game.has_heuristic else None
+        return Analysis(None, None, None, value, (action,), depth=1, nodes=1, seconds=0.0)
+    found = search_position(game, after, below, stop=stop)
+    return Analysis(
+        outcome=None if found.outcome is None else _OTHER[found.outcome],
+        margin=None if found.margin is None else -found.margin,
+        plies=None if found.plies is None else found.plies + 1,
+        value=None if found.value is None else -found.value,
+        line=(action, *found.line),
+        depth=found.depth + 1,
+        nodes=found.nodes + 1,
+        seconds=found.seconds,
+    )
+
+
+def _final(game: Game, after: Position, action: int) -> Analysis:
+    """A move that ends the game."""
+    lead = -int(game.lead(stack([after]))[0])
+    margin = lead if game.margin_counts else None
+    plies = None if game.margin_counts or lead == 0 else 1
+    outcome: Outcome = "win" if lead > 0 else "loss" if lead < 0 else "draw"
+    return Analysis(outcome, margin, plies, None, (action,), depth=1, nodes=1, seconds=0.0)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 import threading
-from concurrent.futures import ThreadPoolExecutor, wait
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from boardenvs.game.contract import Game
-from boardenvs.game.state import IntArray, Position, State, WordArray, stack
+from boardenvs.game.state import BoolArray, IntArray, Position, State, WordArray, stack
 from boardenvs.kernel import get_backend
 from boardenvs.kernel.backend import Backend
 from boardenvs.kernel.link import array_for_loops
@@ -31,6 +33,7 @@ _LISTS = 128  # of moves, by distance: an end of 64 empty squares with a pass af
 _NO_LIMIT = 1 << 62
 _NODES_A_CALL = 1 << 19  # of several positions, about: in compiled code some 30 ms
 _REMINDER = 0.01  # seconds between two calls to a search that has to stop
+_QUESTION = 0.01  # seconds between two questions whether it has to
 
 
 class _Call(NamedTuple):
@@ -42,6 +45,7 @@ class _Call(NamedTuple):
     results: SearchResults  # as loops take it
     first: int = 0  # in `rows`
     to_the_end: bool = False
+    stop: Callable[[], bool] | None = None
 
 
 class Engine:
@@ -72,7 +76,13 @@ class Engine:
         self._compile()
 
     def search(
-        self, state: State, seeds: WordArray, limits: Limits, *, forced: bool = False
+        self,
+        state: State,
+        seeds: WordArray,
+        limits: Limits,
+        *,
+        forced: bool = False,
+        stop: Callable[[], bool] | None = None,
     ) -> SearchResults:
         """Search each row deeper and deeper until one of the limits is met or the value is proven.
 
@@ -81,6 +91,7 @@ class Engine:
         A game without a heuristic has value 0 where the end is not seen. A position with one legal
         action is not searched unless `forced`: its value is 0 and its depth too. The same seeds,
         (B,) uint64, give the same results: rows know nothing of one another or of earlier calls.
+        `stop()`, asked every few milliseconds, is one more limit: once true it ends the search.
         """
         if get_backend() != self._backend:
             raise RuntimeError(f"this engine is of {self._backend!r}, not of {get_backend()!r}")
@@ -90,13 +101,15 @@ class Engine:
         found.action[state.terminated] = self.game.noop
         roots, results = _roots(state, seeds), SearchResults(*map(array_for_loops, found))
         squares = self._empty_squares(state.own, state.opp)
-        is_end = (squares <= limits.endgame) & self._has_exact_end
+        is_end = self.is_end(state, limits)
         wanted = legal.sum(axis=1) > (0 if forced else 1)
-        alone = is_end if limits.time is None else wanted
+        alone = is_end if limits.time is None and stop is None else wanted
+        call = _Call(roots, None, _budget(limits), results, stop=stop)
         for row in np.flatnonzero(wanted & alone).tolist():
-            self._search_one(roots, row, limits, int(squares[row]) if is_end[row] else 0, results)
+            one = call._replace(rows=array_for_loops(np.array([row])))
+            self._search_one(one, limits.time, int(squares[row]) if is_end[row] else 0)
         others = array_for_loops(np.flatnonzero(wanted & ~alone))
-        self._search_many(_Call(roots, others, _budget(limits), results))
+        self._search_many(call._replace(rows=others))
         return found
 
     def line(self, position: Position, found: SearchResults) -> list[int]:
@@ -119,21 +132,22 @@ class Engine:
             actions.append(int(results.action[0]))
         return actions
 
+    def is_end(self, state: State, limits: Limits) -> BoolArray:
+        """Which rows these limits have solved to the end at once, (B,) bool."""
+        ends: BoolArray = self._empty_squares(state.own, state.opp) <= limits.endgame
+        return ends & self._has_exact_end
+
     def _empty_squares(self, own: Any, opp: Any) -> Any:
         return 64 - np.bitwise_count(own | opp | np.uint64(self.game.holes)).astype(np.int64)
 
-    def _search_one(
-        self, roots: Roots, row: int, limits: Limits, squares: int, results: SearchResults
-    ) -> None:
+    def _search_one(self, call: _Call, time: float | None, squares: int) -> None:
         """Search a position, first to the end where that many empty squares are left."""
-        call = _Call(roots, array_for_loops(np.array([row])), _budget(limits), results)
-        time = limits.time
         self._solved = False
         if squares:
-            time = None if time is None else time / 2
             budget = call.budget._replace(depth=squares, nodes=call.budget.nodes // 2)
+            time = None if time is None else time / 2
             self._run(time, call._replace(budget=budget, to_the_end=True))
-            self._solved = bool(results.exact[row])
+            self._solved = bool(call.results.exact[call.rows[0]])
         if not self._solved:
             self._run(time, call)
 
@@ -152,18 +166,18 @@ class Engine:
         """
 
         def search() -> int:
-            roots, rows, budget, results, first, to_the_end = call
+            roots, rows, budget, results, first, to_the_end, _ = call
             ended: int = self._compiled.search_positions(
                 roots, rows, first, int(to_the_end), budget, self._memory, results
             )
             return ended
 
-        if seconds is None:
+        if seconds is None and call.stop is None:
             return search()
         with ThreadPoolExecutor(1) as pool:
             work = pool.submit(search)
             try:
-                wait([work], min(seconds, threading.TIMEOUT_MAX))
+                _wait(work, math.inf if seconds is None else seconds, call.stop)
             finally:
                 while not work.done():
                     self._memory.counters[LIMIT] = 0
@@ -175,6 +189,17 @@ class Engine:
         roots = _roots(self.game.init(1), np.zeros(1, np.uint64))
         results = SearchResults(*map(array_for_loops, _no_results(1)))
         self._run(None, _Call(roots, numbers(1), Budget(1, 1, 1), results))
+
+
+def _wait(work: Future[int], seconds: float, stop: Callable[[], bool] | None) -> None:
+    """Wait for the work, but no longer than this or until told to stop."""
+    end = time.monotonic() + seconds
+    longest = threading.TIMEOUT_MAX if stop is None else _QUESTION
+    while not work.done() and not (stop is not None and stop()):
+        left = end - time.monotonic()
+        if left <= 0:
+            return
+        wait([work], min(left, longest))
 
 
 def _roots(state: State, seeds: WordArray, distance: int = 0) -> Roots:

@@ -14,7 +14,7 @@ from boardenvs.kernel.link import array_for_loops
 from boardenvs.search.compiled import simulations
 from boardenvs.search.compiled.mcts import Selection
 from boardenvs.search.compiled.simulations import Leaves
-from boardenvs.search.compiled.tree import Tree
+from boardenvs.search.compiled.tree import NONE, Tree
 from boardenvs.search.compiler import compile_for
 from boardenvs.search.evaluator import Evaluator
 from boardenvs.search.memory import (
@@ -32,19 +32,20 @@ from boardenvs.search.playouts import play_out
 # that finds no room stays a leaf.
 _EDGES_PER_NODE = 48
 _EDGES = 1 << 22  # of all trees that are searched together; about 200 MB
+MAX_ROLLOUTS = _EDGES // _EDGES_PER_NODE - 1  # in a single tree
 # In one call, so that Ctrl-C is heard: in compiled code some 10 ms.
 _ROLLOUTS_A_CALL = 1 << 12
 # Playing out so many positions one at a time takes Python as long as NumPy takes for all at once.
 _FEW = 16
 
 
-class _Settings(NamedTuple):
-    """What all trees of a search have in common."""
+class TreeSettings(NamedTuple):
+    """What all trees of a search have in common; see `search_trees`."""
 
-    rollouts: int
+    rollouts: int  # that there is room for
     c: float
-    leaves: int
-    evaluator: Evaluator | None
+    leaves: int = 1
+    evaluator: Evaluator | None = None
 
 
 def search_trees(
@@ -64,12 +65,12 @@ def search_trees(
     over none is tried. The same seeds, (B,) uint64, give the same results; rows know nothing of
     one another.
     """
-    settings = _Settings(rollouts, c, leaves, evaluator)
+    settings = TreeSettings(rollouts, c, leaves, evaluator)
     visits: IntArray = np.zeros((len(seeds), game.num_actions), np.int64)
     totals: FloatArray = np.zeros((len(seeds), game.num_actions))
     for part in _parts(len(seeds), rollouts):
-        trees = _Trees(game, take(state, part), seeds[part], settings)
-        trees.search()
+        trees = Trees(game, take(state, part), seeds[part], settings)
+        trees.search(rollouts)
         trees.read(visits[part], totals[part])
     return visits, totals / np.maximum(visits, 1)
 
@@ -81,10 +82,14 @@ def _parts(rows: int, rollouts: int) -> Iterator[slice]:
         yield slice(start, min(start + size, rows))
 
 
-class _Trees:
-    """The trees that are searched together."""
+class Trees:
+    """Trees that are searched together, one for each row of a state; seeds are (B,) uint64.
 
-    def __init__(self, game: Game, state: State, seeds: WordArray, settings: _Settings) -> None:
+    How the rollouts are divided between calls of `search` does not change the result, if each but
+    the last is given a multiple of `leaves`.
+    """
+
+    def __init__(self, game: Game, state: State, seeds: WordArray, settings: TreeSettings) -> None:
         self._game, self._settings, self._size = game, settings, len(seeds)
         self._compiled = compile_for(game, get_backend(), simulations)
         self._selection = Selection(settings.c, int(settings.evaluator is not None))
@@ -129,19 +134,19 @@ class _Trees:
             probabilities[~over] = self._settings.evaluator.evaluate(self._game, live)[0]
         self._expand_and_backup(leaves, probabilities)
 
-    def search(self) -> None:
-        """Judge as many positions in each tree as asked for."""
+    def search(self, rollouts: int) -> None:
+        """Judge so many more positions in each tree; in all no more than there is room for."""
         one_by_one = get_backend() == "numba" or self._size < _FEW
         if self._settings.evaluator is None and self._settings.leaves == 1 and one_by_one:
-            self._simulate()
+            self._simulate(rollouts)
             return
-        rollouts, leaves = self._settings.rollouts, self._settings.leaves
+        leaves = self._settings.leaves
         for done in range(0, rollouts, leaves):
             self._judge_leaves(min(leaves, rollouts - done))
 
-    def _simulate(self) -> None:
+    def _simulate(self, rollouts: int) -> None:
         """Tree by tree and leaf by leaf, judged by random games in compiled code."""
-        rollouts, path = self._settings.rollouts, numbers(self._tree.max_nodes)
+        path = numbers(self._tree.max_nodes)
         at_once = max(1, _ROLLOUTS_A_CALL // rollouts)
         for first in range(0, self._size, at_once):
             last = min(first + at_once, self._size)
@@ -197,3 +202,21 @@ class _Trees:
         """Add up the roots' actions, into rows of arrays (trees, A)."""
         for row in range(self._size):
             self._compiled.read_root(row, self._tree, flat(visits[row]), flat(totals[row]))
+
+    def line(self, row: int, action: int) -> list[int]:
+        """An action at the root of a tree and, after it, those tried most often; ends where none
+        has been tried.
+        """
+        tree = self._tree
+        edge = next(e for e in self._edges(row * tree.max_nodes) if tree.edge_action[e] == action)
+        line = [action]
+        while (node := tree.edge_child[edge]) != NONE:
+            edge = max(self._edges(node), key=lambda e: tree.edge_visits[e], default=NONE)
+            if edge == NONE or tree.edge_visits[edge] == 0:
+                break
+            line.append(int(tree.edge_action[edge]))
+        return line
+
+    def _edges(self, node: int) -> range:
+        first = int(self._tree.first_edge[node])
+        return range(first, first + int(self._tree.edges[node]))

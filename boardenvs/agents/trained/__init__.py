@@ -16,11 +16,12 @@ import numpy as np
 
 from boardenvs import games
 from boardenvs.agents.base import Agent
+from boardenvs.agents.explain import Explanation, explain
 from boardenvs.agents.policy import Float32Array, Policy, PolicyAgent
 from boardenvs.agents.policy_file import load_policy
 from boardenvs.agents.shield import Shield
 from boardenvs.game.contract import Game
-from boardenvs.game.state import IntArray, State
+from boardenvs.game.state import IntArray, Position, State
 
 FOLDER = Path(__file__).parent
 
@@ -38,6 +39,10 @@ class TrainedAgent:
     def evaluate(self, game: Game, state: State) -> tuple[Float32Array, Float32Array]:
         """See `Policy.evaluate`."""
         return trained_policy(game).evaluate(game, state)
+
+    def explain(self, game: Game, position: Position, rng: np.random.Generator) -> Explanation:
+        """By the policy's probabilities and values."""
+        return explain(_player(trained_policy(game), self.sample, self.shield), game, position, rng)
 
     def check_game(self, game: Game) -> None:
         trained_policy(game)

@@ -1,0 +1,10 @@
+"""Games between people and agents, move by move: in the terminal, on the page, or in any program.
+
+`session` is a game in progress, `notation` reads and writes the moves of people; `review` goes
+through a game that was played and has an agent say what was good and what was not.
+"""
+
+from boardenvs.play.notation import MoveNotation
+from boardenvs.play.session import GameSession
+
+__all__ = ["GameSession", "MoveNotation"]

@@ -1,0 +1,192 @@
+"""A game in progress, that people play: with undo and redo, resignation and its record."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Any
+
+from boardenvs.game.contract import LOSS, WIN, Game
+from boardenvs.game.errors import illegal_action
+from boardenvs.game.state import Position
+from boardenvs.records.record import Record, make_record, positions
+
+
+class GameSession:
+    """A game from a position on, by default the game's own start.
+
+    players: their names by role, for the record. Whatever raises leaves the game as it was.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        start: Position | None = None,
+        *,
+        players: tuple[str, str] | None = None,
+        info: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.game = game
+        self.players = players
+        self.info = dict(info or {})
+        self._positions = [start or game.start()]
+        self._actions: list[int] = []
+        self._undone: list[int] = []  # the next to be played again is last
+        self._resigned: int | None = None
+
+    @classmethod
+    def of_record(cls, record: Record, ply: int | None = None) -> GameSession:
+        """A recorded game after `ply` of its plies, by default all; the others can be redone.
+
+        IllegalActionError where the record breaks the rules, ValueError for a ply that it has not.
+        """
+        session = cls(record.game, record.start, players=record.players, info=record.info)
+        session._positions = list(positions(record))
+        session._actions = list(record.actions)
+        resigned = record.info.get("resigned")
+        if resigned in record.game.roles:
+            session._resigned = record.game.roles.index(resigned)
+            del session.info["resigned"]
+        if ply is not None:
+            if not 0 <= ply <= len(record.actions):
+                raise ValueError(f"ply is {ply}: the game has plies 0 to {len(record.actions)}")
+            if ply < len(record.actions):
+                session._resigned = None
+                session.undo(len(record.actions) - ply)
+        return session
+
+    # ---- what is -----------------------------------------------------------------------------
+
+    @property
+    def position(self) -> Position:
+        """The position on the board."""
+        return self._positions[-1]
+
+    @property
+    def before(self) -> Position | None:
+        """The position before the last action; None where there was none."""
+        return self._positions[-2] if self._actions else None
+
+    @property
+    def positions(self) -> tuple[Position, ...]:
+        """All positions so far, one more than actions."""
+        return tuple(self._positions)
+
+    @property
+    def actions(self) -> tuple[int, ...]:
+        """What has been played, passes included."""
+        return tuple(self._actions)
+
+    @property
+    def undone(self) -> tuple[int, ...]:
+        """What `redo` would play, the next one first."""
+        return tuple(reversed(self._undone))
+
+    @property
+    def resigned(self) -> int | None:
+        """The role that has resigned, by index."""
+        return self._resigned
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the game has ended: by its rules, by the cap on plies or by resignation."""
+        return self._resigned is not None or self.game.is_over_one(self.position)
+
+    @property
+    def must_pass(self) -> bool:
+        """Whether the side to move can only pass."""
+        return not self.is_over and self.position.legal_actions() == [self.game.noop]
+
+    @property
+    def goal(self) -> tuple[float, float] | None:
+        """The goal values by role, 100, 50 or 0; None until the game is over."""
+        if self._resigned is not None:
+            return (LOSS, WIN) if self._resigned == 0 else (WIN, LOSS)
+        return self.game.result(self.position) if self.is_over else None
+
+    @property
+    def pieces(self) -> tuple[int, int]:
+        """How many pieces each role has on the board."""
+        return self.position.pieces(0).bit_count(), self.position.pieces(1).bit_count()
+
+    def legal_actions(self) -> list[int]:
+        """The legal actions; none where the game is over."""
+        return [] if self.is_over else self.position.legal_actions()
+
+    def record(self) -> Record:
+        """The game so far. Who resigned has goal 0, and is named as info `resigned`."""
+        start = self._positions[0]
+        record = make_record(
+            self.game,
+            self._actions,
+            start=None if start == self.game.start() else start,
+            players=self.players,
+            info=self.info,
+        )
+        if self._resigned is None:
+            return record
+        info = {**self.info, "resigned": self.game.roles[self._resigned]}
+        return replace(record, goal=self.goal, info=info)
+
+    # ---- what is done ------------------------------------------------------------------------
+
+    def play(self, action: int) -> None:
+        """Play a legal action; IllegalActionError for others, ValueError where the game is over.
+
+        What was undone is forgotten, unless it begins with this action.
+        """
+        if self.is_over:
+            raise ValueError("the game is over: undo a move, or begin a new game")
+        if not (0 <= action < self.game.num_actions and self.position.is_legal(action)):
+            raise illegal_action(self.game, self.position, action)
+        if self._undone and self._undone[-1] == action:
+            self._undone.pop()
+        else:
+            self._undone.clear()
+        self._push(action)
+
+    def resign(self, role: int | None = None) -> None:
+        """Give the game up, by default for the side to move; ValueError where it is over."""
+        if self.is_over:
+            raise ValueError("the game is over: nobody can resign")
+        self._resigned = self.position.to_move if role is None else role
+
+    def undo(self, plies: int = 1) -> int:
+        """Take so many plies back, or as many as there are; returns how many.
+
+        A resignation is taken back first, and counts as none.
+        """
+        self._resigned = None
+        plies = max(0, min(plies, len(self._actions)))
+        for _ in range(plies):
+            self._undone.append(self._actions.pop())
+            self._positions.pop()
+        return plies
+
+    def undo_to(self, roles: Collection[int]) -> int:
+        """Go back to where one of these roles, by index, had a choice before the last ply; returns
+        how many plies that took back. 0, and nothing done, where there is no such position.
+
+        So a person who plays against an agent takes back the agent's reply and the move before it.
+        """
+        if self._resigned is not None:
+            self._resigned = None
+            return 0
+        for ply in range(len(self._actions) - 1, -1, -1):
+            position = self._positions[ply]
+            if position.to_move in roles and position.legal_actions() != [self.game.noop]:
+                return self.undo(len(self._actions) - ply)
+        return 0
+
+    def redo(self, plies: int = 1) -> int:
+        """Play so many plies again that were taken back, or as many as there are; returns how
+        many: none after a resignation.
+        """
+        plies = 0 if self._resigned is not None else max(0, min(plies, len(self._undone)))
+        for _ in range(plies):
+            self._push(self._undone.pop())
+        return plies
+
+    def _push(self, action: int) -> None:
+        self._positions.append(self.game.next(self.position, action))
+        self._actions.append(action)
