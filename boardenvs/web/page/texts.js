@@ -28,6 +28,7 @@ export const T = {
   hinted: "hint",
 
   game: "Game",
+  rulesLabel: "Rules",
   rules: (text) => (text.includes("=") ? text.split("=")[1] : "usual rules"),
   seat: (role) => `${role[0].toUpperCase()}${role.slice(1)} is played by`,
   human: "human",
@@ -68,7 +69,7 @@ export const T = {
   flipped: (number) => `, ${count(number, "piece")} turned`,
   captured: (number) => `, ${count(number, "piece")} taken`,
   confirmResign: "Resign this game?",
-  asBlack: "Tournament notation (rows from the top)",
+  tournamentNames: "Tournament notation (rows from the top)",
 
   setUp: "Set up a position",
   positionText: "Position as text",
