@@ -7,7 +7,9 @@ that nothing is lost where the connection, the server or the page has to begin a
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
+import logging
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Any, assert_never
@@ -22,6 +24,8 @@ from boardenvs.web.boards import describe_game, describe_line, read_line
 from boardenvs.web.permissions import Permissions
 from boardenvs.web.runs import Runs
 from boardenvs.web.workers import WorkerError, Workers
+
+_log = logging.getLogger(__name__)
 
 MOST_REQUESTS = 32  # of a page, at a time
 MOST_JOBS = 4  # that take a process, of a page, at a time
@@ -112,14 +116,15 @@ class Connection:
             last["error"] = f"stopped after {_JOB_SECONDS:.0f} seconds"
         except (ValueError, OSError, WorkerError) as error:
             last["error"] = str(error)
-        except (WebSocketDisconnect, RuntimeError):  # the page has left
+        except WebSocketDisconnect:
             return
+        except Exception:
+            _log.exception("a request could not be answered")
+            last["error"] = "the server failed to answer: its terminal says why"
         finally:
             self._tasks.pop(request.id, None)
-        try:
+        with contextlib.suppress(WebSocketDisconnect):
             await self._send(last)
-        except (WebSocketDisconnect, RuntimeError):
-            return
 
     async def _parts(self, request: messages.Request) -> AsyncIterator[dict[str, Any]]:
         permissions, runs = self.server.permissions, self.server.runs
@@ -175,7 +180,11 @@ class Connection:
             self._jobs -= 1
 
     async def _send(self, message: dict[str, Any]) -> None:
-        await self.socket.send_text(json.dumps(message))
+        """Send a message; WebSocketDisconnect where the page has left."""
+        try:
+            await self.socket.send_text(json.dumps(message))
+        except RuntimeError as error:  # Starlette's, once the connection is closed
+            raise WebSocketDisconnect from error
 
 
 def _variants(game_id: str) -> list[str]:

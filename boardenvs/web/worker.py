@@ -7,7 +7,6 @@ the last of which has "end". What code of agents prints goes to standard error.
 from __future__ import annotations
 
 import base64
-import io
 import json
 import os
 import queue
@@ -42,7 +41,7 @@ Job = dict[str, Any]
 
 def main() -> None:
     """Answer jobs until standard input ends, which it does with the server."""
-    answers = io.TextIOWrapper(os.fdopen(os.dup(1), "wb"), encoding="utf-8", write_through=True)
+    answers = open(os.dup(1), "w", encoding="utf-8", buffering=1)  # line by line
     os.dup2(2, 1)
     _bound_memory()
     jobs: queue.SimpleQueue[str] = queue.SimpleQueue()

@@ -51,7 +51,7 @@ class App {
     this.typedField = labelled(T.typeMove, this.typed, " ");
     this.form = el("form", { class: "typed", onsubmit: (event) => { event.preventDefault(); this.#typedMove(); } }, this.typedField, el("button", { type: "submit" }, T.playMove), this.pass);
     const step = (label, text, plies) => button(text, () => table.step(plies), { "aria-label": label, title: label });
-    this.steps = el("div", { class: "buttons steps" }, step(T.first, "⏮", -1e6), step(T.previous, "◀", -1), step(T.next, "▶", 1), step(T.last, "⏭", 1e6), button(T.flip, () => { this.board.flip(); this.render(); }));
+    this.steps = el("div", { class: "buttons steps" }, step(T.first, "|◀", -1e6), step(T.previous, "◀", -1), step(T.next, "▶", 1), step(T.last, "▶|", 1e6), button(T.flip, () => { this.board.flip(); this.render(); }));
     this.turnedNames = el("input", { type: "checkbox", id: "turned", onchange: () => this.render() });
     this.turnedLabel = el("label", { htmlFor: "turned", class: "check" }, this.turnedNames, ` ${T.tournamentNames}`);
     this.format = choice(T.formats, "jsonl", () => {});
