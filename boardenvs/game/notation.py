@@ -40,6 +40,7 @@ class Notation(ABC):
     """
 
     planes: int
+    needs_position = True  # whether the name of an action depends on where it is taken
 
     @abstractmethod
     def write(self, game: Game, action: int, position: Position | None) -> str:
@@ -71,6 +72,7 @@ class Placing(Notation):
     """Action s places a piece on square s; 64 is noop."""
 
     planes = 1
+    needs_position = False
 
     def write(self, game: Game, action: int, position: Position | None) -> str:
         return PASS if action == 64 else square_name(action)
@@ -111,6 +113,10 @@ class Moving(Notation):
     @property
     def planes(self) -> int:  # type: ignore[override]
         return len(self.directions)
+
+    @property
+    def needs_position(self) -> bool:  # type: ignore[override]
+        return self.distance is None
 
     def write(self, game: Game, action: int, position: Position | None) -> str:
         return self._write(game, action, position, (PASS, square_name, "-"))

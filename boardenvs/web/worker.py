@@ -25,6 +25,7 @@ from boardenvs import games, records
 from boardenvs.agents.base import Agent, check_game
 from boardenvs.agents.explain import Explanation, explain, explain_steadily
 from boardenvs.agents.spec import make_agent
+from boardenvs.game import fen
 from boardenvs.game.contract import LOSS, WIN, Game
 from boardenvs.game.errors import illegal_action
 from boardenvs.game.state import Position, stack
@@ -120,7 +121,8 @@ def _review(job: Job) -> Iterator[dict[str, Any]]:
 
 def _load(job: Job) -> Iterator[dict[str, Any]]:
     """The games of a file, checked by the rules."""
-    found = records.load(Path(job["path"]), game=_game(job["game"]))
+    game = _game(job["game"])
+    found = _by_numpy(lambda: records.load(Path(job["path"]), game=game))
     if len(found) > MAX_GAMES:
         raise ValueError(f"there are {len(found):,} games: at most {MAX_GAMES:,} are shown")
     keep = job.get("players")
@@ -171,13 +173,11 @@ _JOBS: dict[str, Callable[[Job], Iterator[dict[str, Any]]]] = {
 
 def describe_record(record: Record) -> dict[str, Any]:
     """A record as the page lists it; a move that is no move stays as it is written."""
-    from boardenvs.game import fen
-
     start = record.start
     if len(record.actions) > MAX_PLIES:
         raise ValueError(f"a game has {len(record.actions):,} plies: at most {MAX_PLIES:,} are shown")
     return {
-        "game": games.spec_of(record.game),
+        "game": _text_of(record.game),
         "start": None if start is None else fen.write_position(record.game, start),
         "moves": " ".join(names(record)),
         "players": record.players,
@@ -237,6 +237,11 @@ def _by_numpy(work: Callable[[], Any]) -> Any:
 @lru_cache(maxsize=8)
 def _agent(text: str) -> Agent:
     return make_agent(text)
+
+
+@lru_cache(maxsize=32)
+def _text_of(game: Game) -> str:
+    return games.spec_of(game)
 
 
 @lru_cache(maxsize=32)

@@ -16,7 +16,8 @@ export function moveList(table, shown, lost) {
     while (node) {
       items.push(one(node));
       const others = node.parent.children.filter((child) => child !== node);
-      if (main.has(node) || node.parent.children[0] === node) {
+      const first = node.parent.children.find((child) => main.has(child)) ?? node.parent.children[0];
+      if (node === first) {
         for (const other of others) if (!main.has(other)) items.push(el("li", { class: "variation" }, el("ol", { "aria-label": T.variation }, line(other))));
       }
       node = node.children.find((child) => main.has(child)) ?? node.children[0];

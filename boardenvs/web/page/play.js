@@ -68,14 +68,15 @@ export class PlayView {
       const { table } = app;
       if (!text || text === table.seats[role]) return;
       table.abort();
-      table.seats[role] = text;
+      table.seats[role] = seat.shown = text;
       table.changed();
       table.turn();
     };
     input.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(check, 250); });
     input.addEventListener("change", apply);
     input.addEventListener("keydown", (event) => { if (event.key === "Enter") apply(); });
-    return { input, field, check, problem };
+    const seat = { input, field, check, problem, shown: "human" };
+    return seat;
   }
 
   welcome(hello) {
@@ -95,24 +96,26 @@ export class PlayView {
       table.problem = wrong.problem.textContent;
       return say(wrong.problem.textContent);
     }
-    await table.newGame(table.info.text, start, seats).catch((error) => table.fail(error));
+    await table.newGame(this.chosen, start, seats).catch((error) => table.fail(error));
     this.app.board.grid.querySelector('[tabindex="0"]')?.focus({ preventScroll: true });
   }
 
   chooseGame(text) {
     const { table } = this.app;
+    this.chosen = text;
     const seats = table.seats.map((seat) => (seat.startsWith("policy:") ? "trained" : seat));
     table.newGame(text, null, seats).catch((error) => table.fail(error));
   }
 
   usePosition() {
-    this.editing.checked = false;
+    const text = this.position.value.trim();
     this.app.edit(false);
-    this.begin(this.position.value.trim());
+    this.begin(text || null);
   }
 
   show() {
     const { table } = this.app, { info, position } = table;
+    this.chosen = info.text;
     const base = info.text.split(":")[0];
     const known = this.variants?.[info.text] ? info.text : base;
     this.games.value = known;
@@ -122,7 +125,8 @@ export class PlayView {
     info.roles.forEach((role, i) => {
       const { input, field } = this.seats[i];
       field.querySelector("label").textContent = T.seat(role);
-      if (document.activeElement !== input) input.value = table.seats[i];
+      // What is being typed stays until the seat is another.
+      if (table.seats[i] !== this.seats[i].shown) input.value = this.seats[i].shown = table.seats[i];
     });
     if (document.activeElement !== this.position && !this.editing.checked) this.position.value = position.fen;
     this.toMove.replaceChildren(...info.roles.map((role, i) => el("option", { value: i, selected: i === position.to_move }, role)));

@@ -108,8 +108,8 @@ export class RecordsView {
         button(T.columns[column], () => this.sortBy(column)))))),
       el("tbody", {}, rows.map((row) => el("tr", { class: row.number === this.opened ? "current" : "" }, columns.map((column) =>
         column === "number"
-          ? el("th", { scope: "row" }, button(String(row.number), () => this.show(row.number), { "aria-label": T.openGame(row.number) }))
-          : el("td", { class: column === "plies" ? "number" : "", onclick: () => this.show(row.number) }, String(row[column]))))))),
+          ? el("th", { scope: "row" }, button(String(row.number), () => this.openGame(row.number), { "aria-label": T.openGame(row.number) }))
+          : el("td", { class: column === "plies" ? "number" : "", onclick: () => this.openGame(row.number) }, String(row[column]))))))),
       rows.length < found.length ? button(T.more, () => { this.shown += 5 * SHOWN; this.render(); }) : "");
   }
 
@@ -119,7 +119,7 @@ export class RecordsView {
     this.list.querySelector('[aria-sort="ascending"] button, [aria-sort="descending"] button')?.focus();
   }
 
-  async show(number) {
+  async openGame(number) {
     const game = this.games[number - 1];
     this.opened = number;
     try {

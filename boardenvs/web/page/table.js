@@ -17,6 +17,7 @@ export class Table extends EventTarget {
   problem = "";
   #thinking = null; // of an agent's move: {abort, agent}
   #infos = new Map();
+  #openings = 0;
 
   constructor(connection) {
     super();
@@ -47,9 +48,11 @@ export class Table extends EventTarget {
   }
 
   async newGame(text, start = null, seats = this.seats) {
+    const opening = ++this.#openings;
     const info = await this.gameInfo(text);
     const tree = new Tree(info, start);
     await this.#load(tree, tree.root);
+    if (opening !== this.#openings) return; // another was begun since
     this.#take(tree);
     this.seats = [...seats];
     this.paused = false;
@@ -60,9 +63,11 @@ export class Table extends EventTarget {
 
   // A game that was played: {game, start, moves, players}, shown after so many plies.
   async openGame({ game, start = null, moves, players = null, ply = moves.length }) {
+    const opening = ++this.#openings;
     const tree = new Tree(await this.gameInfo(game), start);
     const last = tree.addLine(moves);
     const wrong = await this.#load(tree, last);
+    if (opening !== this.#openings) return;
     tree.players = players;
     const path = last.path.filter((node) => node.position);
     tree.goTo(path.at(-1));
@@ -185,13 +190,6 @@ export class Table extends EventTarget {
     const thinking = this.#thinking;
     this.#thinking = null;
     thinking?.abort.abort();
-  }
-
-  stop() {
-    this.abort();
-    this.paused = true;
-    this.message = T.stopped;
-    this.changed();
   }
 
   pause(paused) {
