@@ -4,13 +4,8 @@ import json
 import os
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
-
-pytest.importorskip("starlette", reason="the page needs boardenvs[web]")
-pytest.importorskip("websockets", reason="the page needs boardenvs[web]")
-
 from web_browser import Tab, chromium, needs_browser, shot
 from web_server import served
 
@@ -20,7 +15,12 @@ from boardenvs.arena import make_settings, play_match, run_tournament
 
 pytestmark = needs_browser
 SHOTS = os.environ.get("BOARDENVS_SCREENSHOTS")  # a folder to keep pictures of the views in
-CASES = {"light": ("light", 1280), "dark": ("dark", 1280), "phone": ("light", 360), "dark phone": ("dark", 360)}
+CASES = {
+    "light": ("light", 1280),
+    "dark": ("dark", 1280),
+    "phone": ("light", 360),
+    "dark phone": ("dark", 360),
+}
 
 
 @pytest.fixture(scope="module")
@@ -42,9 +42,11 @@ def folder(tmp_path_factory):
     run = folder / "othello"
     run.mkdir()
     (run / "config.yaml").write_text("game: othello\nsteps: 1000\n")
+    names = "steps,evaluation/worst,evaluation/random,train/entropy\n"
     rows = [f"{n * 1000},{n / 40},{1 - 1 / (n + 1)},{2 - n / 40}\n" for n in range(40)]
-    (run / "figures.csv").write_text("steps,evaluation/worst,evaluation/random,train/entropy\n" + "".join(rows))
-    (run / "report.md").write_text("# Report\n\n| player | score |\n|---|---|\n| `random` | 1.0 |\n\n- one\n- two\n")
+    (run / "figures.csv").write_text(names + "".join(rows))
+    report = "# Report\n\n| player | score |\n|---|---|\n| `random` | 1.0 |\n\n- one\n- two\n"
+    (run / "report.md").write_text(report)
     shutil.copy(TRAINED / "othello.npz", run / "policy.npz")
     settings = make_settings(["random", "greedy", "positional"], ["othello"], pairs=2)
     run_tournament(settings, folder / "arena", workers=1)

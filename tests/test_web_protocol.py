@@ -6,13 +6,8 @@ import shutil
 import signal
 import time
 
+import httpx
 import pytest
-
-pytest.importorskip("starlette", reason="the page needs boardenvs[web]")
-pytest.importorskip("uvicorn", reason="the page needs boardenvs[web]")
-httpx = pytest.importorskip("httpx", reason="files are sent with httpx")
-pytest.importorskip("websockets", reason="the page needs boardenvs[web]")
-
 from web_server import line, served
 
 from boardenvs import games, records
@@ -119,7 +114,9 @@ def test_explanations_get_better_and_can_be_stopped(page):
 
 def test_a_whole_game_is_reviewed(page):
     record = played("wolf_and_sheep")[0]
-    answers = page.hear(page.send("review", line=line(record.game.id, *names(record)), agent="perfect"))
+    answers = page.hear(
+        page.send("review", line=line(record.game.id, *names(record)), agent="perfect")
+    )
     found = [answer for answer in answers if "ply" in answer]
     assert [answer["ply"] for answer in found] == list(range(len(record.actions)))
     assert all(answer["explanation"]["exact"] for answer in found)

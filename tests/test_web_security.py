@@ -1,16 +1,11 @@
-"""What must not move the server of the page: other sites, wrong messages, code and files by name."""
+"""What must not move the server of the page: other sites, wrong messages, code and files."""
 
 import json
 import random
 import socket
 
+import httpx
 import pytest
-
-pytest.importorskip("starlette", reason="the page needs boardenvs[web]")
-pytest.importorskip("uvicorn", reason="the page needs boardenvs[web]")
-httpx = pytest.importorskip("httpx", reason="requests are sent with httpx")
-pytest.importorskip("websockets", reason="the page needs boardenvs[web]")
-
 from web_server import line, served
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
@@ -109,9 +104,16 @@ def test_without_the_token_nobody_gets_in(listening):
 
 @pytest.mark.parametrize(
     "path",
-    ["/../pyproject.toml", "/%2e%2e/server.py", "/..%2fserver.py", "//etc/passwd",
-     "/pictures/../../etc/passwd", "/pictures/%2e%2e/policy.npz", "/pictures/x/..%2f..%2fsecret"],
-)  # fmt: skip
+    [
+        "/../pyproject.toml",
+        "/%2e%2e/server.py",
+        "/..%2fserver.py",
+        "//etc/passwd",
+        "/pictures/../../etc/passwd",
+        "/pictures/%2e%2e/policy.npz",
+        "/pictures/x/..%2f..%2fsecret",
+    ],
+)
 def test_only_the_files_of_the_page_are_served(server, path):
     head = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
     assert b" 404 " in raw(server, head.encode()).splitlines()[0]
@@ -119,9 +121,16 @@ def test_only_the_files_of_the_page_are_served(server, path):
 
 @pytest.mark.parametrize(
     "agent",
-    ["python:os:getcwd", f"python:{MARK}:x", f"policy:{TRAINED / 'othello.npz'}", "policy:path=/etc/passwd",
-     f"mcts:policy={TRAINED / 'othello.npz'}", "mcts:20,policy=../othello.npz", "policy:runs/x/policy.npz"],
-)  # fmt: skip
+    [
+        "python:os:getcwd",
+        f"python:{MARK}:x",
+        f"policy:{TRAINED / 'othello.npz'}",
+        "policy:path=/etc/passwd",
+        f"mcts:policy={TRAINED / 'othello.npz'}",
+        "mcts:20,policy=../othello.npz",
+        "policy:runs/x/policy.npz",
+    ],
+)
 def test_agents_that_are_code_or_files_cannot_be_named(server, agent):
     with server.page() as page:
         refused = [
@@ -188,29 +197,78 @@ def test_too_many_questions_at_once(server):
 def malformed(random_one):
     """A message that no page sends."""
     texts = [
-        "", "{", "null", "[]", "0", '"x"', "NaN", '{"id": 1}', "[" * 5_000, '{"id":' * 3_000,
-        '{"id": 1, "do": "line"}', '{"id": -1, "do": "runs"}', '{"id": 1e999, "do": "runs"}',
-        '{"id": "1", "do": "runs"}', '{"id": 1, "do": "runs", "more": 1}', '{"id": 1, "do": "eval"}',
-        '{"id": 1, "do": "line", "line": {"game": "othello", "moves": "e3"}}', "\x00", "\ufffd" * 99,
-        '{"id": 1, "do": "game", "game": "\\ud800"}', '{"id": 1, "do": "game", "game": ""}',
-    ]  # fmt: skip
+        "",
+        "{",
+        "null",
+        "[]",
+        "0",
+        '"x"',
+        "NaN",
+        '{"id": 1}',
+        "[" * 5_000,
+        '{"id":' * 3_000,
+        '{"id": 1, "do": "line"}',
+        '{"id": -1, "do": "runs"}',
+        '{"id": 1e999, "do": "runs"}',
+        '{"id": "1", "do": "runs"}',
+        '{"id": 1, "do": "runs", "more": 1}',
+        '{"id": 1, "do": "eval"}',
+        '{"id": 1, "do": "line", "line": {"game": "othello", "moves": "e3"}}',
+        "\x00",
+        "\ufffd" * 99,
+        '{"id": 1, "do": "game", "game": "\\ud800"}',
+        '{"id": 1, "do": "game", "game": ""}',
+    ]
     values = [
-        None, True, -1, 2**63, 1e308, "", "x" * 5_000, "othello\n", "e3", "a9", "__import__", "../..",
-        "othello:holes=-1", "othello:holes=99999999999999999999", [], ["e3"] * 3, ["e3", "e3"],
-        ["a1"], ["pass"], {"a": 1}, [[]], "8/8/8/8/8/8/8/8 black 0", "bbbbbbbbb/8 black 0",
-    ]  # fmt: skip
+        None,
+        True,
+        -1,
+        2**63,
+        1e308,
+        "",
+        "x" * 5_000,
+        "othello\n",
+        "e3",
+        "a9",
+        "__import__",
+        "../..",
+        "othello:holes=-1",
+        "othello:holes=99999999999999999999",
+        [],
+        ["e3"] * 3,
+        ["e3", "e3"],
+        ["a1"],
+        ["pass"],
+        {"a": 1},
+        [[]],
+        "8/8/8/8/8/8/8/8 black 0",
+        "bbbbbbbbb/8 black 0",
+    ]
     if random_one.random() < 0.3:
         return random_one.choice(texts)
     good = {
-        "line": line("othello", "e3"), "game": "othello", "agent": "random", "seed": 1, "seconds": 0.1,
-        "name": "x", "first": "a", "second": "b", "job": 7, "since": 0,
-    }  # fmt: skip
+        "line": line("othello", "e3"),
+        "game": "othello",
+        "agent": "random",
+        "seed": 1,
+        "seconds": 0.1,
+        "name": "x",
+        "first": "a",
+        "second": "b",
+        "job": 7,
+        "since": 0,
+    }
     keys = {
-        "line": ("line", "since"), "game": ("game",), "agent": ("game", "agent"),
-        "move": ("line", "agent", "seed"), "explain": ("line", "agent", "seconds"),
-        "review": ("line", "agent"), "run": ("name",), "cell": ("name", "game", "first", "second"),
+        "line": ("line", "since"),
+        "game": ("game",),
+        "agent": ("game", "agent"),
+        "move": ("line", "agent", "seed"),
+        "explain": ("line", "agent", "seconds"),
+        "review": ("line", "agent"),
+        "run": ("name",),
+        "cell": ("name", "game", "first", "second"),
         "stop": ("job",),
-    }  # fmt: skip
+    }
     do = random_one.choice(list(keys))
     message = {"id": random_one.randrange(1000), "do": do, **{key: good[key] for key in keys[do]}}
     key = random_one.choice([k for k in message if k != "id"])
@@ -248,17 +306,44 @@ def test_a_thousand_wrong_messages_leave_every_game_intact(server):
 
 def test_a_thousand_wrong_requests_leave_the_server_serving(server):
     random_one = random.Random(1)
-    paths = ["/", "/save", "/records", "/connect", "/pictures/a/b", "/main.js", "/%00", "/x" * 2_000, "*"]
+    paths = [
+        "/",
+        "/save",
+        "/records",
+        "/connect",
+        "/pictures/a/b",
+        "/main.js",
+        "/%00",
+        "/x" * 2_000,
+        "*",
+    ]
     heads = [
-        f"Origin: {server.origin}", "Origin: http://evil.example", "Content-Length: -1",
-        "Content-Length: 99999999999", "Transfer-Encoding: chunked", "Upgrade: websocket", ": x",
-        "Host: evil.example", f"Host: {server.parts.netloc}", "X: " + "y" * 9_000, "Connection: close",
-    ]  # fmt: skip
-    bodies = [b"", b"{}", b"\x00" * 100, b"{" * 500, b"zz\r\n", json.dumps({"format": "exe"}).encode()]
+        f"Origin: {server.origin}",
+        "Origin: http://evil.example",
+        "Content-Length: -1",
+        "Content-Length: 99999999999",
+        "Transfer-Encoding: chunked",
+        "Upgrade: websocket",
+        ": x",
+        "Host: evil.example",
+        f"Host: {server.parts.netloc}",
+        "X: " + "y" * 9_000,
+        "Connection: close",
+    ]
+    bodies = [
+        b"",
+        b"{}",
+        b"\x00" * 100,
+        b"{" * 500,
+        b"zz\r\n",
+        json.dumps({"format": "exe"}).encode(),
+    ]
     for number in range(ATTACKS):
         method = random_one.choice(["GET", "POST", "PUT", "DELETE", "OPTIONS", "\x00", "G" * 500])
         chosen = random_one.sample(heads, random_one.randrange(1, 6))
-        head = f"{method} {random_one.choice(paths)} HTTP/1.1\r\n" + "".join(f"{h}\r\n" for h in chosen)
+        head = f"{method} {random_one.choice(paths)} HTTP/1.1\r\n" + "".join(
+            f"{h}\r\n" for h in chosen
+        )
         with socket.create_connection(("127.0.0.1", server.parts.port), timeout=20) as sent:
             sent.sendall(head.encode() + b"\r\n" + random_one.choice(bodies))
         if number % 100 == 0:

@@ -18,6 +18,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from boardenvs import games
 from boardenvs.agents.spec import AGENTS
+from boardenvs.records.record import Record
 from boardenvs.utils.version import __version__
 from boardenvs.web import messages
 from boardenvs.web.boards import describe_game, describe_line, read_line
@@ -30,6 +31,7 @@ _log = logging.getLogger(__name__)
 MOST_REQUESTS = 32  # of a page, at a time
 MOST_JOBS = 4  # that take a process, of a page, at a time
 _JOB_SECONDS = 900.0
+_LONG = 40  # plies
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,7 @@ class Connection:
                 yield {"game": describe_game(permissions.game(request.game))}
             case messages.LineRequest():
                 record = read_line(permissions.game(request.line.game), request.line)
-                positions, wrong = describe_line(record, request.since)
+                positions, wrong = await _described(record, request.since)
                 yield {"positions": positions, "wrong": wrong}
             case messages.AgentRequest():
                 permissions.check_agent(request.agent, permissions.game(request.game))
@@ -185,6 +187,13 @@ class Connection:
             await self.socket.send_text(json.dumps(message))
         except RuntimeError as error:  # Starlette's, once the connection is closed
             raise WebSocketDisconnect from error
+
+
+async def _described(record: Record, since: int) -> tuple[list[dict[str, Any]], str | None]:
+    """`describe_line`, which takes a second or two for very long games: not here, then."""
+    if len(record.actions) - since < _LONG:
+        return describe_line(record, since)
+    return await asyncio.to_thread(describe_line, record, since)
 
 
 def _variants(game_id: str) -> list[str]:

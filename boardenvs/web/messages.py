@@ -5,12 +5,14 @@ A message is a JSON object with an `id` that the answer bears, and `do`, which s
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from boardenvs.utils.checks import cut
 from boardenvs.utils.json_text import parse_json
+
+T = TypeVar("T")
 
 MAX_MESSAGE = 256 << 10  # bytes
 MAX_PLIES = 2_000
@@ -157,7 +159,7 @@ def id_of(text: str) -> int | None:
         return None
 
 
-def _validated(adapter: TypeAdapter[Any], value: Any) -> Any:
+def _validated(adapter: TypeAdapter[T], value: Any) -> T:
     try:
         return adapter.validate_python(value)
     except ValidationError as error:

@@ -115,9 +115,7 @@ class _Figures:
                 self._curves = _from_csv(path)
         else:
             note = self._follow()
-        curves = {
-            name: _thinned(sorted(points.items())) for name, points in self._curves.items()
-        }
+        curves = {name: _thinned(sorted(points.items())) for name, points in self._curves.items()}
         return {"curves": curves, "note": note}
 
     def _follow(self) -> str | None:

@@ -1,4 +1,4 @@
-"""Who may talk to the server: not other sites, and where it listens to a network, who has the token.
+"""Who may talk to the server: no other sites and, where it listens to a network, who has the token.
 
 A page of another site can send requests to this one, and by DNS rebinding even under a name that
 the browser takes for its own. So what a request says of where it comes from (`Origin`) must be what

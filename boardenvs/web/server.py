@@ -113,7 +113,9 @@ def listen(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=family, backlog=128)
     except OSError as error:
         raise OSError(
-            error.errno, f"{error.strerror or error}: --port 0 takes any free port", f"{host}:{port}"
+            error.errno,
+            f"{error.strerror or error}: --port 0 takes any free port",
+            f"{host}:{port}",
         ) from None
 
 

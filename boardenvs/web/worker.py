@@ -42,14 +42,14 @@ Job = dict[str, Any]
 
 def main() -> None:
     """Answer jobs until standard input ends, which it does with the server."""
-    answers = open(os.dup(1), "w", encoding="utf-8", buffering=1)  # line by line
-    os.dup2(2, 1)
     _bound_memory()
     jobs: queue.SimpleQueue[str] = queue.SimpleQueue()
     threading.Thread(target=_read_jobs, args=(jobs,), daemon=True).start()
-    while True:
-        for part in _answer(json.loads(jobs.get())):
-            answers.write(json.dumps(part) + "\n")
+    with open(os.dup(1), "w", encoding="utf-8", buffering=1) as answers:  # line by line
+        os.dup2(2, 1)
+        while True:
+            for part in _answer(json.loads(jobs.get())):
+                answers.write(json.dumps(part) + "\n")
 
 
 def _read_jobs(jobs: queue.SimpleQueue[str]) -> None:
@@ -175,7 +175,8 @@ def describe_record(record: Record) -> dict[str, Any]:
     """A record as the page lists it; a move that is no move stays as it is written."""
     start = record.start
     if len(record.actions) > MAX_PLIES:
-        raise ValueError(f"a game has {len(record.actions):,} plies: at most {MAX_PLIES:,} are shown")
+        plies = f"{len(record.actions):,}"
+        raise ValueError(f"a game has {plies} plies: at most {MAX_PLIES:,} are shown")
     return {
         "game": _text_of(record.game),
         "start": None if start is None else fen.write_position(record.game, start),

@@ -8,7 +8,7 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from typing import Any
 
 _MOST_LINE = 64 << 20  # bytes of a part of an answer
@@ -30,7 +30,9 @@ class Workers:
         self._jobs: Counter[object] = Counter()  # running, by owner
         self._waiting: list[tuple[object, asyncio.Future[None]]] = []
 
-    async def run(self, owner: object, job: Mapping[str, Any]) -> AsyncIterator[dict[str, Any]]:
+    async def run(
+        self, owner: object, job: Mapping[str, Any]
+    ) -> AsyncGenerator[dict[str, Any], None]:
         """The parts of the answer to a job, as they come.
 
         ValueError with what was wrong, WorkerError where the process died. Where processes are
@@ -42,7 +44,8 @@ class Workers:
             process = await self._process()
             self._at_work.add(process)
             reader, writer = process.stdout, process.stdin
-            assert reader is not None and writer is not None
+            assert reader is not None
+            assert writer is not None
             writer.write(json.dumps(job).encode() + b"\n")
             while not at_end:
                 line = await reader.readline()

@@ -3,26 +3,27 @@
 import { el, svg } from "./dom.js";
 import { T } from "./texts.js";
 
-const WIDTH = 640, HEIGHT = 240, LEFT = 56, RIGHT = 12, TOP = 10, BOTTOM = 30;
+const HEIGHT = 240, LEFT = 56, RIGHT = 12, TOP = 10, BOTTOM = 30;
 const DASHES = ["", "6 3", "2 3", "8 3 2 3", "12 4", "4 2"];
 
 // series: [{name, points: [[x, y]]}]; marks: [{x, y, text}]; at: an x that is pointed out;
 // click(x) is called with the x that was clicked at.
 export function chart({ series, label, xLabel, range = null, marks = [], at = null, click = null, baseline = null, yText = short, xText = short }) {
+  const width = innerWidth < 700 ? 360 : 640; // so that its labels can be read
   const points = series.flatMap((one) => one.points);
   const [x0, x1] = bounds(points.map(([x]) => x));
   let [y0, y1] = range ?? bounds(points.map(([, y]) => y));
   if (y0 === y1) [y0, y1] = [y0 - 0.5, y1 + 0.5];
-  const x = (value) => LEFT + ((value - x0) / (x1 - x0 || 1)) * (WIDTH - LEFT - RIGHT);
+  const x = (value) => LEFT + ((value - x0) / (x1 - x0 || 1)) * (width - LEFT - RIGHT);
   const y = (value) => TOP + ((y1 - value) / (y1 - y0)) * (HEIGHT - TOP - BOTTOM);
   const parts = [];
   for (const tick of ticks(y0, y1)) {
-    parts.push(svg("line", { class: "rule", x1: LEFT, x2: WIDTH - RIGHT, y1: y(tick), y2: y(tick) }));
+    parts.push(svg("line", { class: "rule", x1: LEFT, x2: width - RIGHT, y1: y(tick), y2: y(tick) }));
     parts.push(svg("text", { class: "tick", x: LEFT - 6, y: y(tick) + 4, "text-anchor": "end" }, yText(tick)));
   }
   for (const tick of ticks(x0, x1)) parts.push(svg("text", { class: "tick", x: x(tick), y: HEIGHT - BOTTOM + 16, "text-anchor": "middle" }, xText(tick)));
-  parts.push(svg("text", { class: "tick", x: WIDTH - RIGHT, y: HEIGHT - 2, "text-anchor": "end" }, xLabel));
-  if (baseline !== null) parts.push(svg("line", { class: "baseline", x1: LEFT, x2: WIDTH - RIGHT, y1: y(baseline), y2: y(baseline) }));
+  parts.push(svg("text", { class: "tick", x: width - RIGHT, y: HEIGHT - 2, "text-anchor": "end" }, xLabel));
+  if (baseline !== null) parts.push(svg("line", { class: "baseline", x1: LEFT, x2: width - RIGHT, y1: y(baseline), y2: y(baseline) }));
   if (at !== null) parts.push(svg("line", { class: "at", x1: x(at), x2: x(at), y1: TOP, y2: HEIGHT - BOTTOM }));
   series.forEach((one, i) => {
     const path = one.points.map(([u, v], k) => `${k ? "L" : "M"}${x(u).toFixed(1)} ${y(v).toFixed(1)}`).join("");
@@ -33,13 +34,13 @@ export function chart({ series, label, xLabel, range = null, marks = [], at = nu
     const [u, v] = [x(mark.x), y(mark.y)];
     parts.push(svg("path", { class: "mark", d: `M${u} ${v + 3}l-6 11h12z` }, svg("title", {}, mark.text)));
   }
-  const picture = svg("svg", { class: "chart", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": label }, ...parts);
+  const picture = svg("svg", { class: "chart", viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": label }, ...parts);
   if (click) {
     picture.classList.add("clickable");
     picture.addEventListener("click", (event) => {
       const box = picture.getBoundingClientRect();
-      const u = ((event.clientX - box.left) / box.width) * WIDTH;
-      click(x0 + ((u - LEFT) / (WIDTH - LEFT - RIGHT)) * (x1 - x0));
+      const u = ((event.clientX - box.left) / box.width) * width;
+      click(x0 + ((u - LEFT) / (width - LEFT - RIGHT)) * (x1 - x0));
     });
   }
   return picture;
