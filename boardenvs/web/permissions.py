@@ -38,14 +38,12 @@ class Permissions:
 
     def game(self, text: str) -> Game:
         """The game that a text of the page names; ValueError where there is none, or it may not."""
-        if self.python or text in self.games:
-            return _parsed(text)
-        if games.imports_code(text):
+        if not (self.python or text in self.games) and games.imports_code(text):
             raise ValueError(
                 f"game {cut(text)!r} is code, which this page may not name: start boardenvs web "
                 "with --allow-python, or with --game and this text"
             )
-        return games.make_from_file(text)
+        return _parsed(text)
 
     def check_agent(self, text: str, game: Game) -> None:
         """ValueError where a text of the page names no agent, one that it may not name, or one
@@ -81,4 +79,5 @@ class Permissions:
 
 @lru_cache(maxsize=64)
 def _parsed(text: str) -> Game:
+    """One object for all questions about a game, so that its rules are compiled once."""
     return games.parse(text)

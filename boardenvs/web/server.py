@@ -110,7 +110,10 @@ def listen(host: str, port: int) -> socket.socket:
     """A socket that listens there; OSError that says where it cannot."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        return socket.create_server((host, port), family=family, backlog=128)
+        made = socket.create_server((host, port), family=family, backlog=128)
+        # Made anew from its number it knows that it is TCP; asyncio asks that before it turns off
+        # Nagle's algorithm, which would hold back every answer for 40 ms.
+        return socket.socket(fileno=made.detach())
     except OSError as error:
         raise OSError(
             error.errno,
