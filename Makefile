@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint install clean
+.PHONY: demo test lint fuzz soak soak-short docs install clean
 
 # A short PPO self-play training on Othello; results in runs/demo/.
 demo: $(VENV)/.train
@@ -12,10 +12,29 @@ demo: $(VENV)/.train
 test: lint
 	$(BIN)/python -m pytest
 
+# Wrong inputs of all kinds, so many of each: `make fuzz FUZZ_CASES=1000`. Those that fail are kept
+# in tests/fuzz/corpus and tried first the next time.
+FUZZ_CASES ?= 10000
+fuzz: $(VENV)/.dev
+	FUZZ_CASES=$(FUZZ_CASES) $(BIN)/python -m pytest -o faulthandler_timeout=0 tests/fuzz
+
+# Kills, full disks, little memory and long runs: `make soak MINUTES=60`, a table at the end.
+MINUTES ?= 30
+soak: $(VENV)/.dev
+	cd tests && ../$(BIN)/python -m soak --minutes $(MINUTES)
+
+soak-short: $(VENV)/.dev
+	cd tests && ../$(BIN)/python -m soak --short
+
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# The site: guides, games, reference; runs/site/index.html works from the file.
+docs: $(VENV)/.docs
+	$(BIN)/python .ci/site/pages.py runs/pages
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet --config-file .ci/site/mkdocs.yml
 
 install: $(VENV)/.dev
 
@@ -30,6 +49,10 @@ $(VENV)/.train: pyproject.toml .ci/constraints.txt | $(VENV)/bin/python
 $(VENV)/.dev: pyproject.toml .ci/constraints.txt | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --constraint .ci/constraints.txt --editable '.[dev]'
 	touch $@ $(VENV)/.train
+
+$(VENV)/.docs: pyproject.toml .ci/constraints.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --constraint .ci/constraints.txt --editable '.[docs]'
+	touch $@
 
 clean:
 	rm -rf $(VENV) runs

@@ -1,11 +1,24 @@
-"""boardenvs: two-player board games for reinforcement learning.
+"""Two-player board games for reinforcement learning.
 
-    env = boardenvs.othello_v0.env()
+The public modules `othello_v0`, `othello_holes_v0`, `reversi_v0`, `wolf_and_sheep_v0` and
+`lines_of_action_v0` make environments, and `env` and its sisters make them of any game, yours too.
+`games.make` gives a game's rules, for one board and for batches; `make_agent` gives players,
+`play_match` lets them meet, `explain` says what a player thinks of a position, and `analyse`
+searches one.
 
-Public modules `othello_v0`, `othello_holes_v0`, `reversi_v0`, `wolf_and_sheep_v0` and
-`lines_of_action_v0` hold the environments; `games.make` gives the rules themselves, batched, and
-`make_agent` players.
+What `__all__` lists here is for users and will stay; modules below are documented but may change.
+
+```python
+import boardenvs
+
+env = boardenvs.othello_v0.env()
+env.reset(seed=1)
+observation, reward, terminated, truncated, info = env.last()
+env.step(observation["action_mask"].argmax())  # the first legal action
+```
 """
+
+from typing import TYPE_CHECKING, Any
 
 from boardenvs import (
     games,
@@ -15,25 +28,47 @@ from boardenvs import (
     reversi_v0,
     wolf_and_sheep_v0,
 )
-from boardenvs.agents import make_agent
+from boardenvs.agents import Agent, Explanation, explain, make_agent
 from boardenvs.envs.core import ResetNeededError
 from boardenvs.envs.factory import env, parallel_env, raw_env, vec_env
 from boardenvs.envs.registration import register, register_game
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import IllegalActionError, PositionError
 from boardenvs.game.perft import divide, perft
+from boardenvs.game.state import Position, State
 from boardenvs.kernel import get_backend, set_backend
+from boardenvs.search import Analysis, analyse
 from boardenvs.utils.version import __version__ as __version__
 
+if TYPE_CHECKING:
+    from boardenvs.arena import MatchResult, play_match
+
+
+def _draw(game: Game, position: Position) -> str:
+    # Imported when a notebook asks for a picture.
+    from boardenvs.render import to_svg
+
+    return to_svg(game, position, legal=True, unit=48)
+
+
 register()
+Game.drawer = staticmethod(_draw)
 
 __all__ = [
+    "Agent",
+    "Analysis",
+    "Explanation",
     "Game",
     "IllegalActionError",
+    "MatchResult",
+    "Position",
     "PositionError",
     "ResetNeededError",
+    "State",
+    "analyse",
     "divide",
     "env",
+    "explain",
     "games",
     "get_backend",
     "lines_of_action_v0",
@@ -42,6 +77,7 @@ __all__ = [
     "othello_v0",
     "parallel_env",
     "perft",
+    "play_match",
     "raw_env",
     "register_game",
     "reversi_v0",
@@ -49,3 +85,12 @@ __all__ = [
     "vec_env",
     "wolf_and_sheep_v0",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # The arena is imported when it is asked for: it would be a fifth of the time of the import.
+    if name in ("MatchResult", "play_match"):
+        from boardenvs import arena
+
+        return getattr(arena, name)
+    raise AttributeError(f"module 'boardenvs' has no attribute {name!r}")

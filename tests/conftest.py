@@ -1,5 +1,6 @@
 """Fixtures over all games and compilers, and a Hypothesis profile that repeats itself exactly."""
 
+import signal
 import sys
 
 import pytest
@@ -16,6 +17,15 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 settings.load_profile("boardenvs")
+
+
+# What started the tests may have had them ignore Ctrl-C and the end of a terminal, as `nohup make
+# test &` does. Processes inherit that, and those of the tests are to end by these signals. They
+# inherit no handler: they get the default, while `nohup` still keeps the tests themselves.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, lambda number, frame: None)
 
 
 # Where it is not installed; where it is, that one comes first.

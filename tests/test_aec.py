@@ -9,10 +9,10 @@ import pettingzoo
 import pytest
 from gymnasium import error
 from pettingzoo.test import api_test, seed_test
+from variants import public_module
 
 import boardenvs
 from boardenvs import IllegalActionError, PositionError, ResetNeededError, games
-from boardenvs.envs.factory import make_module
 from boardenvs.game import fen
 
 pytestmark = pytest.mark.filterwarnings(
@@ -48,7 +48,7 @@ def play(env, rng, max_plies=10**9):
 @pytest.mark.parametrize(("game_id", "rules"), VARIANTS)
 @pytest.mark.parametrize("maker", ["env", "raw_env"])
 def test_pettingzoo_accepts_it(game_id, rules, maker, capsys):
-    make = getattr(make_module(game_id), maker)
+    make = getattr(public_module(game_id), maker)
     api_test(make(**rules), num_cycles=300)
     api_test(make(**rules, reward="zero_sum"), num_cycles=100)
     seed_test(lambda: make(**rules), 300)
@@ -67,7 +67,7 @@ def test_registered_in_pettingzoo(game_id):
 @pytest.mark.parametrize(("game_id", "rules"), VARIANTS)
 def test_agrees_with_the_batched_kernel(game_id, rules):
     """Observation, mask, agent and rewards along random games, to the end."""
-    env = make_module(game_id).raw_env(**rules)
+    env = public_module(game_id).raw_env(**rules)
     game, rng = env.game, random.Random(1)
     for _ in range(3):
         env.reset()
@@ -100,7 +100,7 @@ def test_agrees_with_the_batched_kernel(game_id, rules):
 @pytest.mark.parametrize("reward", ["goal", "zero_sum"])
 def test_last_hands_out_the_rewards_of_a_known_ending(game_id, reward):
     text, action, winner = AT_ONCE[game_id]
-    env = make_module(game_id).env(reward=reward)
+    env = public_module(game_id).env(reward=reward)
     env.reset(options={"position": text})
     env.step(env.game.parse_action(action))
     seen = {}
@@ -118,7 +118,7 @@ def test_last_hands_out_the_rewards_of_a_known_ending(game_id, reward):
 @pytest.mark.parametrize("reward", ["goal", "zero_sum"])
 @pytest.mark.parametrize("game_id", GAME_IDS)
 def test_illegal_action_loses_the_game(game_id, reward):
-    env = make_module(game_id).env(reward=reward)
+    env = public_module(game_id).env(reward=reward)
     env.reset()
     play(env, random.Random(2), 3)
     offender = env.agent_selection
@@ -207,7 +207,7 @@ def test_a_capped_game_is_truncated_with_its_goal_values():
 @pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
 def test_a_copy_goes_on_alone(game_id, rules, duplicate):
     """The board travels with the copy, and the original does not move with it."""
-    env = make_module(game_id).env(**rules)
+    env = public_module(game_id).env(**rules)
     env.reset()
     play(env, random.Random(3), 5)
     twin = duplicate(env)
@@ -222,7 +222,7 @@ def test_a_copy_goes_on_alone(game_id, rules, duplicate):
 
 @pytest.mark.parametrize("game_id", GAME_IDS)
 def test_state_is_the_same_for_both_and_tells_who_moves(game_id):
-    env = make_module(game_id).env()
+    env = public_module(game_id).env()
     env.reset()
     for ply in range(4):
         state = env.state()
@@ -235,7 +235,7 @@ def test_state_is_the_same_for_both_and_tells_who_moves(game_id):
 
 @pytest.mark.parametrize("game_id", GAME_IDS)
 def test_reset_to_a_position(game_id):
-    env = make_module(game_id).env()
+    env = public_module(game_id).env()
     env.reset()
     play(env, random.Random(5), 6)
     position = env.position
@@ -256,7 +256,7 @@ def test_reset_to_a_position(game_id):
         ("8/8/8/3rb3/3br3/8/8/7x black 0", "'x' in rank 1"),
         ("8/8/8/3rb3/3br3/8/8/8 white 0", "unknown role 'white'"),
         ("8/8/8/3rb3/3br3/8/8/8 blakc 0", "Did you mean 'black'"),
-        ("8/8/8/3rb3/3br3/8/8/8 black x", "'x' is no number of plies"),
+        ("8/8/8/3rb3/3br3/8/8/8 black x", "'x' is not a number of plies"),
         ("8/8/8/3rb3/3br3/8/8/8", "1 fields"),
         ("8/8/8/8/8/8/8/bbb5 black 9", "the game is over"),
         ("8/8/2b5/3rb3/3br3/8/8/8 black 9", "c6, which is a hole"),

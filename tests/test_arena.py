@@ -138,7 +138,7 @@ def test_who_cannot_play_a_game_is_left_out_of_it() -> None:
         ({"entrants": ["random", "random"]}, "'random' takes part twice"),
         ({"entrants": ["random", "gredy"]}, "Did you mean 'greedy'"),
         ({"entrants": {"a": lambda o, a: 0, "b": "random"}}, "'a' cannot be sent to another"),
-        ({"entrants": {"a": 5, "b": "random"}}, "entrant 'a': 5 is no agent"),
+        ({"entrants": {"a": 5, "b": "random"}}, "entrant 'a': 5 is not an agent"),
         ({"entrants": ["random", "python:arena_agents:unmakable"]}, "no weights here"),
         ({"games_played": ["otello"]}, "Did you mean 'othello'"),
         ({"games_played": []}, "no game"),
@@ -405,14 +405,18 @@ def test_folders_are_not_overwritten_by_accident(finished: Path, tmp_path: Path)
     (tmp_path / "photos").mkdir()
     (tmp_path / "photos" / "one.png").write_bytes(b"")
     for overwrite in (False, True):
-        with pytest.raises(ValueError, match=r"without journal\.jsonl it is no tournament's"):
+        with pytest.raises(ValueError, match=r"it has files but no journal\.jsonl, so it is not"):
             run_tournament(SETTINGS, tmp_path / "photos", overwrite=overwrite)
     assert (tmp_path / "photos" / "one.png").exists()
 
 
 @pytest.mark.parametrize(
     ("line", "message"),
-    [(b"{]\n", "line 4, is no JSON"), (b"[1]\n", "no JSON object"), (b"{}\n", "is no result")],
+    [
+        (b"{]\n", "line 4, is not JSON"),
+        (b"[1]\n", "not a JSON object"),
+        (b"{}\n", "is not a result"),
+    ],
 )
 def test_a_damaged_journal_is_refused(finished: Path, line: bytes, message: str) -> None:
     finished.write_bytes(finished.read_bytes() + line)
@@ -594,7 +598,8 @@ def test_without_matplotlib_there_are_figures_and_a_note(
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     (note,) = write_results(written[1], tmp_path)
     assert 'pip install "boardenvs[arena]"' in note
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["report.md", "results.json"]
+    names = sorted(p.name for p in tmp_path.iterdir())
+    assert names == ["report.html", "report.md", "results.json"]
     assert ".png" not in (tmp_path / "report.md").read_text()
 
 

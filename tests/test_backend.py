@@ -124,11 +124,11 @@ def test_environment_variable_chooses_and_cache_serves_other_processes(tmp_path)
     """The second process finds what the first one compiled."""
     first = run_python(PLAY, BOARDENVS_BACKEND="numba", BOARDENVS_CACHE=str(tmp_path))
     assert first.returncode == 0, first.stderr
-    made = {p.name: p.stat().st_mtime_ns for p in tmp_path.rglob("*.nb?")}
+    made = {p.name: p.stat().st_mtime_ns for p in tmp_path.rglob("*.machine_code")}
     assert made
     second = run_python(PLAY, BOARDENVS_BACKEND="numba", BOARDENVS_CACHE=str(tmp_path))
     assert second.returncode == 0, second.stderr
-    assert {p.name: p.stat().st_mtime_ns for p in tmp_path.rglob("*.nb?")} == made
+    assert {p.name: p.stat().st_mtime_ns for p in tmp_path.rglob("*.machine_code")} == made
     plain = run_python(PLAY, BOARDENVS_BACKEND="numpy", BOARDENVS_CACHE=str(tmp_path))
     assert plain.stdout.startswith("numpy False")
     assert first.stdout == second.stdout == plain.stdout.replace("numpy False", "numba True")

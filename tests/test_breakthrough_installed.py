@@ -122,7 +122,7 @@ POLICIES = """
 import sys
 import numpy as np
 from boardenvs import games, make_agent
-from boardenvs.agents.policy import load_policy
+from boardenvs.agents.policy_file import load_policy
 
 assert "boardenvs_breakthrough" not in sys.modules
 policy = load_policy("policy.npz")
@@ -139,7 +139,7 @@ def test_gymnasium_and_pettingzoo_know_its_names(site: Path, tmp_path: Path) -> 
 def test_a_policy_file_names_it(site: Path, tmp_path: Path) -> None:
     save = (
         "from pathlib import Path; from boardenvs import games; "
-        "from boardenvs.agents.policy import save_policy; "
+        "from boardenvs.agents.policy_file import save_policy; "
         "from test_policy import random_policy; "
         "save_policy(random_policy(games.make('breakthrough')), Path('policy.npz'))"
     )

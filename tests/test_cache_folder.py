@@ -32,7 +32,8 @@ def test_a_folder_that_others_may_write_is_not_used(
     shared.mkdir()
     shared.chmod(mode)
     monkeypatch.setenv("BOARDENVS_CACHE", str(shared))
-    assert cache_folder() == private_folder() != shared
+    with pytest.warns(UserWarning, match="another user owns .*shared, or may write to it"):
+        assert cache_folder() == private_folder() != shared
     assert stat.S_IMODE(private_folder().stat().st_mode) == 0o700
 
 
@@ -44,7 +45,8 @@ def test_a_folder_of_another_user_is_not_used(
     theirs.mkdir(mode=0o755)
     os.chown(theirs, 12345, 12345)
     monkeypatch.setenv("BOARDENVS_CACHE", str(theirs))
-    assert cache_folder() == private_folder()
+    with pytest.warns(UserWarning, match="another user owns .*theirs"):
+        assert cache_folder() == private_folder()
     file = tmp_path / "file"
     file.write_text("planted")
     assert is_trusted(file)
@@ -65,6 +67,7 @@ def test_without_a_home_there_is_a_folder_of_the_process() -> None:
     shown = subprocess.run(
         [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True
     )
+    assert "there is neither a home nor a folder for caches" in shown.stderr
     folder, there = shown.stdout.split()
     assert there == "True"
     assert not Path(folder).exists()  # it went with its process

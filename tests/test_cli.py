@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -20,9 +21,11 @@ from variants import BUILT_IN, HERE, VARIANTS, make, of_built_in, random_line
 import boardenvs
 from boardenvs import games
 from boardenvs.cli import app
+from boardenvs.cli.names import game_names, player_names
 from boardenvs.game import fen
-from boardenvs.kernel import set_backend
+from boardenvs.kernel import get_backend, set_backend
 from boardenvs.records import Record, load, make_record, save
+from boardenvs.utils.cache import cache_folder
 
 PERFT: dict[str, list[int]] = json.loads((HERE / "perft.json").read_text())
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
@@ -62,10 +65,30 @@ def start(*words: str) -> subprocess.CompletedProcess[str]:
 
 def test_the_program_runs_as_a_module_and_as_a_script() -> None:
     result = start("--version")
-    assert (result.returncode, result.stdout) == (0, f"boardenvs {boardenvs.__version__}\n")
+    set_backend(None)  # as in a new process
+    shown = f"boardenvs {boardenvs.__version__}\nbackend {get_backend()}\ncache {cache_folder()}\n"
+    assert (result.returncode, result.stdout) == (0, shown)
     project = tomllib.loads((HERE.parent / "pyproject.toml").read_text())["project"]
     assert project["scripts"] == {"boardenvs": "boardenvs.cli:main"}
     assert project["version"] == boardenvs.__version__
+
+
+def test_the_shell_completes_games_and_players() -> None:
+    assert game_names("othello") == ["othello", "othello_holes"]
+    assert player_names("p") == ["positional", "perfect", "policy", "python"]
+    completed = subprocess.run(
+        [sys.executable, "-c", "from boardenvs.cli import main; main()"],
+        env=os.environ
+        | {
+            "_BOARDENVS_COMPLETE": "complete_bash",
+            "COMP_WORDS": "boardenvs match wolf",
+            "COMP_CWORD": "2",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert completed.stdout.split() == ["wolf_and_sheep"], completed.stderr
 
 
 def test_a_user_s_error_is_one_line() -> None:

@@ -137,7 +137,7 @@ def test_men_are_counted(name):
         ("8/8/8/3rb3/3br3/8/8/8b black", "rank 1, '8b', has 9 squares"),
         ("8/8/8/3rw3/3br3/8/8/8 black", "'w' in rank 5 is neither 'b', 'r'"),
         ("8/8/8/3rb3/3br3/8/8/8 blak", "unknown role 'blak'. Did you mean 'black'"),
-        ("8/8/8/3rb3/3br3/8/8/8 black -1", "'-1' is no number of plies"),
+        ("8/8/8/3rb3/3br3/8/8/8 black -1", "'-1' is not a number of plies"),
         ("8/8/8/3rb3/3br3/8/8/8 black 99999999999", "it must be 0 or more, and at most 2**30"),
     ],
 )
@@ -171,7 +171,7 @@ def test_action_out_of_range(game):
 @pytest.mark.parametrize("name", ["othello", "othello_holes", "reversi"])
 @pytest.mark.parametrize("text", ["", "d", "d9", "i3", "D3", "d33", "noop", "PASS", "3d"])
 def test_no_name_of_a_placing(name, text):
-    with error(ValueError, f"'{text}' is no square", "a1 to h8"):
+    with error(ValueError, f"'{text}' is not a square", "a1 to h8"):
         make(name).parse_action(text)
 
 
@@ -195,14 +195,14 @@ MOVING = [
     "text", ["", "b1", "b1-", "-b1", "b1-b1", "b1-c3", "b1-b9", "b1-x", "b1-b2-b3", "noop"]
 )
 def test_no_name_of_a_move(name, text):
-    with error(ValueError, f"'{text}' is no move like"):
+    with error(ValueError, f"'{text}' is not a move like"):
         make(name).parse_action(text)
 
 
 @pytest.mark.parametrize("name", MOVING)
 @pytest.mark.parametrize("text", ["", "b 1", "b 1 b", "b 1 b 9", "c1 c1 c2 c4", "1 1 2 2", "pass"])
 def test_no_rule_sheet_spelling_of_a_move(name, text):
-    with error(ValueError, f"'{text}' is no move like"):
+    with error(ValueError, f"'{text}' is not a move like"):
         make(name).parse_gdl(text)
 
 

@@ -99,11 +99,11 @@ def test_a_policy_sees_what_pettingzoo_shows(game_id: str) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (5, "5 is no agent"),
-        (None, "None is no agent"),
+        (5, "5 is not an agent"),
+        (None, "None is not an agent"),
         (lambda a, b, c, d: 0, r"takes \(a, b, c, d\): it must take"),
         (min, "does not say what it takes"),
-        (lambda: 5, "5 is no agent"),
+        (lambda: 5, "5 is not an agent"),
     ],
 )
 def test_what_is_no_agent_is_refused(given: object, message: str) -> None:
@@ -145,7 +145,7 @@ def test_modules_of_the_current_folder_are_found(
         ("python:arena_agents:", "write MODULE:NAME"),
         ("python:no_such_module_here:f", "cannot import 'no_such_module_here'"),
         ("python:arena_agents:lowset", "Did you mean 'lowest'"),
-        ("python:arena_agents:os", "is no agent"),
+        ("python:arena_agents:os", "is not an agent"),
     ],
 )
 def test_what_names_no_agent_is_refused(spec: str, message: str) -> None:

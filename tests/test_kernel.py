@@ -162,7 +162,7 @@ def test_square_names():
     assert [square_name(s) for s in range(64)] == names
     assert [bitboard.parse_square(name) for name in names] == list(range(64))
     for text in ("", "a", "a0", "a9", "i1", "A1", "a11", "1a", " a1", "\u0661a"):
-        with pytest.raises(ValueError, match="is no square: squares are a1 to h8"):
+        with pytest.raises(ValueError, match="is not a square: squares are a1 to h8"):
             bitboard.parse_square(text)
 
 

@@ -58,7 +58,7 @@ def test_no_random_number_leads_beyond_the_probabilities(monkeypatch: pytest.Mon
     """`rand` may give 0, and its largest number is just below 1."""
     logits, masks = logits_and_masks()
     for number in (0.0, 1 - 2**-24):
-        monkeypatch.setattr(th, "rand", lambda *size, number=number: th.full(size, number))
+        monkeypatch.setattr(th, "rand", lambda *size, number=number, device: th.full(size, number))
         distribution = MaskedChoice(ACTIONS).proba_distribution(logits)
         distribution.apply_masking(masks)
         drawn = distribution.sample()

@@ -74,7 +74,7 @@ def test_functions_agents_classes_and_texts_play(begin: Begin) -> None:
 @pytest.mark.parametrize(
     ("opponent", "error", "message"),
     [
-        (5, TypeError, "5 is no agent: it must have act"),
+        (5, TypeError, "5 is not an agent: it must have act"),
         (lambda a, b, c, d: 0, TypeError, "it must take"),
         ("greddy", ValueError, "unknown agent 'greddy'. Did you mean 'greedy'"),
         ("perfect", ValueError, "'perfect' cannot play othello"),

@@ -1,13 +1,18 @@
 """Each public module's docstring, the game's page, tells the truth about its environments."""
 
 import importlib
+import inspect
 import re
 
 import pytest
 from gymnasium import spaces
+from three_in_a_row import ThreeInARow
 
+import boardenvs
 from boardenvs import games
 from boardenvs.envs.factory import env_name
+from boardenvs.envs.page import page_of
+from boardenvs.envs.single import BoardSingleEnv
 from boardenvs.game import fen
 
 GAME_IDS = list(games.BUILT_IN)
@@ -69,3 +74,30 @@ def test_noop_and_mask_size(game_id):
     assert f"has one legal action, noop ({game.noop})" in module.__doc__
     assert f"({game.num_actions},)" in module.__doc__
     assert re.search(rf"Action\s+{game.noop}\s+is\s+noop", module.__doc__)
+
+
+def test_any_game_has_a_page():
+    page = page_of(ThreeInARow())
+    assert page.startswith("# Three in a row\n\nThree in a row win; a full board")
+    assert 'boardenvs.env("three_in_a_row:ThreeInARow", render_mode="ansi")' in page
+    assert "| 1 | the opponent's pieces |\n\n" in page  # two planes
+    assert "`id`" not in page
+    assert "gymnasium.make" not in page.split("## Gymnasium")[1]  # it is not registered
+
+
+def test_pages_follow_the_rule_parameters():
+    page = page_of(games.make("wolf_and_sheep", max_plies=None))
+    assert "| 2 | everywhere for the sheep, nowhere for the wolf |\n\n" in page  # and no more
+    page = page_of(games.make("othello", holes=1))
+    assert "| 2 | the holes |" in page
+
+
+def test_the_page_says_whose_default_a_scale_of_rewards_is():
+    page = page_of(games.make("othello"))
+    by_scale = dict(re.findall(r'^\| `"(\w+)"` \|.* \| ([^|]+) \|$', page, re.MULTILINE))
+    assert set(by_scale) == {"goal", "zero_sum"}
+    for maker in ("env", "raw_env", "parallel_env", "vec_env"):
+        parameters = inspect.signature(getattr(boardenvs.othello_v0, maker)).parameters
+        assert f"`{maker}`" in by_scale[parameters["reward"].default]
+    single = inspect.signature(BoardSingleEnv).parameters["reward"].default
+    assert "`gymnasium.make`" in by_scale[single]

@@ -5,10 +5,10 @@ import random
 import numpy as np
 import pytest
 from pettingzoo.test import parallel_api_test, parallel_seed_test
+from variants import public_module
 
 import boardenvs
 from boardenvs import IllegalActionError, ResetNeededError, games
-from boardenvs.envs.factory import make_module
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::UserWarning:pettingzoo", "ignore:unknown reset option"
@@ -22,14 +22,14 @@ VARIANTS = [
 
 @pytest.mark.parametrize(("game_id", "rules"), VARIANTS)
 def test_pettingzoo_accepts_it(game_id, rules, capsys):
-    make = make_module(game_id).parallel_env
+    make = public_module(game_id).parallel_env
     parallel_api_test(make(**rules), num_cycles=300)
     parallel_seed_test(lambda: make(**rules), 300)
 
 
 @pytest.mark.parametrize(("game_id", "rules"), VARIANTS)
 def test_same_game_as_turn_by_turn(game_id, rules):
-    parallel, turns = (getattr(make_module(game_id), m)(**rules) for m in ("parallel_env", "env"))
+    parallel, turns = (getattr(public_module(game_id), m)(**rules) for m in ("parallel_env", "env"))
     rng = random.Random(6)
     seen, _ = parallel.reset()
     turns.reset()

@@ -173,7 +173,7 @@ def damaged(path: Path, change: str) -> None:
         case "foreign":
             np.savez(path, x=np.zeros(3))
         case "newer":
-            about["format"] = 2
+            about["format"] = 3
         case "unknown rules":
             about["rules"] = {"board": 10}
         case "unknown game":
@@ -196,13 +196,13 @@ def damaged(path: Path, change: str) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ("cut", "is no policy file, or is damaged"),
-        ("empty", "is no policy file, or is damaged"),
-        ("flipped", "is no policy file, or is damaged"),
-        ("text", "is no policy file, or is damaged"),
-        ("array", "is no policy file, or is damaged"),
-        ("foreign", "is no policy file, or is damaged"),
-        ("newer", "has format 2, written by boardenvs .*: this version reads format 1"),
+        ("cut", "is not a policy file, or is damaged"),
+        ("empty", "is not a policy file, or is damaged"),
+        ("flipped", "is not a policy file, or is damaged"),
+        ("text", "is not a policy file, or is damaged"),
+        ("array", "is not a policy file, or is damaged"),
+        ("foreign", "is not a policy file, or is damaged"),
+        ("newer", "has format 3, written by boardenvs .*: this version reads formats 1 and 2"),
         ("unknown rules", "unknown parameter of othello 'board'"),
         ("unknown game", "unknown game 'chess'"),
         ("shape", r"weight_0 is float16 of shape \(127, 24\): it must .* of shape \(128, 24\)"),
@@ -240,7 +240,7 @@ def test_loading_runs_no_code_from_the_file(
     np.savez("a.npz", metadata=np.array([Explosive()], object))
     Path("b.npz").write_bytes(pickle.dumps(Explosive()))
     for name in ("a.npz", "b.npz"):
-        with pytest.raises(ValueError, match="no policy file"):
+        with pytest.raises(ValueError, match="is not a policy file"):
             load_policy(name)
     assert not Path("exploded").exists()
 

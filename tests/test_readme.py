@@ -1,34 +1,72 @@
-"""The README's examples run, and the files and figures that it names are there."""
+"""README and guides: examples, links, anchors, pictures, and what they must name."""
 
+import os
 import re
-from pathlib import Path
+import subprocess
+import sys
 
 import pytest
+from examples import ROOT, guides
 
 from boardenvs import games
 
-README = (Path(__file__).resolve().parents[1] / "README.md").read_text(encoding="utf-8")
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+GUIDES = guides()
+LINK = re.compile(r'(?:\]\(|<img src=")(?!https?:|mailto:)([^)#"\s]*)(?:#([^)"\s]*))?')
 
 
-def test_examples_run(capsys):
-    pytest.importorskip("gymnasium")
-    namespace = {}
+def without_code(text):
+    return re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+
+
+def anchors(text):
+    """The anchors of a page's headings, as GitHub and the site make them."""
+    titles = re.findall(r"^#+ (.+)$", without_code(text), re.MULTILINE)
+    return [re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in titles]
+
+
+def test_the_readme_takes_a_minute():
+    assert len(README.splitlines()) <= 130
+
+
+def test_examples_run_as_they_stand(tmp_path):
+    """All of them, alone in a file each, in one folder, as one who pastes them would do."""
+    pytest.importorskip("sb3_contrib")
     blocks = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     assert len(blocks) >= 3
-    for block in blocks:
-        exec(block, namespace)
-    printed = capsys.readouterr().out
-    assert "44952" in printed
-    assert re.search(r"^black (100|50|0)", printed, re.MULTILINE)
+    shown = []
+    for number, block in enumerate(blocks):
+        file = tmp_path / f"block_{number}.py"
+        file.write_text(block, encoding="utf-8")
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        result = subprocess.run(
+            [sys.executable, str(file)],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert result.returncode == 0, result.stderr
+        shown.append(result.stdout)
+    assert re.search(r"^black (100|50|0)", shown[0], re.MULTILINE)
+    score = r"^(\d\.\d{3}) \[\d\.\d{3}, \d\.\d{3}\] \(\+\d+ =\d+ -\d+\)$"
+    assert float(re.search(score, shown[1], re.MULTILINE)[1]) > 0.5
+    # The self-play training plays better than the opponent that the text names.
+    assert float(re.search(score, shown[2], re.MULTILINE)[1]) > 0.7
+    assert (tmp_path / "othello_ppo.zip").exists()
 
 
-def test_links_and_pictures_exist():
-    root = Path(__file__).resolve().parents[1]
-    links = re.findall(r"\]\((?!https?:)([^)#]+)\)", README)
-    links += re.findall(r'<img src="([^"]+)"', README)
-    assert len([link for link in links if link.startswith(".images/")]) > len(games.BUILT_IN)
-    for link in links:
-        assert (root / link).exists(), link
+@pytest.mark.parametrize("guide", GUIDES, ids=[str(guide.relative_to(ROOT)) for guide in GUIDES])
+def test_links_anchors_and_pictures_exist(guide):
+    text = guide.read_text(encoding="utf-8")
+    for target, anchor in LINK.findall(without_code(text)):
+        path = (guide.parent / target).resolve() if target else guide
+        assert path.exists(), target
+        assert path.is_relative_to(ROOT), target
+        if anchor:
+            page = path / "README.md" if path.is_dir() else path
+            assert anchor in anchors(page.read_text(encoding="utf-8")), f"{target}#{anchor}"
 
 
 def test_every_game_is_shown():
@@ -37,10 +75,34 @@ def test_every_game_is_shown():
         assert f"`{game_id}_v0`" in README
 
 
-def test_the_map_names_what_is_there():
-    package = Path(games.__file__).parents[1]
-    tree = README.split("## Find your way")[1].split("```")[1]
-    for folder in re.findall(r"^  (\w+)/", tree, re.MULTILINE):
-        assert (package / folder).is_dir(), folder
-    folders = {p.name for p in package.iterdir() if (p / "__init__.py").exists()}
-    assert folders == set(re.findall(r"^  (\w+)/", tree, re.MULTILINE))
+def test_the_pictures_are_those_that_the_project_draws(tmp_path):
+    from boardenvs.render.gallery import write_pictures
+
+    write_pictures(tmp_path)
+    for drawn in tmp_path.iterdir():
+        if drawn.stem in games.BUILT_IN:
+            assert drawn.read_bytes() == (ROOT / ".images" / drawn.name).read_bytes(), drawn.name
+
+
+def test_every_guide_can_be_reached():
+    """From README, by links from guide to guide."""
+    reached, new = set(), [ROOT / "README.md"]
+    while new:
+        guide = new.pop()
+        reached.add(guide)
+        for target, _ in LINK.findall(without_code(guide.read_text(encoding="utf-8"))):
+            path = (guide.parent / target).resolve()
+            path = path / "README.md" if path.is_dir() else path
+            if path.suffix == ".md" and path not in reached:
+                new.append(path)
+    assert set(GUIDES) <= reached
+
+
+def test_the_commands_are_explained():
+    from boardenvs.cli import app
+
+    text = (ROOT / "boardenvs" / "cli" / "README.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"^boardenvs (\w+)", text, re.MULTILINE))
+    assert named == {
+        command.name or command.callback.__name__ for command in app.registered_commands
+    }

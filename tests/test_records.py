@@ -206,7 +206,7 @@ def test_files_are_read_line_by_line(tmp_path: Path) -> None:
     path.write_text(f"{good}\n\n{good}\nnonsense\n")
     stream = read_jsonl(path)
     assert [next(stream).actions, next(stream).actions] == [(), ()]
-    with pytest.raises(ValueError, match=r"games\.jsonl, line 4: this is no JSON"):
+    with pytest.raises(ValueError, match=r"games\.jsonl, line 4: this is not JSON"):
         next(stream)
 
 
@@ -447,7 +447,7 @@ def test_a_game_cut_off_keeps_its_score(tmp_path: Path) -> None:
         (wthor_file(WIPEOUT)[:-1], "83 bytes: a WTHOR file of 1 games has 84"),
         (wthor_file(WIPEOUT, count=2), "84 bytes: a WTHOR file of 2 games has 152"),
         (wthor_file(WIPEOUT, size=10), "board size 10"),
-        (wthor_file("f5d6", "f5d9"), "game 2: move 94 is no square"),
+        (wthor_file("f5d6", "f5d9"), "game 2: move 94 is not a square"),
     ],
 )
 def test_bad_wthor_files(tmp_path: Path, content: bytes, message: str) -> None:

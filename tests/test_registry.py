@@ -117,7 +117,7 @@ def test_a_registered_game_has_its_names_everywhere() -> None:
 @pytest.mark.parametrize(
     ("game_id", "factory", "message"),
     [
-        ("Othello2", Othello, "'Othello2' is no id of a game: write it in small letters"),
+        ("Othello2", Othello, "'Othello2' is not an id of a game: write it in small letters"),
         ("othello", FullThreeInARow, "there is a game 'othello' already"),
         ("mine", FullThreeInARow, "with the id 'full_three_in_a_row': it must be 'mine'"),
         ("mine", lambda: 3, "makes 3: it must make a Game"),

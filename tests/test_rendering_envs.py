@@ -8,10 +8,10 @@ import gymnasium
 import numpy as np
 import pytest
 from pettingzoo.test import render_test
+from variants import public_module
 
 import boardenvs
 from boardenvs import games
-from boardenvs.envs.factory import make_module
 from boardenvs.envs.registration import gymnasium_id
 
 pytest.importorskip("pygame", reason="the extra render is not installed")
@@ -28,14 +28,14 @@ def _no_screen(monkeypatch):
 @pytest.mark.parametrize("game_id", GAME_IDS)
 @pytest.mark.parametrize("maker", ["env", "raw_env"])
 def test_pettingzoo_accepts_it(game_id, maker):
-    render_test(getattr(make_module(game_id), maker))
+    render_test(getattr(public_module(game_id), maker))
 
 
 @pytest.mark.parametrize("game_id", GAME_IDS)
 @pytest.mark.parametrize("maker", ["env", "parallel_env"])
 def test_a_move_changes_the_picture(game_id, maker):
     for mode in ("rgb_array", "ansi"):
-        env = getattr(make_module(game_id), maker)(render_mode=mode)
+        env = getattr(public_module(game_id), maker)(render_mode=mode)
         env.reset()
         before = env.render()
         np.testing.assert_array_equal(before, env.render())

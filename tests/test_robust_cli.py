@@ -59,10 +59,14 @@ def run(*words: object, code: int = 0) -> str:
         (["match", "x" * 100_000, "random", "random"], "unknown game"),
         (["perft", "othello", 1, "--position", "x" * 100_000], "has 1 fields"),
         (["solve", "othello", "--position", "8/8 black " + "9" * 5000], "no number of plies"),
-        (["match", "othello", "random", "random", "--seed", -1], "seed|non-negative"),
+        (["match", "othello", "random", "random", "--seed", -1], "equal to 0|x>=0"),
+        (["arena", "random", "greedy", "--seed", -1], "equal to 0|x>=0"),
+        (["match", "othello", "random", "random", "--record", "x" * 5000 + ".jsonl"], "too long"),
+        (["solve", "othello", "--file", "binary"], "binary is not a text"),
     ],
 )  # fmt: skip
 def test_wrong_words_end_in_a_short_line(words: list[object], message: str) -> None:
+    Path("binary").write_bytes(b"\xb1")
     Path("raising.py").write_text("1 / 0\n")
     Path("broken.py").write_text("def\n")
     Path("untyped.py").write_text("def make(size): ...\n")
@@ -129,6 +133,7 @@ def games() -> Path:
     [
         ["match", "othello", "python:untouched:f", "random", "--record", "no/x.jsonl"],
         ["match", "othello", "python:untouched:f", "random", "--record", "folder.jsonl"],
+        ["match", "othello", "python:untouched:f", "random", "--record", "/proc/x.jsonl"],
         ["arena", "random", "python:untouched:f", "--out", "file/arena"],
         ["replay", "games.jsonl", "--save", "no/x.jsonl"],
         ["replay", "games.jsonl", "--number", 1, "--svg", "no/x.svg"],

@@ -34,8 +34,9 @@ def _numpy() -> Iterator[None]:
     set_backend(None)
 
 
-def play(path: Path, **options: bool) -> None:
-    write_results(run_tournament(TOURNAMENT, path, workers=1, **options), path)
+def play(path: Path, *, resume: bool = False, overwrite: bool = False) -> None:
+    found = run_tournament(TOURNAMENT, path, resume=resume, overwrite=overwrite, workers=1)
+    write_results(found, path)
 
 
 def full(*_: object, **__: object) -> None:
@@ -165,6 +166,16 @@ def test_a_full_disk_at_the_start_of_a_tournament_is_no_dead_end(
     play(path)
     assert (path / "results.json").exists()
     assert not list(path.glob("*.tmp"))
+
+
+def test_what_kills_left_goes_when_work_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "arena"
+    play(path)
+    theirs = put(path / "notes.1.2.tmp")
+    for name in ("journal.jsonl", "report.md", "reversi/ratings.png"):
+        put(path / f"{name}.123.456.tmp")
+    play(path, resume=True)
+    assert list(path.rglob("*.tmp")) == [theirs]
 
 
 def test_overwriting_a_tournament_removes_what_it_wrote_and_nothing_else(tmp_path: Path) -> None:

@@ -38,8 +38,8 @@ def line(**change: Any) -> str:
         ('{"goal": ' + "[" * 100_000, "lists and objects are in one another"),
         (line(info={"deep": json.loads("[" * 99 + "]" * 99)}), "lists and objects are in one"),
         (line().replace("100", "1e999"), "1e999 is too large for a number"),
-        (line().replace("100", "Infinity"), "Infinity is no number of JSON"),
-        (line().replace("1999", "NaN"), "NaN is no number of JSON"),
+        (line().replace("100", "Infinity"), "Infinity is not a number of JSON"),
+        (line().replace("1999", "NaN"), "NaN is not a number of JSON"),
         (line().replace("100", "9" * 5000), "has more than 100 digits"),
         (line(goal={"black": 1e300, "red": 0}), "goal has 1e\\+300: .* from 0 to 100"),
         (line(goal={"black": True, "red": 0}), "goal has True"),
@@ -62,6 +62,16 @@ def test_a_faulty_line_is_named_and_cut(text: str, message: str, tmp_path: Path)
     assert str(caught.value).startswith(f"{path}, line 2")
     assert len(str(caught.value)) < 500 + len(str(path))
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["a-" * 50_000, "x" * 100_000])
+@pytest.mark.parametrize("game", ["othello", "lines_of_action"])
+def test_a_faulty_line_of_moves_is_named_and_cut(text: str, game: str, tmp_path: Path) -> None:
+    path = tmp_path / "games.txt"
+    path.write_text(f"\n{text}\n")
+    with pytest.raises(ValueError, match=r"games\.txt, line 2: ") as caught:
+        load(path, game=make(game))
+    assert len(str(caught.value)) < 400 + len(str(path))
 
 
 def test_what_is_read_can_be_written(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch as th
 import yaml
 from typer.testing import CliRunner
 
@@ -126,7 +127,7 @@ def open_checkpoints() -> Iterator[tuple[int, str]]:
     Path("runs/a/checkpoints").mkdir(parents=True)
     Path("runs/a/config.yaml").write_text(yaml.safe_dump(config))
     payload = io.BytesIO()
-    checkpoint.th.save({"config": Planted()}, payload)
+    th.save({"config": Planted()}, payload)
     for content in (payload.getvalue(), pickle.dumps(Planted())):
         whole = checkpoint._MAGIC + hashlib.sha256(content).digest() + content
         Path("runs/a/checkpoints/000000000001.ckpt").write_bytes(whole)

@@ -181,10 +181,10 @@ def test_a_folder_that_cannot_be_written_does_no_harm(
 ) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("BOARDENVS_CACHE", str(tmp_path / "file" / "folder"))
-    for _ in range(2):
-        with pytest.warns(UserWarning, match="BOARDENVS_CACHE"):
-            np.testing.assert_array_equal(build.read_or_solve(game), CODES)
-    assert solved == ["classic", "classic"]
+    with pytest.warns(UserWarning, match="BOARDENVS_CACHE"):
+        np.testing.assert_array_equal(build.read_or_solve(game), CODES)
+    np.testing.assert_array_equal(build.read_or_solve(game), CODES)
+    assert solved == ["classic"]  # the process keeps it in a folder of its own
 
 
 def test_one_table_serves_all_caps(monkeypatch: pytest.MonkeyPatch, solved: list[str]) -> None:

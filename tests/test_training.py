@@ -24,6 +24,7 @@ from boardenvs.agents import make_agent
 from boardenvs.agents.policy_file import save_policy
 from boardenvs.arena import play_match
 from boardenvs.games import make
+from boardenvs.utils.folders import written
 from training import evaluation, loop, pool, ppo, report
 from training.checkpoint import (
     CheckpointError,
@@ -35,6 +36,7 @@ from training.checkpoint import (
 )
 from training.config import Config, ConfigError, read_config
 from training.evaluation import PanelResult, Score
+from training.folder import WRITTEN
 
 th.set_num_threads(1)
 
@@ -299,6 +301,8 @@ def test_a_run_leaves_all_its_files_and_a_policy_that_loads(pictured: str) -> No
         "config.yaml", "result.json", "report.md", "figures.csv", "policy.npz", "best_model.zip",
         "learning_curve.png", "ratings.png", "figures.png", "checkpoints", "pool", "tensorboard",
     }  # fmt: skip
+    files = {path for path in folder.rglob("*") if path.is_file()}
+    assert files == set(written(folder, WRITTEN))  # what --overwrite removes
     result = json.loads((folder / "result.json").read_text())
     assert Config.model_validate(result["config"]) == read_config(Path(pictured))
     assert read_config(folder / "config.yaml") == read_config(Path(pictured))

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
+from variants import public_module
 
 import boardenvs
 from boardenvs import games
-from boardenvs.envs.factory import make_module
 from boardenvs.envs.registration import gymnasium_id
 from boardenvs.game.state import stack, take, unstack
 
@@ -30,7 +30,7 @@ def choose(mask, rng):
 @pytest.mark.parametrize(("game_id", "rules"), VARIANTS)
 def test_every_row_is_a_game_by_the_kernel(game_id, rules):
     """One ply a step, SAME_STEP: each row, its masks, rewards and last observations by hand."""
-    env = make_module(game_id).vec_env(7, **rules)
+    env = public_module(game_id).vec_env(7, **rules)
     game, rng = env.game, np.random.default_rng(0)
     observations, infos = env.reset(seed=1)
     positions = [game.start()] * 7
@@ -72,7 +72,7 @@ def test_next_step_and_disabled_agree_with_same_step(game_id):
     """The same games whichever way they are restarted."""
     seen = {}
     for mode in MODES:
-        env = make_module(game_id).vec_env(5, autoreset_mode=mode)
+        env = public_module(game_id).vec_env(5, autoreset_mode=mode)
         observation, infos = env.reset(seed=3)
         rngs = [np.random.default_rng(row) for row in range(5)]
         games_seen = [[[]] for _ in range(5)]
@@ -111,7 +111,7 @@ def test_next_step_and_disabled_agree_with_same_step(game_id):
 def test_against_an_opponent_the_learner_is_always_to_move(game_id, rules, seat):
     roles = games.make(game_id, **rules).roles
     seat = {"first": roles[0], "second": roles[1]}.get(seat, seat)
-    env = make_module(game_id).vec_env(16, opponent="random", seat=seat, reward="goal", **rules)
+    env = public_module(game_id).vec_env(16, opponent="random", seat=seat, reward="goal", **rules)
     rng = np.random.default_rng(1)
     _, infos = env.reset(seed=5)
     before, seats = env.batch.state, env.batch.seats.copy()
@@ -206,7 +206,7 @@ def test_made_by_gymnasium(game_id):
 @pytest.mark.parametrize("game_id", GAME_IDS)
 def test_seeds(game_id):
     """The same seeds give the same run, an int counts up, and a row's seat is its own seed's."""
-    make = make_module(game_id).vec_env
+    make = public_module(game_id).vec_env
 
     def run(seed):
         env = make(8, opponent="random", random_plies=(0, 3))
@@ -251,7 +251,7 @@ def test_returned_arrays_are_never_written_to_later():
 @pytest.mark.parametrize("game_id", GAME_IDS)
 @pytest.mark.parametrize("num_envs", [1, 700])
 def test_without_copies_the_same_memory_holds_the_same_values(game_id, num_envs):
-    fresh, reusing = (make_module(game_id).vec_env(num_envs, copy=c) for c in (True, False))
+    fresh, reusing = (public_module(game_id).vec_env(num_envs, copy=c) for c in (True, False))
     rng = np.random.default_rng(0)
     kept, kept_infos = reusing.reset(seed=1)
     _, infos = fresh.reset(seed=1)

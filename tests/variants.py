@@ -2,14 +2,17 @@
 
 import functools
 import gzip
+import importlib
 import json
 import random
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+import boardenvs
 from boardenvs import games
 from boardenvs.game.contract import Game
 from boardenvs.game.state import Position
@@ -68,3 +71,13 @@ def random_line(game: Game, seed: int, plies: int) -> tuple[list[Position], list
 
 def random_position(game: Game, seed: int, plies: int) -> Position:
     return random_line(game, seed, plies)[0][-1]
+
+
+def public_module(game_id):
+    """The public module of a game, such as `boardenvs.othello_v0`, or what it would have."""
+    if game_id in games.BUILT_IN:
+        return importlib.import_module(f"boardenvs.{game_id}_v0")
+    makers = ("env", "raw_env", "parallel_env", "vec_env")
+    return SimpleNamespace(
+        **{name: functools.partial(getattr(boardenvs, name), game_id) for name in makers}
+    )

@@ -52,11 +52,13 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
         raise CheckpointError(f"checkpoint {path} cannot be read: {error.strerror}") from None
     start = len(_MAGIC) + _DIGEST
     if not data.startswith(_MAGIC):
-        raise CheckpointError(f"{path} is no checkpoint of this version, or its start is damaged")
+        raise CheckpointError(
+            f"{path} is not a checkpoint of this version, or its start is damaged"
+        )
     if hashlib.sha256(data[start:]).digest() != data[len(_MAGIC) : start]:
         raise CheckpointError(f"checkpoint {path} is damaged or cut off: its digest does not match")
     try:
-        content = th.load(io.BytesIO(data[start:]), weights_only=True)
+        content = th.load(io.BytesIO(data[start:]), map_location="cpu", weights_only=True)
     # Whatever it raises; what torch advises then, to load without `weights_only`, runs code of the
     # file, and is not repeated.
     except Exception as error:

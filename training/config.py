@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 
 from boardenvs import games
 from boardenvs.agents import agent_for
-from boardenvs.utils.checks import check_name, unknown
+from boardenvs.utils.checks import check_name, cut, quote, unknown
 from training.trust import code_named
 
 PlyRange = tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]]
@@ -24,6 +24,12 @@ Part = Annotated[float, Field(gt=0, le=1)]
 
 # The names of boards that are not played against an opponent by specification.
 SELF_PLAY, POOL = "self-play", "pool"
+
+
+# YAML can put a list into itself many times over, by few lines: one of its levels is shown.
+_QUOTING = reprlib.Repr()
+_QUOTING.maxlevel = 1
+_MOST = 2000  # characters of a message
 
 
 class ConfigError(Exception):
@@ -155,6 +161,7 @@ class Config(Section):
     minutes: Annotated[float, Field(gt=0)] | None = None
     checkpoint_every: Positive = 500_000
     threads: Positive = 1
+    device: Annotated[str, Field(pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$")] = "cpu"
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
     self_play: SelfPlaySettings = Field(default_factory=SelfPlaySettings)
     ppo: PPOSettings = Field(default_factory=PPOSettings)
@@ -223,7 +230,9 @@ def read_config(path: Path, overrides: Sequence[str] = (), *, trust: bool = Fals
         return Config.model_validate(values)
     except ValidationError as errors:
         lines = [f"  {_explain(error)}" for error in errors.errors()]
-        raise ConfigError("\n".join([f"{path} cannot be used:", *lines])) from None
+        more = [f"  and {len(lines) - 10} more"] if len(lines) > 10 else []
+        message = "\n".join([f"{path} cannot be used:", *lines[:10], *more])
+        raise ConfigError(cut(message, _MOST)) from None
 
 
 def _read_yaml(path: Path) -> dict[str, Any]:
@@ -236,11 +245,11 @@ def _read_yaml(path: Path) -> dict[str, Any]:
             message += " Write one: the line 'game: othello' and the line 'steps: 1000000' will do."
         raise ConfigError(message) from None
     except (OSError, ValueError) as error:  # a UnicodeDecodeError, or a number that is too long
-        raise ConfigError(f"{path} cannot be read: {error}") from None
+        raise ConfigError(f"{path} cannot be read: {cut(str(error), 300)}") from None
     except RecursionError:
         raise ConfigError(f"{path} cannot be read: too many lists are in one another") from None
     except yaml.YAMLError as error:
-        raise ConfigError(f"{path} is not YAML: {error}") from None
+        raise ConfigError(f"{path} is not YAML: {cut(str(error), 300)}") from None
     if not isinstance(values, dict):
         raise ConfigError(f"{path} holds no settings: it must have lines such as 'game: othello'")
     return values
@@ -249,27 +258,27 @@ def _read_yaml(path: Path) -> dict[str, Any]:
 def _override(values: dict[str, Any], override: str) -> None:
     key, separator, text = override.partition("=")
     if not separator:
-        raise ConfigError(f"--set {override}: write it as key=value, for example ppo.epochs=3")
+        raise ConfigError(f"--set {cut(override)}: write it as key=value, for example ppo.epochs=3")
     *groups, last = key.split(".")
     for group in groups:
         values = values.setdefault(group, {})
         if not isinstance(values, dict):
-            raise ConfigError(f"--set {override}: {group} is no group of settings")
+            raise ConfigError(f"--set {cut(override)}: {cut(group)} is not a group of settings")
     try:
         values[last] = yaml.safe_load(text)
-    except yaml.YAMLError:
-        raise ConfigError(f"--set {override}: {text!r} is not a YAML value") from None
+    except (ValueError, RecursionError, yaml.YAMLError):
+        raise ConfigError(f"--set {cut(override)}: {quote(text)} is not a YAML value") from None
 
 
 def _explain(error: ErrorDetails) -> str:
     *groups, last = error["loc"] or ("",)
-    where = ".".join(map(str, error["loc"]))
+    where = cut(".".join(map(str, error["loc"])))
     if error["type"] == "extra_forbidden":
         return f"{where}: {unknown('setting', last, _fields_of(groups))}"
     if error["type"] == "missing":
         return f"{where} is missing: it must be set"
-    message = error["msg"].removeprefix("Value error, ")
-    return f"{where} is {reprlib.repr(error['input'])}: {message}" if where else message
+    message = cut(error["msg"].removeprefix("Value error, "), 600)
+    return f"{where} is {_QUOTING.repr(error['input'])}: {message}" if where else message
 
 
 def _fields_of(groups: Sequence[int | str]) -> list[str]:

@@ -21,7 +21,7 @@ from boardenvs.tablebase.numbering import COUNT, numbers
 # 38,297.
 _POSITIONS = 40_000
 
-# The figure that is no share.
+# The figure that is a count and not a share.
 LEAKS = "leaks"
 
 # Mistakes of the other role, drawn of all, after which the policy has to win against perfect play.
@@ -86,7 +86,9 @@ def _won(game: Game, role: int) -> State:
 
 @lru_cache(maxsize=4)
 def _mistakes(game: Game, role: int) -> State:
-    """The positions after each move by which the role, in such a position, gives its win away."""
+    """The positions after each mistake of the role: each move from a won position to one that is
+    not won.
+    """
     moves = Tablebase.load(game).moves(_won(game, role))
     return _new(game, take(moves.after, moves.value < 0), np.zeros(COUNT, np.bool_))
 

@@ -10,7 +10,7 @@ import yaml
 
 from boardenvs.utils.checks import unknown
 from boardenvs.utils.files import write_atomically
-from boardenvs.utils.folders import is_unused, left_over, remove_written
+from boardenvs.utils.folders import is_unused, remove_left_over, remove_written
 from training.checkpoint import load_newest
 from training.config import Config
 
@@ -21,6 +21,7 @@ WRITTEN = (
     "config.yaml",
     "result.json",
     "report.md",
+    "report.html",
     "figures.csv",
     "policy.npz",
     "best_model.zip",
@@ -61,7 +62,9 @@ def _check_run(folder: Path) -> None:
     """RunError where a folder is not that of a run."""
     path = folder / "config.yaml"
     if not path.is_file():
-        raise RunError(f"{folder} is not replaced: without config.yaml it is no folder of a run")
+        raise RunError(
+            f"{folder} is not replaced: it has no config.yaml, so it is not the folder of a run"
+        )
     try:
         settings = yaml.safe_load(path.read_bytes())
     except (OSError, ValueError, RecursionError, yaml.YAMLError):
@@ -87,8 +90,7 @@ def find_checkpoint(
     if not (folder / "config.yaml").is_file():
         known = sorted(str(p.parent) for p in RUNS.glob("*/config.yaml"))
         raise RunError(unknown("run to resume", str(folder), known))
-    for path in left_over(folder, WRITTEN):
-        path.unlink(missing_ok=True)
+    remove_left_over(folder, WRITTEN)
     checkpoints = folder / "checkpoints"
     if not any(checkpoints.glob("*.ckpt")):
         if (folder / "result.json").exists():

@@ -11,6 +11,7 @@ import numpy as np
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 
+from boardenvs.agents.export import policy_from_sb3
 from boardenvs.agents.policy import Policy, PolicyAgent
 from boardenvs.agents.policy_file import save_policy
 from boardenvs.envs.groups import EndedGames
@@ -23,7 +24,6 @@ from training.evaluation import PanelResult, evaluate
 from training.exact import examine
 from training.interrupt import InterruptRequest
 from training.model import capture, entropy_bonus, model_file, restore
-from training.policy import export_policy
 from training.pool import OpponentPool
 from training.progress import TrainingDisplay
 
@@ -194,7 +194,7 @@ class Training(BaseCallback):
     def _policy(self, model: MaskablePPO, steps: int) -> Policy:
         """The model's policy, to play with."""
         notes = {"run": self.config.name, "seed": self.config.seed, "steps": steps}
-        return export_policy(model.policy, self.env.game, notes)
+        return policy_from_sb3(model, self.env.game, notes)
 
     def _add_to_pool(self) -> None:
         if self.config.self_play.pool.share:

@@ -89,7 +89,7 @@ def make_model(config: Config, env: BoardVecEnv) -> MaskablePPO:
             },
         },
         seed=config.seed,
-        device="cpu",
+        device=config.device,
     )
     # One gamma for each board: -1 where the next state is the other side's. SB3 computes returns
     # and advantages for all boards at once, so an array does what a number does. See README.md.
@@ -114,6 +114,7 @@ def capture(model: MaskablePPO, env: BoardVecEnv) -> dict[str, Any]:
         "episode_starts": to_tensors(model._last_episode_starts),
         "env": to_tensors(env.snapshot()),
         "torch_rng": th.get_rng_state(),
+        "cuda_rng": th.cuda.get_rng_state_all() if th.cuda.is_available() else [],
         "numpy_rng": to_tensors(np.random.get_state()),  # noqa: NPY002 - SB3 shuffles with it
         "python_rng": random.getstate(),
     }
@@ -128,6 +129,8 @@ def restore(model: MaskablePPO, env: BoardVecEnv, captured: dict[str, Any]) -> N
     model._last_episode_starts = to_arrays(captured["episode_starts"])
     model._last_obs = env.restore(to_arrays(captured["env"]))
     th.set_rng_state(captured["torch_rng"])
+    if captured["cuda_rng"] and th.cuda.is_available():
+        th.cuda.set_rng_state_all(captured["cuda_rng"])
     np.random.set_state(to_arrays(captured["numpy_rng"]))  # noqa: NPY002
     random.setstate(captured["python_rng"])
 

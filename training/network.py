@@ -55,19 +55,30 @@ class Trunk(BaseFeaturesExtractor):
         inputs = observations[..., self._chosen].flatten(1)
         if self._flat:
             inputs = th.cat([inputs, observations[:, 0, 0, self._flat] * FLAT_WEIGHT], dim=1)
-        with th.autocast("cpu", th.bfloat16, enabled=self._bfloat16):
+        with th.autocast(inputs.device.type, th.bfloat16, enabled=self._bfloat16):
             features: th.Tensor = self.layers(inputs)
         return features.float()
 
-    def for_all_squares(self, weights: Array) -> Array:
-        """The first layer's weights (outputs, inputs) as those (64, C, outputs) of a layer that
-        sees every square of every plane.
+    def as_layers(self) -> list[tuple[Array, Array]]:
+        """The layers for `boardenvs.agents.policy_from_sb3`: weights (inputs, outputs), biases."""
+        linear = [module for module in self.layers if isinstance(module, th.nn.Linear)]
+        layers = [(_numbers(module.weight.T), _numbers(module.bias)) for module in linear]
+        return [(self._for_all_squares(layers[0][0]), layers[0][1]), *layers[1:]]
+
+    def _for_all_squares(self, weights: Array) -> Array:
+        """The first layer's weights (inputs, outputs) as those of one that sees every square of
+        every plane, plane by plane.
         """
-        pieces = weights[:, : 64 * len(self._full)]
-        found = np.empty((64, len(self._full) + len(self._flat), len(weights)), np.float32)
-        found[:, self._full] = pieces.T.reshape(64, len(self._full), -1)
-        found[:, self._flat] = weights[:, pieces.shape[1] :].T * (FLAT_WEIGHT / 64)
-        return found
+        pieces = weights[: 64 * len(self._full)]
+        found = np.empty((len(self._full) + len(self._flat), 64, weights.shape[1]), np.float32)
+        found[self._full] = pieces.reshape(64, len(self._full), -1).transpose(1, 0, 2)
+        found[self._flat] = weights[len(pieces) :, None] * (FLAT_WEIGHT / 64)
+        return found.reshape(-1, weights.shape[1])
+
+
+def _numbers(values: th.Tensor) -> Array:
+    found: Array = values.detach().cpu().float().numpy()
+    return found
 
 
 def flat_planes(game: Game) -> tuple[int, ...]:
@@ -96,7 +107,9 @@ class MaskedChoice(MaskableCategoricalDistribution):
         return self
 
     def apply_masking(self, masks: Any) -> None:
-        legal = th.as_tensor(masks, dtype=th.bool).reshape(self._logits.shape)
+        legal = th.as_tensor(masks, dtype=th.bool, device=self._logits.device).reshape(
+            self._logits.shape
+        )
         self._set(self._logits.masked_fill(~legal, _NEVER))
 
     def _set(self, logits: th.Tensor) -> None:
@@ -126,7 +139,8 @@ class MaskedChoice(MaskableCategoricalDistribution):
     def sample(self) -> th.Tensor:
         """The first action at which the sum of probabilities reaches a random height."""
         reached = self.probs.cumsum(dim=1)
-        height = (1 - th.rand(len(reached), 1)) * reached[:, -1:]  # above 0, and never too high
+        chance = th.rand(len(reached), 1, device=reached.device)
+        height = (1 - chance) * reached[:, -1:]  # above 0, and never too high
         return (reached < height).sum(dim=1)
 
     def mode(self) -> th.Tensor:

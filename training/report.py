@@ -9,6 +9,7 @@ number how strong each is: 0 is random play.
 from __future__ import annotations
 
 import csv
+import html
 import io
 import itertools
 import json
@@ -17,8 +18,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
@@ -29,7 +31,11 @@ from boardenvs.agents.policy import PolicyAgent
 from boardenvs.agents.policy_file import load_policy
 from boardenvs.agents.shield import Shield
 from boardenvs.arena.tournament.ratings import rate
+from boardenvs.records.page import write_page
+from boardenvs.records.recorder import record_match
+from boardenvs.render.page import to_frame
 from boardenvs.utils.files import write_atomically
+from boardenvs.utils.html import report_page
 from training.config import Config
 from training.evaluation import PanelResult, Score, match, score_of
 from training.exact import examine
@@ -55,6 +61,7 @@ class Judgement(BaseModel):
     scores: dict[str, dict[str, Score]]  # of RAW and SHIELDED, by opponent
     exact: dict[str, dict[str, float]]  # of RAW and SHIELDED, by figure
     ratings: dict[str, Rating]  # of all entrants, the strongest first
+    samples: list[Any] = Field(default_factory=list, exclude=True)  # records: two by opponent
 
 
 def judge(config: Config, file: Path, seed: int, console: Console) -> Judgement:
@@ -80,6 +87,11 @@ def judge(config: Config, file: Path, seed: int, console: Console) -> Judgement:
             name: Rating(rating=value, low=_finite(low), high=_finite(high))
             for name, value, low, high in zip(*columns, strict=True)
         },
+        samples=[
+            record
+            for spec in config.report.opponents
+            for record in record_match(game, results[RAW, spec], (RAW, spec))[:2]
+        ],
     )
 
 
@@ -117,9 +129,22 @@ def write_report(folder: Path, config: Config, history: RunHistory, judgement: J
     if figures:
         write_atomically(folder / "figures.png", figures_over_steps(title, figures))
         write_atomically(folder / "figures.csv", _csv(figures))
-    write_atomically(folder / "report.md", _page(title, config, history, judgement).encode())
+    report = _page(title, config, history, judgement)
+    write_atomically(folder / "report.md", report.encode())
+    write_atomically(folder / "report.html", _html(report, folder, config, judgement).encode())
     # The last file: where it is, all others are.
     write_atomically(folder / "result.json", json.dumps(result, indent=2).encode())
+
+
+def _html(report: str, folder: Path, config: Config, judgement: Judgement) -> str:
+    """The report with its pictures, games to step through and settings in it."""
+    extra = []
+    if judgement.samples:
+        page = write_page(judgement.samples, title="Games of the report")
+        extra += ["<h2>Two games against each opponent</h2>", to_frame(page)]
+    settings = html.escape(json.dumps(config.model_dump(mode="json"), indent=1))
+    extra += ["<h2>Settings</h2>", f"<pre>{settings}</pre>"]
+    return report_page(report, folder, extra)
 
 
 def summary(folder: Path, config: Config, best: PanelResult, judgement: Judgement) -> Table:

@@ -29,7 +29,7 @@ class AlphaBetaAgent:
     endgame: in the Othello family, positions with at most so many empty squares are solved to the
     end, for the largest margin; by default none with a depth alone, 12 with `nodes` or `time`.
 
-    Equal moves are chosen between by chance where the heuristic sees no difference either.
+    Ties are broken at random where the heuristic of the positions after the moves is equal too.
     """
 
     depth: int | None = None
@@ -38,7 +38,7 @@ class AlphaBetaAgent:
     endgame: int | None = None
 
     def __post_init__(self) -> None:
-        self._limits()  # ValueError for values that are none
+        self._limits()  # raises ValueError where a limit is wrong
 
     def _limits(self) -> Limits:
         limited = self.nodes is not None or self.time is not None
@@ -54,7 +54,8 @@ class AlphaBetaAgent:
         """ValueError for a game without a heuristic."""
         check_heuristic(self, game)
 
-    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+    def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
+        rng = np.random.default_rng(rng)
         seeds = rng.integers(1 << 64, size=len(state.ply), dtype=np.uint64)
         return engine_for(game).search(state, seeds, self._limits()).action
 

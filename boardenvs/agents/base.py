@@ -11,12 +11,26 @@ from boardenvs.game.state import IntArray, State
 
 
 class Agent(Protocol):
-    """Chooses actions for many boards at once."""
+    """Anything with `act`, which chooses actions for many boards at once. `make_agent` makes some.
+
+    ```python
+    import boardenvs
+    import numpy as np
+
+    class FirstLegal:
+        def act(self, game, state, rng):
+            return np.where(state.terminated, game.noop, game.legal(state).argmax(axis=1))
+
+    print(boardenvs.play_match(boardenvs.games.make("othello"), FirstLegal(), "random", pairs=50))
+    ```
+    """
 
     def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
         """A legal action for each row, (B,) int64; noop where the game is terminated.
 
-        All chance comes from `rng`: the same state and generator give the same actions.
+        All chance comes from `rng`: the same state and generator give the same actions. Built-in
+        agents may be asked without one, `agent.act(game, state)`, and then nobody can tell which of
+        equally good actions they take.
         """
         ...
 

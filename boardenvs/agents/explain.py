@@ -1,8 +1,5 @@
 """What an agent thinks of a position: one question to every agent, for those who look on.
 
-    found = explain(make_agent("mcts:rollouts=1000"), game, position)
-    print(found.moves[0].name, found.value, found.unit)
-
 An agent with a method `explain(game, position, rng)` answers itself, and one with a method
 `explain_steadily(game, position, stop, rng)` goes on improving its answer. Agents that judge
 positions (`boardenvs.search.Evaluator`) are asked for their probabilities and values, all others
@@ -55,6 +52,14 @@ class Explanation:
       at the end of the game where `exact`, else right after the move;
     - "heuristic": the game's own heuristic (`Game.values`), below `MAX_VALUE` = 100,000 either way;
       a move that is proven to win or lose has 100,000 or -100,000.
+
+    ```python
+    import boardenvs
+
+    game = boardenvs.games.make("wolf_and_sheep")
+    found = boardenvs.explain(boardenvs.make_agent("perfect"), game, game.start())
+    print(found.outcome, found.plies, [move.name for move in found.moves])
+    ```
     """
 
     value: float | None  # of the position; None where the agent has no values
@@ -97,6 +102,15 @@ def explain(
     probabilities have the most probable one first. All chance comes from `rng`, by default one with
     seed 0. An agent with limits (`alphabeta`) may take twice as long as for a move, since it values
     all of them. ValueError where the game is over, or the agent cannot play it.
+
+    ```python
+    import boardenvs
+
+    game = boardenvs.games.make("othello")
+    found = boardenvs.explain(boardenvs.make_agent("trained"), game, game.start())
+    for move in found.moves:
+        print(move.name, f"{move.probability:.2f} {move.value:+.2f}", move.line)
+    ```
     """
     _check(agent, game, position)
     rng = np.random.default_rng(0) if rng is None else rng

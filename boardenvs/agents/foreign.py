@@ -26,6 +26,7 @@ import numpy as np
 from boardenvs.agents.base import Agent
 from boardenvs.game.contract import Game
 from boardenvs.game.state import IntArray, State
+from boardenvs.utils.checks import quote
 from boardenvs.utils.imports import import_object
 
 
@@ -35,7 +36,7 @@ class BoardPolicy:
 
     policy: Callable[..., Any]
 
-    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+    def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
         observations = game.observe(state)
         masks = game.legal(state).view(np.int8)
         chosen = [
@@ -51,8 +52,8 @@ class BatchPolicy:
 
     function: Callable[..., Any]
 
-    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
-        actions: IntArray = self.function(game, state, rng)
+    def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
+        actions: IntArray = self.function(game, state, np.random.default_rng(rng))
         return actions
 
 
@@ -65,15 +66,17 @@ class _WithoutRole:
 
 
 def adapt(given: object) -> Agent:
-    """The agent that an object, a class or a function is, as said above; else TypeError."""
+    """Make an agent of an object, a class or a function (see the top of this file); TypeError for
+    anything else.
+    """
     if inspect.isclass(given):
         return adapt(given())
     if callable(getattr(given, "act", None)):
         return cast(Agent, given)
     if not callable(given):
         raise TypeError(
-            f"{given!r} is no agent: it must have act(game, state, rng), or be a function, "
-            "policy(observation, agent) of one board or act(game, state, rng)"
+            f"{quote(given)} is not an agent: it must have act(game, state, rng), or be a "
+            "function, policy(observation, agent) of one board or act(game, state, rng)"
         )
     match _arguments(given):
         case 0:
@@ -96,7 +99,7 @@ def load_agent(target: str) -> Agent:
     try:
         return adapt(found)
     except TypeError as error:
-        raise ValueError(f"{target!r} is no agent: {error}") from error
+        raise ValueError(f"{quote(target)} is not an agent: {error}") from error
 
 
 def _arguments(function: Callable[..., Any]) -> int:

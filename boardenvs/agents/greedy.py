@@ -21,7 +21,7 @@ class GreedyAgent:
     Equal moves are drawn from uniformly.
     """
 
-    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+    def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
         return act_by_value(game, state, rng, game.lead)
 
     def explain(self, game: Game, position: Position, rng: np.random.Generator) -> Explanation:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -15,7 +16,9 @@ from boardenvs.game.contract import Game
 from boardenvs.game.state import FloatArray, IntArray, Position, State, stack, take
 from boardenvs.search.evaluator import Evaluator
 from boardenvs.search.trees import MAX_ROLLOUTS, Trees, TreeSettings, search_trees
-from boardenvs.utils.checks import is_whole
+from boardenvs.utils.checks import is_number, is_whole, quote
+
+_MOST_ROLLOUTS = 10_000_000  # a tree of so many takes some 20 GB
 
 _CHANCE = 1e-6  # decides between actions that nothing else does
 _FIRST = 64  # rollouts of the first explanation of a search that goes on
@@ -28,7 +31,7 @@ class MCTSAgent:
     """Plays the action most often tried by a Monte Carlo tree search.
 
     rollouts: positions judged a move, by random games (UCT) or by the evaluator (PUCT).
-    c: how much exploring weighs, where values are from -1 to 1.
+    c: the weight of exploration against values from -1 to 1.
     leaves: positions judged at once in each tree. With an evaluator more are faster; the more, the
     less each of them can learn from the others.
 
@@ -42,14 +45,18 @@ class MCTSAgent:
     evaluator: Evaluator | None = None
 
     def __post_init__(self) -> None:
-        if not is_whole(self.rollouts, 1):
-            raise ValueError(f"rollouts is {self.rollouts!r}: it must be 1 or more")
+        if not is_whole(self.rollouts, 1, _MOST_ROLLOUTS):
+            raise ValueError(
+                f"rollouts is {quote(self.rollouts)}: it must be 1 or more, at most "
+                f"{_MOST_ROLLOUTS}, and whole"
+            )
         if not is_whole(self.leaves, 1):
-            raise ValueError(f"leaves is {self.leaves!r}: it must be 1 or more")
-        if not self.c >= 0:
-            raise ValueError(f"c is {self.c!r}: it must be 0 or more")
+            raise ValueError(f"leaves is {quote(self.leaves)}: it must be 1 or more")
+        if not is_number(self.c, 0, sys.float_info.max):
+            raise ValueError(f"c is {quote(self.c)}: it must be 0 or more, and finite")
 
-    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+    def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
+        rng = np.random.default_rng(rng)
         seeds = rng.integers(1 << 64, size=len(state.ply), dtype=np.uint64)
         chance = rng.random((len(state.ply), game.num_actions))
         legal = game.legal(state)
@@ -83,6 +90,8 @@ class MCTSAgent:
             if view.rollouts >= max(_FIRST, _MORE * shown):
                 shown = view.rollouts
                 yield view.explanation()
+        if view.rollouts > shown:
+            yield view.explanation()
 
     def check_game(self, game: Game) -> None:
         check_game(self.evaluator, game)

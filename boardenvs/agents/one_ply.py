@@ -15,8 +15,10 @@ from boardenvs.game.state import FloatArray, IntArray, Position, State, stack
 Value: TypeAlias = Callable[[State], IntArray]
 
 
-def act_by_value(game: Game, state: State, rng: np.random.Generator, value: Value) -> IntArray:
-    """The action after which `value`, to the side to move then, is lowest; ties by chance.
+def act_by_value(
+    game: Game, state: State, rng: np.random.Generator | None, value: Value
+) -> IntArray:
+    """The action that leaves the opponent the lowest `value`; ties are broken at random.
 
     A win at once is better than any value, a loss at once worse; the end of a game by its cap on
     plies counts as its end.
@@ -24,7 +26,7 @@ def act_by_value(game: Game, state: State, rng: np.random.Generator, value: Valu
     rows, moves, after = successors(game, state)
     worth = _worth(game, after, value)
     # Sorted by row, then value, then chance, the last move of each row is the choice.
-    order = np.lexsort((rng.random(len(rows)), worth, rows))
+    order = np.lexsort((np.random.default_rng(rng).random(len(rows)), worth, rows))
     chosen = np.full(len(state.ply), game.noop, np.int64)
     chosen[rows[order]] = moves[order]  # of equal indices the last assignment stays
     return chosen
@@ -55,7 +57,7 @@ def explain_by_value(
         for place, action in enumerate(actions.tolist())
     ]
     best_first = chosen_first((moves[place] for place in np.argsort(-worth, kind="stable")), chosen)
-    wins = best_first[0].plies == 1 and worth.max() > 0
+    wins = best_first[0].plies == 1 and bool(worth.max() > 0)
     return Explanation(
         value=best_first[0].value,
         unit=unit,

@@ -1,8 +1,8 @@
 """Trained policies: networks that run without a deep learning library, as players and judges.
 
-A policy is a small network: fully connected layers (ReLU) over the planes of an observation, and
-over these one output an action and one for the value. The inputs are the observation's planes, one
-after the other, each square by square. `boardenvs.agents.policy_file` keeps policies in files.
+A policy is a small network: fully connected layers (ReLU or Tanh) over an observation's planes, and
+over these one output an action and one for the value. The inputs are the observation's planes,
+one after the other, each square by square. `boardenvs.agents.policy_file` keeps policies in files.
 """
 
 from __future__ import annotations
@@ -17,9 +17,13 @@ import numpy as np
 from boardenvs import games
 from boardenvs.game.contract import Game
 from boardenvs.game.state import Array, BoolArray, Int8Array, IntArray, State
+from boardenvs.utils.checks import check_name
 
 Float32Array: TypeAlias = np.ndarray[Any, np.dtype[np.float32]]
 Layer: TypeAlias = tuple[Float32Array, Float32Array]  # weights (inputs, outputs), biases (outputs,)
+
+# What stands after each hidden layer, in place.
+ACTIVATIONS = {"relu": lambda x: np.maximum(x, 0, out=x), "tanh": lambda x: np.tanh(x, out=x)}
 
 # Beyond it sums of float32 may overflow.
 _LARGEST = 1e30
@@ -39,8 +43,10 @@ class Policy:
     value_head: Layer
     notes: Mapping[str, Any] = field(default_factory=dict)  # on how it was made, as JSON values
     name: str = "the policy"  # what messages call it
+    activation: str = "relu"  # after each hidden layer: "relu" or "tanh"
 
     def __post_init__(self) -> None:
+        check_name("activation", self.activation, ACTIVATIONS)
         width = int(np.prod(self.game.observation_shape))
         heads = ((self.policy_head, self.game.num_actions), (self.value_head, 1))
         for weights, biases in self.hidden:
@@ -85,7 +91,7 @@ class Policy:
         for weights, biases in self.hidden:
             x = x @ weights
             x += biases
-            np.maximum(x, 0, out=x)
+            ACTIVATIONS[self.activation](x)
         (policy, policy_bias), (value, value_bias) = self.policy_head, self.value_head
         logits: Float32Array = x @ policy + policy_bias
         values: Float32Array = (x @ value + value_bias)[:, 0]
@@ -107,12 +113,12 @@ class PolicyAgent:
     policy: Policy
     sample: bool = False
 
-    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+    def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
         liking: Array = self.policy.evaluate(game, state)[0]
         if self.sample:
             # The Gumbel-max trick: the largest of log p + noise is distributed as p.
             with np.errstate(divide="ignore"):
-                liking = np.log(liking) + rng.gumbel(size=liking.shape)
+                liking = np.log(liking) + np.random.default_rng(rng).gumbel(size=liking.shape)
         actions: IntArray = liking.argmax(axis=1)
         return actions
 

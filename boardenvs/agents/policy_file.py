@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import io
 import json
+import tokenize
 import zipfile
 import zlib
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -29,7 +30,10 @@ from boardenvs.utils.checks import check_name, cut, is_whole
 from boardenvs.utils.files import write_atomically
 from boardenvs.utils.version import __version__
 
-FORMAT = 1
+Order: TypeAlias = Literal["C", "F"]
+
+FORMAT = 2
+_READ = (1, 2)  # the first had no activation: all were ReLU
 
 _HEADS = ("policy", "value")
 _STORED = ("float16", "float32")
@@ -37,10 +41,12 @@ _MOST_METADATA = 1 << 20  # characters
 _MOST_NUMBERS = 1 << 24  # weights and biases: a hundred times those of the policies we train
 _MOST_LAYERS = 64
 
+_EXPORT = "load it and write save_policy(boardenvs.agents.policy_from_sb3(model, game), PATH)"
+
 # What NumPy, zipfile and json raise where a file is cut, changed or of another kind.
 _DAMAGE = (ValueError, KeyError, TypeError, AttributeError, EOFError, NotImplementedError,
            RecursionError, MemoryError, RuntimeError, OverflowError, SyntaxError,
-           zipfile.BadZipFile, zlib.error)  # fmt: skip
+           tokenize.TokenError, zipfile.BadZipFile, zlib.error)  # fmt: skip
 
 
 class PolicyFileError(ValueError):
@@ -50,7 +56,7 @@ class PolicyFileError(ValueError):
 def save_policy(policy: Policy, path: Path | str, *, stored: str = "float16") -> None:
     """Write the policy to a file; its weights as `stored`, "float16" or "float32".
 
-    ValueError where a weight is no finite number, or too large for float16.
+    ValueError where a weight is not a finite number, or too large for float16.
     """
     check_name("type of stored weights", stored, _STORED)
     arrays: dict[str, Any] = {"metadata": json.dumps(_describe(policy))}
@@ -69,27 +75,30 @@ def save_policy(policy: Policy, path: Path | str, *, stored: str = "float16") ->
 def load_policy(path: Path | str) -> Policy:
     """The policy in a file of `save_policy`; PolicyFileError, which says why, if there is none."""
     path = Path(path)
+    name = cut(str(path), 300)
     try:
         with zipfile.ZipFile(path) as archive:
+            if "policy.pth" in archive.namelist():
+                raise PolicyFileError(f"{name} is a model of Stable-Baselines3: {_EXPORT}")
             about = _read_metadata(archive)
             if not isinstance(about, dict) or "format" not in about:
                 raise ValueError("its metadata name no format")
-            if about["format"] == FORMAT:
-                return _assemble(about, archive, str(path))
+            if about["format"] in _READ:
+                return _assemble(about, archive, name)
     except PolicyFileError:
         raise
     except FileNotFoundError:
-        raise PolicyFileError(f"there is no policy file {path}") from None
+        raise PolicyFileError(f"there is no policy file {name}") from None
     except OSError as error:
-        raise PolicyFileError(f"policy file {path} cannot be read: {error}") from None
+        raise PolicyFileError(f"policy file {name} cannot be read: {error.strerror}") from None
     except _DAMAGE as error:
         raise PolicyFileError(
-            f"{path} is no policy file, or is damaged ({cut(str(error), 200)}): it must be an .npz "
-            "file as boardenvs writes it"
+            f"{name} is not a policy file, or is damaged ({cut(str(error), 200)}): it must be an "
+            ".npz file as boardenvs writes it"
         ) from None
     raise PolicyFileError(
-        f"{path} has format {cut(repr(about['format']))}, written by boardenvs "
-        f"{cut(str(about.get('boardenvs')))}: this version reads format {FORMAT}"
+        f"{name} has format {cut(repr(about['format']))}, written by boardenvs "
+        f"{cut(str(about.get('boardenvs')))}: this version reads formats 1 and {FORMAT}"
     )
 
 
@@ -99,6 +108,7 @@ def _describe(policy: Policy) -> dict[str, Any]:
         "format": FORMAT,
         "game": name,
         "rules": {key: getattr(game, key) for key in games.parameters(name)},
+        "activation": policy.activation,
         "hidden": [len(biases) for _, biases in policy.hidden],
         "observation_shape": game.observation_shape,
         "num_actions": game.num_actions,
@@ -120,8 +130,8 @@ def _assemble(about: dict[str, Any], archive: zipfile.ZipFile, name: str) -> Pol
     layers = {key: _read_layer(archive, key, shape) for key, shape in shapes.items()}
     try:
         hidden = tuple(layers[str(i)] for i in range(len(shapes) - len(_HEADS)))
-        notes = about["notes"]
-        return Policy(game, hidden, layers["policy"], layers["value"], notes, name)
+        notes, activation = about["notes"], about.get("activation", "relu")
+        return Policy(game, hidden, layers["policy"], layers["value"], notes, name, activation)
     except (KeyError, TypeError, ValueError) as error:
         raise PolicyFileError(f"{name} does not fit this version of boardenvs: {error}") from None
 
@@ -145,10 +155,10 @@ def _shapes(game: Game, hidden: Any) -> dict[str, tuple[int, int]]:
 
 def _read_metadata(archive: zipfile.ZipFile) -> Any:
     with archive.open("metadata.npy") as file:
-        shape, dtype = _read_header(file)
+        shape, dtype, order = _read_header(file)
         if shape != () or dtype.kind != "U" or dtype.itemsize > 4 * _MOST_METADATA:
             raise ValueError(f"its metadata are {dtype} of shape {shape}: they must be one text")
-        return json.loads(str(_read_numbers(file, shape, dtype)))
+        return json.loads(str(_read_numbers(file, shape, dtype, order)))
 
 
 def _read_layer(archive: zipfile.ZipFile, key: str, shape: tuple[int, int]) -> Layer:
@@ -157,13 +167,13 @@ def _read_layer(archive: zipfile.ZipFile, key: str, shape: tuple[int, int]) -> L
     for kind, wanted in (("weight", shape), ("bias", shape[1:])):
         name = f"{kind}_{key}"
         with archive.open(f"{name}.npy") as file:
-            there, dtype = _read_header(file)
+            there, dtype, order = _read_header(file)
             if there != wanted or dtype.name not in _STORED:
                 raise ValueError(
                     f"{name} is {dtype} of shape {cut(str(there))}: it must be float16 or float32 "
                     f"of shape {wanted}"
                 )
-            numbers = _read_numbers(file, there, dtype)
+            numbers = _read_numbers(file, there, dtype, order)
         if not np.isfinite(numbers).all():
             raise ValueError(f"{name} holds other things than finite numbers")
         found.append(numbers.astype(np.float32))
@@ -171,23 +181,23 @@ def _read_layer(archive: zipfile.ZipFile, key: str, shape: tuple[int, int]) -> L
     return weights, biases
 
 
-def _read_header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    """Shape and type of an array in NumPy's format, of which nothing else is read."""
+def _read_header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any], Order]:
+    """Shape, type and order of an array in NumPy's format, of which nothing else is read."""
     version = np.lib.format.read_magic(file)
     if version != (1, 0):
         raise ValueError(f"an array has version {version} of NumPy's format: it must be (1, 0)")
-    shape, in_columns, dtype = np.lib.format.read_array_header_1_0(file)
-    if in_columns and len(shape) > 1:
-        raise ValueError("an array is stored column by column: it must be row by row")
-    return shape, dtype
+    shape, by_columns, dtype = np.lib.format.read_array_header_1_0(file)
+    return shape, dtype, "F" if by_columns else "C"
 
 
-def _read_numbers(file: IO[bytes], shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+def _read_numbers(
+    file: IO[bytes], shape: tuple[int, ...], dtype: np.dtype[Any], order: Order
+) -> Array:
     size = int(np.prod(shape)) * dtype.itemsize
     content = file.read(size)
     if len(content) != size or file.read(1):
         raise ValueError("an array is longer or shorter than it says")
-    return np.frombuffer(content, dtype).reshape(shape)
+    return np.frombuffer(content, dtype).reshape(shape, order=order)
 
 
 def _named_layers(policy: Policy) -> dict[str, Layer]:

@@ -26,7 +26,7 @@ class PositionalAgent:
         """ValueError for a game without a heuristic."""
         check_heuristic(self, game)
 
-    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+    def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
         return act_by_value(game, state, rng, game.values)
 
     def explain(self, game: Game, position: Position, rng: np.random.Generator) -> Explanation:

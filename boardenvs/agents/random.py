@@ -15,8 +15,8 @@ from boardenvs.game.state import IntArray, Position, State
 class RandomAgent:
     """Plays any legal action with the same probability."""
 
-    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
-        return game.sample(state, rng)
+    def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
+        return game.sample(state, np.random.default_rng(rng))
 
     def explain(self, game: Game, position: Position, rng: np.random.Generator) -> Explanation:
         """The same probability for each action, and no values."""

@@ -41,7 +41,8 @@ class Shield:
 
     agent: Agent
 
-    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+    def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
+        rng = np.random.default_rng(rng)
         chosen = np.array(self.agent.act(game, state, rng))
         allowed = _allowed(game, state, chosen)
         row = np.arange(len(chosen))
@@ -72,8 +73,9 @@ class Shield:
 
 
 def _allowed(game: Game, state: State, chosen: IntArray) -> BoolArray:
-    """What to choose from, (B, A) bool: the wins in one where there are any; else, where the chosen
-    move loses in one, the moves that do not; else, and where all moves lose, nothing.
+    """The moves to choose from, (B, A) bool: those that win at once; if there are none and the
+    chosen move loses at once, those that do not lose at once. Nothing is marked where the chosen
+    move can stay, or where all moves lose.
     """
     allowed: BoolArray = np.zeros((len(chosen), game.num_actions), np.bool_)
     rows, actions, after = successors(game, state)

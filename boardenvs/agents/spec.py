@@ -34,6 +34,15 @@ def make_agent(spec: str) -> Agent:
     """The agent that a text such as "greedy" or "alphabeta:depth=4,endgame=10" describes.
 
     ValueError for unknown names, with the nearest one that exists, and for wrong values.
+
+    ```python
+    import boardenvs
+    import numpy as np
+
+    game = boardenvs.games.make("othello")
+    agent = boardenvs.make_agent("alphabeta:depth=2")
+    actions = agent.act(game, game.init(8), np.random.default_rng(0))  # eight boards at once
+    ```
     """
     return make_from_spec("agent", spec, AGENTS)
 
@@ -46,7 +55,8 @@ def as_agent(given: object) -> Agent:
 def agent_for(game: Game, given: object) -> Agent:
     """The agent that is given as a text or as an object of Python, to play this game.
 
-    ValueError or TypeError, with what would be right, where it is no agent or cannot play the game.
+    ValueError or TypeError, with what would be right, where it is not an agent or cannot play the
+    game.
     """
     agent = as_agent(given)
     check_game(agent, game)

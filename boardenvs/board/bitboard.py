@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from boardenvs.kernel import ALL, Bits, Word, less, popcount, spread
+from boardenvs.utils.checks import quote
 
 SIZE = 8
 FILE_A = 0x0101010101010101
@@ -211,7 +212,7 @@ def parse_square(text: str) -> int:
     """The square with this name, "a1" -> 0, "h8" -> 63; ValueError for anything else."""
     if len(text) == 2 and text[0] in "abcdefgh" and text[1] in "12345678":
         return SIZE * (int(text[1]) - 1) + "abcdefgh".index(text[0])
-    raise ValueError(f"{text!r} is no square: squares are a1 to h8, file then rank")
+    raise ValueError(f"{quote(text)} is not a square: squares are a1 to h8, file then rank")
 
 
 def from_squares(squares: Iterable[int | str]) -> int:

@@ -10,7 +10,19 @@ from typing import Annotated
 
 import typer
 
-from boardenvs.cli import arena, bench, games, kernel, match, perft, replay, solve, web
+from boardenvs.cli import (
+    analyse,
+    arena,
+    bench,
+    games,
+    kernel,
+    match,
+    perft,
+    play,
+    replay,
+    solve,
+    web,
+)
 from boardenvs.cli.command import function_of
 from boardenvs.cli.group import ErrorsGroup
 from boardenvs.utils.version import __version__
@@ -27,7 +39,10 @@ app = typer.Typer(
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"boardenvs {__version__}")
+        from boardenvs.kernel import get_backend
+        from boardenvs.utils.cache import cache_folder
+
+        typer.echo(f"boardenvs {__version__}\nbackend {get_backend()}\ncache {cache_folder()}")
         raise typer.Exit
 
 
@@ -36,7 +51,10 @@ def _options(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", help="Print the version and end.", is_eager=True, callback=_show_version
+            "--version",
+            help="Print the version, the backend of the rules and the cache folder, and end.",
+            is_eager=True,
+            callback=_show_version,
         ),
     ] = False,
 ) -> None:
@@ -48,9 +66,11 @@ def _options(
 
 
 app.command()(games.games)
+app.command()(function_of(play.Play))
 app.command()(function_of(match.Match))
 app.command()(function_of(arena.Arena))
 app.command()(function_of(solve.Solve))
+app.command()(function_of(analyse.Analyse))
 app.command()(function_of(replay.Replay))
 app.command()(function_of(web.Web))
 app.command()(perft.perft)
@@ -63,4 +83,4 @@ app.command(
 
 def main() -> None:
     """Run the command that the process was called with."""
-    app()
+    app(prog_name="boardenvs")

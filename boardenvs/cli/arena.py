@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from boardenvs.cli.names import game_names, player_names
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
@@ -43,6 +45,7 @@ class Arena:
             help="Players such as `greedy`, `alphabeta:depth=4`, `policy:FILE` or "
             "`python:MODULE:NAME`. Default: the built-in ones at several strengths.",
             show_default=False,
+            autocompletion=player_names,
         ),
     ] = None
     game: Annotated[
@@ -51,6 +54,7 @@ class Arena:
             help="A game such as `othello` or `wolf_and_sheep:rules=described`; may be repeated. "
             "Default: all of `boardenvs games`.",
             show_default=False,
+            autocompletion=game_names,
         ),
     ] = None
     pairs: Annotated[
@@ -71,7 +75,8 @@ class Arena:
         ),
     ] = None
     seed: Annotated[
-        int | None, typer.Option(help="What all chance hangs on. Default: 0.", show_default=False)
+        int | None,
+        typer.Option(help="Seed of all random choices. Default: 0.", min=0, show_default=False),
     ] = None
     anchor: Annotated[
         str | None,
@@ -109,7 +114,9 @@ class Arena:
         from boardenvs.arena import run_tournament, write_results
         from boardenvs.arena.report.display import Display
         from boardenvs.arena.tournament.pool import WorkerError
+        from boardenvs.arena.tournament.run import JOURNAL
         from boardenvs.cli.console import make_console
+        from boardenvs.cli.group import message_of
         from boardenvs.utils.files import check_folder
 
         settings, console = self._settings(), make_console()
@@ -130,9 +137,11 @@ class Arena:
             console.print(f"interrupted; go on with: {go_on}", markup=False, soft_wrap=True)
             raise typer.Exit(130) from None
         except (OSError, WorkerError) as error:
+            if not (self.out / JOURNAL).exists():
+                raise
             go_on = self._how_to_go_on(settings)
             raise RuntimeError(
-                f"{error}\nWhat was played is kept. When it is put right: {go_on}"
+                f"{message_of(error)}\nWhat was played is kept. When it is put right: {go_on}"
             ) from error
         _print_results(console, results, self.out)
         for line in lacking:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
-import inspect
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from boardenvs.cli.names import game_names
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 def games(
     game: Annotated[
         str | None,
-        typer.Argument(help="A game to show in full, such as `wolf_and_sheep:rules=described`."),
+        typer.Argument(
+            help="A game to show in full, such as `wolf_and_sheep:rules=described`.",
+            autocompletion=game_names,
+        ),
     ] = None,
 ) -> None:
     """List the games and their parameters; with a GAME, show its page and its first position.
@@ -81,24 +84,14 @@ def _parameters(game_id: str) -> str:
     return "\n".join(f"{key}={write_value(value)}" for key, value in defaults(game_id).items())
 
 
-def _page_of(game: Game) -> str:
-    """What is written about a game: in its public module, or else by its class."""
-    from boardenvs.envs.factory import env_name
-    from boardenvs.games import BUILT_IN, name_of
-
-    name = name_of(game)
-    if name in BUILT_IN:
-        return importlib.import_module(f"boardenvs.{env_name(game)}").__doc__ or ""
-    return f"# {name}\n\n{inspect.getdoc(game) or ''}"
-
-
 def _print_page(console: Console, game: Game) -> None:
     from rich.markdown import Markdown
     from rich.text import Text
 
+    from boardenvs.envs.page import page_of
     from boardenvs.games import spec_of
     from boardenvs.render import to_ansi
 
-    console.print(Markdown(_page_of(game), code_theme="ansi_dark"))
+    console.print(Markdown(page_of(game), code_theme="ansi_dark"))
     console.print(f"\n{spec_of(game)} at the start:\n", style="bold")
     console.print(Text.from_ansi(to_ansi(game, game.start(), legal=True)))

@@ -32,16 +32,17 @@ class ErrorsGroup(TyperGroup):
         ):  # the reader has seen enough: typer ends quietly
             raise
         except _EXPECTED as error:
-            typer.secho(f"error: {cut(_message(error), _MOST)}", err=True, fg="red")
+            typer.secho(f"error: {cut(message_of(error), _MOST)}", err=True, fg="red")
             raise typer.Exit(2) from error
         except KeyboardInterrupt as error:
             typer.secho("interrupted", err=True)
             raise typer.Exit(130) from error
 
 
-def _message(error: BaseException) -> str:
+def message_of(error: BaseException) -> str:
+    """What an expected error tells its user."""
     if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.filename}: {error.strerror}"
+        return f"{cut(str(error.filename), 200)}: {error.strerror}"
     if isinstance(error, MemoryError):
         return f"there is too little memory for this. {error}".strip()
     return str(error) or type(error).__name__

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from boardenvs.cli.names import GameName
+
 if TYPE_CHECKING:
     from boardenvs.game.contract import Game
     from boardenvs.kernel import Kernel
 
 
 def kernel(
-    game: Annotated[str, typer.Argument(help="The game, such as `lines_of_action`.")],
+    game: GameName,
     rule: Annotated[
         str,
         typer.Argument(

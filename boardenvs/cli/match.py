@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from boardenvs.cli.names import FirstPlayer, GameName, SecondPlayer
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
@@ -30,9 +32,9 @@ class Match:
     ```
     """
 
-    game: Annotated[str, typer.Argument(help="The game, such as `othello`.")]
-    first: Annotated[str, typer.Argument(help="A player, such as `alphabeta:depth=4`.")]
-    second: Annotated[str, typer.Argument(help="Another, or the same.")]
+    game: GameName
+    first: FirstPlayer
+    second: SecondPlayer
     pairs: Annotated[
         int,
         typer.Option(
@@ -47,7 +49,7 @@ class Match:
             show_default=False,
         ),
     ] = None
-    seed: Annotated[int, typer.Option(help="What all chance hangs on.")] = 0
+    seed: Annotated[int, typer.Option(help="Seed of all random choices.", min=0)] = 0
     record: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Save the games, in the format of the file's ending."),

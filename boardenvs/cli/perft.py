@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from boardenvs.cli.names import GameName
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def perft(
-    game: Annotated[str, typer.Argument(help="The game, such as `othello`.")],
+    game: GameName,
     depth: Annotated[int, typer.Argument(help="The plies to look ahead.", min=1)],
     position: Annotated[
         str | None,

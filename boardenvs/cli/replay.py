@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from boardenvs.cli.names import game_names
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.console import Console
     from rich.table import Table
 
+    from boardenvs.game.contract import Game
     from boardenvs.game.errors import IllegalActionError
     from boardenvs.game.state import Position
     from boardenvs.records import Record, Verdict
@@ -35,6 +38,7 @@ class Replay:
     boardenvs replay games.txt --game lines_of_action --check
     boardenvs replay WTH_2013.wtb --save games.jsonl.gz
     boardenvs replay games.jsonl --number 1 --svg game.svg --sheet boards.svg
+    boardenvs replay WTH_2013.wtb --html games.html
     ```
     """
 
@@ -68,6 +72,22 @@ class Replay:
     sheet: Annotated[
         Path | None, typer.Option(metavar="OUT", help="Write all its boards on one sheet, SVG.")
     ] = None
+    gif: Annotated[
+        Path | None, typer.Option(metavar="OUT", help="Write the game as a moving picture, GIF.")
+    ] = None
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="OUT",
+            help="Write a page with a board to step through every game, or through game N.",
+        ),
+    ] = None
+    legal: Annotated[
+        bool, typer.Option("--legal", help="Mark in the pictures where can be played to.")
+    ] = False
+    counts: Annotated[
+        bool, typer.Option("--counts", help="Count the pieces in moving pictures.")
+    ] = False
     format_name: Annotated[
         str | None,
         typer.Option(
@@ -82,6 +102,7 @@ class Replay:
             metavar="GAME",
             help="The game of plain moves; other formats say it. One in a module, "
             "`my_games:Breakthrough`, has to be named here, since files import nothing.",
+            autocompletion=game_names,
         ),
     ] = "othello"
 
@@ -96,7 +117,7 @@ class Replay:
         console, rules = make_console(), parse(self.game)
         if self.save is not None:
             records.format_of(self.save)
-        for path in (self.save, self.svg, self.sheet):
+        for path in (self.save, self.svg, self.sheet, self.gif, self.html):
             if path is not None:
                 check_writable(path)
         with no_compiling():
@@ -104,11 +125,23 @@ class Replay:
                 found = records.load(self.file, format_name=self.format_name, game=rules)
             if self.save is not None:
                 _save(console, self.save, found)
-            shown = (self.number, self.ply, self.svg, self.sheet)
+            if self.html is not None:
+                self._write_page(console, self.html, found)
+            shown = (self.number, self.ply, self.svg, self.sheet, self.gif)
             if self.board or any(option is not None for option in shown):
                 self._show(console, _choose(self.file, found, self.number))
             else:
                 self._check(console, found)
+
+    def _write_page(self, console: Console, path: Path, found: Sequence[Record]) -> None:
+        from boardenvs.records.page import write_page
+        from boardenvs.utils.files import write_atomically
+
+        shown = found if self.number is None else [_choose(self.file, found, self.number)]
+        with console.status("writing the page"):
+            page = write_page(shown, title=self.file.name, legal=self.legal)
+            write_atomically(path, page.encode())
+        console.print(f"the page is in {path}", markup=False)
 
     def _check(self, console: Console, found: Sequence[Record]) -> None:
         """What there is in the file and what is wrong with it; exit code 1 where that was asked."""
@@ -126,9 +159,6 @@ class Replay:
 
     def _show(self, console: Console, record: Record) -> None:
         """The game's moves, the boards asked for, and its pictures as files."""
-        from boardenvs import render
-        from boardenvs.utils.files import write_atomically
-
         boards, error = _boards(record)
         game, actions = record.game, record.actions[: len(boards) - 1]
         last = len(actions) if self.ply is None else self.ply
@@ -141,13 +171,35 @@ class Replay:
             _print_board(console, record, boards, n)
         if error is not None:
             console.print(f"\nhere the record breaks the rules: {error}", style="red", markup=False)
-        for path, draw in (
-            (self.svg, render.to_svg_animation),
-            (self.sheet, render.to_svg_sheet),
-        ):
-            if path is not None:
-                write_atomically(path, draw(game, boards, actions).encode())
-                console.print(f"the picture is in {path}", markup=False)
+        self._write_pictures(console, game, boards, actions)
+
+    def _write_pictures(
+        self, console: Console, game: Game, boards: Sequence[Position], actions: Sequence[int]
+    ) -> None:
+        """The pictures asked for; ValueError where what draws them is not installed."""
+        from boardenvs import render
+        from boardenvs.utils.files import write_atomically
+
+        def svg() -> bytes:
+            return render.to_svg_animation(
+                game, boards, actions, legal=self.legal, counts=self.counts
+            ).encode()
+
+        def sheet() -> bytes:
+            return render.to_svg_sheet(game, boards, actions, legal=self.legal).encode()
+
+        def gif() -> bytes:
+            return render.to_gif(game, boards, actions, legal=self.legal, counts=self.counts)
+
+        for path, draw in ((self.svg, svg), (self.sheet, sheet), (self.gif, gif)):
+            if path is None:
+                continue
+            try:
+                picture = draw()
+            except ImportError as error:
+                raise ValueError(str(error)) from error
+            write_atomically(path, picture)
+            console.print(f"the picture is in {path}", markup=False)
 
 
 def _save(console: Console, path: Path, found: Sequence[Record]) -> None:

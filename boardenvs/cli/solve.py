@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
 
+from boardenvs.cli.names import GameName
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
@@ -53,7 +55,7 @@ class Solve:
     ```
     """
 
-    game: Annotated[str, typer.Argument(help="The game, such as `othello`.")]
+    game: GameName
     position: Annotated[
         str | None,
         typer.Option(
@@ -75,7 +77,7 @@ class Solve:
         bool, typer.Option("--moves", help="Also search every move, together for as long again.")
     ] = False
     seed: Annotated[
-        int, typer.Option(help="Chooses between equal moves of a table's line.", min=0)
+        int, typer.Option(help="Seed of the choice between equal moves of the line.", min=0)
     ] = 0
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
 
@@ -126,7 +128,11 @@ def _read(game: Game, file: Path) -> list[Position]:
     from boardenvs.game.fen import parse_position
 
     roots = []
-    for number, line in enumerate(file.read_text().splitlines(), start=1):
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{file} is not a text: {error}") from None
+    for number, line in enumerate(lines, start=1):
         words = line.split()
         if not words or words[0].startswith("#"):
             continue

@@ -63,7 +63,7 @@ class SearchSolver:
     def __init__(self, game: Game, time: float, depth: int, moves: bool) -> None:
         if not game.has_heuristic:
             raise ValueError(game.no_heuristic)
-        Limits(depth, time=time)  # ValueError for values that are none
+        Limits(depth, time=time)  # raises ValueError where a limit is wrong
         self._game, self._time, self._depth, self._moves = game, time, depth, moves
 
     def solve(self, root: Position, progress: Progress) -> SearchedPosition:
@@ -100,7 +100,7 @@ class SearchSolver:
         return f"{solution.winner} wins"
 
     def show(self, console: Console, root: Position, solution: SearchedPosition) -> None:
-        """The board, the outcome, the moves, the line and what it took."""
+        """Print the board, the outcome, the moves, the line, and nodes and time."""
         console.print(Text.from_ansi(to_ansi(self._game, root, legal=True)))
         console.print(f"\n{self._verdict(root, solution)}\n", style="bold")
         if solution.moves:

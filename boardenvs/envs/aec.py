@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pettingzoo import AECEnv
 
@@ -16,7 +16,7 @@ OnIllegal: TypeAlias = Literal["raise", "forfeit"]
 
 
 class BoardAECEnv(BoardEnv, AECEnv):
-    """The agent in control acts; the other one's action mask is all zeros.
+    """The agent to move acts; the other one's action mask is all zeros. Rewards: see `BoardEnv`.
 
     With `on_illegal="raise"` (`raw_env`) an illegal action raises IllegalActionError and changes
     nothing; with "forfeit" (`env`) it ends the game: the offender gets -1, the other agent the
@@ -40,7 +40,7 @@ class BoardAECEnv(BoardEnv, AECEnv):
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
         """Start a game, at `options["position"]` where given (see `boardenvs.game.fen`).
 
-        The games have no chance in them: the seed changes nothing.
+        Nothing in the games is random: the seed changes nothing.
         """
         self._start(options)
         self.agents = list(self.possible_agents)
@@ -59,7 +59,7 @@ class BoardAECEnv(BoardEnv, AECEnv):
     def step(self, action: Any) -> None:
         """Play `action` for `agent_selection`; None once that agent is out.
 
-        Raises TypeError for what is no integer, IllegalActionError for one that is out of range
+        Raises TypeError for what is not an integer, IllegalActionError for one that is out of range
         or, under `on_illegal="raise"`, not legal, and ResetNeededError when nobody is left.
         """
         agent = self.agent_selection
@@ -101,6 +101,11 @@ class BoardAECEnv(BoardEnv, AECEnv):
         if self.is_over or role != position.to_move:
             return self._view(role, (0,) * len(position.legal_bits))
         return self._view(role, position.legal_bits)
+
+    if TYPE_CHECKING:
+        # PettingZoo's own says that the observation may be None, which it is for observe=False.
+        def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+            """Observation, reward, termination, truncation and info of `agent_selection`."""
 
     def agent_iter(self, max_iter: int = 2**63) -> Iterator[str]:
         """The agent to act, again and again until the game is over.

@@ -19,7 +19,7 @@ from boardenvs.envs.seats import check_seat, draw_seats
 from boardenvs.envs.starts import Starts
 from boardenvs.game.contract import ILLEGAL_ACTION_REWARD, Game, goal_to_reward
 from boardenvs.game.state import BoolArray, FloatArray, Int8Array, IntArray, State, put, take
-from boardenvs.utils.checks import is_whole
+from boardenvs.utils.checks import is_whole, quote
 from boardenvs.utils.splitmix import mix
 
 # How often a game is set up anew because the opponent's first ply ended it.
@@ -27,7 +27,7 @@ _TRIES = 20
 
 
 class StepResult(NamedTuple):
-    """What one step did, row by row, and how the games ended that it ended."""
+    """The result of a step by row, and the final positions of the games that ended in it."""
 
     rewards: FloatArray  # (B,) float64: +1, 0, -1 for the mover, or the learner with an opponent
     terminated: BoolArray  # (B,) bool: the game is over, or was lost by an illegal action
@@ -65,7 +65,7 @@ class Batch:
         autoreset: AutoresetMode = AutoresetMode.SAME_STEP,
     ) -> None:
         if not is_whole(size, 1):
-            raise ValueError(f"num_envs is {size!r}: it must be a whole number, 1 or more")
+            raise ValueError(f"num_envs is {quote(size)}: it must be a whole number, 1 or more")
         check_seat(game, seat)
         self.game = game
         self.size = size
@@ -92,14 +92,18 @@ class Batch:
     def seed(self, seeds: int | Sequence[int] | None) -> None:
         """Seed every row: row i by seeds[i], or by seeds + i. None seeds them unpredictably.
 
-        A row's seats depend on its own seed alone; openings and the opponent's choices, which are
-        drawn for all rows at once, on all of them.
+        A row's seats depend on its own seed alone; openings and the opponent's random choices are
+        drawn for all rows together, and depend on all seeds.
         """
         if seeds is None:
             seeds = int(np.random.default_rng().integers(1 << 63))
         if isinstance(seeds, (int, np.integer)):
             keys = np.arange(self.size, dtype=np.uint64) + np.uint64(int(seeds) % (1 << 64))
         else:
+            if not isinstance(seeds, Sequence | np.ndarray) or not all(
+                isinstance(seed, int | np.integer) for seed in seeds
+            ):
+                raise TypeError(f"seeds are {quote(seeds)}: they must be ints, or one int")
             if len(seeds) != self.size:
                 raise ValueError(f"there are {len(seeds)} seeds for {self.size} games")
             keys = np.array([int(s) % (1 << 64) for s in seeds], np.uint64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import struct
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -17,10 +17,11 @@ from boardenvs.game.contract import ILLEGAL_ACTION_REWARD, WIN, Game, goal_to_re
 from boardenvs.game.errors import PositionError, illegal_action
 from boardenvs.game.state import Int8Array, Position
 from boardenvs.kernel import ALL
-from boardenvs.utils.checks import check_name, unknown
+from boardenvs.utils.checks import check_name, quote, unknown
 
 Reward: TypeAlias = Literal["goal", "zero_sum"]
-RenderMode: TypeAlias = Literal["human", "ansi", "rgb_array"]
+RenderMode: TypeAlias = Literal["human", "ansi", "rgb_array", "svg"]
+VectorRenderMode: TypeAlias = Literal["rgb_array", "ansi"]
 
 FRAMES_PER_SECOND = 2  # that a window shows
 
@@ -29,11 +30,25 @@ class ResetNeededError(error.ResetNeeded, AttributeError):
     """A step before `reset`, or after the last agent has left.
 
     An AttributeError too, since the attributes of a running game do not exist before `reset`.
+
+    ```python
+    import boardenvs
+
+    env = boardenvs.othello_v0.env()
+    try:
+        env.step(19)
+    except boardenvs.ResetNeededError as error:
+        print(error)
+    ```
     """
 
 
 class BoardEnv:
     """One game in progress. `possible_agents` are the game's roles, first to move first.
+
+    `reward="goal"`, the default of PettingZoo's environments here, rewards the end of the game with
+    the goal values of the rule sheets: 100 for the winner, 0 for the loser, 50 each for a draw;
+    "zero_sum" with +1, -1 and 0. Before the end all rewards are 0.
 
     Raises ValueError for an unknown `reward` or `render_mode`.
     """
@@ -90,7 +105,9 @@ class BoardEnv:
         return _planes(_bits(struct.pack(f"<{len(words)}Q", *words)), len(words))
 
     def render(self) -> Any:
-        """A str for "ansi", a (H, W, 3) uint8 array for "rgb_array"; None for "human"."""
+        """A str for "ansi", in colours unless $NO_COLOR is set, and for "svg"; a (H, W, 3) uint8
+        array for "rgb_array"; None for "human".
+        """
         from boardenvs import render
 
         if self.render_mode is None:
@@ -98,7 +115,9 @@ class BoardEnv:
                 "no render_mode was given: make the environment with render_mode= one of "
                 f"{', '.join(map(repr, get_args(RenderMode)))}"
             )
-        draw = render.to_ansi if self.render_mode == "ansi" else render.to_rgb
+        draw: Callable[..., Any] = render.to_rgb
+        if self.render_mode in ("ansi", "svg"):
+            draw = render.to_ansi if self.render_mode == "ansi" else render.to_svg
         picture = draw(self.game, self._position, self.last_action, before=self.last_position)
         if self.render_mode != "human":
             return picture
@@ -106,6 +125,16 @@ class BoardEnv:
             self._window = render.Window(self.metadata["name"], self.metadata["render_fps"])
         self._window.show(picture)
         return None
+
+    def _repr_svg_(self) -> str | None:
+        """In a notebook: the board; None, and so its text, before the first `reset`."""
+        from boardenvs import render
+
+        if "_position" not in self.__dict__:
+            return None
+        return render.to_svg(
+            self.game, self._position, self.last_action, before=self.last_position, legal=True
+        )
 
     def close(self) -> None:
         """Close the window, if one is open."""
@@ -116,7 +145,7 @@ class BoardEnv:
     def _start(self, options: Mapping[str, Any] | None) -> None:
         """Set the board up, at `options["position"]` where that is given."""
         if options is not None and not isinstance(options, Mapping):
-            raise TypeError(f'options is {options!r}: it must be a dict, {{"position": ...}}')
+            raise TypeError(f'options is {quote(options)}: it must be a dict, {{"position": ...}}')
         for name in options or ():
             if name != "position":
                 # Not an error: PettingZoo's api_test demands that strange options do no harm.
@@ -138,16 +167,18 @@ class BoardEnv:
                 f"{fen.write_position(self.game, self.game.start())!r} or a Position"
             )
         if position.terminated or self.game.is_truncated(position):
-            raise PositionError(f"the game is over in position {given!r}: nothing is left to play")
+            raise PositionError(
+                f"the game is over in position {quote(given)}: nothing is left to play"
+            )
         return position
 
     def _checked(self, action: Any) -> int:
-        """The action as int; TypeError or IllegalActionError where it is no action at all."""
+        """The action as int; TypeError or IllegalActionError where it is not an action at all."""
         try:
             number = operator.index(action)
         except TypeError:
             raise TypeError(
-                f"action {action!r} is a {type(action).__name__}: it must be an int from 0 to "
+                f"action {quote(action)} is a {type(action).__name__}: it must be an int from 0 to "
                 f"{self.game.noop}" + (", None is for agents that are out" * (action is None))
             ) from None
         if not 0 <= number <= self.game.noop:

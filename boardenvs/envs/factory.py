@@ -1,7 +1,7 @@
 """Environments of any game: `boardenvs.env("othello")`, `boardenvs.vec_env(game, 1024)`.
 
-A game is a text (see `boardenvs.games.make`) or a Game. `make_module` makes the same functions for
-one game, as the public modules such as `boardenvs.othello_v0` have them.
+A game is a text (see `boardenvs.games.make`) or a Game. The public modules, such as
+`boardenvs.othello_v0`, have the same functions for one game, with its options by name.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from boardenvs import games
 from boardenvs.envs.aec import BoardAECEnv
@@ -17,40 +17,66 @@ from boardenvs.envs.parallel import BoardParallelEnv
 from boardenvs.envs.single import BoardSingleEnv
 from boardenvs.envs.vector import BoardVectorEnv
 from boardenvs.game.contract import Game
-from boardenvs.utils.checks import unknown
+from boardenvs.utils.checks import cut, unknown
 
 VERSION = "v0"
 
 Env = TypeVar("Env")
-
-
-class Module(NamedTuple):
-    """What a public module offers; all take the game's rule parameters as keywords as well."""
-
-    env: Callable[..., BoardAECEnv]
-    raw_env: Callable[..., BoardAECEnv]
-    parallel_env: Callable[..., BoardParallelEnv]
-    vec_env: Callable[..., BoardVectorEnv]
+Maker = TypeVar("Maker", bound=Callable[..., object])
 
 
 def env(game: str | Game, **options: Any) -> BoardAECEnv:
-    """A turn-based environment in which an illegal action loses the game.
+    """PettingZoo's turn-based environment, in which an illegal action loses the game.
 
-    Options are those of `BoardAECEnv` and, where `game` is a text, the parameters of its rules.
+    Options are those of `BoardAECEnv` (`reward`, "goal" by default, and `render_mode`) and, where
+    `game` is a text, the parameters of its rules. TypeError for an option that neither has.
+
+    ```python
+    import boardenvs
+
+    env = boardenvs.env("wolf_and_sheep", rules="described")
+    env.reset(seed=1)
+    observation, reward, terminated, truncated, info = env.last()
+    env.step(observation["action_mask"].argmax())  # the first legal action
+    ```
     """
     return _make(partial(BoardAECEnv, on_illegal="forfeit"), game, options)
 
 
 def raw_env(game: str | Game, **options: Any) -> BoardAECEnv:
-    """A turn-based environment in which an illegal action raises IllegalActionError; see `env`."""
+    """The same as `env`, but an illegal action raises IllegalActionError and changes nothing.
+
+    ```python
+    import boardenvs
+
+    env = boardenvs.raw_env("othello")
+    env.reset()
+    try:
+        env.step(0)
+    except boardenvs.IllegalActionError as error:
+        print(error)  # which action, by whom, and what is legal
+    ```
+    """
     return _make(partial(BoardAECEnv, on_illegal="raise"), game, options)
 
 
 def parallel_env(game: str | Game, **options: Any) -> BoardParallelEnv:
-    """An environment of joint moves, where the agent not in control says noop.
+    """PettingZoo's parallel environment: both agents act, the one that is not to move says noop.
 
-    Options are those of `BoardParallelEnv` and, where `game` is a text, the parameters of its
-    rules.
+    Options are those of `BoardParallelEnv` (`reward`, "goal" by default, and `render_mode`) and,
+    where `game` is a text, the parameters of its rules.
+
+    ```python
+    import boardenvs
+
+    env = boardenvs.parallel_env("lines_of_action")
+    observations, infos = env.reset(seed=1)
+    while env.agents:
+        masks = {agent: observations[agent]["action_mask"] for agent in env.agents}
+        actions = {agent: mask.argmax() for agent, mask in masks.items()}
+        observations, rewards, terminations, truncations, infos = env.step(actions)
+    print(rewards)
+    ```
     """
     return _make(BoardParallelEnv, game, options)
 
@@ -58,27 +84,29 @@ def parallel_env(game: str | Game, **options: Any) -> BoardParallelEnv:
 def vec_env(game: str | Game, num_envs: int = 1, **options: Any) -> BoardVectorEnv:
     """Many games at once, as Gymnasium's vector environment.
 
-    Options are those of `BoardVectorEnv` and, where `game` is a text, the parameters of its rules.
+    Options are those of `BoardVectorEnv` (`reward`, "zero_sum" by default, `opponent`, `seat`,
+    `random_plies`, `autoreset_mode`, `copy`, `render_mode`) and, where `game` is a text, the
+    parameters of its rules.
+
+    ```python
+    import boardenvs
+
+    envs = boardenvs.vec_env("othello", 1024, opponent="greedy")
+    observations, infos = envs.reset(seed=1)  # (1024, 8, 8, 2) int8
+    actions = infos["action_mask"].argmax(axis=1)
+    observations, rewards, terminations, truncations, infos = envs.step(actions)
+    ```
     """
     return _make(partial(BoardVectorEnv, num_envs=num_envs), game, options)
 
 
 def single_env(game: str | Game, **options: Any) -> BoardSingleEnv:
-    """A seat against an opponent, as Gymnasium's environment.
+    """One game against an opponent, as Gymnasium's environment; `gymnasium.make` calls this.
 
-    Options are those of `BoardSingleEnv` and, where `game` is a text, the parameters of its rules.
+    Options are those of `BoardSingleEnv` (`reward`, "zero_sum" by default, `opponent`, `seat`,
+    `render_mode`) and, where `game` is a text, the parameters of its rules.
     """
     return _make(BoardSingleEnv, game, options)
-
-
-def make_module(game_id: str) -> Module:
-    """The makers of this game's environments."""
-    return Module(
-        _of(game_id, env, BoardAECEnv),
-        _of(game_id, raw_env, BoardAECEnv),
-        _of(game_id, parallel_env, BoardParallelEnv),
-        _of(game_id, vec_env, BoardVectorEnv),
-    )
 
 
 def env_name(game: Game) -> str:
@@ -86,21 +114,22 @@ def env_name(game: Game) -> str:
     return f"{game.id}_{VERSION}"
 
 
-def _of(game_id: str, make: Callable[..., Env], shown: Callable[..., object]) -> Callable[..., Env]:
-    """`make` for one game; `help` and editors show the options by name, those of the rules too."""
+def shows_options(game_id: str, environment: Callable[..., object]) -> Callable[[Maker], Maker]:
+    """Let `help` and editors show the options of a public module's function by name.
 
-    def made(*arguments: Any, **options: Any) -> Env:
-        return make(game_id, *arguments, **options)
+    They are those of the environment's constructor and the parameters of the game's rules.
+    """
 
-    made.__name__ = made.__qualname__ = make.__name__
-    made.__doc__ = make.__doc__
-    signature = inspect.signature(make)
-    given = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD][1:]
-    rules = inspect.signature(games.GAMES[game_id]).parameters
-    named = [*_options(shown).values(), *(rules[name] for name in games.parameters(game_id))]
-    parameters = [*given, *(p.replace(kind=p.KEYWORD_ONLY) for p in named)]
-    vars(made)["__signature__"] = signature.replace(parameters=parameters)
-    return made
+    def show(make: Maker) -> Maker:
+        signature = inspect.signature(make)
+        given = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+        rules = inspect.signature(games.GAMES[game_id]).parameters
+        named = [*_options(environment).values(), *(rules[n] for n in games.parameters(game_id))]
+        parameters = [*given, *(p.replace(kind=p.KEYWORD_ONLY) for p in named)]
+        vars(make)["__signature__"] = signature.replace(parameters=parameters)
+        return make
+
+    return show
 
 
 def _options(maker: Callable[..., object]) -> dict[str, inspect.Parameter]:
@@ -123,7 +152,7 @@ def _make(maker: Callable[..., Env], game: str | Game, options: dict[str, Any]) 
     known = games.parameters(game) if isinstance(game, str) else []
     for name in rules:
         if name not in known:
-            title = game if isinstance(game, str) else game.id
+            title = game.id if isinstance(game, Game) else cut(str(game))
             raise TypeError(unknown(f"option of {title}_{VERSION}", name, [*own, *known]))
     made = games.make(game, **rules)
     given = {name: value for name, value in options.items() if name in own}

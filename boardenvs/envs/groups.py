@@ -22,7 +22,7 @@ from boardenvs.envs.symmetry import BoardSymmetries
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import IllegalActionError
 from boardenvs.game.state import FloatArray, IntArray, State, concat
-from boardenvs.utils.checks import is_whole
+from boardenvs.utils.checks import is_whole, quote
 
 ZERO_SUM, SAME_SIDE = -1.0, 1.0  # the factor of the next state's value
 
@@ -94,7 +94,7 @@ class GroupedBoards:
         if not groups:
             raise ValueError("there are no groups of boards: give one or more")
         if not is_whole(threads, 1):
-            raise ValueError(f"threads is {threads!r}: it must be a whole number, 1 or more")
+            raise ValueError(f"threads is {quote(threads)}: it must be a whole number, 1 or more")
         self.game = game
         self.groups = list(groups)
         how: dict[str, Any] = {"random_plies": random_plies, "starts": starts}
@@ -223,7 +223,7 @@ class GroupedBoards:
 
 
 def _join(results: Sequence[StepResult], rows: Sequence[slice]) -> StepResult:
-    """The results of groups that have these rows of all boards as one."""
+    """The groups' results as one result; `rows` says which boards each group has."""
     ended = [part.ended + own.start for part, own in zip(results, rows, strict=True)]
     return StepResult(
         np.concatenate([part.rewards for part in results]),

@@ -11,6 +11,7 @@ from boardenvs.agents import Agent
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import IllegalActionError
 from boardenvs.game.state import IntArray, State, take
+from boardenvs.utils.checks import quote
 
 # What `opponent=` takes, see `boardenvs.agents.agent_for`: an agent, the text of one, or any
 # function or object that `boardenvs.agents.foreign` adapts.
@@ -27,7 +28,7 @@ def choose(opponent: Agent, game: Game, state: State, rng: np.random.Generator) 
     try:
         actions = check_actions(chosen, len(state.ply))
     except (TypeError, ValueError) as error:
-        raise type(error)(f"the opponent {opponent} chose {chosen!r}: {error}") from None
+        raise type(error)(f"the opponent {opponent} chose {quote(chosen)}: {error}") from None
     legal = game.is_legal(state, actions)
     if not legal.all():
         row = int(np.argmin(legal))

@@ -9,11 +9,12 @@ from pettingzoo import ParallelEnv
 
 from boardenvs.envs.core import BoardEnv, RenderMode, ResetNeededError, Reward
 from boardenvs.game.contract import Game
-from boardenvs.utils.checks import unknown
+from boardenvs.utils.checks import quote, unknown
 
 
 class BoardParallelEnv(BoardEnv, ParallelEnv):
-    """Both agents act in every step; the one not in control has one legal action, noop.
+    """Both agents act in every step; the one not to move has one legal action, noop. Rewards: see
+    `BoardEnv`.
 
     An illegal action ends the game: the offender gets -1, the other agent the reward of a win (-1
     too if it offended as well).
@@ -36,7 +37,7 @@ class BoardParallelEnv(BoardEnv, ParallelEnv):
     ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
         """Start a game, at `options["position"]` where given; observations and infos by agent.
 
-        The games have no chance in them: the seed changes nothing.
+        Nothing in the games is random: the seed changes nothing.
         """
         self._start(options)
         self.agents = list(self.possible_agents)
@@ -55,7 +56,7 @@ class BoardParallelEnv(BoardEnv, ParallelEnv):
     ]:
         """Play one action of each agent; observations, rewards, terminations, truncations, infos.
 
-        Raises TypeError for what is no dict, ValueError where an agent's action is missing, and
+        Raises TypeError for what is not a dict, ValueError where an agent's action is missing, and
         otherwise what `BoardAECEnv.step` raises.
         """
         if not self.agents:
@@ -90,9 +91,11 @@ class BoardParallelEnv(BoardEnv, ParallelEnv):
         )
 
     def _chosen(self, actions: Mapping[str, Any]) -> list[int]:
-        """The actions by role, checked for being actions at all."""
+        """The actions by role; an error where one is missing or out of range."""
         if not isinstance(actions, Mapping):
-            raise TypeError(f"actions are {actions!r}: they must be a dict, one action an agent")
+            raise TypeError(
+                f"actions are {quote(actions)}: they must be a dict, one action an agent"
+            )
         for agent in actions:
             if agent not in self.possible_agents:
                 raise ValueError(unknown("agent", agent, self.possible_agents))

@@ -31,7 +31,17 @@ def register_game(game_id: str, factory: Callable[..., Game]) -> None:
 
     Packages declare an entry point in the group "boardenvs.games" instead, and other processes,
     such as the workers of a tournament, know the game by its place, "MODULE:NAME". ValueError for
-    an id that is none or that another game has, and for a factory that does not make a game of it.
+    an id that cannot be one or that another game has, and for a factory that makes no such game.
+
+    ```python
+    from functools import partial
+
+    import boardenvs
+    from boardenvs.games import Othello
+
+    boardenvs.register_game("small_othello", partial(Othello, id="small_othello", holes=0xFF))
+    env = boardenvs.env("small_othello")  # rank 1 is out of play
+    ```
     """
     games.add(game_id, factory)
     add_names(game_id)

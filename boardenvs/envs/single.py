@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import gymnasium
 import numpy as np
 
 from boardenvs.agents import agent_for
 from boardenvs.envs.aec import BoardAECEnv
-from boardenvs.envs.core import RenderMode, Reward
+from boardenvs.envs.core import RenderMode, ResetNeededError, Reward
 from boardenvs.envs.opponent import Opponent, choose
 from boardenvs.envs.seats import check_seat
 from boardenvs.game.contract import Game
@@ -24,11 +24,19 @@ class BoardSingleEnv(gymnasium.Env[Int8Array, np.int64]):
     `info["action_mask"]` (A,) int8; `action_masks()` gives the mask to sb3-contrib. An illegal
     action loses the game: -1.
 
-    Raises ValueError or TypeError for an opponent that is none or cannot play the game, and
+    `reward="zero_sum"`, the default of Gymnasium's environments here, rewards the end of the game
+    with +1, 0 or -1; "goal" with the goal values of the rule sheets, 100, 50 or 0.
+
+    Where the game is over nothing is legal, and the mask is all zeros. In Gymnasium's
+    `SyncVectorEnv` and `AsyncVectorEnv` such a mask comes with the last observation, and the action
+    of the next step, which begins the next game, is ignored: any number will do. In their SAME_STEP
+    mode the mask is that of the next game.
+
+    Raises ValueError or TypeError for an opponent that is not an agent or cannot play the game, and
     ValueError for an unknown seat, reward or render mode.
     """
 
-    metadata = {"render_modes": ["human", "ansi", "rgb_array"], "render_fps": 2}  # noqa: RUF012
+    metadata = {"render_modes": list(get_args(RenderMode)), "render_fps": 2}  # noqa: RUF012
 
     def __init__(
         self,
@@ -57,16 +65,22 @@ class BoardSingleEnv(gymnasium.Env[Int8Array, np.int64]):
     ) -> tuple[Int8Array, dict[str, Any]]:
         """A new game, at `options["position"]` where given (see `boardenvs.game.fen`)."""
         super().reset(seed=seed)
+        self.board.reset(options=options)  # first: nothing changes where it refuses them
         if seed is not None:
             self._games = 0
         self._role = self._draw_role()
         self._games += 1
-        self.board.reset(options=options)
         self._reply()
         return self._seen()
 
     def step(self, action: np.int64 | int) -> tuple[Int8Array, float, bool, bool, dict[str, Any]]:
-        """The learner's ply and the opponent's answer; raises what `BoardAECEnv.step` raises."""
+        """The learner's ply and the opponent's answer.
+
+        Raises TypeError for what is not an integer, IllegalActionError for one out of range, and
+        ResetNeededError before the first reset and after the game's end.
+        """
+        if self.board.is_over:
+            raise ResetNeededError("the game is over: call reset() before the next step")
         self.board.step(action)
         self._reply()
         observation, info = self._seen()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, get_args
 
 import numpy as np
@@ -12,11 +13,13 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from boardenvs.envs.batch import Batch, StepResult
-from boardenvs.envs.core import Reward
+from boardenvs.envs.core import FRAMES_PER_SECOND, Reward, VectorRenderMode
 from boardenvs.envs.opponent import Opponent
 from boardenvs.game.contract import DRAW, Game
-from boardenvs.game.state import BoolArray, FloatArray, Int8Array, IntArray
-from boardenvs.utils.checks import check_name, unknown
+from boardenvs.game.state import BoolArray, FloatArray, Int8Array, IntArray, unstack
+from boardenvs.utils.checks import check_name, quote, unknown
+
+_UNIT = 32  # pixels of a square, in pictures of many boards
 
 
 class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
@@ -27,18 +30,26 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
     "random" for each game or "alternating") and the opponent's reply, and the reward is the
     learner's; a learner without a move has noop to play, like everybody.
 
-    `infos["action_mask"]` (B, A) bool marks the legal actions of the observation's side, none
-    where the game is over; `infos["to_move"]` (B,) int8 is that side as index of `game.roles`. An
+    `infos["action_mask"]` (B, A) int8 has 1 for the legal actions of the observation's side, none
+    where the game is over: `action_space.sample(tuple(mask))` draws from them. `action_masks()` is
+    the same as bool. `infos["to_move"]` (B,) int8 is that side as index of `game.roles`. An
     illegal action loses the game: -1. `infos["illegal_action"]` (B,) bool tells where.
+
+    `reward="zero_sum"`, the default of Gymnasium's environments here, rewards the end of the game
+    with +1, 0 or -1; "goal" with the goal values of the rule sheets, 100, 50 or 0.
 
     `autoreset_mode` is Gymnasium's: SAME_STEP (the default) puts the last observation and infos
     of a game that ended under "final_obs" and "final_info" and returns the next game's first;
     NEXT_STEP returns the last, and the next step ignores the row's action and starts its next
-    game with reward 0; DISABLED waits for `reset(options={"reset_mask": mask})`.
+    game with reward 0; DISABLED waits for `reset(options={"reset_mask": mask})`. Gymnasium's vector
+    wrappers that change observations, such as `FlattenObservation`, take the last two alone.
 
     All returned arrays are fresh, and nothing is written to them later, but for observations and
     action masks under `copy=False`: those keep their memory, which the next step or reset
     overwrites, and a large batch saves the time that new memory takes.
+
+    With `render_mode="rgb_array"`, `render` gives the pixels of each board, which Gymnasium's
+    `wrappers.vector.RecordVideo` puts in a grid. It draws every board: keep `num_envs` small.
     """
 
     def __init__(
@@ -53,12 +64,15 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
         random_plies: tuple[int, int] = (0, 0),
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
         copy: bool = True,
+        render_mode: VectorRenderMode | None = None,
     ) -> None:
         check_name("reward", reward, get_args(Reward))
+        if render_mode is not None:
+            check_name("render_mode", render_mode, get_args(VectorRenderMode))
         self.game = game
         self.num_envs = num_envs
         self.reward = reward
-        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.autoreset_mode = _autoreset_mode(autoreset_mode)
         self.batch = Batch(
             game,
             num_envs,
@@ -67,7 +81,13 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
             random_plies=random_plies,
             autoreset=self.autoreset_mode,
         )
-        self.metadata = {"name": name, "autoreset_mode": self.autoreset_mode, "render_modes": []}
+        self.render_mode = render_mode
+        self.metadata = {
+            "name": name,
+            "autoreset_mode": self.autoreset_mode,
+            "render_modes": list(get_args(VectorRenderMode)),
+            "render_fps": FRAMES_PER_SECOND,
+        }
         self.single_observation_space = spaces.Box(0, 1, game.observation_shape, np.int8)
         self.single_action_space = spaces.Discrete(game.num_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -88,20 +108,19 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
         """New games in all rows, or in those of `options["reset_mask"]` (B,) bool.
 
         `seed` is one for each row, or one for the first row, the next one for the second and so
-        on; see `Batch.seed`. Raises TypeError or ValueError for a wrong mask.
+        on; see `Batch.seed`. Raises TypeError or ValueError for a wrong mask or seed.
         """
+        if options is not None and not isinstance(options, Mapping):
+            raise TypeError(
+                f'options is {quote(options)}: it must be a dict, {{"reset_mask": ...}}'
+            )
         for key in options or ():
             if key != "reset_mask":
                 raise ValueError(unknown("reset option", key, ["reset_mask"]))
-        if seed is not None:
-            self.batch.seed(seed)
         mask = (options or {}).get("reset_mask")
-        if mask is None:
-            self._begun = True
-            self.batch.restart()
-        else:
+        if mask is not None:
             if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
-                raise TypeError(f"reset_mask is {mask!r}: it must be a numpy array of bool")
+                raise TypeError(f"reset_mask is {quote(mask)}: it must be a numpy array of bool")
             if mask.shape != (self.num_envs,) or not mask.any():
                 raise ValueError(
                     f"reset_mask has shape {mask.shape} and {mask.sum()} rows set: it must have "
@@ -109,7 +128,10 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
                 )
             if not self._begun:
                 raise ResetNeeded("call reset() without a mask first")
-            self.batch.restart(np.flatnonzero(mask))
+        if seed is not None:
+            self.batch.seed(seed)
+        self._begun = True
+        self.batch.restart(None if mask is None else np.flatnonzero(mask))
         return self._observe(), self._infos()
 
     def step(
@@ -138,6 +160,21 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
             infos,
         )
 
+    def render(self) -> tuple[Any, ...] | None:
+        """The pixels of each game, B arrays (H, W, 3) uint8, or texts for "ansi"; None where no
+        render_mode was given. ResetNeeded before the first reset.
+        """
+        from boardenvs import render
+
+        if self.render_mode is None:
+            return None
+        if not self._begun:
+            raise ResetNeeded("call reset() before the first picture")
+        draw: Callable[..., Any] = render.to_ansi
+        if self.render_mode == "rgb_array":
+            draw = partial(render.to_rgb, unit=_UNIT)
+        return tuple(draw(self.game, position) for position in unstack(self.batch.state))
+
     def action_masks(self) -> BoolArray:
         """The legal actions of every game, (B, A) bool; see `infos["action_mask"]`."""
         mask = self.game.legal(self.batch.state, out=self._mask)
@@ -151,7 +188,7 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
     def _infos(self) -> dict[str, Any]:
         everywhere = np.ones(self.num_envs, np.bool_)
         return {
-            "action_mask": self.action_masks(),
+            "action_mask": self.action_masks().view(np.int8),
             "_action_mask": everywhere,
             "to_move": self.batch.state.to_move.copy(),
             "_to_move": everywhere,
@@ -185,3 +222,12 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
             "final_info": info,
             "_final_info": over,
         }
+
+
+def _autoreset_mode(given: AutoresetMode | str) -> AutoresetMode:
+    """The mode that is given, or whose value is; ValueError for any other."""
+    try:
+        return AutoresetMode(given)
+    except ValueError:
+        known = [mode.value for mode in AutoresetMode]
+        raise ValueError(unknown("autoreset mode", given, known)) from None

@@ -4,6 +4,7 @@ The author of a game imports from here, from `boardenvs.board` and from `boarden
 boardenvs/games/README.md tells how to add one.
 """
 
+from boardenvs.game.about import About
 from boardenvs.game.check import RulesError, check_rules
 from boardenvs.game.contract import MAX_VALUE, Game
 from boardenvs.game.errors import PositionError
@@ -16,6 +17,7 @@ __all__ = [
     "MAX_VALUE",
     "RED",
     "WHITE",
+    "About",
     "Game",
     "Look",
     "Moving",

@@ -150,7 +150,9 @@ def _check_text(game: Game, position: Position) -> None:
 
 
 def _check_observation(game: Game, position: Position) -> None:
-    """With the other side to move, or a ply later, a position looks different or plays the same."""
+    """Positions that differ in side to move or ply alone must differ in observation, or have the
+    same legal actions and end.
+    """
     own, opp, _, to_move, ply, _ = position
     for what, role, count in (
         ("whose turn it is", 1 - to_move, ply),
@@ -218,7 +220,7 @@ def _check_filling(game: Game, positions: list[Position], actions: list[int]) ->
 
 
 def _check_batches(game: Game, positions: list[Position], actions: list[int]) -> None:
-    """Each position alone and all of them at once, by every backend, give the same."""
+    """One board and a batch, and all backends, must agree on every position."""
     expected: dict[str, Any] = {}
     used = get_backend()
     try:

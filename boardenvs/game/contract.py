@@ -2,7 +2,7 @@
 
 A game is a class. It states five things on words (see `boardenvs.kernel`): the starting squares,
 where the side to move can move, what a move does, when the game is over, and the points that decide
-it. What else belongs to the game hangs on the class too: notation, heuristic, symmetries, looks.
+it. The class holds everything else about the game too: notation, heuristic, symmetries, looks.
 Everything else in the library is derived from these, once, for all games.
 
 All games here alternate strictly: every ply, a noop too, passes the turn to the other side.
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -21,7 +21,8 @@ import numpy as np
 
 from boardenvs.board import bitboard
 from boardenvs.board.symmetry import IDENTITY, Symmetry
-from boardenvs.game.errors import PositionError
+from boardenvs.game.about import About
+from boardenvs.game.errors import IllegalActionError, PositionError, illegal_action
 from boardenvs.game.kernels import Kernels
 from boardenvs.game.look import Look
 from boardenvs.game.notation import Notation
@@ -35,9 +36,11 @@ from boardenvs.game.state import (
     WordArray,
     empty_state,
     state_words,
+    take,
+    unstack,
 )
 from boardenvs.kernel import ALL, Bits
-from boardenvs.utils.checks import is_whole
+from boardenvs.utils.checks import is_whole, quote
 
 WIN, DRAW, LOSS = 100.0, 50.0, 0.0
 MAX_PLY = 1 << 30  # of a position to start from: batches count plies in 32 bits
@@ -57,6 +60,22 @@ class Game(ABC):
     Action a < num_actions - 1 is bit a % 64 of plane a // 64; the last action is noop. `own` and
     `opp` are the squares of the side to move and of the other side, `to_move` is 0 or 1 and `ply`
     counts from 0; all are words.
+
+    One board is a `Position`, a batch of them a `State`; each has its methods here.
+
+    ```python
+    import boardenvs
+    import numpy as np
+
+    game = boardenvs.games.make("othello")
+    position = game.checked_next(game.start(), game.parse_action("e3"))
+    print(game.roles[position.to_move], position.legal_actions())
+
+    rng, state = np.random.default_rng(1), game.init(4096)
+    while not game.is_over(state).all():
+        state = game.step(state, game.sample(state, rng))
+    print(game.results(state).mean(axis=0))  # what black and red got, 100 for a win
+    ```
     """
 
     id: str
@@ -72,6 +91,13 @@ class Game(ABC):
     fills_up: ClassVar[bool] = False  # every action but noop fills one empty square, for good
     opening_plies: ClassVar[tuple[int, int]] = (4, 8)  # random plies of openings: fewest and most
     look: ClassVar[Look] = Look()
+    # Draws a position as SVG, for notebooks. `boardenvs` puts it in: a game knows no renderer.
+    drawer: ClassVar[Callable[[Game, Position], str] | None] = None
+
+    @property
+    def about(self) -> About:
+        """The words of the game's page; what they leave out is told by the class's docstring."""
+        return About()
 
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:
@@ -146,10 +172,10 @@ class Game(ABC):
     # ---- notation --------------------------------------------------------------------------
 
     def action_name(self, action: int, position: Position | None = None) -> str:
-        """An action as players write it: "d3", "b1-b3", "pass"; ValueError where it is none.
+        """An action as players write it: "d3", "b1-b3", "pass"; ValueError where out of range.
 
-        Where the position decides how far a piece goes and none is given, the direction stands
-        for the target: "b1-n".
+        Where the target depends on the position and no position is given, the direction is written
+        in its place: "b1-n".
         """
         return self.notation.write(self, self._checked(action), position)
 
@@ -168,7 +194,7 @@ class Game(ABC):
     def action_squares(self, action: int, position: Position | None = None) -> tuple[int, ...]:
         """The squares that an action concerns: source and target, or target; none of a noop.
 
-        As in `action_name`, a target that takes a position to know is left out without one.
+        As in `action_name`, without a position, a target that depends on it is left out.
         """
         return self.notation.squares(self, self._checked(action), position)
 
@@ -216,12 +242,17 @@ class Game(ABC):
 
         Raises PositionError where the squares, the side to move or the ply are impossible.
         """
-        if not all(is_whole(bits, 0, ALL) for bits in squares) or squares[0] & squares[1]:
-            raise PositionError(f"{squares} are not two disjoint sets of squares (64-bit words)")
+        given = squares if isinstance(squares, Sequence) and len(squares) == 2 else (None, None)
+        if not all(is_whole(bits, 0, ALL) for bits in given) or squares[0] & squares[1]:
+            raise PositionError(
+                f"{quote(squares)} are not two disjoint sets of squares (64-bit words)"
+            )
         if not is_whole(to_move, 0, 1):
-            raise PositionError(f"to_move is {to_move!r}: it must be 0 or 1, an index of roles")
+            raise PositionError(
+                f"to_move is {quote(to_move)}: it must be 0 or 1, an index of roles"
+            )
         if not is_whole(ply, 0, MAX_PLY):
-            raise PositionError(f"ply is {ply!r}: it must be 0 or more, and at most 2**30")
+            raise PositionError(f"ply is {quote(ply)}: it must be 0 or more, and at most 2**30")
         on_holes = (squares[0] | squares[1]) & self.holes
         if on_holes:
             names = ", ".join(bitboard.square_name(s) for s in bitboard.squares_of(on_holes))
@@ -236,6 +267,15 @@ class Game(ABC):
         own, opp, _, to_move, ply, _ = position
         result = self.kernels.advance.one(own, opp, to_move, ply, action)
         return Position(result[0], result[1], result[2:-1], 1 - to_move, ply + 1, bool(result[-1]))
+
+    def checked_next(self, position: Position, action: int) -> Position:
+        """The position after an action; IllegalActionError, with what is legal, where it is not.
+
+        Slower than `next`, which does not check.
+        """
+        if action < 0 or not position.is_legal(action):
+            raise illegal_action(self, position, action)
+        return self.next(position, action)
 
     def result(self, position: Position) -> tuple[float, float]:
         """The goal values by role that the position would give, whether it is over or not."""
@@ -314,6 +354,26 @@ class Game(ABC):
                 after[frozen] = before[frozen]
         return new
 
+    def checked_step(self, state: State, actions: IntArray) -> State:
+        """The state after one ply in every row; IllegalActionError for the first illegal action.
+
+        In rows where the game is over noop is the legal action, and changes nothing. Slower than
+        `step`, which does not check.
+        """
+        actions = np.asarray(actions)
+        if actions.shape != state.ply.shape or actions.dtype.kind not in "iu":
+            raise ValueError(
+                f"actions have shape {actions.shape} and type {actions.dtype}: they must be "
+                f"{len(state.ply)} integers, one for each row"
+            )
+        wrong = ~(self.is_legal(state, actions) | (state.terminated & (actions == self.noop)))
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            (position,) = unstack(take(state, slice(row, row + 1)))
+            error = illegal_action(self, position, int(actions[row]))
+            raise IllegalActionError(f"row {row}: {error}")
+        return self.step(state, actions)
+
     def lead(self, state: State) -> IntArray:
         """Own minus opposing points of the side to move, (B,) int64; see `points`."""
         mine = np.empty(len(state.own), np.int64)
@@ -369,6 +429,11 @@ class Game(ABC):
         bits = bitboard.unpack(words, 64 * planes, None if out is None else out.view(np.uint8))
         shape = (len(words), planes, bitboard.SIZE, bitboard.SIZE)
         return bits.view(np.int8).reshape(shape).transpose(0, 2, 3, 1)
+
+    def _repr_svg_(self) -> str | None:
+        """In a notebook: the starting position."""
+        drawer = type(self).drawer
+        return None if drawer is None else drawer(self, self.start())
 
     # ---- compiled rules ----------------------------------------------------------------------
 

@@ -10,11 +10,33 @@ if TYPE_CHECKING:
 
 
 class IllegalActionError(ValueError):
-    """An action that is no action of the game, or not legal in the position."""
+    """An action that is not an action of the game, or not legal in the position; it says what is.
+
+    ```python
+    import boardenvs
+
+    game = boardenvs.games.make("othello")
+    try:
+        game.checked_next(game.start(), 0)
+    except boardenvs.IllegalActionError as error:
+        print(error)
+    ```
+    """
 
 
 class PositionError(ValueError):
-    """A text or object that does not describe a position of the game."""
+    """A text or object that does not describe a position of the game; it says what is wrong.
+
+    ```python
+    import boardenvs
+
+    env = boardenvs.othello_v0.env()
+    try:
+        env.reset(options={"position": "8/8/8/3rb3 black"})
+    except boardenvs.PositionError as error:
+        print(error)
+    ```
+    """
 
 
 def illegal_action(game: Game, position: Position, action: int) -> IllegalActionError:

@@ -21,7 +21,7 @@ from boardenvs.game.errors import PositionError
 from boardenvs.game.state import Position
 from boardenvs.utils.checks import cut, unknown
 
-_MAX_SHOWN, _MAX_DIGITS = 120, 10
+_MAX_SHOWN, _MAX_DIGITS = 120, 20  # of a text in messages; of a number of plies
 
 _SIDES = {"X": 0, "O": 1, "Black": 0, "White": 1}
 
@@ -55,7 +55,7 @@ def parse_position(game: Game, text: str) -> Position:
     if role not in sides:
         raise PositionError(f"position {shown!r}: {unknown('role', role, sides)}")
     if ply and not (ply[0].isdecimal() and len(ply[0]) <= _MAX_DIGITS):
-        raise PositionError(f"position {shown!r}: {cut(ply[0])!r} is no number of plies")
+        raise PositionError(f"position {shown!r}: {cut(ply[0])!r} is not a number of plies")
     try:
         squares = _parse_squares(board) if in_full else _parse_board(game, board)
         return game.position(squares, sides[role], int(ply[0]) if ply else 0)

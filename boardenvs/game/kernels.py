@@ -71,5 +71,5 @@ class Kernels:
 
 
 def _even(own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[int, int]:
-    """For search in a game without a heuristic: all that is not decided is worth the same."""
+    """The heuristic of games that have none: every position that is not over is worth 0."""
     return 0, 0

@@ -23,6 +23,7 @@ from boardenvs.board.bitboard import (
     steps,
 )
 from boardenvs.board.symmetry import Symmetry
+from boardenvs.utils.checks import quote
 
 if TYPE_CHECKING:
     from boardenvs.game.contract import Game
@@ -41,6 +42,10 @@ class Notation(ABC):
 
     planes: int
     needs_position = True  # whether the name of an action depends on where it is taken
+
+    def explain(self, pieces: str) -> str:
+        """What the actions but noop mean, in Markdown; `pieces` is what the game calls them."""
+        return ""
 
     @abstractmethod
     def write(self, game: Game, action: int, position: Position | None) -> str:
@@ -74,6 +79,12 @@ class Placing(Notation):
     planes = 1
     needs_position = False
 
+    def explain(self, pieces: str) -> str:
+        return (
+            f"Action s, 0 to 63, places one of the side's {pieces} on square "
+            "`s = 8*(y-1) + (x-1)`: 0 is a1, 7 is h1, 63 is h8."
+        )
+
     def write(self, game: Game, action: int, position: Position | None) -> str:
         return PASS if action == 64 else square_name(action)
 
@@ -88,7 +99,7 @@ class Placing(Notation):
             return 64
         match = re.fullmatch(r"(\d) (\d)", text)
         if match is None:
-            raise ValueError(f'{text!r} is no move: moves are written "4 3" or "noop"')
+            raise ValueError(f'{quote(text)} is not a move: moves are written "4 3" or "noop"')
         return square_of(int(match[1]), int(match[2]))
 
     def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
@@ -117,6 +128,14 @@ class Moving(Notation):
     @property
     def needs_position(self) -> bool:  # type: ignore[override]
         return self.distance is None
+
+    def explain(self, pieces: str) -> str:
+        names = ", ".join(f"{i} {_compass(d)}" for i, d in enumerate(self.directions))
+        return (
+            f"Action `64*d + s` moves one of the side's {pieces}, that on square "
+            "`s = 8*(y-1) + (x-1)` (0 is a1, 7 is h1, 63 is h8), in direction d: "
+            f"{names}; north is the way to rank 8."
+        )
 
     def write(self, game: Game, action: int, position: Position | None) -> str:
         return self._write(game, action, position, (PASS, square_name, "-"))
@@ -175,7 +194,9 @@ class Moving(Notation):
         position: Position | None,
         style: tuple[str, Callable[[int], str], str],
     ) -> str:
-        """The action in a style: what noop is called, how a cell is written, what parts cells."""
+        """The action written with this word for noop, this way to write a cell, and this
+        separator.
+        """
         noop, write, separator = style
         if action == 64 * self.planes:
             return noop
@@ -191,7 +212,9 @@ class Moving(Notation):
         for square in range(64):
             if self._write_cell(square) == text:
                 return square
-        raise ValueError(f"{text!r} is no cell: cells are written like {self._write_cell(0)!r}")
+        raise ValueError(
+            f"{quote(text)} is not a cell: cells are written like {self._write_cell(0)!r}"
+        )
 
     def _parse(self, text: str, ends: list[str], parse: Callable[[str], int], example: str) -> int:
         names = [d.name for d in self.directions]
@@ -204,7 +227,13 @@ class Moving(Notation):
                 raise ValueError(f"no piece goes {name}: directions are {', '.join(names)}")
             return 64 * names.index(name) + source
         except ValueError as error:
-            raise ValueError(f"{text!r} is no move like {example}: {error}") from None
+            raise ValueError(f"{quote(text)} is not a move like {example}: {error}") from None
+
+
+def _compass(direction: Direction) -> str:
+    """The direction's name in full, such as "north-east"."""
+    ends = ("", "north", "south")[direction.dy], ("", "east", "west")[direction.dx]
+    return "-".join(filter(None, ends))
 
 
 def xy(square: int) -> tuple[int, int]:
@@ -227,6 +256,6 @@ def _direction(source: int, target: int) -> Direction:
         unit = ((dx > 0) - (dx < 0), (dy > 0) - (dy < 0))
         return next(d for d in DIRECTIONS if (d.dx, d.dy) == unit)
     raise ValueError(
-        f"{square_name(source)} to {square_name(target)} is no straight line in one of the "
+        f"{square_name(source)} to {square_name(target)} is not a straight line in one of the "
         "eight directions"
     )

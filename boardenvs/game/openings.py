@@ -11,7 +11,7 @@ from boardenvs.game.contract import Game
 from boardenvs.game.state import BoolArray, IntArray, State, concat, take
 from boardenvs.utils.checks import cut
 
-# Rounds of drawing before the openings asked for count as not to be had.
+# Attempts before the game is taken to have no more distinct openings.
 _ROUNDS = 8
 MAX_PLIES = 1000  # of an opening: its plies are kept for all openings at once
 
@@ -36,7 +36,7 @@ def random_openings(
     """`count` positions, each after a uniformly random number of random plies in [low, high].
 
     Games that end before their number of plies are dropped and drawn anew, so where games can be
-    that short, long openings are rarer. ValueError where `plies` is no range, or where games are
+    that short, long openings are rarer. ValueError where `plies` is not a range, or where games are
     practically always over by then.
     """
     return _random_lines(game, count, plies, rng, None).state

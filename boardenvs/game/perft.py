@@ -25,6 +25,12 @@ def perft(game: Game, depth: int, position: Position | None = None) -> int:
     """The number of ways to play `depth` plies from the position (by default the start).
 
     A noop is a ply; a finished game has no successors.
+
+    ```python
+    import boardenvs
+
+    assert boardenvs.perft(boardenvs.games.make("lines_of_action"), 3) == 44952
+    ```
     """
     if depth < 0:
         raise ValueError(f"depth is {depth}: it must be 0 or more")
@@ -32,7 +38,14 @@ def perft(game: Game, depth: int, position: Position | None = None) -> int:
 
 
 def divide(game: Game, depth: int, position: Position | None = None) -> dict[str, int]:
-    """`perft` of depth - 1 after each legal action, by the action's name."""
+    """`perft` of depth - 1 after each legal action, by the action's name.
+
+    ```python
+    import boardenvs
+
+    print(boardenvs.divide(boardenvs.games.make("othello"), 3))
+    ```
+    """
     if depth < 1:
         raise ValueError(f"depth is {depth}: it must be 1 or more")
     root = position or game.start()

@@ -19,6 +19,16 @@ WordArray: TypeAlias = np.ndarray[Any, np.dtype[np.uint64]]
 class State(NamedTuple):
     """A batch of B positions. Action a is legal in row i iff bit a % 64 of
     `legal_bits[i, a // 64]` is set; nothing is legal where `terminated`.
+
+    ```python
+    import boardenvs
+    import numpy as np
+
+    game = boardenvs.games.make("othello")
+    state = game.init(3)  # three boards at the start
+    state = game.checked_step(state, np.array([20, 29, 34]))
+    print(state.to_move, state.ply, game.legal(state).sum(axis=1))
+    ```
     """
 
     own: Array  # (B,) uint64: squares of the side to move
@@ -30,7 +40,17 @@ class State(NamedTuple):
 
 
 class Position(NamedTuple):
-    """One position in Python ints; the fields mean what they mean in `State`."""
+    """One position in Python ints; the fields mean what they mean in `State`.
+
+    ```python
+    import boardenvs
+
+    game = boardenvs.games.make("othello")
+    position = game.start()
+    for action in position.legal_actions():
+        print(game.action_name(action), game.next(position, action).pieces(0).bit_count())
+    ```
+    """
 
     own: int
     opp: int

@@ -2,6 +2,14 @@
 
 `registry` knows the built-in games, those of installed packages, and those that a program
 registers; README.md in this folder tells how to add one.
+
+```python
+import boardenvs
+
+game = boardenvs.games.make("wolf_and_sheep", rules="described")
+assert game == boardenvs.games.make("wolf_and_sheep:rules=described")
+print(list(boardenvs.games.GAMES), boardenvs.games.parameters("wolf_and_sheep"))
+```
 """
 
 from boardenvs.game.contract import Game

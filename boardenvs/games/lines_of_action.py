@@ -38,12 +38,14 @@ from boardenvs.board.bitboard import (
 )
 from boardenvs.board.bitslice import countdown, line_counts
 from boardenvs.board.symmetry import ALL_EIGHT, Symmetry
+from boardenvs.game.about import About
 from boardenvs.game.contract import MAX_PLY, Game
 from boardenvs.game.errors import PositionError
 from boardenvs.game.look import BLACK, WHITE, Look
 from boardenvs.game.notation import Moving
+from boardenvs.games.lines_of_action_about import ABOUT
 from boardenvs.kernel import ALL, Bits, Table, guard, less, nonzero, popcount, when
-from boardenvs.utils.checks import check_name, is_whole
+from boardenvs.utils.checks import check_name, is_whole, quote
 
 MEN = 12  # a side at the start, and so at most
 
@@ -100,8 +102,13 @@ class LinesOfAction(Game):
         check_name("rules", self.rules, _BLACK)
         if not is_whole(self.max_steps, 1, MAX_PLY):
             raise ValueError(
-                f"max_steps is {self.max_steps!r}: it must be 1 or more, at most 2**30, and whole"
+                f"max_steps is {quote(self.max_steps)}: it must be 1 or more, at most 2**30, "
+                "and whole"
             )
+
+    @property
+    def about(self) -> About:
+        return ABOUT
 
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:

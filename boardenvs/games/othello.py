@@ -18,11 +18,13 @@ from typing import ClassVar
 
 from boardenvs.board.bitboard import DIRECTIONS, Direction, fill, from_squares, step
 from boardenvs.board.symmetry import ALL_EIGHT, Symmetry
+from boardenvs.game.about import About
 from boardenvs.game.contract import Game
 from boardenvs.game.look import BLACK, RED, Look
 from boardenvs.game.notation import Placing
+from boardenvs.games.othello_about import about_othello
 from boardenvs.kernel import ALL, Bits, Table, guard, nonzero, popcount, spread, when
-from boardenvs.utils.checks import is_whole
+from boardenvs.utils.checks import is_whole, quote
 
 CENTRE_HOLES = from_squares(["c3", "c6", "f3", "f6"])
 
@@ -68,9 +70,13 @@ class Othello(Game):
         centre = self.setup()[0] | self.setup()[1]
         if not is_whole(self.holes, 0, ALL) or self.holes & centre:
             raise ValueError(
-                f"holes is {self.holes!r}: it must be a bitboard of 64 bits without the four "
+                f"holes is {quote(self.holes)}: it must be a bitboard of 64 bits without the four "
                 "squares in the centre"
             )
+
+    @property
+    def about(self) -> About:
+        return about_othello(self.id, self.holes)
 
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:

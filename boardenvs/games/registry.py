@@ -21,7 +21,7 @@ from boardenvs.game.contract import Game
 from boardenvs.games.lines_of_action import LinesOfAction
 from boardenvs.games.othello import CENTRE_HOLES, Othello
 from boardenvs.games.wolf_and_sheep import WolfAndSheep
-from boardenvs.utils.checks import cut, unknown
+from boardenvs.utils.checks import cut, quote, unknown
 from boardenvs.utils.imports import import_object
 from boardenvs.utils.spec import parse_parameters, write_spec
 
@@ -71,7 +71,7 @@ class _Games(Mapping[str, Factory]):
         """Add a game, or do nothing where it is there already; ValueError where that cannot be."""
         if not isinstance(game_id, str) or not _ID.fullmatch(game_id):
             raise ValueError(
-                f"{game_id!r} is no id of a game: write it in small letters, digits and "
+                f"{quote(game_id)} is not an id of a game: write it in small letters, digits and "
                 'underscores, such as "three_in_a_row"'
             )
         before = self._factories.get(game_id)
@@ -112,14 +112,14 @@ def make(game: str | Game, **rules: Any) -> Game:
             )
         return game
     if not isinstance(game, str):
-        raise TypeError(f"game is {game!r}: it must be a text such as 'othello', or a Game")
+        raise TypeError(f"game is {quote(game)}: it must be a text such as 'othello', or a Game")
     name, factory, values, hidden = _find(game)
     known = _parameters(factory, hidden)
     for key in rules:
         if key not in known:
             raise TypeError(unknown(f"parameter of {name}", key, known))
         if key in values:
-            raise TypeError(f"{key} is given twice, in {game!r} and beside it")
+            raise TypeError(f"{key} is given twice, in {quote(game)} and beside it")
     return _checked(factory, {**values, **rules}, game)
 
 
@@ -211,7 +211,8 @@ def _find(spec: str) -> _Named:
         found = partial(_itself, found)
     if not callable(found) or (inspect.isclass(found) and not issubclass(found, Game)):
         raise ValueError(
-            f"{target!r} is {found!r}: it must be a Game, its class, or a function that makes one"
+            f"{target!r} is {quote(found)}: it must be a Game, its class, or a function that makes "
+            "one"
         )
     values = parse_parameters(spec, target, in_python["parameters"], found)
     return _Named(target, found, values, ())
@@ -233,5 +234,5 @@ def _checked(factory: Factory, values: dict[str, Any], name: str) -> Game:
     except TypeError as error:  # an abstract class, or a factory that wants arguments
         raise ValueError(f"{name} cannot be made: {error}") from error
     if not isinstance(made, Game):
-        raise ValueError(f"{name} makes {made!r}: it must make a Game (boardenvs.Game)")
+        raise ValueError(f"{name} makes {quote(made)}: it must make a Game (boardenvs.Game)")
     return made

@@ -33,12 +33,14 @@ from boardenvs.board.bitboard import (
 )
 from boardenvs.board.bitslice import countdown
 from boardenvs.board.symmetry import IDENTITY, MIRROR, Symmetry
+from boardenvs.game.about import About
 from boardenvs.game.contract import MAX_PLY, Game
 from boardenvs.game.errors import PositionError
 from boardenvs.game.notation import Moving
+from boardenvs.games.wolf_and_sheep_about import ABOUT
 from boardenvs.games.wolf_and_sheep_look import LOOK
 from boardenvs.kernel import ALL, Bits, Table, less, nonzero, popcount, spread
-from boardenvs.utils.checks import check_name, is_whole
+from boardenvs.utils.checks import check_name, is_whole, quote
 
 WOLF, SHEEP = 0, 1
 DIAGONAL = (NE, SE, SW, NW)
@@ -83,9 +85,13 @@ class WolfAndSheep(Game):
         check_name("rules", self.rules, STEPS)
         if self.max_plies is not None and not is_whole(self.max_plies, 1, MAX_PLY):
             raise ValueError(
-                f"max_plies is {self.max_plies!r}: it must be 1 or more, or None, at most 2**30, "
-                "and whole"
+                f"max_plies is {quote(self.max_plies)}: it must be 1 or more, or None, "
+                "at most 2**30, and whole"
             )
+
+    @property
+    def about(self) -> About:
+        return ABOUT
 
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:

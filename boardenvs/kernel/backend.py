@@ -29,13 +29,27 @@ def set_backend(name: str | None) -> None:
 
     The default is $BOARDENVS_BACKEND, else "numba" where it is installed, else "numpy". Results
     are the same. ValueError for another name, ImportError where numba is asked for and missing.
+
+    ```python
+    import boardenvs
+
+    boardenvs.set_backend("numpy")
+    assert boardenvs.perft(boardenvs.games.make("othello"), 4) == 244
+    ```
     """
     global _chosen
     _chosen = None if name is None else check_backend(name)
 
 
 def get_backend() -> Backend:
-    """The backend in use; raises as `set_backend` does where $BOARDENVS_BACKEND is wrong."""
+    """The backend in use; raises as `set_backend` does where $BOARDENVS_BACKEND is wrong.
+
+    ```python
+    import boardenvs
+
+    print(boardenvs.get_backend())  # "numba" where it is installed, else "numpy"
+    ```
+    """
     global _chosen
     if _chosen is None:
         name = os.environ.get(VARIABLE) or ("numba" if find_spec("numba") else "numpy")

@@ -25,8 +25,11 @@ Array = np.ndarray[Any, np.dtype[Any]]
 # Loops make no arrays, so Numba need not count references to them (`_nrt`): to count those of the
 # arrays in a tuple would take a fifth of the time.
 _INNER = "@njit(nogil=True, error_model='numpy', _nrt=False)"
-# What Python calls; cached with all that it calls.
-_OUTER = "@njit(cache=True, nogil=True, error_model='numpy', _nrt=False)"
+_MARKED = {
+    # With all that they call.
+    "entry": "@njit(cache=True, nogil=True, error_model='numpy', _nrt=False)",
+    "inline": "@njit(nogil=True, error_model='numpy', _nrt=False, forceinline=True)",
+}
 
 # `loops` as machine code has it.
 _NATIVE = f"""
@@ -34,7 +37,7 @@ from numba import int64 as number, uint64 as word
 wrap = word
 ZERO, ONE = word({loops.ZERO}), word({loops.ONE})
 """
-_IN_PYTHON = ("entry", "word", "number", "wrap", "popcount", "trailing_zeros", "ZERO", "ONE")
+_IN_PYTHON = ("entry", "inline", "ZERO", "ONE", "wrap", "trailing_zeros")
 
 
 def link(
@@ -43,8 +46,9 @@ def link(
     """The functions of a module, compiled with these rules by the backend in use.
 
     What it imports by name is compiled with it, module by module, but for what `loops` declares:
-    `rules` and `constants` give that, a constant as a function without arguments. Python may call
-    the functions marked with `loops.entry`. ValueError where two modules define the same name.
+    `rules` and `constants` give that. The value of a constant, which is declared as a function
+    without arguments, is written in place of its calls. Python may call the functions marked with
+    `loops.entry`. ValueError where two modules define the same name.
     """
     modules = _modules(entry)
     _check_names(modules)
@@ -52,9 +56,11 @@ def link(
         return _link_native(modules, rules, constants)
     namespace: dict[str, Any] = {name: getattr(loops, name) for name in _IN_PYTHON}
     namespace |= {name: kernel.compile_one() for name, kernel in rules.items()}
-    exec(_given(constants, ""), namespace)
+    namespace |= {"new_tuple": tuple.__new__, "popcount": int.bit_count}
+    exec(_legal(constants["legal_words"], ""), namespace)
     for module in modules:
-        code = ast.Module(_statements(module), [])
+        code = _Constants(constants).visit(ast.Module(_statements(module), []))
+        code = _ForPython(module).visit(code)
         exec(compile(code, str(module.__file__), "exec"), namespace)
     return SimpleNamespace(**namespace)
 
@@ -71,29 +77,69 @@ def _link_native(
     from boardenvs.kernel.numba_writer import write_functions
 
     programs = {name: kernel.program() for name, kernel in rules.items()}
-    parts = [write_functions(programs), _NATIVE, _given(constants, _INNER)]
-    parts += [_native(statement) for module in modules for statement in _statements(module)]
+    parts = [write_functions(programs), _NATIVE, _legal(constants["legal_words"], _INNER)]
+    write = _Constants({name: _native_constant(name, x) for name, x in constants.items()})
+    parts += [
+        _native(write.visit(statement)) for module in modules for statement in _statements(module)
+    ]
     namespace: SimpleNamespace = load_source("\n".join(parts))
     return namespace
 
 
-def _given(constants: Mapping[str, int], decorator: str) -> str:
-    """The functions that follow from the game's constants."""
-    lines = []
-    for name, value in constants.items():
-        lines += [decorator, f"def {name}():", f"    return {value}", ""]
-    words = range(constants["legal_words"])
-    lines += [
-        decorator,
-        "def read_legal(array, start):",
-        f"    return ({', '.join(f'array[start + {k}]' for k in words)},)",
-        "",
-        decorator,
-        "def write_legal(array, start, legal):",
-        *(f"    array[start + {k}] = legal[{k}]" for k in words),
-        "",
-    ]
-    return "\n".join(lines)
+class _Constants(ast.NodeTransformer):
+    """Writes constants in place of the calls of the functions that declare them."""
+
+    def __init__(self, constants: Mapping[str, int | str]) -> None:
+        self._constants = constants
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if not isinstance(node.func, ast.Name) or node.func.id not in self._constants:
+            return node
+        value = ast.parse(str(self._constants[node.func.id]), mode="eval").body
+        for part in ast.walk(value):
+            ast.copy_location(part, node)
+        return value
+
+
+class _ForPython(ast.NodeTransformer):
+    """Leaves out what Python's ints need not: to be made a `word` or `number`. And makes
+    NamedTuples without their `__new__`, which takes four times as long.
+    """
+
+    def __init__(self, module: ModuleType) -> None:
+        self._module = module
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if not isinstance(node.func, ast.Name):
+            return node
+        if node.func.id in ("word", "number"):
+            return node.args[0]
+        if not hasattr(getattr(self._module, node.func.id, None), "_fields"):
+            return node
+        fields = ast.Tuple(node.args, ast.Load())
+        new = ast.Call(ast.Name("new_tuple", ast.Load()), [node.func, fields], [])
+        return ast.fix_missing_locations(ast.copy_location(new, node))
+
+
+def _native_constant(name: str, value: int) -> str:
+    """A constant as Numba reads it, as a word where `loops` declares one."""
+    is_word = inspect.signature(getattr(loops, name)).return_annotation == "Word"
+    return f"word({value})" if is_word else str(value)
+
+
+def _legal(words: int, decorator: str) -> str:
+    """What reads and writes so many words of legal actions."""
+    return f"""
+{decorator}
+def read_legal(array, start):
+    return ({", ".join(f"array[start + {k}]" for k in range(words))},)
+
+{decorator}
+def write_legal(array, start, legal):
+    {"; ".join(f"array[start + {k}] = legal[{k}]" for k in range(words))}
+"""
 
 
 def _modules(entry: ModuleType) -> list[ModuleType]:
@@ -174,8 +220,9 @@ def _native(statement: ast.stmt) -> str:
     """A statement of a module as Numba reads it."""
     if isinstance(statement, ast.FunctionDef):
         marks = [ast.unparse(mark) for mark in statement.decorator_list]
+        decorator = _MARKED.get(marks[0], _INNER) if marks else _INNER
         statement.decorator_list = []
-        return f"{_OUTER if 'entry' in marks else _INNER}\n{ast.unparse(statement)}\n"
+        return f"{decorator}\n{ast.unparse(statement)}\n"
     if isinstance(statement, ast.ImportFrom):
         # With the fields, so that code compiled for others is not taken for this.
         source = sys.modules[str(statement.module)]

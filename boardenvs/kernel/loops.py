@@ -32,6 +32,13 @@ def entry(function: _Function) -> _Function:
     return function
 
 
+def inline(function: _Function) -> _Function:
+    """Marks a function to be put in place of its calls: to pass it a bundle of many arrays, with
+    seven words each, would take as long as its work.
+    """
+    return function
+
+
 def word(x: Any) -> Word:
     """As a word; `x` must not be negative."""
     return int(x)
@@ -92,13 +99,20 @@ def legal_words() -> int:
     raise NotImplementedError
 
 
-def max_ply() -> int:
+def max_ply() -> Word:
     """The cap on plies, or a number that no game reaches."""
     raise NotImplementedError
 
 
 def margin_counts() -> bool:
     """Whether a game is better won by more points, not sooner."""
+    raise NotImplementedError
+
+
+def has_exact_end() -> bool:
+    """Whether the game is one whose end can be searched by itself: the board fills up, and points
+    count.
+    """
     raise NotImplementedError
 
 

@@ -5,6 +5,7 @@ through a game that was played and has an agent say what was good and what was n
 """
 
 from boardenvs.play.notation import MoveNotation
+from boardenvs.play.review import Review, ReviewedPly, review
 from boardenvs.play.session import GameSession
 
-__all__ = ["GameSession", "MoveNotation"]
+__all__ = ["GameSession", "MoveNotation", "Review", "ReviewedPly", "review"]

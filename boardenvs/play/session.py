@@ -128,6 +128,10 @@ class GameSession:
         info = {**self.info, "resigned": self.game.roles[self._resigned]}
         return replace(record, goal=self.goal, info=info)
 
+    def _repr_html_(self) -> str:
+        """In a notebook: the game so far on a board to step through."""
+        return self.record()._repr_html_()
+
     # ---- what is done ------------------------------------------------------------------------
 
     def play(self, action: int) -> None:

@@ -1,4 +1,4 @@
-"""Records of games: kept, checked by the rules, read and written in the formats in use.
+"""Records of games: checked by the rules, read and written in the common formats.
 
     for record in load(Path("games.jsonl")):
         print(record.players, record.goal, replay(record)[-1])

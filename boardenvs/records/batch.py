@@ -14,7 +14,7 @@ from boardenvs.records.record import Record, replay
 
 
 class Replayed(NamedTuple):
-    """Where B games got to. The legal plies alone count; see `play`."""
+    """How far B games could be replayed: up to their end or their first illegal action."""
 
     final: State  # (B,) rows
     actions: list[tuple[int, ...]]  # what was played, passes that were put in included
@@ -53,7 +53,7 @@ def play(
 
 
 def _by_game(count: int, plies: list[tuple[IntArray, IntArray]]) -> list[tuple[int, ...]]:
-    """The actions of each game, of plies that have the games and their actions."""
+    """The actions of each game, gathered from lists of (rows, actions), one list a ply."""
     found: list[list[int]] = [[] for _ in range(count)]
     for rows, actions in plies:
         for row, action in zip(rows.tolist(), actions.tolist(), strict=True):

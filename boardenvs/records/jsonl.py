@@ -60,7 +60,7 @@ def write_record(record: Record) -> str:
 
 
 def parse_record(line: str) -> Record:
-    """The inverse of `write_record`; ValueError where the line is no record."""
+    """The inverse of `write_record`; ValueError where the line is not a record."""
     content = parse_json(line)
     if not isinstance(content, dict):
         raise ValueError(f"a record is a JSON object, not {cut(line.strip())!r}")

@@ -28,6 +28,13 @@ class Record:
         """Where the game began."""
         return self.start or self.game.start()
 
+    def _repr_html_(self) -> str:
+        """In a notebook: the game on a board to step through."""
+        from boardenvs.records.page import write_page
+        from boardenvs.render.page import to_frame
+
+        return to_frame(write_page([self], legal=True))
+
 
 def make_record(
     game: Game,
@@ -90,7 +97,8 @@ def names(record: Record) -> list[str]:
 def parse_names(game: Game, words: Sequence[str], start: Position | None = None) -> tuple[int, ...]:
     """The actions of these names.
 
-    ValueError for what is no action, and for a legal move to another square than the rules say.
+    ValueError for text that is not an action, and for a move whose target is not where the piece
+    would land.
     """
     actions = tuple(_parse_name(game, word) for word in words)
     written = [_standing_alone(game, action) for action in actions]

@@ -15,7 +15,8 @@ def turned(square: int) -> int:
 
 
 def from_moves(game: Game, moves: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
-    """The actions of games of which only the discs placed are given, as squares of our frame.
+    """The actions of games that are given as squares of discs, without passes; rank 1 is at the
+    bottom.
 
     The rules put the passes in. An illegal move and what follows it stay as they are.
     """

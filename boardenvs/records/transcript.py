@@ -18,10 +18,12 @@ from boardenvs.game.notation import PASS
 from boardenvs.games.othello import Othello
 from boardenvs.records.record import Record, names, parse_names
 from boardenvs.records.tournament import from_moves, to_moves, turned
+from boardenvs.utils.checks import cut
 from boardenvs.utils.files import replacing
 
 # Captures are often written with an x, "b1xb3"; most rules know them without.
 _CAPTURE = re.compile(r"(?<=[a-h][1-8])x(?=[a-h][1-8])")
+_MAX_MESSAGE = 300
 _NUMBERS = re.compile(r"\b\d+\s*[.)]+")
 
 
@@ -38,7 +40,7 @@ def parse_transcripts(game: Game, lines: Iterable[str]) -> list[Record]:
         try:
             found.append(_squares(text) if isinstance(game, Othello) else _moves(game, text))
         except ValueError as error:
-            raise ValueError(f"line {number}: {error}") from None
+            raise ValueError(f"line {number}: {cut(str(error), _MAX_MESSAGE)}") from None
     if isinstance(game, Othello):
         found = [list(actions) for actions in from_moves(game, found)]
     return [Record(game, tuple(actions)) for actions in found]

@@ -119,7 +119,7 @@ def _info(header: Header, row: tuple[Any, ...]) -> dict[str, int]:
 
 
 def _goal(score: int) -> tuple[float, float]:
-    """The goal values by role that black's discs of 64 say."""
+    """The goal values by role of a game that black ended with so many of 64 points."""
     if 2 * score == _DISCS:
         return DRAW, DRAW
     return (WIN, LOSS) if 2 * score > _DISCS else (LOSS, WIN)
@@ -131,7 +131,7 @@ def _squares(moves: bytes, number: int) -> list[int]:
     for move in moves.rstrip(b"\0"):
         row, column = divmod(move, 10)
         if not (1 <= row <= 8 and 1 <= column <= 8):
-            raise ValueError(f"game {number}: move {move} is no square: moves are 11 to 88")
+            raise ValueError(f"game {number}: move {move} is not a square: moves are 11 to 88")
         found.append(turned(8 * (row - 1) + column - 1))
     return found
 

@@ -2,14 +2,16 @@
 
     print(render.to_ansi(game, position))
 
-`view` says what there is to see, `geometry` where it is, `theme` how it looks; `ansi`, `svg` and
-`raster` draw it. pygame is imported with the first picture in pixels, not before.
+`view` says what there is to see, `geometry` where it is, `theme` how it looks; `ansi`, `svg`,
+`raster` and `gif` draw it, and `page` has a board to step through games. pygame is imported with
+the first picture in pixels, not before.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +20,9 @@ from boardenvs.game.shapes import Scene
 from boardenvs.game.state import Position
 from boardenvs.render.ansi import write_ansi
 from boardenvs.render.geometry import scene, sheet
+from boardenvs.render.gif import write_gif
+from boardenvs.render.page import ShownGame, to_frame, to_page
+from boardenvs.render.picture import Picture
 from boardenvs.render.raster import draw_rgb
 from boardenvs.render.svg import write_animation, write_svg
 from boardenvs.render.view import view
@@ -31,13 +36,18 @@ def to_ansi(
     *,
     before: Position | None = None,
     legal: bool = False,
+    counts: bool = False,
+    colour: bool | None = None,
 ) -> str:
     """The board as text with ANSI colours, readable without them too.
 
     `last_action` is marked; where its target depends on the position `before` it, the target is
-    marked only if that is given. `legal` shows where the side to move can play to.
+    marked only if that is given. `legal` shows where the side to move can play to, and `counts` how
+    many pieces both sides have. Without a `colour` of True or False, the variable $NO_COLOR turns
+    colours off where it is set to anything (https://no-color.org).
     """
-    return write_ansi(view(game, position, last_action, before=before, legal=legal))
+    seen = view(game, position, last_action, before=before, legal=legal, counts=counts)
+    return write_ansi(seen, not os.environ.get("NO_COLOR") if colour is None else colour)
 
 
 def to_svg(
@@ -47,11 +57,12 @@ def to_svg(
     *,
     before: Position | None = None,
     legal: bool = False,
+    counts: bool = False,
     caption: bool = True,
     unit: int = 64,
 ) -> str:
     """The board as a standalone SVG document; a square is `unit` pixels. See `to_ansi`."""
-    seen = view(game, position, last_action, before=before, legal=legal)
+    seen = view(game, position, last_action, before=before, legal=legal, counts=counts)
     return write_svg(scene(seen, caption=caption), unit)
 
 
@@ -62,6 +73,7 @@ def to_rgb(
     *,
     before: Position | None = None,
     legal: bool = False,
+    counts: bool = False,
     caption: bool = True,
     unit: int = 64,
 ) -> np.ndarray[Any, np.dtype[np.uint8]]:
@@ -69,7 +81,7 @@ def to_rgb(
 
     Needs pygame: ImportError where it is missing.
     """
-    seen = view(game, position, last_action, before=before, legal=legal)
+    seen = view(game, position, last_action, before=before, legal=legal, counts=counts)
     return draw_rgb(scene(seen, caption=caption), unit)
 
 
@@ -80,16 +92,18 @@ def to_svg_sheet(
     *,
     columns: int = 8,
     unit: int = 20,
+    legal: bool = False,
 ) -> str:
     """Every position of a game on one sheet, as SVG; `actions` are those between them, N of N + 1.
 
-    A board is labelled with the action that led to it.
+    A board is labelled with the action that led to it. See `to_ansi`.
     """
     labels = ["start"] + [
         f"{ply}. {game.action_name(action, before)}"
         for ply, (action, before) in enumerate(zip(actions, positions, strict=False), start=1)
     ]
-    pictures = _pictures(game, positions, actions, caption=False)
+    shown = _Shown(game, positions, actions, legal=legal)
+    pictures = shown.scenes(caption=False)
     return write_svg(sheet(pictures, labels, columns), unit)
 
 
@@ -100,23 +114,70 @@ def to_svg_animation(
     *,
     unit: int = 40,
     seconds: float = 0.8,
+    legal: bool = False,
+    counts: bool = False,
 ) -> str:
-    """A game that plays itself, again and again, as SVG; see `to_svg_sheet`.
+    """A game that plays itself, again and again, as SVG; see `to_svg_sheet` and `to_ansi`.
 
     A position stays for so many seconds, the last one three times as long.
     """
-    pictures = _pictures(game, positions, actions, caption=True)
+    pictures = _Shown(game, positions, actions, legal, counts).scenes()
     return write_animation([*pictures, *pictures[-1:] * 2], unit, seconds)
 
 
-def _pictures(
-    game: Game, positions: Sequence[Position], actions: Sequence[int], *, caption: bool
-) -> list[Scene]:
-    first = scene(view(game, positions[0]), caption=caption)
-    return [first] + [
-        scene(view(game, after, action, before=before), caption=caption)
-        for before, action, after in zip(positions, actions, positions[1:], strict=False)
-    ]
+def to_gif(
+    game: Game,
+    positions: Sequence[Position],
+    actions: Sequence[int],
+    *,
+    unit: int = 40,
+    seconds: float = 0.8,
+    legal: bool = False,
+    counts: bool = False,
+) -> bytes:
+    """`to_svg_animation` as an animated GIF.
+
+    Needs pygame and Pillow: ImportError where one is missing.
+    """
+    pictures = _Shown(game, positions, actions, legal, counts).scenes()
+    return write_gif([draw_rgb(picture, unit) for picture in pictures], seconds)
 
 
-__all__ = ["Window", "to_ansi", "to_rgb", "to_svg", "to_svg_animation", "to_svg_sheet"]
+class _Shown(NamedTuple):
+    """A game, and what is to be seen of it."""
+
+    game: Game
+    positions: Sequence[Position]
+    actions: Sequence[int]
+    legal: bool = False
+    counts: bool = False
+
+    def scenes(self, *, caption: bool = True) -> list[Scene]:
+        """A picture of each position."""
+        befores = [None, *self.positions]
+        actions = [None, *self.actions]
+        return [
+            scene(
+                view(
+                    self.game, after, action,
+                    before=before, legal=self.legal, counts=self.counts,
+                ),
+                caption=caption,
+            )
+            for before, action, after in zip(befores, actions, self.positions, strict=False)
+        ]  # fmt: skip
+
+
+__all__ = [
+    "Picture",
+    "ShownGame",
+    "Window",
+    "to_ansi",
+    "to_frame",
+    "to_gif",
+    "to_page",
+    "to_rgb",
+    "to_svg",
+    "to_svg_animation",
+    "to_svg_sheet",
+]

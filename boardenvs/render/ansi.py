@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from boardenvs.board.bitboard import SIZE
 from boardenvs.render.theme import BoardLook, board_look
 from boardenvs.render.view import View
@@ -9,8 +11,11 @@ from boardenvs.render.view import View
 RESET = "\x1b[0m"
 
 
-def write_ansi(seen: View) -> str:
-    """The board with rank 8 on top, and the caption as last line.
+_CODES = re.compile(r"\x1b\[[\d;]*m")
+
+
+def write_ansi(seen: View, colour: bool = True) -> str:
+    """The board with rank 8 on top, and the caption as last line; plain text without `colour`.
 
     A piece is the first letter of its role, "#" a hole, "." an empty square and "*" one that the
     side to move can play to; brackets are around the squares of the last action.
@@ -21,7 +26,8 @@ def write_ansi(seen: View) -> str:
     for y in reversed(range(SIZE)):
         cells = "".join(_cell(seen, look, SIZE * y + x) for x in range(SIZE))
         ranks.append(f"{y + 1} {cells}{RESET} {y + 1}")
-    return "\n".join([files, *ranks, files, seen.caption])
+    text = "\n".join([files, *ranks, files, seen.caption])
+    return text if colour else _CODES.sub("", text)
 
 
 def _cell(seen: View, look: BoardLook, square: int) -> str:

@@ -32,16 +32,29 @@ def scene(seen: View, *, caption: bool = True) -> Scene:
     height = width + (CAPTION if caption else 0)
     placed = [Placed("board", _board(look, height), 0, 0)]
     placed += _on_squares("hole", seen.holes, _hole(look))
-    placed += _on_squares("mark", seen.marks, _mark(look))
+    placed += _on_squares("mark", seen.marks, mark(look))
     looks = seen.look.pieces_of(seen.roles)
     for role, look_of_role, pieces in zip(seen.roles, looks, seen.pieces, strict=True):
         placed += _on_squares(role, pieces, look_of_role.drawing)
-    placed += _on_squares("target", seen.targets, _target(look))
+    placed += _on_squares("target", seen.targets, target(look))
     if caption:
         text = Text(width / 2, CAPTION / 2, seen.caption, 0.36, Ink(look.label))
         drawing = Drawing(width, CAPTION, (text,))
         placed.append(Placed("caption", drawing, 0, height - CAPTION - 0.08))
     return Scene(width, height, look.frame, seen.caption, tuple(placed))
+
+
+def empty_board(seen: View, *, flipped: bool = False) -> Scene:
+    """The board without pieces, marks and caption; `flipped`, with rank 1 on top."""
+    width = SIZE + 2 * MARGIN
+    look = board_look(seen.look.board)
+    holes = squares_of(seen.holes)
+    placed = [Placed("board", _board(look, width, flipped), 0, 0)]
+    placed += [
+        Placed("hole", _hole(look), *corner(SIZE * SIZE - 1 - hole if flipped else hole))
+        for hole in holes
+    ]
+    return Scene(width, width, look.frame, " and ".join(seen.roles), tuple(placed))
 
 
 def sheet(scenes: Sequence[Scene], labels: Sequence[str], columns: int) -> Scene:
@@ -63,8 +76,8 @@ def _on_squares(what: str, squares: int, drawing: Drawing) -> Iterator[Placed]:
 
 
 @lru_cache
-def _board(look: BoardLook, height: float) -> Drawing:
-    """The frame, the labels in it and the empty squares."""
+def _board(look: BoardLook, height: float, flipped: bool = False) -> Drawing:
+    """The frame, the labels in it and the empty squares, which look alike from both sides."""
     width = SIZE + 2 * MARGIN
     edge = 0.05
     shapes: list[Shape] = [
@@ -81,8 +94,9 @@ def _board(look: BoardLook, height: float) -> Drawing:
         shapes += [Rect(*corner(s), 1, 1, Ink(look.light)) for s in light]
     for i in range(SIZE):
         at, middle = MARGIN + i + 0.5, MARGIN / 2
-        shapes.append(Text(at, width - middle, "abcdefgh"[i], 0.32, Ink(look.label)))
-        shapes.append(Text(middle, at, str(SIZE - i), 0.32, Ink(look.label)))
+        file, rank = (SIZE - 1 - i, i + 1) if flipped else (i, SIZE - i)
+        shapes.append(Text(at, width - middle, "abcdefgh"[file], 0.32, Ink(look.label)))
+        shapes.append(Text(middle, at, str(rank), 0.32, Ink(look.label)))
     return Drawing(width, height, tuple(shapes))
 
 
@@ -110,10 +124,12 @@ def _hole(look: BoardLook) -> Drawing:
 
 
 @lru_cache
-def _mark(look: BoardLook) -> Drawing:
+def mark(look: BoardLook) -> Drawing:
+    """What marks a square of the last action."""
     return Drawing(1, 1, (Rect(0, 0, 1, 1, look.mark),))
 
 
 @lru_cache
-def _target(look: BoardLook) -> Drawing:
+def target(look: BoardLook) -> Drawing:
+    """The dot on a square that can be played to."""
     return Drawing(1, 1, (Circle(0.5, 0.5, 0.11, look.target),))

@@ -24,7 +24,7 @@ FONT = "Helvetica, Arial, sans-serif"
 
 def write_svg(scene: Scene, unit: int) -> str:
     """The document; a square is `unit` pixels wide where nothing else sets the size."""
-    return _document(scene, scene.placed, map(_use, scene.placed), unit)
+    return _document(scene, _used(scene), map(_use, scene.placed), unit)
 
 
 def write_animation(scenes: Sequence[Scene], unit: int, seconds: float) -> str:
@@ -36,7 +36,7 @@ def write_animation(scenes: Sequence[Scene], unit: int, seconds: float) -> str:
     lines = []
     for i, scene in enumerate(scenes):
         changes = {0.0: "hidden", i / count: "visible", (i + 1) / count: "hidden"}
-        changes.pop(1.0, None)  # the end of it all is no change
+        changes.pop(1.0, None)  # nothing changes at the end of the animation
         lines += [
             f'<g visibility="{"hidden" if i else "visible"}">',
             f'<animate attributeName="visibility" calcMode="discrete" dur="{total}s" '
@@ -45,7 +45,7 @@ def write_animation(scenes: Sequence[Scene], unit: int, seconds: float) -> str:
             *map(_use, scene.placed),
             "</g>",
         ]
-    return _document(scenes[0], [p for scene in scenes for p in scene.placed], lines, unit)
+    return _document(scenes[0], [d for scene in scenes for d in _used(scene)], lines, unit)
 
 
 def write_drawing(drawing: Drawing) -> str:
@@ -66,10 +66,23 @@ def write_drawing(drawing: Drawing) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _document(scene: Scene, placed: Iterable[Placed], body: Iterable[str], unit: int) -> str:
-    """A document of the scene's size and title, with what is placed in its definitions."""
+def write_layers(scene: Scene, drawings: Sequence[Drawing], layers: Sequence[str]) -> str:
+    """The scene with empty groups of these classes on top, for a script to fill with `<use>`s of
+    the drawings by their `drawing_id`.
+    """
+    body = [*map(_use, scene.placed), *(f'<g class="{layer}"></g>' for layer in layers)]
+    return _document(scene, [*_used(scene), *drawings], body, 64)
+
+
+def drawing_id(drawing: Drawing) -> str:
+    """The id of a drawing in the definitions of any document."""
+    return _id(drawing)
+
+
+def _document(scene: Scene, used: Iterable[Drawing], body: Iterable[str], unit: int) -> str:
+    """A document of the scene's size and title, with the drawings used in its definitions."""
     width, height = scene.width, scene.height
-    drawings = dict.fromkeys(p.drawing for p in placed)
+    drawings = dict.fromkeys(used)
     glows = dict.fromkeys(
         (shape.ink.colour, shape.glow)
         for drawing in drawings
@@ -89,6 +102,10 @@ def _document(scene: Scene, placed: Iterable[Placed], body: Iterable[str], unit:
         "</svg>",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _used(scene: Scene) -> list[Drawing]:
+    return [p.drawing for p in scene.placed]
 
 
 def _use(placed: Placed) -> str:

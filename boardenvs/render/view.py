@@ -29,9 +29,11 @@ def view(
     *,
     before: Position | None = None,
     legal: bool = False,
+    counts: bool = False,
 ) -> View:
     """What is seen of a position, and of the action that led to it from the position `before`.
 
+    `legal` has the squares that can be played to, `counts` the number of pieces in the caption.
     Without `before`, an action whose target depends on it is marked by its source alone.
     """
     marks = 0 if last_action is None else from_squares(game.action_squares(last_action, before))
@@ -44,19 +46,22 @@ def view(
         holes=game.holes,
         marks=marks,
         targets=from_squares(square for end in ends for square in end),
-        caption=_caption(game, position, last_action),
+        caption=_caption(game, position, last_action, counts),
     )
 
 
-def _caption(game: Game, position: Position, last_action: int | None) -> str:
+def _caption(game: Game, position: Position, last_action: int | None, counts: bool) -> str:
     first, second = game.roles
+    pieces = (position.pieces(role).bit_count() for role in (0, 1))
+    count = ", ".join(f"{role} {n}" for role, n in zip(game.roles, pieces, strict=True))
     if game.is_over_one(position):
         goals = game.result(position)
-        score = f"{first} {goals[0]:.0f}, {second} {goals[1]:.0f}"
+        score = count if counts else f"{first} {goals[0]:.0f}, {second} {goals[1]:.0f}"
         if not position.terminated:
             return f"stopped after {position.ply} plies: {score}"
         if goals[0] == goals[1]:
             return f"draw: {score}"
         return f"{game.roles[goals[1] > goals[0]]} won: {score}"
     passed = f"{game.roles[1 - position.to_move]} passed, " if last_action == game.noop else ""
-    return f"{passed}{game.roles[position.to_move]} to move"
+    to_move = f"{passed}{game.roles[position.to_move]} to move"
+    return f"{to_move}: {count}" if counts else to_move

@@ -24,7 +24,16 @@ _SEED = np.zeros(1, np.uint64)  # orders moves of equal worth
 
 @dataclass(frozen=True)
 class Analysis:
-    """A position as search sees it, for its side to move."""
+    """A position as search sees it, for its side to move; see `analyse`.
+
+    ```python
+    import boardenvs
+
+    game = boardenvs.games.make("wolf_and_sheep")
+    found = boardenvs.analyse(game, game.start(), depth=6)
+    print(found.outcome, found.value, [game.action_name(action) for action in found.line])
+    ```
+    """
 
     outcome: Outcome | None  # with best play of both sides; None where that is not known
     margin: int | None  # the lead at the end, where it is known and games are won by points
@@ -48,8 +57,16 @@ def analyse(
     """Search a position until its outcome is proven or a limit is met.
 
     The limits are those of `Limits`: plies, positions, seconds and, in games that fill up, the
-    empty squares from which a position is solved to the end at once. ValueError where one of them
-    is none, or where the game is over.
+    empty squares from which a position is solved to the end at once. ValueError where a limit is
+    out of range, or where the game is over.
+
+    ```python
+    import boardenvs
+
+    game = boardenvs.games.make("othello")
+    found = boardenvs.analyse(game, game.start(), depth=6)
+    print(game.action_name(found.line[0]), found.value, found.nodes)
+    ```
     """
     return search_position(game, position, Limits(depth, nodes, time, endgame))
 

@@ -20,6 +20,11 @@ _SLOW = "search is about a hundred times slower without Numba: pip install 'boar
 _linking = Lock()
 
 
+def has_exact_end(game: Game) -> bool:
+    """Whether the end of the game can be searched by itself, in empty squares instead of plies."""
+    return game.fills_up and game.margin_counts
+
+
 def compile_for(game: Game, backend: Backend, module: ModuleType) -> SimpleNamespace:
     """The functions of this module for the game; `backend` is the one in use."""
     with _linking:
@@ -42,5 +47,6 @@ def _compile_for(game: Game, backend: Backend, module: ModuleType) -> SimpleName
         "legal_words": game.action_planes + 1,
         "max_ply": _NO_CAP if game.max_plies is None else game.max_plies,
         "margin_counts": game.margin_counts,
+        "has_exact_end": has_exact_end(game),
     }
     return link(module, rules, constants)

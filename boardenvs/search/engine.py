@@ -23,14 +23,13 @@ from boardenvs.search.compiled.counters import COUNTERS, LIMIT
 from boardenvs.search.compiled.moves import MoveStack
 from boardenvs.search.compiled.root import Budget, Roots
 from boardenvs.search.compiled.transposition import SLOT, TranspositionTable
-from boardenvs.search.compiler import compile_for
-from boardenvs.search.limits import Limits
+from boardenvs.search.compiler import compile_for, has_exact_end
+from boardenvs.search.limits import MAX_NODES, Limits
 from boardenvs.search.memory import flat, numbers, position_size, position_words, words
 from boardenvs.search.results import SearchResults
 
 _SLOTS = 1 << 20  # of the transposition table, which has 32 MB
 _LISTS = 128  # of moves, by distance: an end of 64 empty squares with a pass after each move
-_NO_LIMIT = 1 << 62
 _NODES_A_CALL = 1 << 19  # of several positions, about: in compiled code some 30 ms
 _REMINDER = 0.01  # seconds between two calls to a search that has to stop
 _QUESTION = 0.01  # seconds between two questions whether it has to
@@ -56,7 +55,7 @@ class Engine:
 
     def __init__(self, game: Game) -> None:
         self.game = game
-        self._has_exact_end = game.fills_up and game.margin_counts
+        self._has_exact_end = has_exact_end(game)
         self._backend = get_backend()
         self._compiled = compile_for(game, self._backend, root)
         moves = _LISTS * game.num_actions
@@ -127,7 +126,7 @@ class Engine:
             results = SearchResults(*map(array_for_loops, _no_results(1)))
             results.value[0] = value
             roots = _roots(stack([position]), np.zeros(1, np.uint64), len(actions))
-            budget = Budget(ahead, _NO_LIMIT, 1)
+            budget = Budget(ahead, MAX_NODES, 1)
             self._run(math.inf, _Call(roots, numbers(1), budget, results, to_the_end=self._solved))
             actions.append(int(results.action[0]))
         return actions
@@ -209,7 +208,7 @@ def _roots(state: State, seeds: WordArray, distance: int = 0) -> Roots:
 
 
 def _budget(limits: Limits) -> Budget:
-    return Budget(limits.depth, _NO_LIMIT if limits.nodes is None else limits.nodes, _NODES_A_CALL)
+    return Budget(limits.depth, MAX_NODES if limits.nodes is None else limits.nodes, _NODES_A_CALL)
 
 
 def _no_results(rows: int) -> SearchResults:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from boardenvs.utils.checks import is_whole
+from boardenvs.utils.checks import is_number, is_whole, quote
 
 MAX_DEPTH = 100  # plies; the table's tags know distances below 255
+MAX_NODES = 1 << 62  # compiled code counts in 64 bits
 
 
 @dataclass(frozen=True)
 class Limits:
-    """The first limit that is met ends the search; ValueError for values that are none.
+    """The first limit that is met ends the search; Raises ValueError where a limit is out of range.
 
     depth: plies, 1 to 100. nodes: positions generated, about so many at most. time: seconds on the
     clock; only with this limit do results depend on the machine. endgame: in games that fill up and
@@ -26,10 +27,12 @@ class Limits:
 
     def __post_init__(self) -> None:
         if not is_whole(self.depth, 1, MAX_DEPTH):
-            raise ValueError(f"depth is {self.depth!r}: it must be 1 to {MAX_DEPTH} plies")
-        if self.nodes is not None and not is_whole(self.nodes, 1):
-            raise ValueError(f"nodes is {self.nodes!r}: it must be 1 or more")
-        if self.time is not None and not self.time > 0:
-            raise ValueError(f"time is {self.time!r}: it must be more than 0 seconds")
+            raise ValueError(f"depth is {quote(self.depth)}: it must be 1 to {MAX_DEPTH} plies")
+        if self.nodes is not None and not is_whole(self.nodes, 1, MAX_NODES):
+            raise ValueError(
+                f"nodes is {quote(self.nodes)}: it must be 1 or more, at most 2**62, and whole"
+            )
+        if self.time is not None and not (is_number(self.time, 0) and self.time > 0):
+            raise ValueError(f"time is {quote(self.time)}: it must be more than 0 seconds")
         if not is_whole(self.endgame, 0, 64):
-            raise ValueError(f"endgame is {self.endgame!r}: it must be 0 to 64 empty squares")
+            raise ValueError(f"endgame is {quote(self.endgame)}: it must be 0 to 64 empty squares")

@@ -49,9 +49,14 @@ def numbers(size: int) -> Any:
     return array_for_loops(np.zeros(size, np.int64))
 
 
-def reals(size: int) -> Any:
-    """An array of float64 for loops, zero."""
-    return array_for_loops(np.zeros(size, np.float64))
+def room(size: int, *dtypes: type[np.generic]) -> list[Any]:
+    """Arrays of these types, of eight bytes, for loops that write before they read.
+
+    They lie in one block, since what C's `malloc` keeps for the next call is measured by the
+    largest block that it has given: the pages of several smaller ones would be new ones each time.
+    """
+    block: WordArray = np.empty((len(dtypes), size), np.uint64)
+    return [array_for_loops(row.view(dtype)) for row, dtype in zip(block, dtypes, strict=True)]
 
 
 def flat(array: np.ndarray[Any, Any]) -> Any:

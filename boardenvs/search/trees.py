@@ -22,9 +22,8 @@ from boardenvs.search.memory import (
     numbers,
     position_size,
     position_words,
-    reals,
+    room,
     state_of_words,
-    words,
 )
 from boardenvs.search.playouts import play_out
 
@@ -102,16 +101,21 @@ class Trees:
         """Room for all nodes and edges."""
         max_nodes, size = self._settings.rollouts + 1, position_size(self._game)
         nodes, edges = self._size * max_nodes, self._size * edge_stride
+        whole, real = np.int64, np.float64
+        first_edge, edges_of_node, visits = room(nodes, whole, whole, whole)
+        edge_action, edge_child, edge_visits, edge_total, edge_prior = room(
+            edges, whole, whole, whole, real, real
+        )
         return Tree(
-            positions=words(nodes * size),
-            first_edge=numbers(nodes),
-            edges=numbers(nodes),
-            visits=numbers(nodes),
-            edge_action=numbers(edges),
-            edge_child=numbers(edges),
-            edge_visits=numbers(edges),
-            edge_total=reals(edges),
-            edge_prior=reals(edges if self._settings.evaluator else 1),
+            positions=room(nodes * size, np.uint64)[0],
+            first_edge=first_edge,
+            edges=edges_of_node,
+            visits=visits,
+            edge_action=edge_action,
+            edge_child=edge_child,
+            edge_visits=edge_visits,
+            edge_total=edge_total,
+            edge_prior=edge_prior,
             nodes_used=numbers(self._size),
             edges_used=numbers(self._size),
             max_edges=numbers(self._size),
@@ -181,7 +185,7 @@ class Trees:
             final=np.zeros(rows, np.int64),
             value=np.zeros(rows),
             seed=np.zeros(rows, np.uint64),
-            path=np.zeros(rows * self._tree.max_nodes, np.int64),
+            path=np.empty(rows * self._tree.max_nodes, np.int64),
             length=np.zeros(rows, np.int64),
         )
 

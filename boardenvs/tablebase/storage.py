@@ -21,7 +21,7 @@ _DTYPE = np.dtype("<i2")
 def read(path: Path, key: str) -> IntArray | None:
     """The codes that `write` stored with this key, (N,) int16, read-only.
 
-    None where there is no such file, or it is torn, of another format or of another key.
+    None where there is no such file, or it is incomplete, or of another format or game.
     """
     try:
         head, _, body = path.read_bytes().partition(b"\n")

@@ -32,7 +32,9 @@ class Moves(NamedTuple):
 
     @property
     def worth(self) -> IntArray:
-        """What a player who wins fast and loses slowly prefers is more, (N,) int64."""
+        """Scores to order moves by, (N,) int64: higher is better; of wins the sooner, of losses the
+        later.
+        """
         worth: IntArray = self.value.astype(np.int64) * (_FAR - self.distance)
         return worth
 

@@ -11,6 +11,7 @@ import os
 import shutil
 import stat
 import tempfile
+import warnings
 from functools import lru_cache
 from pathlib import Path
 
@@ -72,9 +73,18 @@ def _wanted() -> Path | None:
 @lru_cache(maxsize=8)
 def _usable(folder: Path | None) -> Path:
     if folder is None:
-        return private_folder()
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError:
-        return private_folder()
-    return folder if is_trusted(folder) else private_folder()
+        why = "there is neither a home nor a folder for caches"
+    else:
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            why = "" if is_trusted(folder) else f"another user owns {folder}, or may write to it"
+        except OSError as error:
+            why = f"{folder} cannot be made: {error.strerror}"
+        if not why:
+            return folder
+    warnings.warn(
+        f"what is compiled or solved is not kept ({why}): set {VARIABLE} to a folder of your own",
+        UserWarning,
+        stacklevel=4,
+    )
+    return private_folder()

@@ -14,13 +14,18 @@ def cut(text: str, most: int = 60) -> str:
     return f"{text[: most // 2]}...{text[-most // 4 :]}"
 
 
+def quote(value: object) -> str:
+    """A value as messages show it: as Python writes it, shortened where that is long."""
+    return cut(repr(value), 100)
+
+
 def unknown(kind: str, name: object, known: Iterable[str]) -> str:
     """The message for a name that does not exist, with the nearest one that does."""
     names = sorted(known)
     near = _nearest(str(name)[:100], names)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     listing = f"one of {', '.join(map(repr, names))}" if names else "none exists"
-    return f"unknown {kind} {cut(repr(name))}.{hint} Known: {listing}."
+    return f"unknown {kind} {quote(name)}.{hint} Known: {listing}."
 
 
 def _nearest(name: str, names: list[str]) -> list[str]:
@@ -59,7 +64,7 @@ def field_of(
         raise ValueError(f"{key} is missing: it must be {wanted}")
     value = values[key]
     if not is_right(value):
-        raise ValueError(f"{key} is {cut(repr(value))}: it must be {wanted}")
+        raise ValueError(f"{key} is {quote(value)}: it must be {wanted}")
     return value
 
 

@@ -29,7 +29,8 @@ def replacing(path: Path, mode: int | None = None) -> Iterator[BinaryIO]:
 
     So `path` holds the old or the new content whenever power or process end. Several processes and
     threads may write the same path: one of them is last. A link stays a link, and what it leads to
-    is replaced; the mode of the file stays. What is no regular file, such as a device or a pipe, is
+    is replaced; the mode of the file stays. Anything but a regular file, such as a device or a
+    pipe, is
     written to as it is. A new file has the `mode` given, or what the process's mask leaves.
     OSError names `path`.
     """
@@ -40,7 +41,7 @@ def replacing(path: Path, mode: int | None = None) -> Iterator[BinaryIO]:
             yield file
         return
     remove_left_over(target)
-    aside = target.with_name(f"{target.name}.{os.getpid()}.{threading.get_ident()}.tmp")
+    aside = _aside(target)
     with naming(path):
         file = aside.open("wb")
     try:
@@ -79,10 +80,14 @@ def check_writable(path: Path) -> None:
         if not target.parent.is_dir():
             raise FileNotFoundError(errno.ENOENT, f"there is no folder {path.parent}")
         status = _status(target)
-        as_it_is = status is not None and not stat.S_ISREG(status.st_mode)
-        asked = target if as_it_is else target.parent
-        if not os.access(asked, os.W_OK):
-            raise PermissionError(errno.EACCES, f"{asked} cannot be written to")
+        if status is not None and not stat.S_ISREG(status.st_mode):
+            if not os.access(target, os.W_OK):
+                raise PermissionError(errno.EACCES, f"{target} cannot be written to")
+            return
+        # What the system says of access is not always what it does: it is tried.
+        aside = _aside(target)
+        aside.open("wb").close()
+        aside.unlink()
 
 
 def check_folder(path: Path) -> None:
@@ -105,9 +110,19 @@ def remove_left_over(target: Path) -> None:
         numbers = aside.name[len(target.name) + 1 : -len(".tmp")].split(".")
         if len(numbers) != 2 or not all(x.isdecimal() for x in numbers):
             continue  # not ours
-        with contextlib.suppress(OSError), aside.open("rb") as file:
-            _lock(file)
-            aside.unlink()
+        remove_unless_held(aside)
+
+
+def remove_unless_held(aside: Path) -> None:
+    """Remove a temporary file, but for one that a writer still holds."""
+    with contextlib.suppress(OSError), aside.open("rb") as file:
+        _lock(file)
+        aside.unlink()
+
+
+def _aside(target: Path) -> Path:
+    """The temporary file that this thread writes in the place of a file."""
+    return target.with_name(f"{target.name}.{os.getpid()}.{threading.get_ident()}.tmp")
 
 
 def _status(path: Path) -> os.stat_result | None:

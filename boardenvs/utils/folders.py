@@ -6,6 +6,8 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from boardenvs.utils.files import remove_unless_held
+
 # What `boardenvs.utils.files.replacing` adds to a name while it writes.
 _LEFT_OVER = ".[0-9]*.[0-9]*.tmp"
 
@@ -36,6 +38,12 @@ def is_unused(folder: Path, names: Sequence[str]) -> bool:
 def left_over(folder: Path, names: Sequence[str]) -> list[Path]:
     """The temporary files that killed writers of these names left."""
     return [path for path in written(folder, names) if path.suffix == ".tmp"]
+
+
+def remove_left_over(folder: Path, names: Sequence[str]) -> None:
+    """Remove the temporary files that killed writers of these names left."""
+    for path in left_over(folder, names):
+        remove_unless_held(path)
 
 
 def remove_written(folder: Path, names: Sequence[str]) -> None:

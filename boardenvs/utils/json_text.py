@@ -17,7 +17,7 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 def parse_json(text: str) -> Any:
     """The value of a text.
 
-    ValueError where it is no JSON, and for what JSON texts cannot hold or should not: NaN,
+    ValueError where it is not JSON, and for what JSON texts cannot hold or should not: NaN,
     infinite and endless numbers, halves of characters (lone surrogates), and more than `MAX_DEPTH`
     lists and objects in one another.
     """
@@ -26,7 +26,7 @@ def parse_json(text: str) -> Any:
     except RecursionError:
         raise ValueError(_too_deep()) from None
     except json.JSONDecodeError as error:
-        raise ValueError(f"this is no JSON: {error}") from None
+        raise ValueError(f"this is not JSON: {error}") from None
     if text.count("[") + text.count("{") > MAX_DEPTH:
         _check_depth(value)
     if _SURROGATE.search(text):
@@ -35,7 +35,7 @@ def parse_json(text: str) -> Any:
 
 
 def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a number of JSON")
 
 
 def _finite(text: str) -> float:

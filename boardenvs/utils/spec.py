@@ -55,7 +55,7 @@ def parse_parameters(
             key, text = next(iter(known)), item
         if not text:
             raise ValueError(
-                f"{cut(item)!r} in {cut(spec)!r} is no parameter: write it as key=value"
+                f"{cut(item)!r} in {cut(spec)!r} is not a parameter: write it as key=value"
             )
         if key not in known:
             raise ValueError(unknown(f"parameter of {name}", key, known))

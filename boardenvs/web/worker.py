@@ -45,11 +45,19 @@ def main() -> None:
     _bound_memory()
     jobs: queue.SimpleQueue[str] = queue.SimpleQueue()
     threading.Thread(target=_read_jobs, args=(jobs,), daemon=True).start()
-    with open(os.dup(1), "w", encoding="utf-8", buffering=1) as answers:  # line by line
-        os.dup2(2, 1)
+    answers = os.dup(1)
+    os.dup2(2, 1)
+    try:
         while True:
             for part in _answer(json.loads(jobs.get())):
-                answers.write(json.dumps(part) + "\n")
+                _write(answers, json.dumps(part).encode() + b"\n")
+    except BrokenPipeError:
+        return  # the server has ended
+
+
+def _write(file: int, content: bytes) -> None:
+    while content:
+        content = content[os.write(file, content) :]
 
 
 def _read_jobs(jobs: queue.SimpleQueue[str]) -> None:

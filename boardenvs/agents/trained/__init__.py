@@ -33,8 +33,10 @@ class TrainedAgent:
     sample: bool = False
     shield: bool = False
 
-    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
-        return _player(trained_policy(game), self.sample, self.shield).act(game, state, rng)
+    def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
+        return _player(trained_policy(game), self.sample, self.shield).act(
+            game, state, np.random.default_rng(rng)
+        )
 
     def evaluate(self, game: Game, state: State) -> tuple[Float32Array, Float32Array]:
         """See `Policy.evaluate`."""
@@ -72,7 +74,9 @@ def trained_policy(game: Game) -> Policy:
 
 
 def file_name(game: Game) -> str:
-    """The game's id, and the values of its rules that are not as usual, as in a file's name."""
+    """The game's id, and the values of its rules that are not the defaults, joined as a file's
+    name.
+    """
     usual = games.defaults(game.id)
     special = [getattr(game, name) for name in usual if getattr(game, name) != usual[name]]
     return "_".join([game.id, *map(str, special)])

@@ -21,6 +21,13 @@ class MatchResult:
 
     Arrays (2, pairs) hold the games where it had the first role in row 0 and those where it had
     the second in row 1; column i is opening i. A forfeit is a loss.
+
+    ```python
+    import boardenvs
+
+    result = boardenvs.play_match(boardenvs.games.make("othello"), "greedy", "random", pairs=50)
+    print(result.score, result.interval, result.wins, result.by_role)
+    ```
     """
 
     scores: FloatArray  # (2, pairs) float64; nan for games that are not over, see `Ongoing`
@@ -106,6 +113,13 @@ def play_match(
     generator they get.
 
     ValueError for fewer than one pair, or for openings that no game is long enough for.
+
+    ```python
+    import boardenvs
+
+    game = boardenvs.games.make("lines_of_action")
+    print(boardenvs.play_match(game, "greedy", "random", pairs=50))
+    ```
     """
     if pairs < 1:
         raise ValueError(f"pairs is {pairs}: it must be 1 or more")

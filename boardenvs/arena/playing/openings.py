@@ -13,7 +13,7 @@ def same_winner(game: Game, state: State) -> BoolArray:
     """Whether the side that wins from the start with perfect play still does, (B,) bool.
 
     A random ply of a sheep often gives the game away, and what follows then tells little about the
-    players. Where nobody knows who wins, since there is no tablebase of the game, it is all True.
+    players. All True for a game without a tablebase, where this is not known.
     """
     if not Tablebase.covers(game):
         return np.ones(len(state.ply), np.bool_)

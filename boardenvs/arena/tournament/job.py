@@ -38,7 +38,8 @@ class Entrant:
 
 @dataclass(frozen=True)
 class Job:
-    """A match to play. The seed is the tournament's: what is drawn hangs on it, on the game's text
+    """A match to play. The seed is the tournament's; random choices depend on it, on the game's
+    text
     and on the two labels, and on nothing else that is played.
 
     The game goes to the process that plays it as an object, since that process may not know the

@@ -40,7 +40,7 @@ class Journal:
 
     @classmethod
     def open(cls, path: Path) -> Journal:
-        """What is on the disk, and the file mended; JournalError where that is no journal."""
+        """What is on the disk, and the file mended; JournalError where that is not a journal."""
         try:
             content = path.read_bytes()
         except FileNotFoundError:
@@ -59,7 +59,7 @@ class Journal:
             try:
                 played.append(_result(values, settings["pairs"]))
             except ValueError as error:
-                raise JournalError(f"{path}, line {number}, is no result: {error}") from error
+                raise JournalError(f"{path}, line {number}, is not a result: {error}") from error
         if whole != content:
             write_atomically(path, whole)
         return cls(path, settings, played)
@@ -108,7 +108,7 @@ def _parse(path: Path, number: int, line: bytes) -> dict[str, Any]:
     try:
         values = parse_json(line.decode())
     except ValueError as error:  # a UnicodeDecodeError too
-        raise JournalError(f"{path}, line {number}, is no JSON: {cut(str(error), 200)}") from error
+        raise JournalError(f"{path}, line {number}, is not JSON: {cut(str(error), 200)}") from error
     if not isinstance(values, dict):
-        raise JournalError(f"{path}, line {number}, is no JSON object")
+        raise JournalError(f"{path}, line {number}, is not a JSON object")
     return values

@@ -13,7 +13,7 @@ from boardenvs.arena.tournament.pool import play_all
 from boardenvs.arena.tournament.results import Results, summarise
 from boardenvs.arena.tournament.schedule import Schedule
 from boardenvs.arena.tournament.settings import Settings, make_plan
-from boardenvs.utils.folders import is_unused, remove_written
+from boardenvs.utils.folders import is_unused, remove_left_over, remove_written
 
 JOURNAL = "journal.jsonl"
 
@@ -23,12 +23,13 @@ WRITTEN = (
     "results.json",
     "report.md",
     "games/*.jsonl",
+    "report.html",
     "*/ratings.png",
     "*/crosstable.png",
     "*/heatmap.png",
 )
 
-# The settings that every pairing hangs on.
+# The settings that decide the games of every pairing.
 _FIXED = ("format", "boardenvs", "pairs", "seed")
 
 
@@ -55,7 +56,7 @@ def run_tournament(
 
     The results depend on the settings alone, not on `workers` (by default one a core), nor on
     where the tournament was interrupted. `resume` goes on with the folder's tournament; entrants
-    and games may be added or left out then, and the anchor change, since no pairing hangs on the
+    and games may be added or left out then, and the anchor change, since no pairing depends on the
     others, but all else must be as it was. `overwrite` replaces it: the files that it wrote, by
     name, and no others.
 
@@ -98,6 +99,7 @@ def _open(settings: Settings, folder: Path, resume: bool, overwrite: bool) -> Jo
         journal = Journal.open(path)
         _check_same(path, journal.settings, settings.to_json())
         journal.change_settings(settings.to_json())
+        remove_left_over(folder, WRITTEN)
         return journal
     if path.exists() and not overwrite:
         raise JournalError(
@@ -106,7 +108,8 @@ def _open(settings: Settings, folder: Path, resume: bool, overwrite: bool) -> Jo
         )
     if not path.exists() and not is_unused(folder, WRITTEN):
         raise JournalError(
-            f"{folder} is not used: it has files, and without {JOURNAL} it is no tournament's"
+            f"{folder} is not used: it has files but no {JOURNAL}, so it is not the folder of a "
+            "tournament"
         )
     if path.exists():
         if not is_journal(path):

@@ -24,6 +24,7 @@ from boardenvs.utils.version import __version__
 FORMAT = 1  # of the journal and of results.json
 
 PAIRS = 50
+_MAX_SEED = (1 << 64) - 1
 BUILT_IN = (
     "random",
     "greedy",
@@ -104,6 +105,8 @@ def make_settings(
         raise ValueError(f"{len(labels)} entrants make no tournament: two or more are needed")
     if pairs < 1:
         raise ValueError(f"pairs is {pairs}: it must be 1 or more")
+    if not is_whole(seed, 0, _MAX_SEED):
+        raise ValueError(f"seed is {seed!r}: it must be a whole number from 0 to 2**64 - 1")
     if openings is not None and not 0 <= openings[0] <= openings[1]:
         raise ValueError(f"openings are {openings}: they must be a range (low, high) from 0")
     if anchor is None and _DEFAULT_ANCHOR in labels:
@@ -136,7 +139,9 @@ def check_kept(values: Mapping[str, Any]) -> None:
     field_of(values, "entrants", _are_texts, "a list of texts")
     field_of(values, "openings", _are_openings, "a range [low, high] for each game")
     field_of(values, "pairs", lambda x: is_whole(x, 1), "a whole number from 1")
-    field_of(values, "seed", lambda x: is_whole(x, -(1 << 64), 1 << 64), "a whole number")
+    field_of(
+        values, "seed", lambda x: is_whole(x, 0, _MAX_SEED), "a whole number from 0 to 2**64 - 1"
+    )
     field_of(values, "anchor", lambda x: x is None or is_text(x), "a text or null")
 
 

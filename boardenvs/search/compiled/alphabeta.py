@@ -15,6 +15,7 @@ from boardenvs.kernel.loops import (
     ZERO,
     Array,
     arrive,
+    has_exact_end,
     legal_words,
     number,
     trailing_zeros,
@@ -78,7 +79,7 @@ def search(
     if is_final(position.terminated, position.ply):
         return final_value(position.own, position.opp, position.to_move, distance)
     counters = memory.counters
-    if to_the_end == 1:
+    if has_exact_end() and to_the_end == 1:
         if depth < FEW_SQUARES:
             return search_last_squares(position, alpha, beta, distance, counters)
     elif depth == 0:
@@ -157,7 +158,8 @@ def search_last_ply(position: Position, beta: int, distance: int, counters: Arra
 def principal_variation_move(
     position: Position, depth: int, value: int, distance: int, to_the_end: int, memory: SearchMemory
 ) -> int:
-    """A move that reaches this value, which a search has found for a position of its line; the
+    """A move whose value is `value`, the value that a search found for this position of its
+    principal variation; the
     others are as in `search`. NO_MOVE once aborted.
     """
     table, moves, counters = memory.table, memory.moves, memory.counters

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from boardenvs.kernel.loops import Array, Word, number, word, wrap
+from boardenvs.kernel.loops import Array, Word, inline, number, word, wrap
 from boardenvs.search.compiled.position import play
 from boardenvs.search.compiled.tree import NONE, Tree, add_node, position_of
 from boardenvs.utils.splitmix import GOLDEN, mix
@@ -22,6 +22,7 @@ class Selection(NamedTuple):
     uses_priors: int  # 1: by PUCT
 
 
+@inline
 def next_seed(row: int, tree: Tree) -> Word:
     """The tree's next seed."""
     tree.seeds[row] = wrap(tree.seeds[row] + word(GOLDEN))
@@ -29,6 +30,7 @@ def next_seed(row: int, tree: Tree) -> Word:
     return seed
 
 
+@inline
 def select(row: int, seed: Word, selection: Selection, tree: Tree, path: Array) -> tuple[int, int]:
     """Walk from the root to a node that has no edges, made new where an edge leads nowhere.
 
@@ -56,6 +58,7 @@ def select(row: int, seed: Word, selection: Selection, tree: Tree, path: Array) 
     return node, length
 
 
+@inline
 def select_by_ucb(node: int, c: float, random: Word, tree: Tree) -> int:
     """An edge never tried, by chance, or the one of the highest UCB1."""
     visits, totals = tree.edge_visits, tree.edge_total
@@ -81,6 +84,7 @@ def select_by_ucb(node: int, c: float, random: Word, tree: Tree) -> int:
     return best
 
 
+@inline
 def select_by_puct(node: int, c: float, tree: Tree) -> int:
     """The edge of the highest PUCT; one never tried counts as good as those tried, on average."""
     visits, totals, priors = tree.edge_visits, tree.edge_total, tree.edge_prior
@@ -101,6 +105,7 @@ def select_by_puct(node: int, c: float, tree: Tree) -> int:
     return best
 
 
+@inline
 def backup(path: Array, length: int, value: float, tree: Tree) -> None:
     """Add the value, to the side to move at the path's end, to each edge's mover's total."""
     for k in range(length - 1, -1, -1):

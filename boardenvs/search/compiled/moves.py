@@ -9,6 +9,7 @@ from boardenvs.kernel.loops import (
     ONE,
     ZERO,
     Array,
+    has_exact_end,
     legal_words,
     number,
     popcount,
@@ -53,25 +54,25 @@ def generate_moves(
 
     The table's move comes first.
     """
-    place = distance * moves.max_moves
+    records, order, scores, size = moves.records, moves.order, moves.scores, moves.record_size
+    first = place = distance * moves.max_moves
     for k in range(legal_words()):
         bits = position.legal_bits[k]
         while bits != ZERO:
             action = word(64 * k) + trailing_zeros(bits)
             bits = bits & (bits - ONE)
             child = play(position, action)
-            start = place * moves.record_size
-            save_position(moves.records, start, child)
-            moves.records[start + moves.record_size - 1] = action
-            moves.order[place] = place
+            save_position(records, place * size, child)
+            records[place * size + size - 1] = action
+            order[place] = place
             if number(action) == table_move:
-                moves.scores[place] = 4 * INFINITE
-            elif to_the_end == 1:
-                moves.scores[place] = -mobility(child)
+                scores[place] = 4 * INFINITE
+            elif has_exact_end() and to_the_end == 1:
+                scores[place] = -mobility(child)
             else:
-                moves.scores[place] = score(child, distance + 1)
+                scores[place] = score(child, distance + 1)
             place += 1
-    return place - distance * moves.max_moves
+    return place - first
 
 
 def score(child: Position, distance: int) -> int:
@@ -79,7 +80,7 @@ def score(child: Position, distance: int) -> int:
     opponent has there.
     """
     if child.terminated:
-        return -final_value(child.own, child.opp, child.to_move, distance) - 2 * mobility(child)
+        return -final_value(child.own, child.opp, child.to_move, distance)  # there are no replies
     return -static_value(child.own, child.opp, child.to_move, child.ply) - 2 * mobility(child)
 
 

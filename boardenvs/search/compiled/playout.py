@@ -13,7 +13,7 @@ from boardenvs.utils.splitmix import GOLDEN, mix
 
 
 def outcome(position: Position) -> int:
-    """1, 0 or -1: what the position as the last one of a game is worth to its side to move."""
+    """The result, 1, 0 or -1, of a game that ends in this position, to its side to move."""
     mine, theirs = points(position.own, position.opp, position.to_move)
     return (1 if mine > theirs else 0) - (1 if mine < theirs else 0)
 

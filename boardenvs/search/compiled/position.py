@@ -11,7 +11,6 @@ from boardenvs.kernel.loops import (
     advance,
     max_ply,
     read_legal,
-    word,
     write_legal,
 )
 
@@ -34,7 +33,7 @@ def play(position: Position, action: Word) -> Position:
 
 def is_final(terminated: bool, ply: Word) -> bool:
     """Whether the game ends here, by its rules or by its cap."""
-    return terminated or ply >= word(max_ply())
+    return terminated or ply >= max_ply()
 
 
 def load_position(array: Array, start: int) -> Position:
@@ -55,5 +54,5 @@ def save_position(array: Array, start: int, position: Position) -> None:
     array[start + 1] = position.opp
     array[start + TO_MOVE] = position.to_move
     array[start + PLY] = position.ply
-    array[start + TERMINATED] = word(position.terminated)
+    array[start + TERMINATED] = position.terminated
     write_legal(array, start + LEGAL, position.legal_bits)

@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from boardenvs.game.state import Position
-from boardenvs.kernel.loops import Array, Word, entry, margin_counts, number, word, wrap
+from boardenvs.kernel.loops import (
+    Array,
+    Word,
+    entry,
+    has_exact_end,
+    margin_counts,
+    number,
+    word,
+    wrap,
+)
 from boardenvs.search.compiled.alphabeta import SearchMemory, principal_variation_move, search
 from boardenvs.search.compiled.counters import ABORTED, HORIZON, LIMIT, NODES
 from boardenvs.search.compiled.moves import (
@@ -50,8 +59,8 @@ def search_positions(
 ) -> int:
     """Search the positions `rows[first:]`, one after the other; returns where in `rows` it ended.
 
-    With `to_the_end` only the exact value will do: where the nodes do not suffice for that, only
-    their number is written. A search after that goes on with that number.
+    With `to_the_end` the search is exact or gives up: if the limit of nodes is met first, it writes
+    the number of nodes alone, and the search that follows counts on from there.
 
     Where `roots.distance` is not 0 only an action is written: one that reaches `results.value`.
     (One function for all three, since to compile the search for each takes seconds.)
@@ -72,7 +81,7 @@ def search_positions(
         else:
             if counters[NODES] == 0:
                 new_search(memory.table)
-            if to_the_end == 1:
+            if has_exact_end() and to_the_end == 1:
                 solve(root, row, budget.depth, memory, results)
             else:
                 iterative_deepening(root, row, roots.seeds[row], budget.depth, memory, results)

@@ -13,7 +13,7 @@ from boardenvs.search.compiled.tree import Tree, add_node, expand, position_of, 
 
 
 class Leaves(NamedTuple):
-    """Nodes that selection ended at, as many for each of T trees: L in all."""
+    """The leaves that selection reached: L in all, the same number in each of T trees."""
 
     node: Array  # (L,) numbers
     final: Array  # (L,) numbers: 1 where the game ends there

@@ -13,6 +13,7 @@ from boardenvs.kernel.loops import (
     ONE,
     ZERO,
     Array,
+    inline,
     legal_words,
     number,
     trailing_zeros,
@@ -33,7 +34,7 @@ class Tree(NamedTuple):
     edge_child: Array  # (T * E,) numbers: the node, or NONE
     edge_visits: Array  # (T * E,) numbers
     edge_total: Array  # (T * E,) reals: the sum of values to the side that moves along the edge
-    edge_prior: Array  # (T * E,) reals: the evaluator's probability; (1,) without an evaluator
+    edge_prior: Array  # (T * E,) reals: the evaluator's probability; never read without one
     nodes_used: Array  # (T,) numbers
     edges_used: Array  # (T,) numbers
     max_edges: Array  # (T,) numbers: at most E; what rows may have does not depend on other rows
@@ -43,11 +44,13 @@ class Tree(NamedTuple):
     position_size: int  # words
 
 
+@inline
 def position_of(node: int, tree: Tree) -> Position:
     """The position of a node."""
     return load_position(tree.positions, node * tree.position_size)
 
 
+@inline
 def add_node(position: Position, row: int, tree: Tree) -> int:
     """A new node of this tree, without edges."""
     node = row * tree.max_nodes + number(tree.nodes_used[row])
@@ -59,6 +62,7 @@ def add_node(position: Position, row: int, tree: Tree) -> int:
     return node
 
 
+@inline
 def expand(node: int, position: Position, row: int, tree: Tree) -> bool:
     """Give a node its edges; False, and none, where the tree has no room left for them."""
     first = row * tree.edge_stride + number(tree.edges_used[row])

@@ -1,0 +1,239 @@
+"""The page of a game: all that a user of its environments must know, as Markdown.
+
+What can be computed comes from the game, what all games share is written here once, and the game's
+own words are its `about` (`boardenvs.game.about`). Any game has a page.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import textwrap
+from types import ModuleType
+from typing import Any
+
+from boardenvs import games
+from boardenvs.envs.factory import env_name
+from boardenvs.envs.registration import gymnasium_id
+from boardenvs.game import fen
+from boardenvs.game.contract import DRAW, ILLEGAL_ACTION_REWARD, LOSS, WIN, Game, goal_to_reward
+
+
+class GameModule(ModuleType):
+    """A public module, whose docstring is its game's page, made when it is asked for."""
+
+    game_id: str
+
+    @property
+    def __doc__(self) -> str:  # type: ignore[override]
+        return page_of(games.make(self.game_id))
+
+
+def page_of(game: Game) -> str:
+    """The page of a game as Markdown: planes, action numbers, rewards, end, options.
+
+    ```python
+    import boardenvs
+    from boardenvs.envs.page import page_of
+
+    print(page_of(boardenvs.games.make("wolf_and_sheep:rules=described")))
+    ```
+    """
+    sections = {
+        "Observation space": _observations(game),
+        "Action space": _actions(game),
+        "Rewards": _rewards(),
+        "End of the game": game.about.end,
+        "Options": _options(game),
+        "Gymnasium and Stable-Baselines3": _other_interfaces(game),
+        "Which to take": game.about.choice,
+        "Source of the rules": game.about.source,
+        "Version history": "- v0: initial version." if _has_module(game) else "",
+    }
+    head = [f"# {title_of(game)}", _summary(game), _table(game), _usage(game), _rules(game)]
+    parts = [part for part in head if part]
+    parts += [f"## {title}\n\n{_wrapped(text)}" for title, text in sections.items() if text]
+    return "\n\n".join(parts) + "\n"
+
+
+def _wrapped(text: str) -> str:
+    """The text with its long paragraphs and list items in lines of at most 100 characters."""
+    blocks = re.split(r"(\n\n|\n(?=- ))", text)
+    return "".join(
+        textwrap.fill(
+            " ".join(block.split()),
+            100,
+            subsequent_indent="  " * block.startswith("- "),
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        if max(map(len, block.split("\n"))) > 100 and not block.startswith("|")
+        else block
+        for block in blocks
+    )
+
+
+def title_of(game: Game) -> str:
+    """The game's name as it is written in a title."""
+    return game.about.title or game.id.replace("_", " ").capitalize()
+
+
+def _summary(game: Game) -> str:
+    return game.about.summary or _class_docstring(game).partition("\n\n")[0]
+
+
+def _rules(game: Game) -> str:
+    return game.about.rules or _class_docstring(game).partition("\n\n")[2]
+
+
+def _class_docstring(game: Game) -> str:
+    return inspect.cleandoc(type(game).__doc__ or "")
+
+
+def _table(game: Game) -> str:
+    height, width, planes = game.observation_shape
+    rows = {
+        "Import": f"`{_import(game)}`",
+        "Actions": "Discrete",
+        "Parallel API": "Yes",
+        "Manual Control": "No",
+        "Agents": f"`agents= {list(game.roles)}`",
+        "Number of Agents": str(len(game.roles)),
+        "Action Shape": "()",
+        "Action Values": f"Discrete({game.num_actions})",
+        "Observation Shape": str(game.observation_shape),
+        "Observation Values": "[0, 1]",
+        "State Shape": str((height, width, planes + 1)),
+    }
+    (name, value), *rest = rows.items()
+    return "\n".join([f"| {name} | {value} |", "|---|---|", *(f"| {k} | {v} |" for k, v in rest)])
+
+
+def _import(game: Game) -> str:
+    return f"from boardenvs import {env_name(game)}" if _has_module(game) else "import boardenvs"
+
+
+def _has_module(game: Game) -> bool:
+    return game.id in games.BUILT_IN
+
+
+def _make(game: Game, maker: str, *arguments: str) -> str:
+    """The call that makes an environment of this game."""
+    if _has_module(game):
+        return f"{env_name(game)}.{maker}({', '.join(arguments)})"
+    name = f'"{games.name_of(game)}"'
+    return f"boardenvs.{maker}({', '.join([name, *arguments])})"
+
+
+def _usage(game: Game) -> str:
+    return f"""\
+```python
+{_import(game)}
+
+env = {_make(game, "env", 'render_mode="ansi"')}
+env.reset(seed=1)
+for agent in env.agent_iter():
+    observation, reward, terminated, truncated, info = env.last()
+    if terminated or truncated:
+        action = None
+    else:
+        action = env.action_space(agent).sample(observation["action_mask"])
+    env.step(action)
+print(env.render())
+```"""
+
+
+def _observations(game: Game) -> str:
+    pieces, count = game.about.pieces, game.observation_shape[-1]
+    rows = [f"| 0 | the agent's {pieces} |", f"| 1 | the opponent's {pieces} |"]
+    rows += [f"| {numbers} | {text} |" for numbers, text in _further_planes(game, count)]
+    table = "\n".join(["| Plane | Ones |", "|-------|------|", *rows])
+    return f"""\
+A dict of `"observation"`, an int8 array {game.observation_shape} of 0 and 1, and
+`"action_mask"`, an int8 array ({game.num_actions},). `observation[y-1, x-1, plane]` is cell (x, y):
+x is the file, 1 to 8 for a to h, and y the rank, 1 to 8. Every agent sees its own {pieces} first:
+
+{table}
+
+The mask marks the legal actions of the agent to move; for the other agent it is all zeros.
+In `parallel_env` both act, and the one not to move has one legal action, noop ({game.noop}).
+`state()` is what the first agent sees and one more plane, ones where the second is to move."""
+
+
+def _further_planes(game: Game, count: int) -> list[tuple[str, str]]:
+    """The numbers of the planes from 2 on, and what they show; the last covers all the rest."""
+    texts = game.about.planes[: max(count - 2, 0)] or ("see the game's rules",) * (count > 2)
+    rows = []
+    for plane, text in enumerate(texts, 2):
+        last = count - 1 if plane == len(texts) + 1 else plane
+        rows.append((str(plane) if plane == last else f"{plane} to {last}", text))
+    return rows
+
+
+def _actions(game: Game) -> str:
+    noop = f"Action {game.noop} is noop, the pass. {game.about.passing}"
+    fixed = "Action numbers will not change: saved policies depend on them."
+    meaning = game.notation.explain(game.about.pieces) or (
+        f"Action `64*p + s` belongs to square `s = 8*(y-1) + (x-1)` and plane p, 0 to "
+        f"{game.action_planes - 1}."
+    )
+    return " ".join([meaning, noop, *([fixed] if _has_module(game) else [])])
+
+
+def _rewards() -> str:
+    win, draw, loss = (goal_to_reward(goal) for goal in (WIN, DRAW, LOSS))
+    return f"""\
+0 before the end of the game. At its end, on one of two scales:
+
+| `reward=` | winner | draw | loser | default of |
+|---|---|---|---|---|
+| `"goal"` | {WIN:g} | {DRAW:g} | {LOSS:g} | `env`, `raw_env`, `parallel_env` (PettingZoo) |
+| `"zero_sum"` | {win:+g} | {draw:g} | {loss:+g} | `vec_env`, `gymnasium.make` |
+
+Goal values are those of the rule sheets; Stable-Baselines3's `BoardVecEnv` has zero-sum rewards
+alone.
+
+An illegal action ends the game in `env` and `parallel_env`: the offender gets
+{ILLEGAL_ACTION_REWARD:g} on either scale, the other agent the reward of a win, both are terminated.
+In `raw_env` and `BoardVecEnv` it raises `IllegalActionError` and nothing changes; in `vec_env` and
+`gymnasium.make` it loses the game, with reward {ILLEGAL_ACTION_REWARD:g}."""
+
+
+def _options(game: Game) -> str:
+    lines = [
+        '- `render_mode`: `"human"` (a window), `"rgb_array"`, `"ansi"` (text), `"svg"` or None '
+        "(default).",
+        '- `reward`: `"goal"` or `"zero_sum"`, see above.',
+    ]
+    rules = games.defaults(games.name_of(game))
+    lines += [_option(game, name, value) for name, value in rules.items() if name != "id"]
+    example = fen.write_position(game, game.start())
+    return (
+        "\n".join(lines)
+        + f"""
+- `reset(options={{"position": ...}})` starts from a position, given as a `boardenvs.Position` or as
+  text: `"{example}"` (ranks 8 to 1, first letters of the roles, numbers of empty squares, role to
+  move, plies played; a ply is one action of one side)."""
+    )
+
+
+def _option(game: Game, name: str, default: Any) -> str:
+    text = game.about.options.get(name, "a parameter of the rules.")
+    shown = f'"{default}"' if isinstance(default, str) else repr(default)
+    return f"- `{name}`: {text} Default: `{shown}`."
+
+
+def _other_interfaces(game: Game) -> str:
+    vec_env = _make(game, "vec_env", "num_envs", "opponent=None")
+    text = f"""\
+- `{vec_env}` plays a batch of games: one ply of whoever is to move a step, or a seat against an
+  opponent; see `boardenvs.envs.vector.BoardVectorEnv`.
+- `boardenvs.envs.sb3.BoardVecEnv(game, num_envs)` is the same as a VecEnv of Stable-Baselines3."""
+    if game.id in games.GAMES:
+        text += f"""
+- `gymnasium.make("{gymnasium_id(game.id)}", opponent="random", seat="random")` is one board against
+  an opponent; see `boardenvs.envs.single.BoardSingleEnv`. `gymnasium.make_vec` makes `vec_env` with
+  the same name and `vectorization_mode="vector_entry_point"`.
+- `pettingzoo.make("aec", "boardenvs/{env_name(game).replace("_v0", "-v0")}")` makes `env`, and
+  `"parallel"` in place of `"aec"` makes `parallel_env`."""
+    return text

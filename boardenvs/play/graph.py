@@ -1,0 +1,101 @@
+"""The value of a game over its plies, drawn by matplotlib."""
+
+from __future__ import annotations
+
+import io
+import itertools
+from typing import TYPE_CHECKING, Any
+
+from boardenvs.agents.explain import Unit
+from boardenvs.play.notation import MoveNotation
+from boardenvs.play.review import Review, ReviewedPly
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FORMATS = ("png", "svg")
+
+_INK, _RULE, _LINE, _LOSS = "#1f2933", "#d5dbe1", "#0072B2", "#D55E00"  # after Okabe and Ito
+_MARKED = 3  # of each unit, the largest losses
+_UNITS: dict[Unit, str] = {
+    "score": "expected result",
+    "margin": "points ahead",
+    "heuristic": "heuristic",
+}
+
+
+def draw_graph(review: Review, file_format: str, notation: MoveNotation | None = None) -> bytes:
+    """A PNG or SVG: the value before each ply, for the first role, with the largest losses marked.
+
+    Values of different units have axes of their own, one below the other. ImportError where
+    matplotlib is missing; ValueError where the agent has no values.
+    """
+    notation = notation or MoveNotation(review.record.game)
+    figure = _figure()
+    plies = [ply for ply in review.plies if ply.before is not None]
+    units = list(dict.fromkeys(ply.explanation.unit for ply in plies))
+    if not units:
+        raise ValueError("there is nothing to draw: this agent has no values, only choices")
+    figure.set_size_inches(9.0, 1.0 + 2.2 * len(units))
+    all_axes = figure.subplots(len(units), sharex=True, squeeze=False)[:, 0]
+    for axes, unit in zip(all_axes, units, strict=True):
+        _draw_values(axes, [ply for ply in plies if ply.explanation.unit == unit])
+        axes.set_ylabel(f"{_UNITS[unit]}\nfor {review.record.game.roles[0]}", color=_INK)
+        if unit == "score":
+            axes.set_ylim(-1.2, 1.2)
+        for ply in review.largest_losses(_MARKED, unit=unit):
+            name = notation.write(ply.action) if notation.tournament else ply.name
+            _mark(axes, ply, f"{ply.number}. {name}")
+    all_axes[-1].set_xlabel("ply", color=_INK)
+    all_axes[-1].set_xlim(0, len(review.plies) + 1)
+    buffer = io.BytesIO()
+    # No date in it: the same game gives the same file.
+    figure.savefig(buffer, format=file_format, metadata=_METADATA.get(file_format))
+    return buffer.getvalue()
+
+
+_METADATA = {"svg": {"Date": None}, "png": {"Software": None}}
+
+
+def _figure() -> Any:
+    try:
+        import matplotlib
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError('graphs need matplotlib: pip install "boardenvs[arena]"') from error
+    matplotlib.rcParams["svg.hashsalt"] = "boardenvs"
+    return Figure(dpi=150, layout="constrained")
+
+
+def _draw_values(axes: Axes, plies: list[ReviewedPly]) -> None:
+    """A line for each run of plies of this unit."""
+    for _, group in itertools.groupby(enumerate(plies), lambda pair: pair[1].number - pair[0]):
+        run = [ply for _, ply in group]
+        axes.plot(
+            [ply.number for ply in run], [_for_first(ply, ply.before) for ply in run],
+            color=_LINE, linewidth=1.6, marker="o", markersize=2.5, zorder=3,
+        )  # fmt: skip
+    axes.axhline(0, color=_INK, linewidth=0.8)
+    axes.grid(color=_RULE, linewidth=0.8)
+    axes.tick_params(length=0, colors=_INK)
+    axes.spines[:].set_visible(False)
+
+
+def _mark(axes: Axes, ply: ReviewedPly, label: str) -> None:
+    """From the value before a move to the one after it."""
+    before, after = (_for_first(ply, value) for value in (ply.before, ply.after))
+    axes.plot(
+        [ply.number, ply.number], [before, after], color=_LOSS, linewidth=2.2, zorder=4,
+        solid_capstyle="round",
+    )  # fmt: skip
+    axes.annotate(
+        label, (ply.number, after), color=_LOSS, fontsize=8, ha="center",
+        va="top" if after < before else "bottom", textcoords="offset points",
+        xytext=(0, -4 if after < before else 4), zorder=5,
+    )  # fmt: skip
+
+
+def _for_first(ply: ReviewedPly, value: float | None) -> float:
+    """A value to the side that played the ply, as one to the first role."""
+    value = value or 0.0
+    return value if ply.role == 0 else -value

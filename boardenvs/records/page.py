@@ -1,0 +1,44 @@
+"""Records as a page to step through: see `boardenvs.render.page`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from boardenvs.game.errors import IllegalActionError
+from boardenvs.game.fen import write_position
+from boardenvs.game.state import Position
+from boardenvs.games import spec_of
+from boardenvs.records.record import Record, positions
+from boardenvs.render.page import ShownGame, to_page
+
+
+def write_page(records: Sequence[Record], *, title: str = "Games", legal: bool = False) -> str:
+    """One HTML file with all the games, each on a board to step through.
+
+    `legal` marks where the side to move can play to. A game that breaks the rules ends before the
+    illegal action, and says so. ValueError where there are no games.
+    """
+    return to_page([show(record) for record in records], title=title, legal=legal)
+
+
+def show(record: Record) -> ShownGame:
+    """A record as a page has it."""
+    game, boards, error = record.game, list[Position](), None
+    try:
+        boards.extend(positions(record))
+    except IllegalActionError as illegal:
+        error = str(illegal)
+    players = record.players or game.roles
+    details = [("game", spec_of(game))]
+    if record.players is not None:
+        details += zip(game.roles, record.players, strict=True)
+    if record.goal is not None:
+        goals = zip(game.roles, record.goal, strict=True)
+        details.append(("result", ", ".join(f"{role} {goal:g}" for role, goal in goals)))
+    if record.start is not None:
+        details.append(("from", write_position(game, record.start)))
+    details += [(str(key), str(value)) for key, value in record.info.items()]
+    if error is not None:
+        details.append(("breaks the rules", error))
+    actions = record.actions[: len(boards) - 1]
+    return ShownGame(game, boards, actions, " against ".join(players), details)

@@ -1,0 +1,142 @@
+"""Games on one page: HTML that holds all it needs, with a board to step through each game.
+
+The page opens from the disk or in a frame of a notebook, asks for nothing from elsewhere, and works
+by mouse, touch and keyboard, in light and dark.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from boardenvs.board.bitboard import SIZE, squares_of
+from boardenvs.game.contract import Game
+from boardenvs.game.state import Position
+from boardenvs.render.geometry import empty_board, mark, target
+from boardenvs.render.svg import drawing_id, write_layers
+from boardenvs.render.theme import board_look
+from boardenvs.render.view import View, view
+
+_TEMPLATE = Path(__file__).with_name("page.html")
+_HEIGHT = 640  # pixels of a frame in a notebook
+
+
+class ShownGame(NamedTuple):
+    """A game on a page."""
+
+    game: Game
+    positions: Sequence[Position]  # N + 1
+    actions: Sequence[int]  # N: those between them
+    title: str
+    details: Sequence[tuple[str, str]] = ()  # what else is known, such as players
+
+
+def to_page(games: Sequence[ShownGame], *, title: str, legal: bool = False) -> str:
+    """The page of one or more games; `legal` marks where the side to move can play to.
+
+    ValueError where there is no game.
+    """
+    if not games:
+        raise ValueError("there are no games to put on the page")
+    writer = _Writer(legal)
+    content = {
+        "games": [writer.game(shown) for shown in games],
+        "looks": writer.looks,
+        "captions": list(writer.captions),
+    }
+    # No "<", so that nothing in it can end the script.
+    data = json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    template = _TEMPLATE.read_text(encoding="utf-8")
+    before, boards, after = _split(template, "{{boards}}", "{{data}}")
+    before = before.replace("{{title}}", html.escape(title))
+    return "".join([before, "\n".join(writer.boards), boards, data, after])
+
+
+def to_frame(page: str) -> str:
+    """The page in a frame of its own, as notebooks show it."""
+    return (
+        f'<iframe srcdoc="{html.escape(page)}" title="game" loading="lazy" '
+        f'style="width: 100%; height: {_HEIGHT}px; border: 0"></iframe>'
+    )
+
+
+class _Writer:
+    """Collects what the games of a page share: boards, looks and captions."""
+
+    def __init__(self, legal: bool) -> None:
+        self.looks: list[dict[str, Any]] = []
+        self.boards: list[str] = []
+        self.captions: dict[str, int] = {}
+        self._legal = legal
+        self._numbers: dict[Any, int] = {}  # of looks
+
+    def game(self, shown: ShownGame) -> dict[str, Any]:
+        """A game as the page's script reads it."""
+        game, positions = shown.game, shown.positions
+        first = view(game, positions[0])
+        steps = []
+        for before, action, after in zip(positions, shown.actions, positions[1:], strict=False):
+            seen = view(game, after, action, before=before)
+            name = game.action_name(action, before)
+            changes = _changes(before, after)
+            steps.append([name, changes, list(squares_of(seen.marks)), self._caption(seen)])
+        content = {
+            "title": shown.title,
+            "details": [list(detail) for detail in shown.details],
+            "look": self._look(first),
+            "start": "".join(map(str, _squares(positions[0]))),
+            "caption": self._caption(first),
+            "steps": steps,
+        }
+        if self._legal:
+            seen_legal = (view(game, position, legal=True) for position in positions)
+            content["targets"] = [list(squares_of(seen.targets)) for seen in seen_legal]
+        return content
+
+    def _caption(self, seen: View) -> int:
+        return self.captions.setdefault(seen.caption, len(self.captions))
+
+    def _look(self, seen: View) -> int:
+        """The number of the look of this game's board and pieces, which is written once a page."""
+        key = (seen.look, seen.roles, seen.holes)
+        if key not in self._numbers:
+            self._numbers[key] = len(self.looks)
+            self._add_look(seen)
+        return self._numbers[key]
+
+    def _add_look(self, seen: View) -> None:
+        look, roles = board_look(seen.look.board), seen.roles
+        drawings = [mark(look), *(p.drawing for p in seen.look.pieces_of(roles)), target(look)]
+        marked, first, second, dot = map(drawing_id, drawings)
+        for flipped in (False, True):
+            scene = empty_board(seen, flipped=flipped)
+            board = write_layers(scene, drawings, ("marks", "pieces", "targets"))
+            name = f"board-{len(self.looks)}{'-flipped' if flipped else ''}"
+            self.boards.append(f'<template id="{name}">{board}</template>')
+        self.looks.append(
+            {"mark": marked, "pieces": [first, second], "target": dot, "roles": list(roles)}
+        )
+
+
+def _squares(position: Position) -> list[int]:
+    """What is on each square: 0 nothing, 1 and 2 the roles."""
+    first, second = position.pieces(0), position.pieces(1)
+    return [(first >> s & 1) + 2 * (second >> s & 1) for s in range(SIZE * SIZE)]
+
+
+def _changes(before: Position, after: Position) -> list[int]:
+    """The squares that change, each times 3 plus what is on it then."""
+    changed = 0
+    for role in (0, 1):
+        changed |= before.pieces(role) ^ after.pieces(role)
+    first, second = after.pieces(0), after.pieces(1)
+    return [3 * s + (first >> s & 1) + 2 * (second >> s & 1) for s in squares_of(changed)]
+
+
+def _split(text: str, first: str, second: str) -> tuple[str, str, str]:
+    before, _, rest = text.partition(first)
+    between, _, after = rest.partition(second)
+    return before, between, after

@@ -1,0 +1,61 @@
+"""The examples of README, guides and docstrings, and the prose that they stand in."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from textwrap import dedent
+from typing import NamedTuple
+
+from boardenvs import games
+from boardenvs.envs.page import page_of
+
+ROOT = Path(__file__).resolve().parents[1]
+
+_FENCED = re.compile(r"^( *)```(\w*)\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
+
+
+class Example(NamedTuple):
+    """A fenced block: where it stands, its language and its text."""
+
+    place: str
+    language: str
+    text: str
+
+
+def guides() -> list[Path]:
+    """README.md and all other pages in Markdown that people read."""
+    pages = [ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "SECURITY.md"]
+    inner = [p for folder in ("boardenvs", "training") for p in (ROOT / folder).rglob("README.md")]
+    return [page for page in [ROOT / "README.md", *pages, *sorted(inner)] if page.exists()]
+
+
+def docstrings() -> Iterator[tuple[str, str]]:
+    """Every docstring of the code and where it stands."""
+    for folder in ("boardenvs", "training"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
+                    text = ast.get_docstring(node)
+                    if text:
+                        name = getattr(node, "name", "")
+                        yield f"{path.relative_to(ROOT)}:{name}".rstrip(":"), text
+
+
+def texts() -> Iterator[tuple[str, str]]:
+    """All prose with examples: guides, docstrings, the pages of the games."""
+    for guide in guides():
+        yield str(guide.relative_to(ROOT)), guide.read_text(encoding="utf-8")
+    yield from docstrings()
+    for game_id in games.BUILT_IN:
+        yield f"page of {game_id}", page_of(games.make(game_id))
+
+
+def examples(language: str) -> list[Example]:
+    """All fenced blocks in this language."""
+    return [
+        Example(f"{place} #{number}", language, dedent(found[3]))
+        for place, text in texts()
+        for number, found in enumerate(_FENCED.finditer(text), start=1)
+        if found[2] == language
+    ]

@@ -1,0 +1,1 @@
+"""Inputs of all kinds, right and wrong, and what no input may do."""

@@ -1,0 +1,219 @@
+"""Texts that name games, players, positions and actions."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import REFERENCE, Board
+from test_reference import any_board, check_position, words
+from variants import make, random_position
+
+from boardenvs import games
+from boardenvs.agents import agent_for, make_agent
+from boardenvs.agents.alphabeta import AlphaBetaAgent
+from boardenvs.agents.mcts import MCTSAgent
+from boardenvs.board.bitboard import squares_of
+from boardenvs.game import fen
+from boardenvs.game.errors import PositionError
+from boardenvs.game.state import Position, stack
+from fuzz.inputs import GAMES, NAMED_CODE, WHOLE, fuzzed, mutated, thing, whole
+from fuzz.oracle import CANARY, attempt
+
+PARAMETERS = ["=", ":", ",", "rules", "max_plies", "max_steps", "holes", "described", "none", "id"]
+AGENTS = ["random", "greedy", "positional", "alphabeta", "alphabeta:depth=2,endgame=10",
+          "alphabeta:nodes=100", "alphabeta:time=0.01", "mcts:rollouts=5",
+          "mcts:rollouts=9,leaves=3", "perfect", "policy:file.npz", "mcts:policy=file.npz",
+          "trained:shield=true"]  # fmt: skip
+LIMITS = ["depth", "nodes", "time", "endgame", "rollouts", "c", "leaves", "policy", "=", ":", ","]
+NAMES = ["d3", "a1", "b1-b3", "b1-n", "pass", "noop", "4 3", "c4 c8 c3 c7", "b 1 b 3"]
+
+
+def is_named_code(text: str) -> bool:
+    """Whether the text asks for code, which is then imported: the user has written it."""
+    return CANARY in text
+
+
+@fuzzed
+@given(text=mutated(st.sampled_from(GAMES), PARAMETERS), by_file=st.booleans())
+def test_games(text: str, by_file: bool) -> None:
+    if is_named_code(text) and not by_file:
+        return
+    make_game = games.make_from_file if by_file else games.make
+    game, error = attempt(lambda: make_game(text), ValueError, TypeError)
+    if error is None:
+        again, _ = attempt(lambda: games.make_from_file(games.spec_of(game)))
+        assert again == game
+        assert not game.start().terminated
+
+
+@fuzzed
+@given(
+    game_id=st.sampled_from(list(games.BUILT_IN)) | thing,
+    rules=st.dictionaries(
+        st.sampled_from(["rules", "max_plies", "max_steps", "holes", "id"]), thing, max_size=2
+    ),
+)
+def test_parameters_of_rules(game_id: Any, rules: dict[str, Any]) -> None:
+    if is_named_code(str(game_id)):
+        return
+    game, error = attempt(lambda: games.make(game_id, **rules), ValueError, TypeError)
+    if error is None:
+        assert all(getattr(game, name) == value for name, value in rules.items())
+        assert not game.start().terminated
+
+
+@fuzzed
+@given(text=mutated(st.sampled_from(AGENTS), LIMITS + [str(n) for n in WHOLE[:-1]]))
+def test_agents(text: str) -> None:
+    if is_named_code(text):
+        return
+    agent, error = attempt(lambda: make_agent(text), ValueError)
+    if error is None and is_quick(agent):
+        play(agent)
+
+
+@fuzzed
+@given(
+    make_one=st.sampled_from([AlphaBetaAgent, MCTSAgent]),
+    values=st.dictionaries(
+        st.sampled_from(["depth", "nodes", "time", "endgame", "rollouts", "c", "leaves"]),
+        thing,
+        max_size=3,
+    ),
+)
+def test_limits_of_search(make_one: Any, values: dict[str, Any]) -> None:
+    known = {k: v for k, v in values.items() if k in make_one.__dataclass_fields__}
+    agent, error = attempt(lambda: make_one(**known), ValueError, TypeError)
+    if error is None and is_quick(agent):
+        play(agent)
+
+
+@fuzzed
+@given(given_=thing)
+def test_things_that_are_no_agent(given_: Any) -> None:
+    if is_named_code(str(given_)):
+        return
+    attempt(lambda: agent_for(make("reversi"), given_), ValueError, TypeError)
+
+
+def is_quick(agent: Any) -> bool:
+    """Whether it can be expected to choose in far less than a second, in Python."""
+    most = {"depth": 1, "nodes": 500, "time": 0.05, "endgame": 2, "rollouts": 20, "leaves": 10**9}
+    if isinstance(agent, AlphaBetaAgent) and not (agent.depth or agent.nodes or agent.time):
+        return False
+    return all((getattr(agent, name, None) or 0) <= value for name, value in most.items())
+
+
+def play(agent: Any) -> None:
+    """A choice on two boards of Othello, in the middle of the game and near its end."""
+    game = make("othello")
+    state = stack([random_position(game, 1, plies) for plies in (20, 57)])
+    try:
+        agent_for(game, agent)
+    except ValueError:
+        return
+    actions, _ = attempt(lambda: agent.act(game, state, np.random.default_rng(0)))
+    assert game.is_legal(state, actions).all()
+
+
+# ---- positions -----------------------------------------------------------------------------------
+
+STARTS = [
+    (name, fen.write_position(make(name), random_position(make(name), plies, plies)))
+    for name in REFERENCE
+    for plies in (0, 5, 20)
+] + [("othello", "---------------------------XO------OX--------------------------- X")]
+PIECES = ["b", "r", "w", "s", "8", "1", "/", " ", "black", "white", "red", "wolf", "sheep", "9",
+          "X", "O", "-", "Black", str(2**30), str(2**30 + 1)]  # fmt: skip
+
+
+def as_in_the_reference(name: str, position: Position) -> None:
+    """What the slow rules say of a position."""
+    squares = [frozenset((s % 8 + 1, s // 8 + 1) for s in squares_of(position.pieces(role)))
+               for role in (0, 1)]  # fmt: skip
+    board = Board((squares[0], squares[1]), position.to_move, position.ply)
+    check_position(make(name), REFERENCE[name], position, board)
+
+
+@fuzzed
+@given(data=st.data())
+def test_texts_of_positions(data: st.DataObject) -> None:
+    name, base = data.draw(st.sampled_from(STARTS))
+    text = data.draw(mutated(st.just(base), PIECES))
+    game = make(name)
+    position, error = attempt(lambda: fen.parse_position(game, text), PositionError)
+    if error is None:
+        as_in_the_reference(name, position)
+        assert fen.parse_position(game, fen.write_position(game, position)) == position
+
+
+@fuzzed
+@given(data=st.data())
+def test_positions(data: st.DataObject) -> None:
+    name = data.draw(st.sampled_from(list(REFERENCE)))
+    board = data.draw(any_board(name))
+    squares: Any = words(board)
+    to_move: Any = board.to_move
+    ply: Any = board.ply
+    match data.draw(st.integers(0, 4)):
+        case 0:
+            squares = data.draw(st.tuples(whole, whole) | st.tuples(whole, st.just(squares[1])))
+        case 1:
+            to_move = data.draw(thing)
+        case 2:
+            ply = data.draw(thing)
+        case 3:
+            squares = data.draw(thing)
+    position, error = attempt(lambda: make(name).position(squares, to_move, ply), PositionError)
+    if error is None:
+        as_in_the_reference(name, position)
+
+
+# ---- actions -------------------------------------------------------------------------------------
+
+
+@fuzzed
+@given(
+    name=st.sampled_from(list(REFERENCE)), text=mutated(st.sampled_from(NAMES), NAMES + NAMED_CODE)
+)
+def test_names_of_actions(name: str, text: str) -> None:
+    game = make(name)
+    for parse, write in (
+        (game.parse_action, game.action_name),
+        (game.parse_gdl, game.action_gdl),
+    ):
+        action, error = attempt(partial(parse, text), ValueError)
+        if error is None:
+            assert 0 <= action < game.num_actions
+            assert parse(write(action)) == action
+
+
+@fuzzed
+@given(name=st.sampled_from(list(REFERENCE)), action=whole)
+def test_numbers_of_actions(name: str, action: int) -> None:
+    game = make(name)
+    text, error = attempt(lambda: game.action_name(action), ValueError)
+    if error is None:
+        assert game.parse_action(text) == action
+
+
+def test_a_fault_is_seen(tmp_path: Any) -> None:
+    """The oracle itself: what no call may do is told."""
+    with pytest.raises(AssertionError, match="KeyError is none of"):
+        attempt(lambda: games.GAMES["x"], ValueError)
+    with pytest.raises(AssertionError, match="wrote"):
+        attempt(lambda: (tmp_path / "x").write_text("x"))
+    attempt(lambda: (tmp_path / "x").write_text("x"), folder=tmp_path)
+    with pytest.raises(AssertionError, match="import"):
+        attempt(lambda: games.make(NAMED_CODE[1]), ValueError)
+    with pytest.raises(AssertionError, match="MB"):
+        attempt(lambda: np.ones(40_000_000).sum())
+    with pytest.raises(AssertionError, match="characters"):
+        attempt(lambda: games.GAMES["x" * 10_000], KeyError)
+    with pytest.raises(AssertionError, match=r"still at work|[0-9] s"):
+        attempt(lambda: [None for _ in iter(int, 1)])

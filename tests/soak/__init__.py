@@ -1,0 +1,1 @@
+"""Long runs: kills, full disks, little memory, and many plies. `python -m soak` in tests."""

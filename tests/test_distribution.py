@@ -1,0 +1,99 @@
+"""The wheel and the source archive, built and installed as users get them."""
+
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import boardenvs
+
+ROOT = Path(__file__).resolve().parents[1]
+BUILD = "import sys; from hatchling.build import *; print({}(sys.argv[1]))"
+
+
+def build(what, source, folder):
+    """The archive that hatchling builds of the source: `build_wheel` or `build_sdist`."""
+    pytest.importorskip("hatchling", reason="archives are built with it: pip install '.[test]'")
+    command = [sys.executable, "-c", BUILD.format(what), str(folder)]
+    shown = subprocess.run(command, cwd=source, capture_output=True, text=True, check=True)
+    return folder / shown.stdout.split()[-1]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    return build("build_wheel", ROOT, tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="module")
+def source_archive(tmp_path_factory):
+    return build("build_sdist", ROOT, tmp_path_factory.mktemp("source"))
+
+
+@pytest.fixture(scope="module")
+def python(wheel, tmp_path_factory):
+    """The Python of a new environment with the wheel, which borrows other libraries from this."""
+    folder = tmp_path_factory.mktemp("environment")
+    venv.create(folder, with_pip=False)
+    python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
+    install = ["-m", "pip", "--python", str(python), "install", "--no-deps", "--no-index"]
+    subprocess.run([sys.executable, *install, str(wheel)], check=True, capture_output=True)
+    scheme = {"base": str(folder), "platbase": str(folder)}
+    packages = Path(sysconfig.get_path("purelib", "venv", scheme))
+    borrowed = dict.fromkeys(str(Path(sysconfig.get_path(name))) for name in ("purelib", "platlib"))
+    borrowed |= dict.fromkeys(path for path in sys.path if "site-packages" in path)
+    (packages / "borrowed.pth").write_text("\n".join(borrowed), encoding="utf-8")
+    return python
+
+
+def run(command, folder):
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    return subprocess.run(
+        [str(word) for word in command],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_installed_package_works(python, tmp_path):
+    where = run([python, "-c", "import boardenvs; print(boardenvs.__file__)"], tmp_path)
+    assert Path(where.stdout.strip()).is_relative_to(python.parents[1]), where.stderr
+    shown = run([python.parent / "boardenvs", "--version"], tmp_path)
+    assert shown.stdout.startswith(f"boardenvs {boardenvs.__version__}\n"), shown.stderr
+    match = ["match", "wolf_and_sheep", "trained", "random", "--pairs", "2"]
+    played = run([python.parent / "boardenvs", *match], tmp_path)
+    assert played.returncode == 0, played.stderr
+    page = run([python.parent / "boardenvs", "games", "othello"], tmp_path)
+    assert "Observation space" in page.stdout, page.stderr
+
+
+def test_the_source_archive_builds_the_same_wheel(wheel, source_archive, tmp_path):
+    with tarfile.open(source_archive) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (folder,) = tmp_path.iterdir()
+    again = build("build_wheel", folder, tmp_path)
+    contents = []
+    for path in (wheel, again):
+        with zipfile.ZipFile(path) as archive:
+            contents.append({name: archive.read(name) for name in archive.namelist()})
+    assert contents[0] == contents[1]
+    for name in ("README.md", "CHANGELOG.md", "CITATION.cff", "LICENSE", "tests/test_aec.py"):
+        assert (folder / name).exists()
+
+
+def test_the_version_is_one(wheel):
+    version = boardenvs.__version__
+    assert wheel.name.startswith(f"boardenvs-{version}-")
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {version}\n" in citation
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert version in re.findall(r"^## (\d+\.\d+\.\d+)", changes, re.MULTILINE)

@@ -1,0 +1,63 @@
+"""Every example runs alone, as one who copies it into an empty file would run it."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from examples import ROOT, examples
+
+import boardenvs
+
+# README's blocks run in tests/test_readme.py, and those of the page on games are parts of one file,
+# with which tests/test_games_page.py compares them.
+ELSEWHERE = ("README.md", "boardenvs/games/README.md")
+PYTHON = [e for e in examples("python") if not e.place.startswith(ELSEWHERE)]
+
+
+@pytest.mark.parametrize("example", PYTHON, ids=[example.place for example in PYTHON])
+def test_examples_run_alone(example, tmp_path):
+    if "sb3" in example.text or "training" in example.text:
+        pytest.importorskip("sb3_contrib")
+    file = tmp_path / "example.py"
+    file.write_text(example.text, encoding="utf-8")
+    path = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
+    shown = subprocess.run(
+        [sys.executable, str(file)],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+    assert shown.returncode == 0, shown.stderr
+
+
+def test_there_are_examples_of_every_kind():
+    places = [example.place for example in PYTHON]
+    guides = {place.split(" #")[0] for place in places if ".md" in place}
+    assert {
+        f"boardenvs/{room}/README.md" for room in ("agents", "arena", "envs", "records")
+    } <= guides
+    assert sum(place.startswith("page of") for place in places) == len(boardenvs.games.BUILT_IN)
+
+
+@pytest.mark.parametrize("name", boardenvs.__all__)
+def test_public_names_have_a_docstring_with_an_example(name):
+    thing = getattr(boardenvs, name)
+    text = thing.__doc__ or ""
+    assert re.search(r"^ *```python$", text, re.MULTILINE), name
+
+
+def test_the_public_modules_say_where_their_functions_are_explained():
+    for name in boardenvs.games.BUILT_IN:
+        module = getattr(boardenvs, f"{name}_v0")
+        for maker in ("env", "raw_env", "parallel_env", "vec_env"):
+            assert f"See `boardenvs.{maker}`" in getattr(module, maker).__doc__
+
+
+def test_the_package_says_that_it_is_typed():
+    assert (Path(boardenvs.__file__).parent / "py.typed").exists()

@@ -1,0 +1,53 @@
+"""Reports in one HTML file."""
+
+import base64
+import re
+
+import pytest
+
+from boardenvs.utils.html import report_page
+
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg=="
+)
+
+
+def test_pictures_are_in_the_file(tmp_path):
+    (tmp_path / "othello").mkdir()
+    (tmp_path / "othello" / "ratings.png").write_bytes(PNG)
+    page = report_page("# Arena\n\n![Ratings](othello/ratings.png)\n", tmp_path)
+    (source,) = re.findall(r'<img src="data:image/png;base64,([^"]+)" alt="Ratings"', page)
+    assert base64.b64decode(source) == PNG
+    assert "<title>Arena</title>" in page
+
+
+def test_nothing_outside_of_the_folder_is_read(tmp_path):
+    (tmp_path / "secret.png").write_bytes(PNG)
+    (tmp_path / "run").mkdir()
+    page = report_page("# A\n\n![x](../secret.png) ![y](missing.png)\n", tmp_path / "run")
+    assert "data:" not in page
+
+
+def test_html_in_a_report_is_text(tmp_path):
+    page = report_page(
+        "# <b>x</b>\n\n<script>alert(1)</script>\n\n| a |\n|---|\n| <i> |\n", tmp_path
+    )
+    assert "<script" not in page
+    assert "<i>" not in page
+    assert "<title>&lt;b&gt;x&lt;/b&gt;</title>" in page
+    assert "<td>&lt;i&gt;</td>" in page
+
+
+def test_training_puts_games_and_settings_in(tmp_path):
+    pytest.importorskip("sb3_contrib")
+    from test_page import random_record
+
+    from training.config import Config
+    from training.report import Judgement, _html
+
+    config = Config(name="demo", game="othello", steps=100)
+    judged = Judgement(scores={}, exact={}, ratings={}, samples=[random_record("othello")])
+    page = _html("# Demo\n", tmp_path, config, judged)
+    assert "<iframe srcdoc=" in page
+    assert "&quot;game&quot;: &quot;othello&quot;" in page
+    assert "samples" not in judged.model_dump()

@@ -1,0 +1,116 @@
+"""Type checkers know the options of the environments, and what they know is true."""
+
+import inspect
+from pathlib import Path
+from typing import get_type_hints
+
+import pytest
+
+import boardenvs
+from boardenvs import games, lines_of_action_v0, othello_v0, wolf_and_sheep_v0
+from boardenvs.envs.aec import BoardAECEnv
+from boardenvs.envs.options import BoardOptions, VectorOptions
+from boardenvs.envs.parallel import BoardParallelEnv
+from boardenvs.envs.vector import BoardVectorEnv
+from boardenvs.utils.spec import parameters_of
+
+ROOT = Path(__file__).resolve().parents[1]
+
+RIGHT = """\
+import boardenvs
+from boardenvs import lines_of_action_v0, othello_holes_v0, othello_v0, reversi_v0
+from boardenvs import wolf_and_sheep_v0
+
+env = othello_v0.env(reward="goal", render_mode="ansi", holes=1)
+env.reset(seed=1)
+for agent in env.agent_iter():
+    observation, reward, terminated, truncated, info = env.last()
+    if terminated or truncated:
+        action = None
+    else:
+        action = env.action_space(agent).sample(observation["action_mask"])
+    env.step(action)
+wolf_and_sheep_v0.raw_env(rules="described", max_plies=None)
+lines_of_action_v0.parallel_env(rules="classic", max_steps=30)
+reversi_v0.vec_env(8, opponent="greedy", seat="black", random_plies=(0, 4), copy=False)
+othello_holes_v0.vec_env(num_envs=8, reward="goal", holes=2)
+boardenvs.env("othello", holes=1)
+"""
+
+WRONG = [
+    'boardenvs.othello_v0.env(rewrd="goal")',
+    'boardenvs.othello_v0.env(reward="goals")',
+    'boardenvs.othello_holes_v0.raw_env(rules="classic")',
+    "boardenvs.reversi_v0.parallel_env(hole=1)",
+    'boardenvs.wolf_and_sheep_v0.env(rules="clasic")',
+    "boardenvs.wolf_and_sheep_v0.vec_env(4, max_steps=3)",
+    "boardenvs.lines_of_action_v0.vec_env(4, seats=1)",
+    "boardenvs.othello_v0.env().reset(sed=1)",
+]
+
+
+def complaints(tmp_path, text):
+    """What mypy says of a file with this text."""
+    api = pytest.importorskip("mypy.api")
+    file = tmp_path / "snippet.py"
+    file.write_text(text, encoding="utf-8")
+    config = str(ROOT / "pyproject.toml")
+    cache = str(ROOT / ".mypy_cache")
+    shown, error, _ = api.run(["--config-file", config, "--cache-dir", cache, str(file)])
+    assert not error, error
+    return [line for line in shown.splitlines() if "snippet.py" in line and ": error:" in line]
+
+
+def test_right_options_pass(tmp_path):
+    assert complaints(tmp_path, RIGHT) == []
+
+
+def test_each_misspelt_option_is_found(tmp_path):
+    text = "\n".join(["import boardenvs", *WRONG])
+    found = complaints(tmp_path, text)
+    lines = {int(line.split(":")[1]) for line in found}
+    assert lines == set(range(2, 2 + len(WRONG))), found
+
+
+@pytest.mark.parametrize(
+    ("options", "environment"),
+    [
+        (BoardOptions, BoardAECEnv),
+        (BoardOptions, BoardParallelEnv),
+        (VectorOptions, BoardVectorEnv),
+    ],
+)
+def test_options_are_those_of_the_constructors(options, environment):
+    own = ("name", "on_illegal")
+    parameters = inspect.signature(environment).parameters.values()
+    named = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name not in own]
+    assert set(get_type_hints(options)) == set(named)
+    hints = get_type_hints(environment.__init__)
+    assert all(hints[name] == hint for name, hint in get_type_hints(options).items())
+
+
+@pytest.mark.parametrize(
+    ("module", "rules"),
+    [
+        (othello_v0, othello_v0.OthelloRules),
+        (wolf_and_sheep_v0, wolf_and_sheep_v0.WolfAndSheepRules),
+        (lines_of_action_v0, lines_of_action_v0.LinesOfActionRules),
+    ],
+)
+def test_rule_options_are_those_of_the_game(module, rules):
+    declared = get_type_hints(rules)
+    assert set(declared) == set(games.parameters(module.game_id))
+    known = parameters_of(games.GAMES[module.game_id])
+    for name, hint in declared.items():
+        if known[name] is str:  # declared more narrowly, by its values
+            assert set(hint.__args__) == set(games.make(module.game_id).variants)
+        else:
+            assert hint == known[name]
+
+
+def test_help_shows_the_options_by_name():
+    shown = inspect.signature(boardenvs.wolf_and_sheep_v0.env).parameters
+    assert {"reward", "render_mode", "rules", "max_plies"} == set(shown)
+    assert shown["max_plies"].default == 200
+    with pytest.raises(TypeError, match=r"unknown option of othello_v0 'rewrd'. Did you mean 'rew"):
+        boardenvs.othello_v0.env(rewrd="goal")
