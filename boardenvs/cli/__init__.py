@@ -10,7 +10,19 @@ from typing import Annotated
 
 import typer
 
-from boardenvs.cli import analyse, arena, bench, games, kernel, match, perft, play, replay, solve
+from boardenvs.cli import (
+    analyse,
+    arena,
+    bench,
+    games,
+    kernel,
+    match,
+    perft,
+    play,
+    replay,
+    solve,
+    web,
+)
 from boardenvs.cli.command import function_of
 from boardenvs.cli.group import ErrorsGroup
 from boardenvs.utils.version import __version__
@@ -60,6 +72,7 @@ app.command()(function_of(arena.Arena))
 app.command()(function_of(solve.Solve))
 app.command()(function_of(analyse.Analyse))
 app.command()(function_of(replay.Replay))
+app.command()(function_of(web.Web))
 app.command()(perft.perft)
 app.command()(kernel.kernel)
 app.command(

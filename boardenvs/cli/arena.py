@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from boardenvs.arena import Settings
+    from boardenvs.arena.report.display import Display
+    from boardenvs.arena.tournament.job import Played
     from boardenvs.arena.tournament.results import Results
+    from boardenvs.arena.tournament.schedule import Schedule
 
 
 @dataclass(frozen=True)
@@ -119,14 +122,14 @@ class Arena:
         settings, console = self._settings(), make_console()
         check_folder(self.out)
         try:
-            with Display(console) as display:
+            with _Recording(self.out, Display(console)) as watcher:
                 results = run_tournament(
                     settings,
                     self.out,
                     resume=self.resume,
                     overwrite=self.overwrite,
                     workers=self.workers,
-                    watcher=display,
+                    watcher=watcher,
                 )
             lacking = write_results(results, self.out)
         except KeyboardInterrupt:
@@ -172,6 +175,41 @@ class Arena:
         if self.resume:
             return resumed_settings(read_settings(self.out), given, trust=self.trust)
         return make_settings(**given)
+
+
+class _Recording:
+    """A watcher of a tournament that keeps its games, in `games/GAME.jsonl` of its folder."""
+
+    def __init__(self, folder: Path, display: Display) -> None:
+        self._folder = folder
+        self._display = display
+
+    def __enter__(self) -> _Recording:
+        self._display.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._display.__exit__(*error)
+
+    def begin(self, schedule: Schedule, done: int, workers: int) -> None:
+        """See `boardenvs.arena.tournament.run.Watcher`."""
+        self._display.begin(schedule, done, workers)
+
+    def played(self, played: Played) -> None:
+        """See `boardenvs.arena.tournament.run.Watcher`."""
+        from boardenvs.games import parse
+        from boardenvs.records import record_match
+        from boardenvs.records.jsonl import write_record
+        from boardenvs.utils.files import file_name
+
+        if played.match is not None and played.match.actions is not None:
+            players = (played.first, played.second)
+            found = record_match(parse(played.game), played.match, players)
+            path = self._folder / "games" / f"{file_name(played.game)}.jsonl"
+            path.parent.mkdir(exist_ok=True)
+            with path.open("a", encoding="utf-8") as file:
+                file.write("".join(f"{write_record(record)}\n" for record in found))
+        self._display.played(played)
 
 
 def _print_results(console: Console, results: Results, out: Path) -> None:

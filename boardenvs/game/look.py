@@ -21,10 +21,12 @@ class Look(NamedTuple):
 
     board: a name in `boardenvs.render.theme.BOARDS`: "felt" (squares parted by lines) or "wood"
     (light and dark squares). pieces: by role; None draws discs with the first letters of the roles.
+    groups: whether it matters how many groups of neighbours a side has, and is to be shown.
     """
 
     board: str = "wood"
     pieces: tuple[PieceLook, PieceLook] | None = None
+    groups: bool = False
 
     def pieces_of(self, roles: tuple[str, str]) -> tuple[PieceLook, PieceLook]:
         """The looks of both roles' pieces."""

@@ -41,6 +41,7 @@ class Notation(ABC):
     """
 
     planes: int
+    needs_position = True  # whether the name of an action depends on where it is taken
 
     def explain(self, pieces: str) -> str:
         """What the actions but noop mean, in Markdown; `pieces` is what the game calls them."""
@@ -76,6 +77,7 @@ class Placing(Notation):
     """Action s places a piece on square s; 64 is noop."""
 
     planes = 1
+    needs_position = False
 
     def explain(self, pieces: str) -> str:
         return (
@@ -122,6 +124,10 @@ class Moving(Notation):
     @property
     def planes(self) -> int:  # type: ignore[override]
         return len(self.directions)
+
+    @property
+    def needs_position(self) -> bool:  # type: ignore[override]
+        return self.distance is None
 
     def explain(self, pieces: str) -> str:
         names = ", ".join(f"{i} {_compass(d)}" for i, d in enumerate(self.directions))

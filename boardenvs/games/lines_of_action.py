@@ -96,7 +96,7 @@ class LinesOfAction(Game):
     roles: ClassVar = ("black", "white")
     variants: ClassVar = tuple(_BLACK)
     notation: ClassVar = Moving(gdl_cell="{file} {y}")
-    look: ClassVar = Look("wood", (BLACK, WHITE))
+    look: ClassVar = Look("wood", (BLACK, WHITE), groups=True)
 
     def __post_init__(self) -> None:
         check_name("rules", self.rules, _BLACK)

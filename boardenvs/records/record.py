@@ -84,6 +84,8 @@ def names(record: Record) -> list[str]:
     From an illegal action on there are no positions, and a move has its direction for a target.
     """
     game, found = record.game, list[str]()
+    if not game.notation.needs_position:
+        return [_standing_alone(game, action) for action in record.actions]
     try:
         for action, position in zip(record.actions, positions(record), strict=False):
             found.append(game.action_name(action, position))

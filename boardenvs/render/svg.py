@@ -48,6 +48,24 @@ def write_animation(scenes: Sequence[Scene], unit: int, seconds: float) -> str:
     return _document(scenes[0], [d for scene in scenes for d in _used(scene)], lines, unit)
 
 
+def write_drawing(drawing: Drawing) -> str:
+    """A document of one drawing, which fills whatever space it is shown in."""
+    glows = dict.fromkeys(
+        (shape.ink.colour, shape.glow)
+        for shape in drawing.shapes
+        if isinstance(shape, Circle) and shape.glow is not None
+    )
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" '
+        f'viewBox="0 0 {_n(drawing.width)} {_n(drawing.height)}" '
+        f'font-family="{FONT}" font-weight="bold" text-anchor="middle">',
+        *(_gradient(*glow) for glow in glows),
+        *map(_shape, drawing.shapes),
+        "</svg>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def write_layers(scene: Scene, drawings: Sequence[Drawing], layers: Sequence[str]) -> str:
     """The scene with empty groups of these classes on top, for a script to fill with `<use>`s of
     the drawings by their `drawing_id`.

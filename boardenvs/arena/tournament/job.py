@@ -87,7 +87,6 @@ class Job:
             keep=same_winner,
             seed=seed,
         )
-        match = replace(match, actions=None)  # which the journal does not keep either
         return Played(*self.key, match, time.monotonic() - wall, time.process_time() - cpu)
 
     def forfeited(self, side: int, message: str) -> Played:
@@ -121,6 +120,11 @@ class Played:
     @property
     def key(self) -> tuple[str, str, str]:
         return self.game, self.first, self.second
+
+    def without_actions(self) -> Played:
+        """The same, without the games' actions, which the journal does not keep either."""
+        match = self.match
+        return self if match is None else replace(self, match=replace(match, actions=None))
 
     def to_json(self) -> dict[str, Any]:
         """The result as JSON values; `from_json` reads them back."""

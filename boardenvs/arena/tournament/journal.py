@@ -77,7 +77,7 @@ class Journal:
             file.write(_line(played.to_json()))
             file.flush()
             os.fsync(file.fileno())
-        self.played.append(played)
+        self.played.append(played.without_actions())
 
 
 def is_journal(path: Path) -> bool:

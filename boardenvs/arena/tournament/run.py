@@ -22,6 +22,7 @@ WRITTEN = (
     JOURNAL,
     "results.json",
     "report.md",
+    "games/*.jsonl",
     "report.html",
     "*/ratings.png",
     "*/crosstable.png",
@@ -39,7 +40,7 @@ class Watcher(Protocol):
         """The jobs left are in the schedule; so many were played before."""
 
     def played(self, played: Played) -> None:
-        """A pairing was played, and is in the journal."""
+        """A pairing was played, and is in the journal; its match has the actions of all games."""
 
 
 def run_tournament(
@@ -74,7 +75,7 @@ def run_tournament(
     with contextlib.closing(play_all(schedule, workers)) as arriving:
         for played in arriving:
             journal.add(played)
-            results[played.key] = played
+            results[played.key] = played.without_actions()
             if watcher:
                 watcher.played(played)
     return summarise(settings, plan, [results[job.key] for job in plan.jobs])

@@ -1,0 +1,91 @@
+"""`boardenvs web`: the page in the browser."""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+_NEEDED = ("starlette", "uvicorn", "websockets", "pydantic")
+
+
+@dataclass(frozen=True)
+class Web:
+    """Play any agent in the browser, see what it thinks, and step through recorded games.
+
+    Opens the page and serves it until Ctrl-C. It can be reached from this machine alone; with
+    another `--host` its address has a token, without which nobody gets in. From the page no code
+    can be run and no file opened but what the options allow.
+
+    ```
+    boardenvs web
+    boardenvs web --port 0 --no-browser
+    boardenvs web --agent python:my_module:policy --game my_games:Breakthrough
+    ```
+    """
+
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1"
+    port: Annotated[
+        int, typer.Option(help="The port to listen on; 0 takes any that is free.", min=0, max=65535)
+    ] = 8064
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")
+    ] = True
+    folder: Annotated[
+        Path, typer.Option(help="The folder of trainings and tournaments that the page lists.")
+    ] = Path("runs")
+    agent: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="An agent that the page may name although it is code or a file, such as "
+            "`python:MODULE:NAME`; may be repeated.",
+            show_default=False,
+        ),
+    ] = None
+    game: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A game that the page may name although it is code, `MODULE:NAME`; may be "
+            "repeated.",
+            show_default=False,
+        ),
+    ] = None
+    allow_python: Annotated[
+        bool,
+        typer.Option("--allow-python", help="Let the page name any code that can be imported."),
+    ] = False
+    allow_files: Annotated[
+        bool, typer.Option("--allow-files", help="Let the page name any policy file.")
+    ] = False
+
+    def run(self) -> None:
+        missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
+        if missing:
+            raise ValueError(
+                f"the page needs {' and '.join(missing)}: pip install 'boardenvs[web]'"
+            )
+        from boardenvs.agents import make_agent
+        from boardenvs.games import parse
+        from boardenvs.web import server
+
+        agents, games = tuple(self.agent or ()), tuple(self.game or ())
+        for text in agents:
+            make_agent(text)
+        for text in games:
+            parse(text)
+        token = server.token_for(self.host)
+        options = server.Options(
+            self.folder, self.allow_python, self.allow_files, agents, games, token
+        )
+        with server.listen(self.host, self.port) as listening:
+            url = server.address(listening, token)
+
+            def ready() -> None:
+                typer.echo(f"boardenvs is at {url}  (Ctrl-C ends it)")
+                if self.browser:
+                    server.open_browser(url)
+
+            server.serve(options, listening, ready)

@@ -1,0 +1,4 @@
+"""The page in the browser: play any agent, look inside its head, step through recorded games.
+
+README.md says how it is built; `boardenvs web` serves it.
+"""

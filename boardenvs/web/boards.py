@@ -1,0 +1,137 @@
+"""Games and positions as JSON values, as the page draws them."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+from boardenvs import games
+from boardenvs.agents.base import check_game
+from boardenvs.agents.perfect import PerfectAgent
+from boardenvs.agents.trained import TrainedAgent
+from boardenvs.board.bitboard import neighbours, squares_of
+from boardenvs.game import fen
+from boardenvs.game.contract import Game
+from boardenvs.game.errors import IllegalActionError
+from boardenvs.game.notation import Moving
+from boardenvs.game.state import Position
+from boardenvs.games.othello import Othello
+from boardenvs.records.record import Record, parse_names, positions
+from boardenvs.render.svg import write_drawing
+from boardenvs.render.theme import board_look
+from boardenvs.render.view import view
+from boardenvs.web.messages import Line
+
+_EMPTY, _FIRST, _SECOND, _HOLE = ".01#"
+
+
+def describe_game(game: Game) -> dict[str, Any]:
+    """What the page needs to know of a game to draw it and to offer it."""
+    look = board_look(game.look.board)
+    return {
+        "text": games.spec_of(game),
+        "name": game.id.replace("_", " ").capitalize(),
+        "roles": game.roles,
+        "colours": {
+            "light": look.light,
+            "dark": look.dark,
+            "line": look.line,
+            "hole": look.hole,
+        },
+        "pieces": [_data_url(write_drawing(p.drawing)) for p in game.look.pieces_of(game.roles)],
+        "moves_pieces": isinstance(game.notation, Moving),
+        "tournament": isinstance(game, Othello) and not game.holes,
+        "advisor": _advisor(game),
+        "solver": _solver(game),
+        "start": fen.write_position(game, game.start()),
+    }
+
+
+def read_line(game: Game, line: Line) -> Record:
+    """The line as a record; ValueError for what is no position or no move."""
+    start = None if line.start is None else fen.parse_position(game, line.start)
+    return Record(game, parse_names(game, line.moves, start), start)
+
+
+def describe_line(record: Record, since: int = 0) -> tuple[list[dict[str, Any]], str | None]:
+    """The positions of a record from the one after `since` plies on, and what is wrong with the
+    move after the last of them, if anything is.
+    """
+    found: list[dict[str, Any]] = []
+    before = None
+    try:
+        for ply, position in enumerate(positions(record)):
+            if ply >= since:
+                action = record.actions[ply - 1] if ply else None
+                found.append(describe_position(record.game, position, action, before))
+            before = position
+    except IllegalActionError as error:
+        return found, str(error)
+    return found, None
+
+
+def describe_position(
+    game: Game, position: Position, action: int | None = None, before: Position | None = None
+) -> dict[str, Any]:
+    """A position, and the action that led to it."""
+    seen = view(game, position, action, before=before)
+    over = game.is_over_one(position)
+    legal = [] if over else position.legal_actions()
+    first, second = seen.pieces
+    return {
+        "board": "".join(_square(1 << s, first, second, seen.holes) for s in range(64)),
+        "move": None if action is None else game.action_name(action, before),
+        "marks": list(squares_of(seen.marks)),
+        "to_move": position.to_move,
+        "ply": position.ply,
+        "legal": [
+            [game.action_name(a, position), *game.action_squares(a, position)] for a in legal
+        ],
+        "counts": [first.bit_count(), second.bit_count()],
+        "groups": [count_groups(first), count_groups(second)] if game.look.groups else None,
+        "over": over,
+        "goals": game.result(position) if over else None,
+        "caption": seen.caption,
+        "fen": fen.write_position(game, position),
+    }
+
+
+def count_groups(pieces: int) -> int:
+    """How many groups of neighbours, in any of the eight directions, there are."""
+    count = 0
+    while pieces:
+        group, grown = 0, pieces & -pieces
+        while grown != group:
+            group = grown
+            grown |= int(neighbours(group)) & pieces
+        pieces &= ~group
+        count += 1
+    return count
+
+
+def _square(bit: int, first: int, second: int, holes: int) -> str:
+    if holes & bit:
+        return _HOLE
+    return _FIRST if first & bit else _SECOND if second & bit else _EMPTY
+
+
+def _advisor(game: Game) -> str:
+    """The agent that gives hints and analyses where no other is chosen."""
+    try:
+        check_game(TrainedAgent(), game)
+    except ValueError:
+        return "alphabeta:depth=4" if game.has_heuristic else "mcts:rollouts=800"
+    return "trained"
+
+
+def _solver(game: Game) -> str:
+    """The agent that proves results where that can be done."""
+    try:
+        check_game(PerfectAgent(), game)
+    except ValueError:
+        return "alphabeta:endgame=24" if game.has_heuristic else "mcts:rollouts=800"
+    return "perfect"
+
+
+def _data_url(svg: str) -> str:
+    return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()

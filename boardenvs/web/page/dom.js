@@ -1,0 +1,62 @@
+// Making elements, in few words.
+
+export function el(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [key, value] of Object.entries(properties)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else if (key === "class") element.className = value;
+    else if (key === "style") for (const [name, set] of Object.entries(value)) element.style.setProperty(name, set);
+    else if (key in element && !key.startsWith("aria") && key !== "list" && key !== "role") element[key] = value;
+    else element.setAttribute(key, value === true ? "" : value);
+  }
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+export function svg(tag, attributes = {}, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else element.setAttribute(key, value);
+  }
+  element.append(...children);
+  return element;
+}
+
+export const button = (text, action, properties = {}) => el("button", { type: "button", onclick: action, ...properties }, text);
+
+let ids = 0;
+export function labelled(text, control, help) {
+  control.id ||= `control-${++ids}`;
+  const parts = [el("label", { htmlFor: control.id }, text), control];
+  if (help) {
+    const id = `${control.id}-help`;
+    control.setAttribute("aria-describedby", id);
+    parts.push(el("small", { id, class: "help" }, help));
+  }
+  return el("div", { class: "field" }, parts);
+}
+
+export function choice(options, value, change) {
+  const made = el("select", { onchange: () => change(made.value) });
+  for (const [key, text] of Object.entries(options)) made.append(el("option", { value: key, selected: key === value }, text));
+  return made;
+}
+
+const polite = el("div", { class: "unseen", role: "status", "aria-live": "polite" });
+let said = 0;
+export function sayTo(parent) { parent.append(polite); }
+export function say(text) {
+  // A blank at the end makes the same words news when they are said twice.
+  polite.textContent = text + (said++ % 2 ? "\u00a0" : "");
+}
+
+export async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false; // no permission, or no https
+  }
+}

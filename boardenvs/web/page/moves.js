@@ -1,0 +1,30 @@
+// The moves of a game with what else was tried, as buttons.
+
+import { button, el } from "./dom.js";
+import { T } from "./texts.js";
+
+export function moveList(table, shown, lost) {
+  const main = new Set(table.tree.mainLine());
+  const one = (node) => {
+    const mark = (lost(node) ?? 0) >= 0.12 ? " ??" : "";
+    const made = button(`${shown(node.move)}${mark}`, () => table.goTo(node), node === table.node ? { "aria-current": "true" } : {});
+    return el("li", { class: "ply" }, el("span", { class: "number" }, `${node.ply}.`), made);
+  };
+  // A line from one node on, and the variations beside its nodes.
+  const line = (node) => {
+    const items = [];
+    while (node) {
+      items.push(one(node));
+      const others = node.parent.children.filter((child) => child !== node);
+      const first = node.parent.children.find((child) => main.has(child)) ?? node.parent.children[0];
+      if (node === first) {
+        for (const other of others) if (!main.has(other)) items.push(el("li", { class: "variation" }, el("ol", { "aria-label": T.variation }, line(other))));
+      }
+      node = node.children.find((child) => main.has(child)) ?? node.children[0];
+    }
+    return items;
+  };
+  const first = table.tree.mainLine()[1];
+  const start = el("li", { class: "ply" }, button(T.start, () => table.goTo(table.tree.root), table.node === table.tree.root ? { "aria-current": "true" } : {}));
+  return el("ol", { class: "moves" }, start, first ? line(first) : "");
+}

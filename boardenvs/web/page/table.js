@@ -1,0 +1,280 @@
+// What is on the board and who plays: the game as a tree, the seats, and the agents that are asked.
+
+import { Lost } from "./connection.js";
+import { say } from "./dom.js";
+import { T } from "./texts.js";
+import { Tree } from "./tree.js";
+
+const KEPT = "boardenvs";
+
+export class Table extends EventTarget {
+  tree = null;
+  seats = ["human", "human"];
+  paused = false;
+  speed = 0; // seconds between the moves of agents that play each other
+  view = "play";
+  message = ""; // what there is to say beside the position's own caption
+  problem = "";
+  #thinking = null; // of an agent's move: {abort, agent}
+  #infos = new Map();
+  #openings = 0;
+
+  constructor(connection) {
+    super();
+    this.connection = connection;
+  }
+
+  get info() { return this.tree.info; }
+  get node() { return this.tree.node; }
+  get position() { return this.tree?.node.position ?? null; }
+  get thinking() { return this.#thinking?.agent ?? null; }
+  get over() { return this.position?.over || this.tree.resigned !== null; }
+  get agentsOnly() { return this.seats.every((seat) => seat !== "human"); }
+  // Whether the side to move is played from the page.
+  get open() { return !this.over && (this.view !== "play" || this.seats[this.position?.to_move] === "human"); }
+
+  changed() {
+    this.keep();
+    this.dispatchEvent(new Event("change"));
+  }
+
+  async gameInfo(text) {
+    if (!this.#infos.has(text)) {
+      const { game } = await this.connection.request({ do: "game", game: text });
+      this.#infos.set(text, game);
+      this.#infos.set(game.text, game);
+    }
+    return this.#infos.get(text);
+  }
+
+  async newGame(text, start = null, seats = this.seats) {
+    const opening = ++this.#openings;
+    const info = await this.gameInfo(text);
+    const tree = new Tree(info, start);
+    await this.#load(tree, tree.root);
+    if (opening !== this.#openings) return; // another was begun since
+    this.#take(tree);
+    this.seats = [...seats];
+    this.paused = false;
+    say(`${T.newGame}: ${info.name}. ${this.position.caption}`);
+    this.changed();
+    this.turn();
+  }
+
+  // A game that was played: {game, start, moves, players}, shown after so many plies.
+  async openGame({ game, start = null, moves, players = null, ply = moves.length }) {
+    const opening = ++this.#openings;
+    const tree = new Tree(await this.gameInfo(game), start);
+    const last = tree.addLine(moves);
+    const wrong = await this.#load(tree, last);
+    if (opening !== this.#openings) return;
+    tree.players = players;
+    const path = last.path.filter((node) => node.position);
+    tree.goTo(path.at(-1));
+    tree.node = path[Math.max(0, Math.min(ply, path.length - 1))];
+    if (wrong) path.at(-1).children = [];
+    this.#take(tree);
+    this.paused = true;
+    this.problem = wrong ? T.broken(wrong) : "";
+    say(this.position.caption);
+    this.changed();
+  }
+
+  #take(tree) {
+    this.abort();
+    this.tree = tree;
+    this.message = this.problem = "";
+  }
+
+  // Have the positions on the way to a node; what is wrong with its moves, if anything.
+  async #load(tree, node) {
+    const path = node.path, since = path.findIndex((n) => !n.position);
+    if (since < 0) return null;
+    const { positions, wrong } = await this.connection.request({ do: "line", line: tree.line(node), since });
+    positions.forEach((position, i) => { path[since + i].position = position; });
+    return wrong;
+  }
+
+  async goTo(node, { stop = true } = {}) {
+    if (stop) {
+      this.abort();
+      this.paused = true;
+    }
+    const tree = this.tree;
+    try {
+      await this.#load(tree, node);
+    } catch (error) {
+      return this.fail(error);
+    }
+    if (tree !== this.tree || !node.position) return;
+    tree.goTo(node);
+    this.message = "";
+    this.changed();
+  }
+
+  step(plies) {
+    const line = this.tree.mainLine();
+    const at = line.indexOf(this.node);
+    const node = line[Math.max(0, Math.min(line.length - 1, at + plies))];
+    if (node === this.node) return;
+    this.goTo(node).then(() => say(this.#news(node)));
+  }
+
+  #news(node) {
+    const position = node.position;
+    if (!node.parent) return position.caption;
+    return `${T.played(this.info.roles[1 - position.to_move], this.shown(node.move))}. ${position.caption}`;
+  }
+
+  // A move as it is shown; the page sets this where names are turned.
+  shown = (name) => name;
+
+  // A move from the page.
+  async play(name) {
+    if (!this.open) return;
+    this.abort();
+    const tree = this.tree, node = tree.child(this.node, name);
+    try {
+      const wrong = await this.#load(tree, node);
+      if (wrong || !node.position) {
+        node.parent.children = node.parent.children.filter((child) => child !== node);
+        throw new Error(wrong);
+      }
+    } catch (error) {
+      if (!node.position) node.parent.children = node.parent.children.filter((child) => child !== node);
+      return this.fail(error);
+    }
+    if (tree !== this.tree || this.node !== node.parent) return;
+    tree.goTo(node);
+    this.paused = false;
+    this.message = this.problem = "";
+    say(this.#news(node));
+    this.changed();
+    this.turn();
+  }
+
+  // Ask the agent whose turn it is, and go on as long as it is an agent's.
+  async turn() {
+    while (this.view === "play" && !this.paused && !this.#thinking && this.tree && this.position && !this.over) {
+      const seat = this.seats[this.position.to_move];
+      if (seat === "human") return;
+      const { tree, node } = this;
+      const thinking = (this.#thinking = { agent: seat, abort: new AbortController() });
+      const began = performance.now();
+      let answer = null;
+      this.dispatchEvent(new Event("change"));
+      try {
+        answer = await this.connection.request({ do: "move", line: tree.line(), agent: seat, seed: tree.seed ?? (tree.seed = Math.floor(Math.random() * 2 ** 40)) }, { signal: thinking.abort.signal });
+      } catch (error) {
+        if (this.#thinking === thinking) this.#thinking = null;
+        if (error instanceof Lost) return; // it is asked again when the server is back
+        this.paused = true;
+        return this.fail(error);
+      }
+      if (this.#thinking !== thinking) return;
+      if (this.agentsOnly && answer.position) await pause(1000 * this.speed - (performance.now() - began), thinking.abort.signal);
+      if (this.#thinking !== thinking) return;
+      this.#thinking = null;
+      if (!answer.position || tree !== this.tree || node !== this.node) return;
+      const child = tree.child(node, answer.position.move);
+      child.position = answer.position;
+      tree.goTo(child);
+      this.message = "";
+      say(this.#news(child));
+      this.changed();
+    }
+  }
+
+  // Have nobody think about a move.
+  abort() {
+    const thinking = this.#thinking;
+    this.#thinking = null;
+    thinking?.abort.abort();
+  }
+
+  pause(paused) {
+    this.abort();
+    this.paused = paused;
+    this.message = paused ? T.paused : "";
+    this.changed();
+    this.turn();
+  }
+
+  // Back to where the page's side had its turn before; `undo` and `redo` stop agents.
+  undo() {
+    let node = this.node.parent;
+    if (this.tree.resigned !== null) node = this.node;
+    while (node?.parent && this.#isAgents(node)) node = node.parent;
+    this.tree.resigned = null;
+    if (node) this.goTo(node).then(() => say(`${T.undo}. ${this.#news(node)}`));
+  }
+
+  redo() {
+    const line = this.tree.mainLine();
+    let at = line.indexOf(this.node) + 1;
+    while (at < line.length - 1 && line[at].position && this.#isAgents(line[at])) at++;
+    if (line[at]) this.goTo(line[at]).then(() => say(`${T.redo}. ${this.#news(line[at])}`));
+  }
+
+  #isAgents(node) {
+    return !this.agentsOnly && node.position && this.seats[node.position.to_move] !== "human";
+  }
+
+  resign() {
+    if (this.over) return;
+    const mover = this.position.to_move;
+    this.abort();
+    this.tree.resigned = this.seats[mover] === "human" ? mover : 1 - mover;
+    say(this.caption());
+    this.changed();
+  }
+
+  caption() {
+    const roles = this.info.roles, loser = this.tree.resigned;
+    return loser === null ? this.position.caption : T.resigned(roles[loser], roles[1 - loser]);
+  }
+
+  fail(error) {
+    if (error instanceof Lost) return;
+    this.problem = T.error(error.message);
+    say(this.problem);
+    this.dispatchEvent(new Event("change"));
+  }
+
+  // What is needed to go on after a reload stays with the tab.
+  keep() {
+    if (!this.tree) return;
+    const { seats, paused, speed, view } = this;
+    try {
+      sessionStorage.setItem(KEPT, JSON.stringify({ tree: this.tree, seats, paused, speed, view, seed: this.tree.seed }));
+    } catch { /* a browser that keeps nothing */ }
+  }
+
+  static kept() {
+    try {
+      return JSON.parse(sessionStorage.getItem(KEPT));
+    } catch {
+      return null;
+    }
+  }
+
+  async restore(kept) {
+    const tree = Tree.fromJSON(await this.gameInfo(kept.tree.game), kept.tree);
+    await this.#load(tree, tree.node);
+    this.#take(tree);
+    tree.seed = kept.seed;
+    this.seats = kept.seats;
+    this.paused = kept.paused;
+    this.speed = kept.speed;
+    this.changed();
+    this.turn();
+  }
+}
+
+function pause(milliseconds, signal) {
+  if (milliseconds <= 0) return null;
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, milliseconds);
+    signal.addEventListener("abort", () => { clearTimeout(timer); resolve(); });
+  });
+}

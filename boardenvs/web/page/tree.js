@@ -1,0 +1,93 @@
+// A game as a tree of moves: what was played, what else was tried, and where we are.
+
+class Node {
+  constructor(move, parent) {
+    this.move = move;
+    this.parent = parent;
+    this.children = [];
+    this.latest = null; // the child that was visited last
+    this.position = null; // as the server describes it
+    this.explanation = null;
+    this.review = null;
+    this.ply = parent ? parent.ply + 1 : 0;
+  }
+  get path() {
+    const found = [];
+    for (let node = this; node; node = node.parent) found.unshift(node);
+    return found;
+  }
+}
+
+export class Tree {
+  constructor(info, start = null) {
+    this.info = info;
+    this.start = start;
+    this.root = this.node = new Node(null, null);
+    this.resigned = null; // the role that resigned
+    this.players = null;
+  }
+
+  line(node = this.node) {
+    return { game: this.info.text, start: this.start, moves: node.path.slice(1).map((n) => n.move) };
+  }
+
+  // From the start over this node to the end.
+  mainLine(node = this.node) {
+    const found = node.path;
+    for (let last = node; (last = last.latest ?? last.children[0]); ) found.push(last);
+    return found;
+  }
+
+  child(node, move) {
+    let found = node.children.find((child) => child.move === move);
+    if (!found) node.children.push((found = new Node(move, node)));
+    return found;
+  }
+
+  goTo(node) {
+    this.node = node;
+    for (let n = node; n.parent; n = n.parent) n.parent.latest = n;
+  }
+
+  addLine(moves, node = this.root) {
+    for (const move of moves) node = this.child(node, move);
+    return node;
+  }
+
+  // Every node as [move, children]; texts of depth are no nested lists: JSON has a bound for these.
+  toJSON() {
+    const nodes = [], number = new Map();
+    const stack = [this.root];
+    while (stack.length) {
+      const node = stack.pop();
+      number.set(node, nodes.length);
+      nodes.push([node.move, node.parent ? number.get(node.parent) : -1]);
+      for (let i = node.children.length - 1; i >= 0; i--) stack.push(node.children[i]);
+    }
+    return {
+      game: this.info.text, start: this.start, nodes,
+      at: number.get(this.node), end: number.get(this.mainLine().at(-1)), resigned: this.resigned, players: this.players,
+    };
+  }
+
+  static fromJSON(info, kept) {
+    const tree = new Tree(info, kept.start);
+    const nodes = [tree.root];
+    for (const [move, parent] of kept.nodes.slice(1)) nodes.push(tree.child(nodes[parent], move));
+    tree.goTo(nodes[kept.end] ?? tree.root);
+    tree.node = nodes[kept.at] ?? tree.root;
+    tree.resigned = kept.resigned ?? null;
+    tree.players = kept.players ?? null;
+    return tree;
+  }
+}
+
+// Names of moves with rows counted from the other end, as tournaments of Othello do.
+export const turned = (text) => text.replace(/([a-h])([1-8])/g, (_, file, rank) => file + (9 - rank));
+
+// The share of a win, 0 to 1, that a value stands for: one scale for bars and graphs.
+export function share(value, unit) {
+  if (value === null || value === undefined) return null;
+  if (unit === "score") return (1 + Math.max(-1, Math.min(1, value))) / 2;
+  return 1 / (1 + Math.exp(-value / (unit === "margin" ? 8 : 150)));
+}

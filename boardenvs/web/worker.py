@@ -1,0 +1,262 @@
+"""A process that thinks for the page: agents run here, where they can be stopped by ending it.
+
+It reads a job a line from its standard input, and writes parts of the answer, a line of JSON each,
+the last of which has "end". What code of agents prints goes to standard error.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import queue
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from boardenvs import games, records
+from boardenvs.agents.base import Agent, check_game
+from boardenvs.agents.explain import Explanation, explain, explain_steadily
+from boardenvs.agents.spec import make_agent
+from boardenvs.game import fen
+from boardenvs.game.contract import LOSS, WIN, Game
+from boardenvs.game.errors import illegal_action
+from boardenvs.game.state import Position, stack
+from boardenvs.kernel import get_backend, set_backend
+from boardenvs.records.record import Record, names
+from boardenvs.web.boards import describe_position, read_line
+from boardenvs.web.messages import MAX_GAMES, MAX_PLIES, Line
+
+_MEMORY = 4 << 30  # bytes that an agent may take
+_SHOWN_EVERY = 0.1  # seconds between two explanations
+
+Job = dict[str, Any]
+
+
+def main() -> None:
+    """Answer jobs until standard input ends, which it does with the server."""
+    _bound_memory()
+    jobs: queue.SimpleQueue[str] = queue.SimpleQueue()
+    threading.Thread(target=_read_jobs, args=(jobs,), daemon=True).start()
+    answers = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        while True:
+            for part in _answer(json.loads(jobs.get())):
+                _write(answers, json.dumps(part).encode() + b"\n")
+    except BrokenPipeError:
+        return  # the server has ended
+
+
+def _write(file: int, content: bytes) -> None:
+    while content:
+        content = content[os.write(file, content) :]
+
+
+def _read_jobs(jobs: queue.SimpleQueue[str]) -> None:
+    for line in sys.stdin:
+        jobs.put(line)
+    os._exit(0)  # whatever an agent is at
+
+
+def _bound_memory() -> None:
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    _, most = resource.getrlimit(resource.RLIMIT_DATA)
+    limit = _MEMORY if most == resource.RLIM_INFINITY else min(_MEMORY, most)
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, most))
+
+
+def _answer(job: Job) -> Iterator[dict[str, Any]]:
+    """The parts of a job's answer; whatever goes wrong is the last of them."""
+    try:
+        yield from _JOBS[job["do"]](job)
+    except Exception as error:
+        known = isinstance(error, ValueError | OSError)
+        text = str(error) if known else f"{type(error).__name__}: {error}"
+        yield {"end": True, "error": text}
+    else:
+        yield {"end": True}
+
+
+def _warm(job: Job) -> Iterator[dict[str, Any]]:
+    """Nothing: the process has started."""
+    return iter(())
+
+
+def _move(job: Job) -> Iterator[dict[str, Any]]:
+    record, position = _position(job)
+    game, agent = record.game, _agent(job["agent"])
+    check_game(agent, game)
+    rng = np.random.default_rng([job["seed"], position.ply])
+    action = int(agent.act(game, stack([position]), rng)[0])
+    if not (0 <= action < game.num_actions and position.is_legal(action)):
+        raise ValueError(f"{job['agent']}: {illegal_action(game, position, action)}")
+    yield {"position": describe_position(game, game.next(position, action), action, position)}
+
+
+def _explain(job: Job) -> Iterator[dict[str, Any]]:
+    record, position = _position(job)
+    game, agent = record.game, _agent(job["agent"])
+    until = time.monotonic() + job["seconds"]
+    shown, last = 0.0, None
+    for found in explain_steadily(agent, game, position, lambda: time.monotonic() > until):
+        last = found
+        if time.monotonic() - shown >= _SHOWN_EVERY:
+            yield {"explanation": describe_explanation(game, position, found)}
+            shown, last = time.monotonic(), None
+    if last is not None:
+        yield {"explanation": describe_explanation(game, position, last)}
+
+
+def _review(job: Job) -> Iterator[dict[str, Any]]:
+    record = _record(job)
+    game, agent = record.game, _agent(job["agent"])
+    for ply, position in enumerate(records.replay(record)):
+        if not game.is_over_one(position):
+            found = explain(agent, game, position)
+            yield {"ply": ply, "explanation": describe_explanation(game, position, found)}
+
+
+def _load(job: Job) -> Iterator[dict[str, Any]]:
+    """The games of a file, checked by the rules."""
+    game = _game(job["game"])
+    found = _by_numpy(lambda: records.load(Path(job["path"]), game=game))
+    if len(found) > MAX_GAMES:
+        raise ValueError(f"there are {len(found):,} games: at most {MAX_GAMES:,} are shown")
+    keep = job.get("players")
+    if keep is not None:
+        found = [r for r in found if r.players is not None and sorted(r.players) == sorted(keep)]
+    verdicts = _by_numpy(lambda: records.check(found))
+    yield {
+        "games": [
+            {
+                **describe_record(record),
+                "goals": record.goal or verdict.goal,
+                "error": verdict.error,
+            }
+            for record, verdict in zip(found, verdicts, strict=True)
+        ]
+    }
+
+
+def _save(job: Job) -> Iterator[dict[str, Any]]:
+    """A file of one game."""
+    record = _record(job)
+    players = job["players"]
+    made = records.make_record(
+        record.game, record.actions, start=record.start, players=players and tuple(players)
+    )
+    resigned = job["resigned"]
+    if resigned is not None:
+        goal = (LOSS, WIN) if resigned == 0 else (WIN, LOSS)
+        info = {"resigned": record.game.roles[resigned]}
+        made = Record(made.game, made.actions, made.start, goal, made.players, info)
+    suffix = records.FORMATS[job["format"]].suffixes[0]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"game{suffix}"
+        lost = records.save(path, [made], format_name=job["format"])
+        content = path.read_bytes()
+    yield {"name": path.name, "content": base64.b64encode(content).decode(), "lost": lost}
+
+
+_JOBS: dict[str, Callable[[Job], Iterator[dict[str, Any]]]] = {
+    "warm": _warm,
+    "move": _move,
+    "explain": _explain,
+    "review": _review,
+    "load": _load,
+    "save": _save,
+}
+
+
+def describe_record(record: Record) -> dict[str, Any]:
+    """A record as the page lists it; a move that is no move stays as it is written."""
+    start = record.start
+    if len(record.actions) > MAX_PLIES:
+        plies = f"{len(record.actions):,}"
+        raise ValueError(f"a game has {plies} plies: at most {MAX_PLIES:,} are shown")
+    return {
+        "game": _text_of(record.game),
+        "start": None if start is None else fen.write_position(record.game, start),
+        "moves": " ".join(names(record)),
+        "players": record.players,
+        "info": dict(record.info),
+    }
+
+
+def describe_explanation(game: Game, position: Position, found: Explanation) -> dict[str, Any]:
+    """What an agent thinks, as the page shows it."""
+    return {
+        "value": found.value,
+        "unit": found.unit,
+        "exact": found.exact,
+        "outcome": found.outcome,
+        "plies": found.plies,
+        "positions": found.positions,
+        "seconds": found.seconds,
+        "line": names(Record(game, found.line, position)),
+        "moves": [
+            {
+                "move": move.name,
+                "squares": list(game.action_squares(move.action, position)),
+                "probability": move.probability,
+                "visits": move.visits,
+                "value": move.value,
+                "plies": move.plies,
+                "line": names(Record(game, move.line, position)),
+            }
+            for move in found.moves
+        ],
+    }
+
+
+def _record(job: Job) -> Record:
+    line = Line.model_validate(job["line"])
+    return read_line(_game(line.game), line)
+
+
+def _position(job: Job) -> tuple[Record, Position]:
+    record = _record(job)
+    last = records.replay(record)[-1]
+    if record.game.is_over_one(last):
+        raise ValueError("the game is over in this position")
+    return record, last
+
+
+def _by_numpy(work: Callable[[], Any]) -> Any:
+    """The result of short work, which would be over before Numba has compiled the rules."""
+    before = get_backend()
+    set_backend("numpy")
+    try:
+        return work()
+    finally:
+        set_backend(before)
+
+
+@lru_cache(maxsize=8)
+def _agent(text: str) -> Agent:
+    return make_agent(text)
+
+
+@lru_cache(maxsize=32)
+def _text_of(game: Game) -> str:
+    return games.spec_of(game)
+
+
+@lru_cache(maxsize=32)
+def _game(text: str) -> Game:
+    return games.parse(text)
+
+
+if __name__ == "__main__":
+    main()

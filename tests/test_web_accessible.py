@@ -1,0 +1,130 @@
+"""The page for everyone: axe-core finds no serious fault, in both themes and on a phone."""
+
+import json
+import os
+import shutil
+import subprocess
+
+import pytest
+from web_browser import Tab, chromium, needs_browser, shot
+from web_server import served
+
+from boardenvs import games, records
+from boardenvs.agents.trained import FOLDER as TRAINED
+from boardenvs.arena import make_settings, play_match, run_tournament
+
+pytestmark = needs_browser
+SHOTS = os.environ.get("BOARDENVS_SCREENSHOTS")  # a folder to keep pictures of the views in
+CASES = {
+    "light": ("light", 1280),
+    "dark": ("dark", 1280),
+    "phone": ("light", 360),
+    "dark phone": ("dark", 360),
+}
+
+
+@pytest.fixture(scope="module")
+def axe(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("axe")
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("there is no npm to get axe-core with")
+    command = [npm, "install", "--no-audit", "--no-fund", "--prefix", str(folder), "axe-core@4"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    if done.returncode:
+        pytest.skip(f"npm could not get axe-core: {done.stderr[-200:]}")
+    return (folder / "node_modules/axe-core/axe.min.js").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs")
+    run = folder / "othello"
+    run.mkdir()
+    (run / "config.yaml").write_text("game: othello\nsteps: 1000\n")
+    names = "steps,evaluation/worst,evaluation/random,train/entropy\n"
+    rows = [f"{n * 1000},{n / 40},{1 - 1 / (n + 1)},{2 - n / 40}\n" for n in range(40)]
+    (run / "figures.csv").write_text(names + "".join(rows))
+    report = "# Report\n\n| player | score |\n|---|---|\n| `random` | 1.0 |\n\n- one\n- two\n"
+    (run / "report.md").write_text(report)
+    shutil.copy(TRAINED / "othello.npz", run / "policy.npz")
+    settings = make_settings(["random", "greedy", "positional"], ["othello"], pairs=2)
+    run_tournament(settings, folder / "arena", workers=1)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(folder):
+    with served("--folder", str(folder)) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def games_file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("records") / "games.jsonl"
+    match = play_match(games.make("othello"), "greedy", "random", pairs=20)
+    records.save(path, records.record_match(games.make("othello"), match, ("greedy", "random")))
+    return path
+
+
+def views(tab, games_file):
+    """Each view with something in it, by name."""
+    tab.new_game("othello", "human", "greedy")
+    tab.move("e3")
+    tab.button("Hint").click()
+    tab.page.locator(".square.hinted").wait_for()
+    tab.page.get_by_text("Set up a position").click()
+    yield "play"
+    tab.new_game("lines_of_action", "human", "human")
+    tab.square("b1").click()
+    yield "a piece chosen"
+    tab.new_game("wolf_and_sheep", "random", "random")
+    tab.until(lambda: tab.plies > 6)
+    tab.view("Analyse")
+    tab.button("Analyse the whole game").click()
+    tab.page.get_by_role("heading", name="Blunders").wait_for()
+    yield "analyse"
+    tab.view("Records")
+    tab.page.get_by_label("Open records").set_input_files(str(games_file))
+    tab.page.locator("table.records tbody tr").nth(30).wait_for()
+    tab.page.locator("table.records tbody button").nth(2).click()
+    tab.page.locator(".movelist .ply").nth(20).wait_for()
+    yield "records"
+    tab.view("Training and arena")
+    tab.button("othello").click()
+    tab.page.locator("figure").first.wait_for()
+    for summary in tab.page.locator("summary").all():
+        summary.click()
+    yield "training"
+    tab.button("arena").click()
+    tab.page.locator("table.cross").wait_for()
+    yield "arena"
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_no_view_has_a_serious_fault(browser, server, axe, games_file, case):
+    scheme, width = CASES[case]
+    tab = Tab(browser, server, color_scheme=scheme, bypass_csp=True)
+    tab.page.set_viewport_size({"width": width, "height": 800})
+    tab.page.add_init_script(axe)
+    tab.open()
+    found = {}
+    for name in views(tab, games_file):
+        shot(tab, SHOTS, f"{case} {name}".replace(" ", "_"))
+        report = tab.page.evaluate("axe.run()")
+        found |= {
+            f"{name}: {fault['id']}": [node["html"][:150] for node in fault["nodes"][:3]]
+            for fault in report["violations"]
+            if fault["impact"] in ("serious", "critical")
+        }
+        wide = tab.page.evaluate("document.documentElement.scrollWidth")
+        if wide > width:
+            found[f"{name}: wider than the screen"] = wide
+    tab.close()
+    assert not found, json.dumps(found, indent=1)

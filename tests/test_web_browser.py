@@ -1,0 +1,376 @@
+"""The page in a browser: whole games by mouse and keys, analysis, records, lost connections."""
+
+import re
+import time
+from dataclasses import replace
+
+import pytest
+from web_browser import OVER, Tab, chromium, needs_browser
+from web_server import served
+
+from boardenvs import games, records
+from boardenvs.arena import play_match
+
+pytestmark = needs_browser
+SLOW = "alphabeta:depth=30"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("runs")
+
+
+@pytest.fixture(scope="module")
+def server(folder):
+    with served("--folder", str(folder)) as server:
+        yield server
+
+
+@pytest.fixture
+def tab(browser, server):
+    tab = Tab(browser, server)
+    yield tab.open()
+    tab.close()
+
+
+@pytest.mark.parametrize("game", games.BUILT_IN)
+def test_a_whole_game_with_the_mouse(tab, game):
+    tab.new_game(game)
+    tab.play_on(lambda target: target.click())
+    assert OVER.search(tab.caption)
+    assert tab.caption.lower() in tab.said.lower()
+
+
+@pytest.mark.parametrize("game", games.BUILT_IN)
+def test_a_whole_game_with_the_keys(tab, game):
+    tab.new_game(game)
+    tab.play_on(tab.with_keys)
+    assert OVER.search(tab.caption)
+
+
+def test_squares_are_named_for_those_who_hear_them(tab):
+    tab.new_game("othello")
+    assert tab.square("e3").get_attribute("aria-label") == "e3, legal move"
+    assert tab.square("d4").get_attribute("aria-label") == "d4, black"
+    tab.move("e3")
+    assert "to move" in tab.said
+    for name in ("New game", "Undo", "Hint", "Resign"):
+        assert tab.button(name).is_visible()
+
+
+def test_moves_that_are_typed(tab):
+    tab.new_game("lines_of_action", "human", "human")
+    box = tab.page.get_by_label("Your move")
+    box.fill("z9")
+    box.press("Enter")
+    assert "z9 is no legal move here" in tab.page.locator(".place > .problem").inner_text()
+    box.fill("b1-b3")
+    box.press("Enter")
+    tab.until(lambda: tab.plies == 1)
+    box.fill("A3 C3")
+    box.press("Enter")
+    tab.until(lambda: "a3" in tab.page.locator(".place > .problem").inner_text() or tab.plies == 2)
+
+
+def test_dragging_a_piece(tab):
+    tab.new_game("lines_of_action", "human", "human")
+    tab.square("b1").drag_to(tab.square("b3"))
+    tab.until(lambda: tab.plies == 1)
+    assert tab.square("b3").get_attribute("aria-label").startswith("b3, black")
+
+
+def test_undo_redo_hint_and_resign(tab):
+    tab.new_game("othello", "human", "greedy")
+    start = tab.page.get_by_label("Position as text").input_value()
+    tab.move("e3")
+    assert tab.plies == 2
+    after = tab.page.get_by_label("Position as text").input_value()
+    tab.button("Undo").click()
+    tab.until(lambda: tab.page.get_by_label("Position as text").input_value() == start)
+    tab.button("Redo").click()
+    tab.until(lambda: tab.page.get_by_label("Position as text").input_value() == after)
+    tab.button("Hint").click()
+    tab.page.locator(".square.hinted").wait_for()
+    assert "would play" in tab.note
+    tab.button("Resign").click()
+    assert "resigned" in tab.caption
+    tab.button("Undo").click()
+    tab.until(lambda: "to move" in tab.caption)
+
+
+def test_an_agent_that_is_none_is_said_as_it_is_typed(tab):
+    field = tab.page.get_by_label("Red is played by")
+    field.fill("gredy")
+    problem = tab.page.get_by_text("Did you mean 'greedy'?")
+    problem.wait_for()
+    field.fill("python:os:getcwd")
+    tab.page.get_by_text("may not name").wait_for()
+    field.fill("greedy")
+    field.press("Enter")
+    tab.until(lambda: not problem.count())
+
+
+def test_agents_that_play_each_other_pause(tab):
+    tab.new_game("othello", "random", "random")
+    tab.until(lambda: tab.plies > 5)
+    if not OVER.search(tab.caption):
+        tab.page.get_by_label("Seconds a move").fill("3")
+        tab.button("Pause").click()
+        plies = tab.plies
+        tab.page.wait_for_timeout(300)
+        assert tab.plies == plies
+        tab.page.get_by_label("Seconds a move").fill("0")
+        tab.button("Go on").click()
+    tab.until(lambda: OVER.search(tab.caption), 60)
+
+
+def test_a_position_as_text_and_by_hand(tab):
+    tab.new_game("othello", "human", "human")
+    tab.page.get_by_text("Set up a position").click()
+    text = tab.page.get_by_label("Position as text")
+    text.fill("bbbbbbbbb/8 black")
+    tab.button("Use this position").click()
+    tab.page.get_by_text("rank").first.wait_for()
+    text.fill("8/8/8/2rrr3/3br3/2b5/8/8 red 7")
+    tab.button("Use this position").click()
+    tab.until(lambda: tab.square("c5").get_attribute("aria-label").startswith("c5, red"))
+    assert "red to move" in tab.caption.lower()
+    tab.page.get_by_label("Place pieces by hand").check()
+    tab.square("a1").click()
+    tab.square("b1").click()
+    tab.square("b1").click()
+    tab.button("Use this position").click()
+    tab.until(lambda: "black" in tab.square("a1").get_attribute("aria-label"))
+    assert "red" in tab.square("b1").get_attribute("aria-label")
+
+
+def test_a_reload_in_mid_game(tab):
+    tab.new_game("othello", "human", "random")
+    tab.move("e3")
+    before = [tab.caption, tab.plies, tab.page.get_by_label("Position as text").input_value()]
+    tab.page.reload()
+    tab.wait_for_turn()
+    assert [
+        tab.caption,
+        tab.plies,
+        tab.page.get_by_label("Position as text").input_value(),
+    ] == before
+    tab.play_on(lambda target: target.click())
+
+
+def test_a_connection_that_is_cut_in_mid_game(browser, server):
+    tab, sockets = Tab(browser, server), []
+
+    def through(socket):
+        sockets.append((socket, socket.connect_to_server()))
+
+    tab.page.route_web_socket(re.compile("/connect"), through)
+    tab.open()
+    tab.new_game("othello", "human", "random")
+    tab.move("e3")
+    plies, number = tab.plies, len(sockets)
+    for socket in sockets[-1]:
+        socket.close()
+    tab.until(lambda: len(sockets) > number)
+    tab.until(lambda: not tab.page.locator(".banner").is_visible())
+    assert tab.plies == plies
+    tab.play_on(lambda target: target.click())
+    tab.close()
+
+
+def test_a_server_that_is_stopped_while_a_game_is_on(browser, folder):
+    with served("--folder", str(folder)) as server:
+        tab = Tab(browser, server).open()
+        tab.new_game("othello", "human", SLOW)
+        tab.square("e3").click()
+        tab.until(lambda: "thinking" in tab.note)
+        tab.away = True
+        server.stop()
+        tab.page.get_by_text("The server does not answer").wait_for()
+        again = server.again()
+        try:
+            tab.until(lambda: not tab.page.locator(".banner").is_visible())
+            # The agent is asked again by the page itself.
+            tab.until(lambda: "thinking" in tab.note)
+            tab.button("Stop").click()
+            tab.button("Undo").click()
+            tab.until(lambda: "your turn" in tab.note)
+            tab.close()
+        finally:
+            again.process.kill()
+            again.process.wait()
+            again.process.stdout.close()
+
+
+def test_two_tabs_against_a_slow_agent(browser, server):
+    one, other = Tab(browser, server).open(), Tab(browser, server).open()
+    for tab in (one, other):
+        tab.new_game("othello", "human", SLOW)
+        tab.square("e3").click()
+        tab.until(lambda tab=tab: "thinking" in tab.note)
+    one.button("Stop").click()
+    one.until(lambda: "Paused" in one.note)
+    one.new_game("lines_of_action", "human", "random")
+    one.play_on(lambda target: target.click())
+    assert "thinking" in other.note
+    other.button("Undo").click()
+    other.until(lambda: "your turn" in other.note)
+    one.close()
+    other.close()
+
+
+def test_analyse_a_blunder(tab):
+    """Wolf and Sheep is solved: a sheep's step that loses a won game is one."""
+    tab.new_game("wolf_and_sheep", "human", "human")
+    tab.view("Analyse")
+    tab.page.get_by_label("By the agent").fill("perfect")
+    lost = None
+    for _ in range(20):
+        tab.button("Analyse", tab.page.locator("section")).click()
+        tab.until(lambda: "Exact" in tab.page.locator(".summary").inner_text())
+        mover = tab.caption.split()[0].lower()
+        rows = tab.page.locator("table.moves tbody tr")
+        worst = rows.nth(rows.count() - 1)
+        loses = "sheep wins" in tab.page.locator(".summary").inner_text() and mover == "sheep"
+        row = worst if loses else rows.first
+        name, before = row.locator("button").inner_text(), tab.plies
+        row.locator("button").click()
+        tab.until(lambda before=before: tab.plies > before)
+        if loses:
+            lost = name
+            break
+    assert lost is not None
+    tab.button("Analyse the whole game").click()
+    blunder = tab.page.locator("button.blunder").first
+    blunder.wait_for()
+    assert lost in blunder.inner_text()
+    better = re.search(r": (\S+) was better", blunder.inner_text())[1]
+    blunder.click()
+    tab.until(lambda: tab.page.locator("table.moves tbody tr button").first.inner_text() == better)
+    tab.page.locator("table.moves tbody tr button").first.click()
+    tab.page.locator(".variation").wait_for()
+
+
+def test_analysis_shows_on_the_board(tab):
+    tab.new_game("othello", "human", "human")
+    tab.button("Analyse", tab.page.locator("section")).click()
+    tab.until(lambda: tab.page.locator(".badge").count() == 4)
+    tab.page.get_by_label("On the board").select_option("probability")
+    assert all("%" in text for text in tab.page.locator(".badge").all_inner_texts())
+    tab.page.locator("table.moves tbody tr button").first.hover()
+    assert tab.page.locator(".over circle").count() > 2
+    assert tab.page.locator(".bar").is_visible()
+    tab.page.get_by_label("Tournament notation").check()
+    legal = tab.page.locator(".square.legal").first.get_attribute("aria-label")
+    assert re.match("f5|e6|c4|d3", legal)
+
+
+@pytest.fixture(scope="module")
+def four_thousand(tmp_path_factory):
+    game = games.make("othello")
+    match = play_match(game, "random", "random", pairs=2_000, opening_plies=(8, 8))
+    found = records.record_match(game, match, ("one", "other"))
+    kept = [
+        replace(record, players=None, info={"tournament": i % 90, "black": i % 70, "white": i % 50})
+        for i, record in enumerate(found)
+    ]
+    path = tmp_path_factory.mktemp("records") / "games.wtb"
+    records.save(path, kept)
+    assert len(kept) == 4_000
+    return path
+
+
+def test_four_thousand_games(tab, four_thousand):
+    tab.view("Records")
+    began = time.monotonic()
+    tab.page.get_by_label("Open records").set_input_files(str(four_thousand))
+    tab.page.get_by_text("4,000 games in games.wtb").first.wait_for()
+    tab.page.locator("table.records tbody tr").nth(99).wait_for()
+    print(f"4,000 games are listed after {time.monotonic() - began:.2f} s")
+    tab.page.get_by_label("Search").fill("0\N{EN DASH}1")
+    tab.until(
+        lambda: (
+            "of 4,000"
+            not in tab.page.locator("section [role=status]").inner_text().split("found")[0]
+        )
+    )
+    results = tab.page.locator("table.records tbody tr").all_inner_texts()
+    assert results
+    assert all("0\N{EN DASH}1" in text for text in results)
+    tab.page.get_by_label("Search").fill("")
+    tab.button("Plies").click()
+    tab.button("Plies").click()
+    rows = tab.page.locator("table.records tbody tr")
+    plies = [int(re.search(r"(\d+)\ttournament", text)[1]) for text in rows.all_inner_texts()]
+    assert plies == sorted(plies, reverse=True)
+    rows.first.get_by_role("button").click()
+    tab.until(lambda: tab.plies == plies[0])
+    for _ in range(3):
+        tab.page.keyboard.press("ArrowRight")
+    current = tab.page.locator(".movelist [aria-current]")
+    tab.until(lambda: tab.page.locator(".movelist li.ply").nth(3).locator("[aria-current]").count())
+    name = current.inner_text()
+    tab.page.keyboard.press("ArrowLeft")
+    tab.until(lambda: current.inner_text() != name)
+
+
+def test_a_file_is_saved_and_a_link_restores_game_and_ply(tab, browser, server, tmp_path):
+    tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    tab.new_game("othello", "human", "human")
+    current = tab.page.locator(".movelist [aria-current]")
+    for name in ("e3", "f3", "c5"):
+        tab.square(name).click()
+        tab.until(
+            lambda name=name: name in tab.page.locator(".movelist [aria-current]").inner_text()
+        )
+    with tab.page.expect_download() as download:
+        tab.button("Save").click()
+    path = tmp_path / "game.jsonl"
+    download.value.save_as(path)
+    (record,) = records.load(path)
+    assert [record.game.action_name(action) for action in record.actions] == ["e3", "f3", "c5"]
+    tab.page.get_by_label("Previous move").click()
+    tab.until(lambda: current.inner_text() == "f3")
+    tab.button("Copy link").click()
+    tab.page.get_by_text("Copied.").first.wait_for()
+    link = tab.page.evaluate("navigator.clipboard.readText()")
+    other = Tab(browser, server)
+    other.page.goto(link)
+    other.page.locator(".movelist .ply").nth(3).wait_for()
+    assert other.page.locator(".movelist [aria-current]").inner_text() == "f3"
+    assert other.plies == 3
+    other.close()
+
+
+def test_a_training_that_goes_on(tab, folder):
+    summary = pytest.importorskip(
+        "torch.utils.tensorboard", reason="running trainings write with torch"
+    )
+    run = folder / "growing"
+    run.mkdir()
+    (run / "config.yaml").write_text("game: othello\nsteps: 1000\n")
+    with summary.SummaryWriter(str(run / "tensorboard")) as writer:
+        for step in range(5):
+            writer.add_scalar("evaluation/worst", step / 10, 100 * step)
+        writer.flush()
+        tab.view("Training and arena")
+        tab.button("growing").click()
+        path = tab.page.locator("figure path.series").first
+        path.wait_for()
+        before = path.get_attribute("d")
+        for step in range(5, 9):
+            writer.add_scalar("evaluation/worst", step / 10, 100 * step)
+        writer.flush()
+        tab.until(
+            lambda: tab.page.locator("figure path.series").first.get_attribute("d").count("L") == 8
+        )
+        assert before.count("L") == 4
+    assert tab.page.get_by_text("There is no policy yet.").is_visible()
+    tab.page.get_by_text("Settings").click()
+    assert "steps: 1000" in tab.page.locator("pre").inner_text()

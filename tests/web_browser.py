@@ -1,0 +1,178 @@
+"""The page in headless Chromium: what a person does there, in steps that wait for what they see."""
+
+import contextlib
+import importlib.util
+import re
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
+needs_browser = pytest.mark.skipif(
+    CHROMIUM is None or importlib.util.find_spec("playwright") is None,
+    reason="there is no chromium, or no playwright, to open the page with",
+)
+OVER = re.compile("won|draw|stopped after|resigned", re.IGNORECASE)
+
+
+@contextlib.contextmanager
+def chromium():
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-dev-shm-usage"]
+        )
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+class Tab:
+    """One tab of a browser, and what went wrong in it."""
+
+    def __init__(self, browser, server, **options):
+        self.context = browser.new_context(viewport={"width": 1280, "height": 900}, **options)
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(20_000)
+        self.page.on("dialog", lambda dialog: dialog.accept())
+        # Agents get their seeds from this, and games are the same each time.
+        self.page.add_init_script("Math.random = () => 0.5")
+        self.faults = []
+        self.server = server
+        self.page.on("console", self._console)
+        self.page.on("pageerror", lambda error: self.faults.append(f"error: {error}"))
+        self.page.on("request", self._request)
+        self.away = False  # whether the server is, so that lost connections are no fault
+
+    def _console(self, message):
+        if message.type in ("error", "warning") and not self.away:
+            self.faults.append(f"{message.type}: {message.text}")
+
+    def _request(self, request):
+        if not request.url.startswith((self.server.origin, "data:", "blob:")):
+            self.faults.append(f"a request to {request.url}")
+
+    def open(self, path=""):
+        self.page.goto(self.server.origin + "/" + path)
+        self.page.locator(".square.legal, .square.movable").first.wait_for()
+        return self
+
+    def close(self):
+        self.context.close()
+        assert not self.faults, self.faults
+
+    # ---- what is there to see
+
+    @property
+    def caption(self):
+        return self.page.locator(".caption").inner_text()
+
+    @property
+    def note(self):
+        return self.page.locator(".note").inner_text()
+
+    @property
+    def said(self):
+        return self.page.locator("[aria-live=polite]").text_content()
+
+    @property
+    def plies(self):
+        return self.page.locator(".movelist .ply").count() - 1
+
+    def button(self, name, within=None):
+        return (within or self.page).get_by_role("button", name=name, exact=True)
+
+    def square(self, name):
+        return self.page.get_by_role("button", name=re.compile(f"^{name}, "))
+
+    def view(self, name):
+        self.page.get_by_role("navigation").get_by_role("button", name=name, exact=True).click()
+
+    # ---- what is done
+
+    def new_game(self, game, first="human", second="random", rules=None):
+        self.view("Play")
+        self.choose("Game", game)
+        if rules:
+            self.choose("Rules", rules)
+        for place, text in enumerate((first, second)):
+            self.page.locator("input[list=agents]:visible").nth(place).fill(text)
+        before = self.said
+        self.button("New game").click()
+        if first == "human":
+            self.until(lambda: self.said != before and self.said.startswith("New game"))
+
+    def choose(self, label, value):
+        field, before = self.page.get_by_label(label, exact=True), self.said
+        if field.input_value() != value:
+            field.select_option(value)
+            self.until(lambda: self.said != before)
+
+    def until(self, condition, seconds=20):
+        """Wait until it is true."""
+        end = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < end, f"{self.caption} / {self.note}"
+            self.page.wait_for_timeout(5)
+
+    def wait_for_turn(self, seconds=20):
+        """Wait until it is the human's turn; False where the game is over."""
+        found = []
+
+        def turn():
+            caption, note = self.caption, self.note
+            found[:] = [bool(OVER.search(caption)), "your turn" in note or "must pass" in note]
+            return any(found)
+
+        self.until(turn, seconds)
+        return not found[0]
+
+    def move(self, name):
+        """Play on a square, and wait for the reply."""
+        before = self.plies
+        self.square(name).click()
+        self.until(lambda: self.plies > before)
+        assert self.wait_for_turn()
+
+    def play_on(self, choose):
+        """Play until the game is over; `choose(squares)` plays one that can be chosen."""
+        while self.wait_for_turn():
+            before = self.plies
+            if self.button("Pass").is_visible():
+                choose(self.button("Pass"))
+            else:
+                movable = self.page.locator(".square.movable")
+                if movable.count():
+                    choose(movable.first)
+                choose(self.page.locator(".square.legal").first)
+            self.until(lambda before=before: self.plies > before)
+
+    def with_keys(self, target):
+        """Choose a square with the arrow keys and Enter, and anything else with Tab and Enter."""
+        number = target.get_attribute("data-square")
+        if number is None:
+            target.focus()
+            self.page.keyboard.press("Enter")
+            return
+        focused = self.page.locator(".square:focus")
+        if not focused.count():
+            self.page.locator(".square[tabindex='0']").focus()
+        now, end = int(focused.get_attribute("data-square")), int(number)
+        for now_at, to, less, more in (
+            (now % 8, end % 8, "ArrowLeft", "ArrowRight"),
+            (now // 8, end // 8, "ArrowDown", "ArrowUp"),
+        ):
+            for _ in range(abs(to - now_at)):
+                self.page.keyboard.press(more if to > now_at else less)
+        assert focused.get_attribute("data-square") == number
+        self.page.keyboard.press("Enter")
+
+
+def shot(tab, folder, name):
+    """Keep a picture of the page, where one is wanted."""
+    if folder:
+        tab.page.screenshot(path=str(Path(folder) / f"{name}.png"), full_page=True)

@@ -1,0 +1,98 @@
+"""A server of the page, as a process of its own, and a page that talks to it without a browser."""
+
+import contextlib
+import itertools
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from urllib.parse import urlsplit
+
+from websockets.sync.client import connect
+
+
+class Served:
+    """`boardenvs web` on a free port, or on the same port again after `stop`."""
+
+    def __init__(self, *options, port=0):
+        command = [sys.executable, "-m", "boardenvs", "web", "--no-browser"]
+        self.options = options
+        self.process = subprocess.Popen(
+            [*command, "--port", str(port), *options],
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        )
+        line = self.process.stdout.readline()
+        self.url = re.search(r"http://\S+", line)[0]
+        self.parts = urlsplit(self.url)
+        self.origin = f"http://{self.parts.netloc}"
+
+    def stop(self, number=signal.SIGINT):
+        self.process.send_signal(number)
+        return self.process.wait(timeout=20)
+
+    def again(self):
+        return Served(*self.options, port=self.parts.port)
+
+    def page(self, **headers):
+        return Page(self, headers)
+
+
+@contextlib.contextmanager
+def served(*options):
+    server = Served(*options)
+    try:
+        yield server
+    finally:
+        server.process.kill()
+        server.process.wait()
+        server.process.stdout.close()
+
+
+class Page:
+    """What a page says and hears."""
+
+    def __init__(self, server, headers=None):
+        address = f"ws://{server.parts.netloc}/connect"
+        opened = connect(
+            address, origin=server.origin, additional_headers=headers or {}, max_size=None
+        )
+        self._closing = contextlib.ExitStack()
+        self.socket = self._closing.enter_context(opened)
+        self.ids = itertools.count(1)
+        self.hello = json.loads(self.socket.recv(timeout=20))["hello"]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self._closing.close()
+
+    def send(self, do, **rest):
+        number = next(self.ids)
+        self.socket.send(json.dumps({"id": number, "do": do, **rest}))
+        return number
+
+    def hear(self, number, timeout=60):
+        """All parts of the answer to a question, up to the last."""
+        while True:
+            answer = json.loads(self.socket.recv(timeout=timeout))
+            if answer.get("id") == number:
+                yield answer
+                if "error" in answer or answer.get("end"):
+                    return
+
+    def ask(self, do, timeout=60, **rest):
+        """The parts of the answer in one."""
+        found = {}
+        for part in self.hear(self.send(do, **rest), timeout):
+            found |= part
+        return found
+
+
+def line(game, *moves, start=None):
+    return {"game": game, "moves": list(moves), "start": start}
