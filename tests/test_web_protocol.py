@@ -251,3 +251,14 @@ def test_a_full_pack_is_refused(server):
     answer = post(server, "/records?name=games.jsonl.gz", packed)
     assert answer.status_code == 400
     assert "32 MiB" in answer.json()["error"]
+
+
+def test_a_report_gets_no_further_than_its_own_page(server, folder):
+    run = folder / "reported"
+    run.mkdir()
+    (run / "config.yaml").write_text("game: othello\n")
+    (run / "report.html").write_text("<script>1</script>")
+    answer = httpx.get(f"{server.origin}/runs/reported/report.html")
+    assert answer.status_code == 200
+    assert answer.headers["content-security-policy"].startswith("sandbox allow-scripts;")
+    assert httpx.get(f"{server.origin}/runs/reported/config.yaml").status_code == 404
