@@ -4,6 +4,8 @@ import gzip
 import json
 import shutil
 import signal
+import subprocess
+import sys
 import time
 
 import httpx
@@ -251,3 +253,39 @@ def test_a_full_pack_is_refused(server):
     answer = post(server, "/records?name=games.jsonl.gz", packed)
     assert answer.status_code == 400
     assert "32 MiB" in answer.json()["error"]
+
+
+def test_a_tournament_and_the_games_of_a_pairing(page, folder):
+    out = folder / "arena"
+    command = [sys.executable, "-m", "boardenvs", "arena", "random", "greedy", "positional"]
+    subprocess.run(
+        [*command, "--game", "wolf_and_sheep", "--pairs", "2", "--workers", "1", "--out", str(out)],
+        check=True,
+        capture_output=True,
+    )
+    found = page.ask("run", name="arena")["run"]
+    assert found["recorded"] == ["wolf_and_sheep"]
+    cells = found["tables"]["wolf_and_sheep"]["cells"]
+    assert len(cells) == 6
+    for one, other, won, drawn, lost in cells:
+        pairing = {"game": "wolf_and_sheep", "first": one, "second": other}
+        games_of_it = page.ask("cell", name="arena", **pairing)["games"]
+        assert len(games_of_it) == won + drawn + lost == 4
+        wins = [game["goals"][game["players"].index(one)] == 100 for game in games_of_it]
+        assert sum(wins) == won
+        assert all(game["error"] is None for game in games_of_it)
+    assert (
+        "no recorded games"
+        in page.ask("cell", name="arena", game="othello", first="random", second="greedy")["error"]
+    )
+
+
+def test_a_report_gets_no_further_than_its_own_page(server, folder):
+    run = folder / "reported"
+    run.mkdir()
+    (run / "config.yaml").write_text("game: othello\n")
+    (run / "report.html").write_text("<script>1</script>")
+    answer = httpx.get(f"{server.origin}/runs/reported/report.html")
+    assert answer.status_code == 200
+    assert answer.headers["content-security-policy"].startswith("sandbox allow-scripts;")
+    assert httpx.get(f"{server.origin}/runs/reported/config.yaml").status_code == 404

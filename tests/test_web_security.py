@@ -109,9 +109,9 @@ def test_without_the_token_nobody_gets_in(listening):
         "/%2e%2e/server.py",
         "/..%2fserver.py",
         "//etc/passwd",
-        "/pictures/../../etc/passwd",
-        "/pictures/%2e%2e/policy.npz",
-        "/pictures/x/..%2f..%2fsecret",
+        "/runs/../../etc/passwd",
+        "/runs/%2e%2e/policy.npz",
+        "/runs/x/..%2f..%2fsecret",
     ],
 )
 def test_only_the_files_of_the_page_are_served(server, path):
@@ -311,7 +311,7 @@ def test_a_thousand_wrong_requests_leave_the_server_serving(server):
         "/save",
         "/records",
         "/connect",
-        "/pictures/a/b",
+        "/runs/a/b",
         "/main.js",
         "/%00",
         "/x" * 2_000,

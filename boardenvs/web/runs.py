@@ -19,6 +19,7 @@ from boardenvs.utils.files import file_name
 from boardenvs.utils.json_text import parse_json
 
 JOURNAL, CONFIG, POLICY, FIGURES = "journal.jsonl", "config.yaml", "policy.npz", "figures.csv"
+REPORT_PAGE = "report.html"
 PICTURES = ("learning_curve.png", "ratings.png", "figures.png")
 _MOST_TEXT = 1 << 20  # bytes of a report or of settings
 _MOST_RUNS = 500
@@ -45,7 +46,12 @@ class Runs:
     def describe(self, name: str) -> dict[str, Any]:
         """All that there is to show of one; ValueError where there is none of this name."""
         kind, path = self._find(name)
-        what: dict[str, Any] = {"name": name, "kind": kind, "report": _text(path / "report.md")}
+        what: dict[str, Any] = {
+            "name": name,
+            "kind": kind,
+            "report": _text(path / "report.md"),
+            "report_page": (path / REPORT_PAGE).is_file(),
+        }
         if kind == "tournament":
             return {**what, **_tournament(path)}
         figures = self._figures.setdefault(path, _Figures(path))
@@ -63,11 +69,11 @@ class Runs:
         """The paths of the policies of all trainings."""
         return [str(path / POLICY) for kind, path in self._known().values() if kind == "training"]
 
-    def picture(self, name: str, picture: str) -> Path | None:
-        """A training's picture, None where there is none."""
+    def file(self, name: str, file: str) -> Path | None:
+        """A picture or the report's page of a training or tournament, None where there is none."""
         kind, path = self._known().get(name, ("", self.folder))
-        found = path / picture
-        return found if kind and picture in PICTURES and found.is_file() else None
+        found = path / file
+        return found if kind and file in (*PICTURES, REPORT_PAGE) and found.is_file() else None
 
     def games_file(self, name: str, game: str) -> Path:
         """The file with a tournament's games of this game; ValueError where there is none."""

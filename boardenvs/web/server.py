@@ -27,7 +27,7 @@ from boardenvs.web.files import open_records, save_record
 from boardenvs.web.messages import MAX_MESSAGE
 from boardenvs.web.permissions import Permissions
 from boardenvs.web.runs import Runs
-from boardenvs.web.security import Guard, make_token
+from boardenvs.web.security import FILE_POLICY, Guard, make_token
 from boardenvs.web.workers import Workers
 
 PAGE = Path(__file__).parent / "page"
@@ -77,9 +77,11 @@ def make_app(options: Options) -> ASGIApp:
     async def post_save(request: Request) -> Response:
         return await save_record(request, server)
 
-    async def get_picture(request: Request) -> Response:
-        path = runs.picture(request.path_params["name"], request.path_params["picture"])
-        return PlainTextResponse("there is none\n", 404) if path is None else FileResponse(path)
+    async def get_file(request: Request) -> Response:
+        path = runs.file(request.path_params["name"], request.path_params["file"])
+        if path is None:
+            return PlainTextResponse("there is none\n", 404)
+        return FileResponse(path, headers={"Content-Security-Policy": FILE_POLICY})
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -98,7 +100,7 @@ def make_app(options: Options) -> ASGIApp:
             WebSocketRoute("/connect", connect),
             Route("/records", post_records, methods=["POST"]),
             Route("/save", post_save, methods=["POST"]),
-            Route("/pictures/{name}/{picture}", get_picture),
+            Route("/runs/{name}/{file}", get_file),
             Mount("/", StaticFiles(directory=PAGE, html=True)),
         ],
         lifespan=lifespan,

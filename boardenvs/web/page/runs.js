@@ -68,11 +68,16 @@ export class RunsView {
       ? button(T.playLatest, () => this.app.playAgainst(run.game, run.policy), { class: "main" }) : el("span", {}, T.noPolicy),
       el("label", { htmlFor: "smooth" }, this.smooth, ` ${T.smooth}`));
     this.draw();
-    const parts = [];
-    for (const picture of run.pictures) parts.push(el("img", { class: "picture", src: `pictures/${encodeURIComponent(run.name)}/${picture}`, alt: T.picture(picture) }));
+    const parts = [this.#reportPage()];
+    for (const picture of run.pictures) parts.push(el("img", { class: "picture", src: `runs/${encodeURIComponent(run.name)}/${picture}`, alt: T.picture(picture) }));
     if (run.report) parts.push(el("details", {}, el("summary", {}, T.report), markdown(run.report)));
     if (run.settings) parts.push(el("details", {}, el("summary", {}, T.settings), el("pre", { tabIndex: 0 }, run.settings)));
-    this.#rest(parts, [run.report, run.settings, run.pictures]);
+    this.#rest(parts, [run.report, run.report_page, run.settings, run.pictures]);
+  }
+
+  #reportPage() {
+    if (!this.run.report_page) return "";
+    return el("p", {}, el("a", { href: `runs/${encodeURIComponent(this.name)}/report.html`, target: "_blank", rel: "noopener" }, T.reportPage));
   }
 
   // What is open stays open where nothing but the curves has changed.
@@ -108,7 +113,7 @@ export class RunsView {
     const { run } = this;
     this.actions.replaceChildren();
     this.curves.replaceChildren();
-    const parts = [];
+    const parts = [this.#reportPage()];
     for (const [game, { entrants, cells }] of Object.entries(run.tables)) {
       const found = new Map(cells.map(([one, other, ...counts]) => [`${one}\n${other}`, counts]));
       const recorded = run.recorded.includes(game);

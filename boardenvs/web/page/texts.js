@@ -154,6 +154,7 @@ export const T = {
   smooth: "Smoothed",
   settings: "Settings",
   report: "Report",
+  reportPage: "The report as a page, with games to step through",
   playLatest: "Play against its latest policy",
   noPolicy: "There is no policy yet.",
   crosstable: (game) => `Crosstable of ${game}`,
