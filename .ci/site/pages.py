@@ -30,6 +30,7 @@ GUIDES = {
     "arena.md": "boardenvs/arena/README.md",
     "command_line.md": "boardenvs/cli/README.md",
     "records.md": "boardenvs/records/README.md",
+    "browser.md": "boardenvs/web/README.md",
     "benchmark.md": "boardenvs/bench/README.md",
     "architecture.md": "boardenvs/README.md",
     "training.md": "training/README.md",
