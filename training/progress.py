@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -51,8 +52,14 @@ class TrainingDisplay:
             console=console,
         )
         self._task = self._bar.add_task(name, total=total, completed=done)
-        self._writer: SummaryWriter | None = SummaryWriter(str(folder), purge_step=done + 1)
         self._scores = ""
+        self._excepthook = threading.excepthook
+        threading.excepthook = self._thread_failed
+        self._writer: SummaryWriter | None = None
+        try:
+            self._writer = SummaryWriter(str(folder), purge_step=done + 1)
+        except OSError as error:
+            self._warn(error)
 
     def __enter__(self) -> TrainingDisplay:
         self._bar.start()
@@ -65,6 +72,7 @@ class TrainingDisplay:
         trace: TracebackType | None,
     ) -> None:
         self._bar.stop()
+        threading.excepthook = self._excepthook
         if self._writer is not None:
             with contextlib.suppress(OSError):  # only what is left in its buffer is lost
                 self._writer.close()
@@ -104,7 +112,15 @@ class TrainingDisplay:
                 self._writer.add_scalar(name, value, steps)
         except OSError as error:
             self._writer = None
-            self.say(f"warning: TensorBoard's file cannot be written ({error}); the run goes on")
+            self._warn(error)
+
+    def _warn(self, error: OSError) -> None:
+        self.say(f"warning: TensorBoard's file cannot be written ({error}); the run goes on")
+
+    def _thread_failed(self, what: threading.ExceptHookArgs) -> None:
+        """TensorBoard writes in a thread, and raises what failed there at the next figure too."""
+        if not isinstance(what.exc_value, OSError):
+            self._excepthook(what)
 
     def say(self, text: str) -> None:
         """A line above the progress bar."""
