@@ -288,10 +288,13 @@ def test_copies_are_equal_and_work(game, seed, plies):
 
 
 def test_games_are_values(game):
-    """Equal parameters make equal games, and a copy of one is compiled anew and plays the same."""
+    """Equal parameters make equal games, and a copy of one plays the same, by the same compiled
+    rules: machine code is never unloaded.
+    """
     for other in (copy.deepcopy(game), copy.copy(game), pickle.loads(pickle.dumps(game))):
         assert other == game
         assert hash(other) == hash(game)
+        assert other.kernels is game.kernels
         assert other.start() == game.start()
         assert_equal(
             other.step(other.init(2), np.array(other.start().legal_actions()[:2])),

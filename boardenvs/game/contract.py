@@ -14,7 +14,7 @@ import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -440,8 +440,16 @@ class Game(ABC):
     @cached_property
     def kernels(self) -> Kernels:
         """The rules as functions on words, for one board and for a batch."""
-        return Kernels(self)
+        return _kernels_of(self)
 
     def __getstate__(self) -> dict[str, Any]:
         # The compiled rules are derived, and functions made by exec do not pickle.
         return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+
+
+@lru_cache(maxsize=64)
+def _kernels_of(game: Game) -> Kernels:
+    """Of equal games the same: each environment that is made by a name makes a game, and machine
+    code stays in memory until the process ends.
+    """
+    return Kernels(game)

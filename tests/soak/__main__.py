@@ -66,7 +66,7 @@ def disks(
 def memory(folder: Path, short: bool) -> Row:
     row = Row("little memory", seen="it ends well, or says that memory is short")
     for words in scarce.HUNGRY[:1] if short else scarce.HUNGRY:
-        for megabytes in (40,) if short else (2, 8, 20, 40, 80, 160):
+        for megabytes in (40,) if short else (20, 40, 60, 80, 120, 160):
             scarce.little_memory(words, megabytes, folder / "memory", row)
     say(f"{row.tried} times little memory, {len(row.faults)} faults")
     return row

@@ -75,7 +75,7 @@ HUNGRY = [
 ]
 LIMITED = """
 import resource, sys
-import boardenvs.cli, boardenvs.agents, boardenvs.arena, rich.table, rich.progress
+import numpy.random, boardenvs.cli, boardenvs.agents, boardenvs.arena, rich.table, rich.progress
 import boardenvs.cli.match, boardenvs.cli.perft, boardenvs.cli.console, boardenvs.game.perft
 from boardenvs.kernel import set_backend
 set_backend("numpy")
@@ -110,5 +110,5 @@ def little_memory(words: list[str], megabytes: int, folder: Path, row: Row) -> N
         row.faults.append(
             f"{' '.join(words)} with {megabytes} MB more ({process.returncode}): {output[-800:]}"
         )
-    elif process.returncode and "memory" not in output and "allocate" not in output:
+    elif process.returncode and not any(x in output for x in ("memory", "allocate", "thread")):
         row.faults.append(f"{' '.join(words)} with {megabytes} MB more: {output[-300:]}")
