@@ -24,7 +24,7 @@ from boardenvs.web import messages
 from boardenvs.web.boards import describe_game, describe_line, read_line
 from boardenvs.web.permissions import Permissions
 from boardenvs.web.runs import Runs
-from boardenvs.web.workers import WorkerError, Workers
+from boardenvs.web.workers import AgentProcessError, Workers
 
 _log = logging.getLogger(__name__)
 
@@ -116,7 +116,7 @@ class Connection:
             last["stopped"] = True
         except TimeoutError:
             last["error"] = f"stopped after {_JOB_SECONDS:.0f} seconds"
-        except (ValueError, OSError, WorkerError) as error:
+        except (ValueError, OSError, AgentProcessError) as error:
             last["error"] = str(error)
         except WebSocketDisconnect:
             return

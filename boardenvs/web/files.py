@@ -16,7 +16,7 @@ from boardenvs.records.jsonl import GZIP
 from boardenvs.utils.files import file_name
 from boardenvs.web.connection import Server
 from boardenvs.web.messages import MAX_MESSAGE, parse_save
-from boardenvs.web.workers import WorkerError
+from boardenvs.web.workers import AgentProcessError
 
 MAX_FILE = 32 << 20  # bytes, unpacked
 
@@ -38,7 +38,7 @@ async def open_records(request: Request, server: Server) -> Response:
         try:
             async for part in server.workers.run(request, job):
                 return JSONResponse(part)
-        except (ValueError, OSError, WorkerError) as error:
+        except (ValueError, OSError, AgentProcessError) as error:
             return _wrong(ValueError(str(error).replace(f"{folder}/", "")))
     return _wrong(ValueError("there is nothing in it"))
 
@@ -54,7 +54,7 @@ async def save_record(request: Request, server: Server) -> Response:
             return Response(
                 base64.b64decode(part["content"]), 200, headers, "application/octet-stream"
             )
-    except (ValueError, OSError, WorkerError) as error:
+    except (ValueError, OSError, AgentProcessError) as error:
         return _wrong(error)
     return _wrong(ValueError("nothing was written"))
 

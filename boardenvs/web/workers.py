@@ -16,7 +16,7 @@ _IDLE = 300.0  # seconds after which a process that has nothing to do ends
 _KEPT = 1  # processes that stay, ready for the next job
 
 
-class WorkerError(Exception):
+class AgentProcessError(Exception):
     """A process ended before its job did; the message is for users."""
 
 
@@ -35,7 +35,7 @@ class Workers:
     ) -> AsyncGenerator[dict[str, Any], None]:
         """The parts of the answer to a job, as they come.
 
-        ValueError with what was wrong, WorkerError where the process died. Where processes are
+        ValueError with what was wrong, AgentProcessError where the process died. Where processes are
         short, owners with fewer jobs come first.
         """
         await self._turn(owner)
@@ -50,7 +50,7 @@ class Workers:
             while not at_end:
                 line = await reader.readline()
                 if not line:
-                    raise WorkerError(
+                    raise AgentProcessError(
                         "the process that was thinking ended, perhaps for want of memory"
                     )
                 part = json.loads(line)
@@ -72,7 +72,7 @@ class Workers:
 
     async def warm(self) -> None:
         """Have a process ready."""
-        with contextlib.suppress(WorkerError):
+        with contextlib.suppress(AgentProcessError):
             async for _ in self.run(self, {"do": "warm"}):
                 pass
 
