@@ -3,14 +3,18 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint fuzz soak soak-short docs install clean
+.PHONY: demo test lint fuzz soak soak-short browser docs install clean
 
 # A short PPO self-play training on Othello; results in runs/demo/.
 demo: $(VENV)/.train
 	$(BIN)/python -m training.ppo configs/demo.yaml --overwrite
 
 test: lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --ignore-glob='tests/test_web_[ab]*'
+
+# The page in a browser, where there is a chromium: some minutes.
+browser: $(VENV)/.dev
+	$(BIN)/python -m pytest tests/test_web_browser.py tests/test_web_accessible.py
 
 # Wrong inputs of all kinds, so many of each: `make fuzz FUZZ_CASES=1000`. Those that fail are kept
 # in tests/fuzz/corpus and tried first the next time.

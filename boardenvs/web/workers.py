@@ -35,8 +35,8 @@ class Workers:
     ) -> AsyncGenerator[dict[str, Any], None]:
         """The parts of the answer to a job, as they come.
 
-        ValueError with what was wrong, AgentProcessError where the process died. Where processes are
-        short, owners with fewer jobs come first.
+        ValueError with what was wrong, AgentProcessError where the process died. Where processes
+        are short, owners with fewer jobs come first.
         """
         await self._turn(owner)
         process, at_end = None, False
