@@ -20,7 +20,7 @@ browser: $(VENV)/.dev
 # in tests/fuzz/corpus and tried first the next time.
 FUZZ_CASES ?= 10000
 fuzz: $(VENV)/.dev
-	FUZZ_CASES=$(FUZZ_CASES) $(BIN)/python -m pytest -o faulthandler_timeout=0 tests/fuzz
+	FUZZ_SECONDS=2 FUZZ_CASES=$(FUZZ_CASES) $(BIN)/python -m pytest -o faulthandler_timeout=0 tests/fuzz
 
 # Kills, full disks, little memory and long runs: `make soak MINUTES=60`, a table at the end.
 MINUTES ?= 30

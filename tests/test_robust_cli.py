@@ -58,7 +58,7 @@ def run(*words: object, code: int = 0) -> str:
         (["match", "othello", "x" * 100_000, "random"], "unknown agent"),
         (["match", "x" * 100_000, "random", "random"], "unknown game"),
         (["perft", "othello", 1, "--position", "x" * 100_000], "has 1 fields"),
-        (["solve", "othello", "--position", "8/8 black " + "9" * 5000], "no number of plies"),
+        (["solve", "othello", "--position", "8/8 black " + "9" * 5000], "not a number of plies"),
         (["match", "othello", "random", "random", "--seed", -1], "equal to 0|x>=0"),
         (["arena", "random", "greedy", "--seed", -1], "equal to 0|x>=0"),
         (["match", "othello", "random", "random", "--record", "x" * 5000 + ".jsonl"], "too long"),

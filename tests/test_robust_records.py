@@ -49,7 +49,7 @@ def line(**change: Any) -> str:
         (line(info="x" * 100_000), "info is 'xxx.*it must be a JSON object"),
         (line(game="x" * 100_000), "unknown game"),
         (line(game="python" * 99 + ":x"), "a file does not import"),
-        (line(start="8/8 black " + "9" * 5000), "no number of plies"),
+        (line(start="8/8 black " + "9" * 5000), "not a number of plies"),
         (line(actions="x" * 100_000), "xxx"),
         ("x" * (1 << 21), "line 2, has more than 1048576 characters"),
     ],

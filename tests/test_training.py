@@ -169,7 +169,7 @@ def test_configurations_that_come_with_the_project_are_valid(path: Path) -> None
         ("report.opponents=['alphabeta:depth=1']", "which self_play.opponents has too"),
         ("report.opponents=[perfect]", "report.opponents: 'perfect' cannot play othello"),
         ("name=../x", "name is '../x'"),
-        ("steps.x=1", "steps is no group"),
+        ("steps.x=1", "steps is not a group"),
         ("steps", "write it as key=value"),
     ],
 )
@@ -298,8 +298,8 @@ def test_a_run_leaves_all_its_files_and_a_policy_that_loads(pictured: str) -> No
     folder = Path("runs/tiny")
     found = {p.name for p in folder.iterdir()}
     assert found == {
-        "config.yaml", "result.json", "report.md", "figures.csv", "policy.npz", "best_model.zip",
-        "learning_curve.png", "ratings.png", "figures.png", "checkpoints", "pool", "tensorboard",
+        "config.yaml", "result.json", "report.md", "report.html", "figures.csv", "policy.npz",
+        "best_model.zip", "learning_curve.png", "ratings.png", "figures.png", "checkpoints", "pool", "tensorboard",
     }  # fmt: skip
     files = {path for path in folder.rglob("*") if path.is_file()}
     assert files == set(written(folder, WRITTEN))  # what --overwrite removes
@@ -491,7 +491,7 @@ def test_a_run_is_neither_overwritten_nor_resumed_by_mistake(
     assert "runs/tiny/checkpoints is empty, though the run ended" in capsys.readouterr().err
     Path("runs/tiny/config.yaml").unlink()
     assert ppo.main([tiny, "--overwrite"]) == 2
-    assert "no folder of a run" in capsys.readouterr().err
+    assert "not the folder of a run" in capsys.readouterr().err
 
 
 # ---- a full disk -------------------------------------------------------------------------------

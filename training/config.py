@@ -278,7 +278,7 @@ def _explain(error: ErrorDetails) -> str:
     if error["type"] == "missing":
         return f"{where} is missing: it must be set"
     message = cut(error["msg"].removeprefix("Value error, "), 600)
-    return f"{where} is {_QUOTING.repr(error['input'])}: {message}" if where else message
+    return f"{where} is {_quoted(error['input'])}: {message}" if where else message
 
 
 def _fields_of(groups: Sequence[int | str]) -> list[str]:
@@ -292,3 +292,10 @@ def _ascending(plies: tuple[int, int]) -> tuple[int, int]:
     if plies[0] > plies[1]:
         raise ValueError("it must be a range [low, high]")
     return plies
+
+
+def _quoted(value: object) -> str:
+    try:
+        return _QUOTING.repr(value)
+    except ValueError:  # an integer in it is longer than Python writes
+        return quote(value)

@@ -16,7 +16,10 @@ def cut(text: str, most: int = 60) -> str:
 
 def quote(value: object) -> str:
     """A value as messages show it: as Python writes it, shortened where that is long."""
-    return cut(repr(value), 100)
+    try:
+        return cut(repr(value), 100)
+    except ValueError:  # Python writes no integer of more than 4,300 digits
+        return f"a {type(value).__name__} too long to be written"
 
 
 def unknown(kind: str, name: object, known: Iterable[str]) -> str:

@@ -131,7 +131,7 @@ class _Worker:
     def _how_it_ended(self) -> str:
         if self._process is None:
             return "the last without a trace"
-        self._process.join(1)
+        self._process.join(30)  # it is about to end, however busy the machine
         code = self._process.exitcode
         if code is not None and code < 0:
             reason = "something killed it, or there was too little memory"
