@@ -299,7 +299,8 @@ def test_a_run_leaves_all_its_files_and_a_policy_that_loads(pictured: str) -> No
     found = {p.name for p in folder.iterdir()}
     assert found == {
         "config.yaml", "result.json", "report.md", "report.html", "figures.csv", "policy.npz",
-        "best_model.zip", "learning_curve.png", "ratings.png", "figures.png", "checkpoints", "pool", "tensorboard",
+        "best_model.zip", "learning_curve.png", "ratings.png", "figures.png", "checkpoints", "pool",
+        "tensorboard",
     }  # fmt: skip
     files = {path for path in folder.rglob("*") if path.is_file()}
     assert files == set(written(folder, WRITTEN))  # what --overwrite removes
