@@ -129,8 +129,7 @@ def parse(spec: str) -> Game:
     The last imports a module: for texts out of files see `make_from_file`. ValueError for unknown
     names, with the nearest one that exists, and for wrong values.
     """
-    found = _find(spec)
-    return _checked(found.factory, found.values, spec)
+    return make(spec)
 
 
 def make_from_file(spec: str, **rules: Any) -> Game:

@@ -22,15 +22,9 @@ def cache_folder() -> Path:
     """`$BOARDENVS_CACHE`, or `boardenvs` in the user's cache folder; a new folder of this process,
     removed at its end, where there is none, or others could have written to it.
 
-    The folder exists. It may be read-only, as in a container's image: see `writable_folder`.
+    The folder exists. It may be read-only, as in a container's image: then nothing is added to it.
     """
     return _usable(_wanted())
-
-
-def writable_folder() -> Path:
-    """`cache_folder` where it can be written to, else a folder of this process."""
-    folder = cache_folder()
-    return folder if os.access(folder, os.W_OK | os.X_OK) else private_folder()
 
 
 def is_trusted(path: Path) -> bool:

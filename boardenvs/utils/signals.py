@@ -17,8 +17,6 @@ ENDING = tuple(
     getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)
 )  # Windows has no SIGHUP
 
-Handler = Callable[[int, FrameType | None], object]
-
 
 @contextmanager
 def handling(numbers: tuple[signal.Signals, ...], handle: Callable[[int], None]) -> Iterator[None]:
