@@ -81,7 +81,7 @@ class Play:
     window: Annotated[
         bool,
         typer.Option(
-            "--window", help="Play in a window, by mouse and keys; needs the extra render."
+            "--window", help="Play in a window, by mouse and keys; needs the extra `render`."
         ),
     ] = False
     seed: Annotated[int, typer.Option(help="What the agent's chance hangs on.", min=0)] = 0

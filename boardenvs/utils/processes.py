@@ -9,8 +9,8 @@ import threading
 
 
 def serve_parent() -> None:
-    """What a process that works for its parent does first: leave Ctrl-C, and a terminal that closes,
-    to the parent, which ends it; and end with the parent, whatever it is at then.
+    """What a process that works for its parent does first: leave Ctrl-C, and a terminal that
+    closes, to the parent, which ends it; and end with the parent, whatever it is at then.
     """
     for name in ("SIGINT", "SIGHUP"):
         if hasattr(signal, name):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -26,6 +27,7 @@ from boardenvs.render.view import view
 _FRAMES_PER_SECOND = 60
 _UNIT = 64  # pixels of a square, where the screen is large enough
 _LEAST_UNIT = 12
+_DRIVER = "SDL_VIDEODRIVER"  # without it and a screen, SDL draws where nobody sees it
 
 
 class _Command(NamedTuple):
@@ -74,6 +76,8 @@ class WindowGame:
         pygame = self._pygame = import_pygame()
         try:
             pygame.display.init()
+            if pygame.display.get_driver() == "offscreen" and _DRIVER not in os.environ:
+                raise pygame.error("there is no screen")
             tall = min(height for _, height in pygame.display.get_desktop_sizes())
             unit = min(_UNIT, int(0.85 * tall / HEIGHT))
             size = (round(WIDTH * unit), round(HEIGHT * unit))

@@ -23,7 +23,7 @@ _BUTTON_HEIGHT = 0.7
 _GAP = 0.07
 
 _GROUND = "#16191d"
-_INK, _PROBLEM, _FAINT = "#e8ebee", "#ffb3a7", "#6d7680"
+_INK, _KEY, _PROBLEM, _FAINT = "#e8ebee", "#aab2ba", "#ffb3a7", "#6d7680"
 _FACE, _FOCUS = "#2f363d", "#56b4e9"
 
 
@@ -125,7 +125,7 @@ def _frame(colour: str, thick: float, opacity: float = 1.0) -> Drawing:
 
 @lru_cache
 def _button(button: Button, width: float) -> Drawing:
-    ink = Ink(_INK if button.enabled else _FAINT)
+    ink, key = (_INK, _KEY) if button.enabled else (_FAINT, _FAINT)
     edge = 0.05
     inner = (width - 2 * edge, _BUTTON_HEIGHT - 2 * edge)
     return Drawing(
@@ -134,9 +134,7 @@ def _button(button: Button, width: float) -> Drawing:
         (
             Rect(0, 0, width, _BUTTON_HEIGHT, Ink(_FOCUS if button.focused else _FACE), 0.12),
             Rect(edge, edge, *inner, Ink(_FACE), 0.12 - edge),
-            Text(width / 2, 0.25, button.text, 0.24, ink),
-            Text(
-                width / 2, 0.51, button.key, 0.2, Ink(_FAINT if not button.enabled else "#aab2ba")
-            ),
+            Text(width / 2, 0.25, button.text, 0.24, Ink(ink)),
+            Text(width / 2, 0.51, button.key, 0.2, Ink(key)),
         ),
     )
