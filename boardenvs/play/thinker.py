@@ -6,6 +6,7 @@ import multiprocessing
 from dataclasses import dataclass
 from functools import lru_cache
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from typing import TypeAlias
 
 import numpy as np
@@ -46,13 +47,23 @@ class Thinker:
 
     def __init__(self) -> None:
         self.asked: Question | None = None  # what is being thought about
-        self._start()
+        self._process: BaseProcess | None = None
+
+    def start(self) -> None:
+        """Have the process ready before the first question."""
+        if self._process is not None and self._process.is_alive():
+            return
+        context = multiprocessing.get_context("spawn")  # works everywhere, threads or not
+        self._pipe, theirs = context.Pipe()
+        arguments = (theirs, get_backend())
+        self._process = context.Process(target=_answer_all, args=arguments, daemon=True)
+        self._process.start()
+        theirs.close()
 
     def ask(self, question: Question) -> None:
         """Begin to think; `answer` has what came of it."""
         self.stop()
-        if not self._process.is_alive():
-            self._start()
+        self.start()
         self._pipe.send(question)
         self.asked = question
 
@@ -73,21 +84,15 @@ class Thinker:
         if self.asked is not None:
             self.asked = None
             self.close()
-            self._start()
+            self.start()
 
     def close(self) -> None:
         """End the process, whatever it is at."""
-        self._process.kill()
-        self._process.join()
-        self._pipe.close()
-
-    def _start(self) -> None:
-        context = multiprocessing.get_context("spawn")  # works everywhere, threads or not
-        self._pipe, theirs = context.Pipe()
-        arguments = (theirs, get_backend())
-        self._process = context.Process(target=_answer_all, args=arguments, daemon=True)
-        self._process.start()
-        theirs.close()
+        if self._process is not None:
+            self._process.kill()
+            self._process.join()
+            self._pipe.close()
+            self._process = None
 
 
 def _answer_all(questions: Connection, backend: str) -> None:

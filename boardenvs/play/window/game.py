@@ -49,7 +49,7 @@ class WindowGame:
         self._notation, self._seed = notation, seed
         self._pygame: Any = None
         self._screen: Any = None
-        self._thinker: Thinker | None = None
+        self._thinker = Thinker()
         self._picker = Picker()
         self._side = Side(turned=notation.tournament)
         self._stopped = False  # the agent whose turn it is waits to be told to go on
@@ -88,13 +88,13 @@ class WindowGame:
                 "in the terminal"
             ) from error
         pygame.display.set_caption(f"boardenvs: {self.table.session.game.id.replace('_', ' ')}")
-        self._thinker = Thinker()
+        if len(self.table.humans) < 2:
+            self._thinker.start()
         self._new_position()
 
     def close(self) -> None:
         """Close the window, and stop who thinks."""
-        if self._thinker is not None:
-            self._thinker.close()
+        self._thinker.close()
         self._pygame.display.quit()
 
     def frame(self) -> bool:
@@ -111,12 +111,7 @@ class WindowGame:
 
     # ---- agents --------------------------------------------------------------------------------
 
-    @property
-    def _thinking(self) -> Question | None:
-        return self._thinker.asked if self._thinker else None
-
     def _ask(self, agent: str, *, explain: bool = False) -> None:
-        assert self._thinker is not None
         session = self.table.session
         self._thinker.ask(Question(agent, session.game, session.position, self._seed, explain))
         self._stale = True
@@ -124,7 +119,7 @@ class WindowGame:
     def _ask_agent(self) -> None:
         """Have the agent think whose turn it is."""
         table, session = self.table, self.table.session
-        if session.is_over or table.is_humans_turn or self._stopped or self._thinking:
+        if session.is_over or table.is_humans_turn or self._stopped or self._thinker.asked:
             return
         if session.must_pass:
             self._play(session.game.noop)
@@ -132,8 +127,7 @@ class WindowGame:
             self._ask(table.players[session.position.to_move])
 
     def _hear_agent(self) -> None:
-        asked = self._thinking
-        answer = self._thinker.answer() if self._thinker else None
+        asked, answer = self._thinker.asked, self._thinker.answer()
         if asked is None or answer is None:
             return
         self._stale = True
@@ -153,10 +147,6 @@ class WindowGame:
             self._hint = session.game.action_squares(best, session.position)
             name = self._notation.write(best, session.position)
             self._news = f"{asked.agent} would play {name}"
-
-    def _stop_agent(self) -> None:
-        if self._thinker is not None:
-            self._thinker.stop()
 
     # ---- what can be done ----------------------------------------------------------------------
 
@@ -184,17 +174,17 @@ class WindowGame:
         return _Command("Stop", "S", self._stop, not session.is_over)
 
     def _new_game(self) -> None:
-        self._stop_agent()
+        self._thinker.stop()
         self.table.new_game()
         self._new_position()
 
     def _undo(self) -> None:
-        self._stop_agent()
+        self._thinker.stop()
         self.table.undo()
         self._new_position()
 
     def _redo(self) -> None:
-        self._stop_agent()
+        self._thinker.stop()
         self.table.redo()
         self._new_position()
 
@@ -206,7 +196,7 @@ class WindowGame:
             self._resigning = True
             self._news = "resign this game? once more, and it is given up"
             return
-        self._stop_agent()
+        self._thinker.stop()
         self.table.resign()
         self._new_position()
 
@@ -217,7 +207,7 @@ class WindowGame:
         self._play(self.table.session.game.noop)
 
     def _stop(self) -> None:
-        self._stop_agent()
+        self._thinker.stop()
         self._stopped = True
 
     def _go_on(self) -> None:
@@ -227,7 +217,7 @@ class WindowGame:
         session, role = self.table.session, self.table.mover
         name = self._notation.write(action, session.position)
         passes = action == session.game.noop
-        self._stop_agent()
+        self._thinker.stop()
         self.table.play(action)
         self._new_position()
         self._news = f"{role} has no move and passes" if passes else f"{role} played {name}"
@@ -376,8 +366,8 @@ class WindowGame:
         table, session = self.table, self.table.session
         if session.is_over:
             return table.result
-        if table.is_humans_turn and self._thinking:
-            return f"{table.mover} to move; {self._thinking.agent} is thinking about a hint …"
+        if table.is_humans_turn and self._thinker.asked:
+            return f"{table.mover} to move; {self._thinker.asked.agent} is thinking about a hint …"
         if table.is_humans_turn and session.must_pass:
             return f"{table.mover} has no move and must pass: P or Enter"
         if table.is_humans_turn:
