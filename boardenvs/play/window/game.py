@@ -194,7 +194,7 @@ class WindowGame:
     def _resign(self) -> None:
         if not self._resigning:
             self._resigning = True
-            self._news = "resign this game? once more, and it is given up"
+            self._news = "press Resign again to give the game up"
             return
         self._thinker.stop()
         self.table.resign()
