@@ -147,7 +147,7 @@ def figures_over_steps(title: str, figures: Sequence[Mapping[str, float]]) -> by
         rows, 3, figsize=(10, 2.3 * rows), sharex=True, layout="constrained", dpi=150, squeeze=False
     )
     steps = [f["steps"] / 1e6 for f in figures]
-    width = max(1, round(len(figures) * _SMOOTHED))
+    width = round(len(figures) * _SMOOTHED) | 1  # odd: as many before as after
     for axes, (heading, names) in zip(grid.flat, fields, strict=False):
         for colour, name in zip(_COLOURS * len(names), names, strict=False):
             values = [f[name] for f in figures]
