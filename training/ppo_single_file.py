@@ -31,7 +31,7 @@ from boardenvs.utils.files import check_writable
 
 
 def parse_args(words: Sequence[str] | None = None) -> argparse.Namespace:
-    found = getattr(torch.cpu, "get_capabilities", dict)()
+    found: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
     has_bf16 = bool(found.get("avx512_bf16") or found.get("amx_bf16"))
     parser = argparse.ArgumentParser(formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     add = parser.add_argument
@@ -179,7 +179,7 @@ def learn(
     figures = []
     for _ in range(args.update_epochs):
         order = torch.randperm(len(columns[0]), device=args.device)
-        for rows in order.split(len(order) // args.num_minibatches):
+        for rows in order.view(args.num_minibatches, -1):
             planes, mask, action, old, advantage, target = (column[rows] for column in columns)
             logits, value = net(planes, mask)
             logprobs = torch.log_softmax(logits, 1)

@@ -56,10 +56,10 @@ def _model(policy: Policy) -> Any:
     for layer in policy.hidden:
         x = graph.add(_OPERATORS[policy.activation], graph.add_layer(x, layer))
     legal = graph.add("Cast", "action_mask", to=TensorProto.BOOL)
-    logits, never = graph.add_layer(x, policy.policy_head), graph.add_constant(_NEVER)
+    logits, never = graph.add_layer(x, policy.policy_head), graph.add_constant(np.array(_NEVER))
     graph.add("Where", legal, logits, never, output="logits")
     graph.add("Softmax", "logits", output="probabilities", axis=1)
-    low, high = graph.add_constant(np.float32(-1)), graph.add_constant(np.float32(1))
+    low, high = (graph.add_constant(np.array(x, np.float32)) for x in (-1, 1))
     values = graph.add("Clip", graph.add_layer(x, policy.value_head), low, high)
     graph.add("Squeeze", values, graph.add_constant(np.array([1])), output="value")
 

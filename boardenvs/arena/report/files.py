@@ -15,8 +15,9 @@ from boardenvs.utils.files import write_atomically
 from boardenvs.utils.html import report_page
 
 
-def write_results(results: Results, folder: Path) -> list[str]:
+def write_results(results: Results, folder: Path | str) -> list[str]:
     """Write everything; returns what could not be written and why."""
+    folder = Path(folder)
     write_atomically(folder / "results.json", json.dumps(document(results), indent=1).encode())
     has_pictures = importlib.util.find_spec("matplotlib") is not None
     report = markdown(results, has_pictures)
