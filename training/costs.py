@@ -80,6 +80,16 @@ class Processes:
         return min(self.runners * self.playing.rate, self.learning.rate)
 
 
+@dataclass(frozen=True)
+class Measured:
+    """All that was measured."""
+
+    costs: dict[str, Cost]  # of one core, by workload
+    processes: list[Processes]
+    step_bytes: int  # of a step, as runners send it
+    plies: float  # of a game of self-play from the start
+
+
 # ---- one core ------------------------------------------------------------------------------------
 
 

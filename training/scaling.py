@@ -29,6 +29,7 @@ from training.costs import (
     STEPS,
     TRAINER,
     Cost,
+    Measured,
     Processes,
     measure_one_core,
     measure_processes,
@@ -39,13 +40,11 @@ from training.ppo_single_file import Network, parse_args
 MILLION = 1_000_000
 
 
-def page(
-    args: argparse.Namespace, price: float, costs: dict[str, Cost], processes: list[Processes]
-) -> str:
+def page(args: argparse.Namespace, price: float, found: Measured) -> str:
     """What was measured and what it comes to, as Markdown."""
+    costs, plies = found.costs, found.plies
     game = boardenvs.games.make(args.game)
     net = Network(game, args)
-    size, plies = measure_step(args)
     weights = sum(values.numel() for values in net.parameters()) * 4
     lines = [
         "# What more cores would bring",
@@ -67,17 +66,17 @@ def page(
         *[f"| {name} | {cost} |" for name, cost in costs.items()],
         *_both(costs),
         "",
-        f"A step that a runner sends takes {size:,} bytes, the weights {weights:,}. A game of "
-        f"self-play from the start takes {plies:.0f} steps.",
+        f"A step that a runner sends takes {found.step_bytes:,} bytes, the weights {weights:,}. A "
+        f"game of self-play from the start takes {plies:.0f} steps.",
         "",
         "## Measured: runners and a learner, each in a process",
         "",
         "Each runner plays its own boards and sends the steps to the learner by a pipe; the "
         "learner sends the weights. "
         f"All share the {os.cpu_count()} cores of this machine, so only the CPU time of each "
-        "process is measured, sending and receiving included. The last two columns are **computed**: a "
-        "core for each process, and no waiting but for one another. *In turns* all play, then all "
-        "is learnt from, as in `training.ppo`; *side by side* the next steps are played while the "
+        "process is measured, sending and receiving included. The last two columns are "
+        "**computed**: a core for each process, and no waiting but for one another. *In turns* "
+        "all play, then all is learnt from, as in `training.ppo`; *side by side* the next steps are played while the "
         "last ones are learnt from, by a policy that is one update old.",
         "",
         "| Runners | a runner plays | the learner learns | in turns | side by side |",
@@ -85,10 +84,10 @@ def page(
         *[
             f"| {p.runners} | {p.playing} | {p.learning} | {p.in_turns:,.0f} | "
             f"{p.side_by_side:,.0f} |"
-            for p in processes
+            for p in found.processes
         ],
         "",
-        *_on_paper(costs, processes[-1], size),
+        *_on_paper(costs, found.processes[-1], found.step_bytes),
         *_million(costs, plies, price),
     ]
     return "\n".join(lines)
@@ -180,7 +179,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with threadpool_limits(1):
         costs = measure_one_core(args, options.rounds)
         processes = [measure_processes(args, n, options.rounds) for n in (1, 2, 4)]
-        text = page(args, options.price, costs, processes)
+        found = Measured(costs, processes, *measure_step(args))
+    text = page(args, options.price, found)
     if options.out:
         write_atomically(options.out, text.encode())
     else:
