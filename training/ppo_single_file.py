@@ -119,7 +119,7 @@ def draw(logits: Tensor) -> tuple[Tensor, Tensor]:
 
 
 @dataclass
-class Player:
+class NetworkPlayer:
     """Plays a network's most probable action or, as in training, draws one: a boardenvs agent."""
 
     net: Network
@@ -210,7 +210,7 @@ def main(args: argparse.Namespace) -> None:
     net = Network(game, args)
     optimizer = torch.optim.Adam(net.parameters(), eps=1e-5)
     pool: list[Network] = []
-    past = Player(net, args.device, sample=True)
+    past = NetworkPlayer(net, args.device, sample=True)
     counts = round((1 - args.pool_share) * args.num_envs), round(args.pool_share * args.num_envs)
     groups = [BoardGroup(n, who) for n, who in zip(counts, (None, past), strict=True) if n]
     openings = tuple(args.random_plies)
@@ -234,7 +234,7 @@ def main(args: argparse.Namespace) -> None:
         if last or steps // args.eval_every > (steps - size) // args.eval_every:
             save_policy(net.to_policy(game, {"seed": args.seed, "steps": steps}), args.out)
             for name in ("random", "greedy"):
-                player, pairs = Player(net, args.device), args.eval_pairs
+                player, pairs = NetworkPlayer(net, args.device), args.eval_pairs
                 print(f"  {boardenvs.play_match(game, player, name, pairs)} against {name}")
 
 

@@ -76,8 +76,8 @@ def page(args: argparse.Namespace, price: float, found: Measured) -> str:
         f"All share the {os.cpu_count()} cores of this machine, so only the CPU time of each "
         "process is measured, sending and receiving included. The last two columns are "
         "**computed**: a core for each process, and no waiting but for one another. *In turns* "
-        "all play, then all is learnt from, as in `training.ppo`; *side by side* the next steps are played while the "
-        "last ones are learnt from, by a policy that is one update old.",
+        "all play, then all is learnt from, as in `training.ppo`; *side by side* the next steps "
+        "are played while the last ones are learnt from, by a policy that is one update old.",
         "",
         "| Runners | a runner plays | the learner learns | in turns | side by side |",
         "|---|---|---|---|---|",
