@@ -16,11 +16,12 @@ from boardenvs.utils.files import write_atomically
 from boardenvs.utils.html import report_page
 
 
-def write_results(results: Results, folder: Path, extra: Sequence[str] = ()) -> list[str]:
+def write_results(results: Results, folder: Path | str, extra: Sequence[str] = ()) -> list[str]:
     """Write everything; returns what could not be written and why.
 
     `extra` is HTML for the end of report.html.
     """
+    folder = Path(folder)
     write_atomically(folder / "results.json", json.dumps(document(results), indent=1).encode())
     has_pictures = importlib.util.find_spec("matplotlib") is not None
     report = markdown(results, has_pictures)
