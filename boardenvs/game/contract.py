@@ -40,6 +40,7 @@ from boardenvs.game.state import (
     unstack,
 )
 from boardenvs.kernel import ALL, Bits
+from boardenvs.kernel.octets import unpack
 from boardenvs.utils.checks import is_whole, quote
 
 WIN, DRAW, LOSS = 100.0, 50.0, 0.0
@@ -312,7 +313,7 @@ class Game(ABC):
     def legal(self, state: State, out: BoolArray | None = None) -> BoolArray:
         """The legal actions, (B, A) bool; all False where terminated. Written to `out` if given."""
         octets = None if out is None else out.view(np.uint8)
-        mask: BoolArray = bitboard.unpack(state.legal_bits, self.num_actions, octets).view(np.bool_)
+        mask: BoolArray = unpack(state.legal_bits, self.num_actions, octets).view(np.bool_)
         return mask
 
     def is_legal(self, state: State, actions: IntArray) -> BoolArray:
@@ -329,7 +330,7 @@ class Game(ABC):
         """A uniformly random legal action for each row, (B,) int64; noop where terminated."""
         actions = np.empty(len(state.own), np.int64)
         bits = rng.integers(1 << 64, size=len(actions), dtype=np.uint64)
-        self.kernels.sample.batch([*state.legal_bits.T, bits], [actions])
+        self.kernels.sample.batch([state.legal_bits, bits], [actions])
         return actions
 
     def step(self, state: State, actions: IntArray) -> State:
@@ -345,7 +346,7 @@ class Game(ABC):
         new = empty_state(len(index), self.action_planes + 1)
         self.kernels.advance.batch(
             [*state_words(state), index.view(np.uint64)],
-            [new.own, new.opp, *new.legal_bits.T, new.terminated],
+            [new.own, new.opp, new.legal_bits, new.terminated],
         )
         np.bitwise_xor(state.to_move, 1, out=new.to_move)
         np.add(state.ply, 1, out=new.ply)
@@ -426,7 +427,7 @@ class Game(ABC):
         planes = self.kernels.planes.num_outputs
         words: WordArray = np.empty((len(state.own), planes), np.uint64)
         self.kernels.planes.batch(state_words(state), list(words.T))
-        bits = bitboard.unpack(words, 64 * planes, None if out is None else out.view(np.uint8))
+        bits = unpack(words, 64 * planes, None if out is None else out.view(np.uint8))
         shape = (len(words), planes, bitboard.SIZE, bitboard.SIZE)
         return bits.view(np.int8).reshape(shape).transpose(0, 2, 3, 1)
 

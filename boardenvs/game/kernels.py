@@ -18,10 +18,11 @@ class Kernels:
 
     def __init__(self, game: Game) -> None:
         self._game = game
-        self.begin = Kernel(self._begin, 4, "begin")
-        self.advance = Kernel(self._advance, 5, "advance")
+        legal = game.action_planes + 1
+        self.begin = Kernel(self._begin, 4, "begin", (legal, 1))
+        self.advance = Kernel(self._advance, 5, "advance", (1, 1, legal, 1))
         self.arrive = Kernel(self._arrive, 5, "arrive")
-        self.sample = Kernel(self._sample, game.action_planes + 2, "sample")
+        self.sample = Kernel(self._sample, (legal, 1), "sample")
         self.points = Kernel(game.points, 3, "points")
         self.planes = Kernel(game.planes, 4, "planes")
         self.evaluate = Kernel(game.evaluate if game.has_heuristic else _even, 4, "evaluate")

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from boardenvs.kernel.generated import run_source
+from boardenvs.kernel.layout import Layout, one_by_one
+from boardenvs.kernel.octets import unpack
 from boardenvs.kernel.operations import OPERATIONS
 from boardenvs.kernel.trace import Node, Program
 
@@ -24,13 +26,17 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 class NumpyProgram:
-    """A program traced with target "batch". Call it with inputs (B,) and outputs (B,), to write.
+    """A program traced with target "batch". Call it with inputs and outputs, to write, which hold
+    the words as the layout says; by default arrays (B,), one a word.
 
-    Inputs are unsigned, of any width. Outputs may be strided and may be of any integer or boolean
-    dtype, but must not overlap the inputs. `source` is what it runs, its sub-programs first.
+    Inputs are unsigned, of any width. Outputs may be of any integer or boolean dtype, those of
+    octets of one with eight bits, and must not overlap the inputs; inputs and outputs (B,) may be
+    strided. `source` is what it runs, its sub-programs first.
     """
 
-    def __init__(self, program: Program, name: str) -> None:
+    def __init__(self, program: Program, name: str, layout: Layout | None = None) -> None:
+        layout = layout or one_by_one(program.num_inputs, len(program.outputs))
+        self._layout = layout if set(layout.inputs + layout.outputs) != {1} else None
         writer = _Writer(program, name)
         self.num_buffers = writer.num_buffers
         self.source: str = "\n".join([*(sub.source + "\n" for sub in writer.subs), writer.source])
@@ -39,6 +45,20 @@ class NumpyProgram:
         self._local = threading.local()
 
     def __call__(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
+        if self._layout is None:
+            self._on_columns(inputs, outputs)
+            return
+        columns, octets = [], []
+        for array, width in zip(outputs, self._layout.outputs, strict=True):
+            if width < 0:
+                octets.append((np.empty((len(array), -width), np.uint64), array))
+            columns += _columns(octets[-1][0] if width < 0 else array)
+        self._on_columns([column for array in inputs for column in _columns(array)], columns)
+        for words, array in octets:
+            unpack(words, array.shape[1], array.view(np.uint8))
+
+    def _on_columns(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
+        """The program on arrays (B,), one a word."""
         rows = len(outputs[0])
         if rows <= CHUNK:
             self._run(inputs, outputs, self._buffers(rows))
@@ -62,6 +82,10 @@ class NumpyProgram:
                 kept.pop(next(iter(kept)))
             buffers = kept[rows] = list(np.empty((self.num_buffers, rows), np.uint64))
         return buffers
+
+
+def _columns(array: Array) -> list[Array]:
+    return [array] if array.ndim == 1 else list(array.T)
 
 
 def _compute_rows(
