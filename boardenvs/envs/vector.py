@@ -132,7 +132,7 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
             self.batch.seed(seed)
         self._begun = True
         self.batch.restart(None if mask is None else np.flatnonzero(mask))
-        return self._observe(), self._infos()
+        return self._seen()
 
     def step(
         self, actions: IntArray
@@ -147,13 +147,13 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
                 'reset(options={"reset_mask": terminated | truncated})'
             )
         result = batch.step(actions)
-        infos = self._infos()
+        observations, infos = self._seen()
         if result.illegal.any():
             infos |= {"illegal_action": result.illegal, "_illegal_action": result.illegal | True}
         if self.autoreset_mode is AutoresetMode.SAME_STEP and result.ended.size:
             infos |= self._final(result)
         return (
-            self._observe(),
+            observations,
             self._paid(result),
             result.terminated,
             result.truncated,
@@ -177,18 +177,20 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
 
     def action_masks(self) -> BoolArray:
         """The legal actions of every game, (B, A) bool; see `infos["action_mask"]`."""
-        mask = self.game.legal(self.batch.state, out=self._mask)
+        return self._masked(self.game.legal(self.batch.state, out=self._mask))
+
+    def _masked(self, mask: BoolArray) -> BoolArray:
+        """Without the actions of games that are over."""
         if self.batch.waiting.any():
             mask[self.batch.waiting] = False
         return mask
 
-    def _observe(self) -> Int8Array:
-        return self.game.observe(self.batch.state, out=self._planes)
-
-    def _infos(self) -> dict[str, Any]:
+    def _seen(self) -> tuple[Int8Array, dict[str, Any]]:
+        """Observations and infos of the positions on the boards."""
+        observations, mask = self.game.view(self.batch.state, self._planes, self._mask)
         everywhere = np.ones(self.num_envs, np.bool_)
-        return {
-            "action_mask": self.action_masks().view(np.int8),
+        return observations, {
+            "action_mask": self._masked(mask).view(np.int8),
             "_action_mask": everywhere,
             "to_move": self.batch.state.to_move.copy(),
             "_to_move": everywhere,

@@ -33,7 +33,7 @@ from boardenvs.game.state import (
     IntArray,
     Position,
     State,
-    WordArray,
+    Turn,
     empty_state,
     state_words,
     take,
@@ -318,12 +318,9 @@ class Game(ABC):
 
     def is_legal(self, state: State, actions: IntArray) -> BoolArray:
         """Whether row i's action is legal, (B,) bool; actions out of range are not."""
-        actions = np.asarray(actions)
-        inside = (actions >= 0) & (actions < self.num_actions)
-        index = np.where(inside, actions, 0)
-        words = state.legal_bits[np.arange(len(index)), index >> 6]
-        bit = (words >> (index & 63).astype(np.uint64)) & np.uint64(1)
-        legal: BoolArray = inside & (bit != 0)
+        index = np.asarray(actions).astype(np.intp, copy=False)
+        legal: BoolArray = np.empty(len(index), np.bool_)
+        self.kernels.is_legal.batch([state.legal_bits, index.view(np.uint64)], [legal])
         return legal
 
     def sample(self, state: State, rng: np.random.Generator) -> IntArray:
@@ -354,6 +351,33 @@ class Game(ABC):
             for before, after in zip(state, new, strict=True):
                 after[frozen] = before[frozen]
         return new
+
+    def turn(self, state: State, actions: IntArray, waiting: BoolArray | None = None) -> Turn:
+        """One ply in every row but the `waiting` ones (B,) bool, and what it came to.
+
+        Rows with an illegal action, and those that wait, stay as they are; what is over must wait.
+        `actions` is (B,) int. The input state is not modified.
+        """
+        index = np.asarray(actions).astype(np.intp, copy=False)
+        size = len(index)
+        new = empty_state(size, self.action_planes + 1)
+        flags = [np.empty(size, np.bool_) for _ in range(3)]
+        signs = np.empty(size, np.int8)
+        self.kernels.turn.batch(
+            [
+                state.own,
+                state.opp,
+                state.legal_bits,
+                state.to_move.view(np.uint8),
+                state.ply.view(np.uint32),
+                state.terminated.view(np.uint8),
+                index.view(np.uint64),
+                np.zeros(size, np.uint8) if waiting is None else waiting.view(np.uint8),
+            ],
+            [*new, *flags, signs],
+        )
+        terminated, truncated, illegal = flags
+        return Turn(new, signs.astype(np.float64), terminated, truncated, illegal)
 
     def checked_step(self, state: State, actions: IntArray) -> State:
         """The state after one ply in every row; IllegalActionError for the first illegal action.
@@ -424,12 +448,28 @@ class Game(ABC):
 
         A view of memory that holds the planes first, (B, C * 64) int8: `out`, if given.
         """
-        planes = self.kernels.planes.num_outputs
-        words: WordArray = np.empty((len(state.own), planes), np.uint64)
-        self.kernels.planes.batch(state_words(state), list(words.T))
-        bits = unpack(words, 64 * planes, None if out is None else out.view(np.uint8))
-        shape = (len(words), planes, bitboard.SIZE, bitboard.SIZE)
-        return bits.view(np.int8).reshape(shape).transpose(0, 2, 3, 1)
+        bits = self._empty_planes(state) if out is None else out
+        self.kernels.planes.batch(state_words(state), [bits])
+        return self._as_planes(bits)
+
+    def view(
+        self, state: State, planes: Int8Array | None = None, mask: BoolArray | None = None
+    ) -> tuple[Int8Array, BoolArray]:
+        """`observe` and `legal` at once, which is faster; written to `planes` (B, C * 64) int8 and
+        `mask` (B, A) bool where they are given.
+        """
+        planes = self._empty_planes(state) if planes is None else planes
+        if mask is None:
+            mask = np.empty((len(planes), self.num_actions), np.bool_)
+        self.kernels.view.batch([*state_words(state), state.legal_bits], [planes, mask])
+        return self._as_planes(planes), mask
+
+    def _empty_planes(self, state: State) -> Int8Array:
+        return np.empty((len(state.own), 64 * self.kernels.planes.num_outputs), np.int8)
+
+    def _as_planes(self, bits: Int8Array) -> Int8Array:
+        shape = (len(bits), self.kernels.planes.num_outputs, bitboard.SIZE, bitboard.SIZE)
+        return bits.reshape(shape).transpose(0, 2, 3, 1)
 
     def _repr_svg_(self) -> str | None:
         """In a notebook: the starting position."""

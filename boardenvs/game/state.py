@@ -39,6 +39,16 @@ class State(NamedTuple):
     terminated: Array  # (B,) bool
 
 
+class Turn(NamedTuple):
+    """What a ply in every row came to."""
+
+    state: State  # after it
+    rewards: FloatArray  # (B,) float64: +1, 0, -1 for the mover at the end; -1 for an illegal action
+    terminated: BoolArray  # (B,) bool: the game is over, or was lost by an illegal action
+    truncated: BoolArray  # (B,) bool: the cap on plies was reached
+    illegal: BoolArray  # (B,) bool: the action was illegal; the board did not change
+
+
 class Position(NamedTuple):
     """One position in Python ints; the fields mean what they mean in `State`.
 

@@ -146,5 +146,7 @@ class Kernel:
         return compile_octets(self.program(), f"{self.name}_octets")
 
     def _compile_batch(self) -> Callable[[Sequence[Array], Sequence[Array]], None]:
-        writer = NumpyProgram if get_backend() == "numpy" else NumbaProgram
-        return writer(self.program(), self.name, self.layout)
+        if get_backend() == "numpy":
+            layout = None if self.layout.is_one_by_one else self.layout
+            return NumpyProgram(self.program(), self.name, layout)
+        return NumbaProgram(self.program(), self.name, self.layout)

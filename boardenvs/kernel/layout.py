@@ -15,6 +15,11 @@ class Layout(NamedTuple):
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
 
+    @property
+    def is_one_by_one(self) -> bool:
+        """Whether every word has an array (B,) of its own."""
+        return set(self.inputs + self.outputs) == {1}
+
 
 def one_by_one(inputs: int, outputs: int) -> Layout:
     """An array (B,) for each word."""
