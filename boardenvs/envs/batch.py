@@ -133,10 +133,10 @@ class Batch:
 
     def _begin(self, rows: IntArray) -> IntArray:
         """Set up new games; the rows of those that the opponent's opening ply ended."""
-        new = self._starts.draw(len(rows), self._rng)
         if self._opponent is None:  # no game is over where it starts
-            put(self.state, rows, new)
+            self._starts.put(self.state, rows, self._rng)
             return self._no_rows
+        new = self._starts.draw(len(rows), self._rng)
         self.seats[rows] = draw_seats(self.game, self.seat, self._keys[rows], self._games[rows])
         self._games[rows] += np.uint64(1)
         theirs = np.flatnonzero(new.to_move != self.seats[rows])
@@ -145,27 +145,29 @@ class Batch:
         put(self.state, rows, new)
         return rows[self.game.is_over(new)]
 
-    def step(self, actions: IntArray) -> StepResult:
+    def step(self, actions: IntArray, *, checked: bool = False) -> StepResult:
         """Play one action in each row, and replace games that are over as `autoreset` says.
 
-        Raises TypeError or ValueError where `actions` is not (B,) of integers.
+        With `checked` no game is waiting, and all actions are known to be legal. Raises TypeError
+        or ValueError where `actions` is not (B,) of integers.
         """
-        actions = check_actions(actions, self.size)
+        if not checked:
+            actions = check_actions(actions, self.size)
         if self.autoreset is AutoresetMode.SAME_STEP:
-            result = self._play(actions)
+            result = self._play(actions, checked)
             if result.ended.size:
                 self.restart(result.ended)
             return result
         waiting = self.waiting.copy()
-        result = self._play(actions)
+        result = self._play(actions, checked)
         if self.autoreset is AutoresetMode.NEXT_STEP and waiting.any():
             self.restart(np.flatnonzero(waiting))
         self.waiting[result.ended] = True
         return result
 
-    def _play(self, actions: IntArray) -> StepResult:
+    def _play(self, actions: IntArray, checked: bool) -> StepResult:
         """One action in each row but the waiting ones; a game that ended stays as it ended."""
-        turn = self.game.turn(self.state, actions, self.waiting)
+        turn = self.game.turn(self.state, actions, self.waiting, checked=checked)
         self.state, rewards, terminated, truncated, illegal = turn
         if self._opponent is not None:
             rows = np.flatnonzero(~(terminated | truncated | self.waiting))
@@ -189,7 +191,8 @@ class Batch:
 
     def _reply(self, opponent: Agent, state: State) -> Turn:
         """The opponent's ply in every row."""
-        return self.game.turn(state, choose(opponent, self.game, state, self._rng))
+        actions = choose(opponent, self.game, state, self._rng)
+        return self.game.turn(state, actions, checked=True)
 
     def snapshot(self) -> dict[str, Any]:
         """All that the games to come depend on but the opponent, as arrays and plain values; see

@@ -13,9 +13,10 @@ from gymnasium import error, spaces
 
 from boardenvs.board.bitboard import SIZE
 from boardenvs.game import fen
-from boardenvs.game.contract import ILLEGAL_ACTION_REWARD, WIN, Game, goal_to_reward
+from boardenvs.game.contract import WIN, Game, goal_to_reward
 from boardenvs.game.errors import PositionError, illegal_action
 from boardenvs.game.state import Int8Array, Position
+from boardenvs.game.turn import ILLEGAL_ACTION_REWARD
 from boardenvs.kernel import ALL
 from boardenvs.utils.checks import check_name, quote, unknown
 

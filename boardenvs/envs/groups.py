@@ -163,9 +163,9 @@ class GroupedBoards:
     def _step_groups(self, actions: IntArray) -> list[StepResult]:
         """One step of every group."""
         if len(self.batches) == 1:
-            return [self.batches[0].step(actions)]
+            return [self.batches[0].step(actions, checked=True)]
         todo = [
-            partial(batch.step, actions[rows])
+            partial(batch.step, actions[rows], checked=True)
             for batch, rows in zip(self.batches, self.rows, strict=True)
         ]
         if self._workers is None:

@@ -14,6 +14,7 @@ from gymnasium.vector.utils import batch_space
 
 from boardenvs.envs.batch import Batch, StepResult
 from boardenvs.envs.core import FRAMES_PER_SECOND, Reward, VectorRenderMode
+from boardenvs.envs.memory import ReusedMemory
 from boardenvs.envs.opponent import Opponent
 from boardenvs.game.contract import DRAW, Game
 from boardenvs.game.state import BoolArray, FloatArray, Int8Array, IntArray, unstack
@@ -93,11 +94,11 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._begun = False
-        self._planes: Int8Array | None = None
-        self._mask: BoolArray | None = None
-        if not copy:
-            self._planes = np.empty((num_envs, int(np.prod(game.observation_shape))), np.int8)
-            self._mask = np.empty((num_envs, game.num_actions), np.bool_)
+        planes = (num_envs, int(np.prod(game.observation_shape)))
+        self._planes = ReusedMemory(planes, np.int8)
+        self._mask = ReusedMemory((num_envs, game.num_actions), np.bool_)
+        # What every step writes to where it need not copy.
+        self._kept = None if copy else (self._planes.take(), self._mask.take())
 
     def reset(
         self,
@@ -177,7 +178,8 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
 
     def action_masks(self) -> BoolArray:
         """The legal actions of every game, (B, A) bool; see `infos["action_mask"]`."""
-        return self._masked(self.game.legal(self.batch.state, out=self._mask))
+        out = self._kept[1] if self._kept else None
+        return self._masked(self.game.legal(self.batch.state, out=out))
 
     def _masked(self, mask: BoolArray) -> BoolArray:
         """Without the actions of games that are over."""
@@ -187,7 +189,8 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
 
     def _seen(self) -> tuple[Int8Array, dict[str, Any]]:
         """Observations and infos of the positions on the boards."""
-        observations, mask = self.game.view(self.batch.state, self._planes, self._mask)
+        planes, mask = self._kept or (self._planes.take(), self._mask.take())
+        observations, mask = self.game.view(self.batch.state, planes, mask)
         everywhere = np.ones(self.num_envs, np.bool_)
         return observations, {
             "action_mask": self._masked(mask).view(np.int8),
@@ -208,7 +211,7 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
         """The infos of games that ended in this step, as Gymnasium's SAME_STEP lays them out."""
         rows, last = result.ended, result.final
         over = result.terminated | result.truncated
-        observations = np.full(self.num_envs, None, object)
+        observations = np.empty(self.num_envs, object)  # of None
         for row, observation in zip(rows.tolist(), self.game.observe(last), strict=True):
             observations[row] = observation
         plies_played = np.zeros(self.num_envs, np.int32)

@@ -120,7 +120,9 @@ class _Arrays:
             if width > 0:
                 columns += _columns(array)
                 continue
-            words = inputs[source] if source is not None else np.empty((len(array), -width), np.uint64)
+            words = (
+                inputs[source] if source is not None else np.empty((len(array), -width), np.uint64)
+            )
             octets.append((words, array))
             if source is None:
                 columns += list(words.T)
