@@ -270,6 +270,24 @@ class Game(ABC):
         result = self.kernels.advance.one(own, opp, to_move, ply, action)
         return Position(result[0], result[1], result[2:-1], 1 - to_move, ply + 1, bool(result[-1]))
 
+    def next_with_view(self, position: Position, action: int) -> tuple[Position, Int8Array]:
+        """`next`, and what the side then to move sees: its planes and then its legal actions, in
+        words of 64 squares or actions, (64 * (C + W),) int8 of 0 and 1.
+        """
+        own, opp, _, to_move, ply, _ = position
+        result, seen = self.kernels.ply.one_in_parts(own, opp, to_move, ply, action)
+        after = Position(result[0], result[1], result[2:-1], 1 - to_move, ply + 1, bool(result[-1]))
+        return after, seen
+
+    def one_view(
+        self, own: int, opp: int, role: int, ply: int, legal_bits: tuple[int, ...]
+    ) -> Int8Array:
+        """What the role sees whose squares are `own`, as in `next_with_view`, with these actions as
+        the legal ones.
+        """
+        seen: Int8Array = self.kernels.view.one_in_parts(own, opp, role, ply, *legal_bits)[1]
+        return seen
+
     def checked_next(self, position: Position, action: int) -> Position:
         """The position after an action; IllegalActionError, with what is legal, where it is not.
 

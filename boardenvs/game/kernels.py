@@ -23,6 +23,7 @@ class Kernels:
         planes = len(trace(game.planes, 4, "batch").outputs)
         self.begin = Kernel(self._begin, 4, "begin", (legal, 1))
         self.advance = Kernel(self._advance, 5, "advance", (1, 1, legal, 1))
+        self.ply = Kernel(self._ply, 5, "ply", (1, 1, legal, 1, -planes, -legal))
         self.arrive = Kernel(self._arrive, 5, "arrive")
         self.turn = Kernel(
             self._turn, (1, 1, legal, 1, 1, 1, 1, 1), "turn", (1, 1, legal, *[1] * 7)
@@ -49,6 +50,13 @@ class Kernels:
     ) -> tuple[Bits, ...]:
         mine, theirs = self._game.play(own, opp, action)
         return (theirs, mine, *self._begin(theirs, mine, to_move ^ 1, ply + 1))
+
+    def _ply(
+        self, own: Bits, opp: Bits, to_move: Bits, ply: Bits, action: Bits
+    ) -> tuple[Bits, ...]:
+        """`_advance` and then `_view`, of the side then to move."""
+        own, opp, *legal, over = self._advance(own, opp, to_move, ply, action)
+        return (own, opp, *legal, over, *self._view(own, opp, to_move ^ 1, ply + 1 & ALL, *legal))
 
     def _arrive(
         self, own: Bits, opp: Bits, to_move: Bits, ply: Bits, action: Bits

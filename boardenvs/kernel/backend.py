@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from boardenvs.kernel.layout import Layout
-from boardenvs.kernel.numba_writer import NumbaProgram, compile_numba, compile_octets
+from boardenvs.kernel.numba_writer import NumbaProgram, compile_numba, compile_parts
 from boardenvs.kernel.numpy_writer import NumpyProgram
 from boardenvs.kernel.python_writer import compile_python
 from boardenvs.kernel.trace import Program, Target, trace
@@ -89,7 +89,7 @@ class Kernel:
         self._inputs = (1,) * inputs if isinstance(inputs, int) else tuple(inputs)
         self._outputs = outputs
         self._one: dict[Backend | None, Callable[..., tuple[int, ...]]] = {}
-        self._octets: dict[Backend | None, Callable[..., Array]] = {}
+        self._parts: dict[Backend | None, Callable[..., tuple[tuple[int, ...], Array]]] = {}
         self._batch: dict[Backend, Callable[[Sequence[Array], Sequence[Array]], None]] = {}
 
     def one(self, *inputs: int) -> tuple[int, ...]:
@@ -100,12 +100,14 @@ class Kernel:
             function = self._one[get_backend()] = self.compile_one()
         return function(*inputs)
 
-    def one_octets(self, *inputs: int) -> Array:
-        """For one board: the bits of the outputs as 0 and 1, lowest first, (64 * outputs,) int8."""
+    def one_in_parts(self, *inputs: int) -> tuple[tuple[int, ...], Array]:
+        """For one board: the outputs that are words in the layout, as ints, and the bits of those
+        that are octets there, which come after them, lowest first, (64 * n,) int8 of 0 and 1.
+        """
         try:
-            function = self._octets[_chosen]
+            function = self._parts[_chosen]
         except KeyError:
-            function = self._octets[get_backend()] = self._compile_octets()
+            function = self._parts[get_backend()] = self._compile_parts()
         return function(*inputs)
 
     def batch(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
@@ -136,14 +138,18 @@ class Kernel:
             return compile_python(self.program("scalar"), self.name)
         return compile_numba(self.program(), self.name)
 
-    def _compile_octets(self) -> Callable[..., Array]:
-        size = self.num_outputs
-        if get_backend() == "numpy":
-            function, pack = self.compile_one(), Struct(f"<{size}Q").pack
-            return lambda *inputs: np.unpackbits(
-                np.frombuffer(pack(*function(*inputs)), np.uint8), bitorder="little"
-            ).view(np.int8)
-        return compile_octets(self.program(), f"{self.name}_octets")
+    def _compile_parts(self) -> Callable[..., tuple[tuple[int, ...], Array]]:
+        words = sum(width for width in self.layout.outputs if width > 0)
+        if get_backend() == "numba":
+            return compile_parts(self.program(), f"{self.name}_in_parts", words)
+        function, pack = self.compile_one(), Struct(f"<{self.num_outputs - words}Q").pack
+
+        def in_parts(*inputs: int) -> tuple[tuple[int, ...], Array]:
+            outputs = function(*inputs)
+            packed = np.frombuffer(pack(*outputs[words:]), np.uint8)
+            return outputs[:words], np.unpackbits(packed, bitorder="little").view(np.int8)
+
+        return in_parts
 
     def _compile_batch(self) -> Callable[[Sequence[Array], Sequence[Array]], None]:
         if get_backend() == "numpy":

@@ -25,7 +25,7 @@ from numba import types, uint64
 
 from boardenvs.kernel.compile_cache import njit
 from boardenvs.kernel.lanes import when
-from boardenvs.kernel.rows import each_row, one_row, one_row_of_octets, popcount, trailing_zeros
+from boardenvs.kernel.rows import each_row, one_row, one_row_and_octets, popcount, trailing_zeros
 from boardenvs.kernel.words import Table
 
 '''
@@ -56,19 +56,20 @@ def compile_numba(program: Program, name: str) -> Callable[..., tuple[int, ...]]
     return function
 
 
-def compile_octets(program: Program, name: str) -> Callable[..., Array]:
-    """A function of as many ints that returns the bits of the outputs as octets of 0 and 1, lowest
-    first, (64 * outputs,) int8.
+def compile_parts(
+    program: Program, name: str, words: int
+) -> Callable[..., tuple[tuple[int, ...], Array]]:
+    """A function of `program.num_inputs` ints that returns a tuple of so many outputs, and the bits
+    of the others as octets of 0 and 1, lowest first, (64 * others,) int8.
     """
     writer = _Writer()
-    writer.octets(program, name)
-    write: Callable[..., None] = getattr(load_source(writer.source()), name)
-    size = 64 * len(program.outputs)
+    writer.parts(program, name, words)
+    run: Callable[..., tuple[int, ...]] = getattr(load_source(writer.source()), name)
+    size, empty, int8 = 64 * (len(program.outputs) - words), np.empty, np.int8
 
-    def function(*words: int) -> Array:
-        octets = np.empty(size, np.int8)
-        write(*words, octets)
-        return octets
+    def function(*inputs: int) -> tuple[tuple[int, ...], Array]:
+        octets = empty(size, int8)
+        return run(*inputs, octets), octets
 
     return function
 
@@ -112,16 +113,17 @@ class _Writer:
             f"    return {name}_one({_tuple(words)})",
         ]
 
-    def octets(self, program: Program, name: str) -> None:
-        """Add a function of words and of an array, which gets the outputs' bits."""
+    def parts(self, program: Program, name: str, outputs: int) -> None:
+        """Add a function of words and of an array, which gets the bits of the later outputs."""
         self._function(program, f"{name}_of_words")
         words = _numbered("i", program.num_inputs)
         kinds = ", ".join([*["uint64"] * len(words), "types.int8[::1]"])
+        signature = f"types.UniTuple(uint64, {outputs})({kinds})"
         self._lines += [
-            f"{name}_one = one_row_of_octets({name}_of_words)",
-            f"@njit(types.void({kinds}), cache=True, error_model='numpy', _nrt=False)",
+            f"{name}_one = one_row_and_octets({name}_of_words, {outputs})",
+            f"@njit({signature}, cache=True, error_model='numpy', _nrt=False)",
             f"def {name}({', '.join([*words, 'octets'])}):",
-            f"    {name}_one({_tuple(words)}, octets)",
+            f"    return {name}_one({_tuple(words)}, octets)",
         ]
 
     def batch(self, program: Program, name: str, layout: Layout) -> None:

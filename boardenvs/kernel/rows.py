@@ -69,21 +69,22 @@ def one_row(function: Function, outputs: int) -> Any:
     return run
 
 
-def one_row_of_octets(function: Function) -> Any:
-    """An intrinsic of Numba that takes a tuple of words and an array of octets, to which it writes
-    the bits of the results.
+def one_row_and_octets(function: Function, outputs: int) -> Any:
+    """An intrinsic of Numba that takes a tuple of words and an array of octets. It returns so many
+    of the results as a tuple; the bits of the others it writes to the array.
     """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         words = cgutils.unpack_tuple(builder, args[0])
         array = _Column(context, builder, signature.args[1], args[1])
-        for k, word in enumerate(call(function, builder, words, WORD)):
+        results = call(function, builder, words, WORD)
+        for k, word in enumerate(results[outputs:]):
             store_octets(builder, word, array.at(builder, WORD(0), 64 * k))
-        return context.get_dummy_value()
+        return context.make_tuple(builder, signature.return_type, results[:outputs])
 
     @intrinsic
     def run(typing_context: Any, words: Any, octets: Any) -> Any:
-        return types.void(words, octets), generate
+        return types.UniTuple(types.uint64, outputs)(words, octets), generate
 
     return run
 
