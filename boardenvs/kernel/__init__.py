@@ -10,6 +10,7 @@ what they write, and `backend` chooses. `boardenvs kernel GAME RULE` shows it.
 
 from boardenvs.kernel.backend import Kernel, get_backend, set_backend
 from boardenvs.kernel.operations import less, nonzero, popcount
+from boardenvs.kernel.threads import get_num_threads, set_num_threads
 from boardenvs.kernel.trace import Program, Word, trace
 from boardenvs.kernel.words import ALL, Bits, Table, guard, spread, when
 
@@ -21,11 +22,13 @@ __all__ = [
     "Table",
     "Word",
     "get_backend",
+    "get_num_threads",
     "guard",
     "less",
     "nonzero",
     "popcount",
     "set_backend",
+    "set_num_threads",
     "spread",
     "trace",
     "when",

@@ -16,6 +16,7 @@ import numpy as np
 from boardenvs.kernel.generated import load_source
 from boardenvs.kernel.layout import Layout, one_by_one
 from boardenvs.kernel.operations import OPERATIONS
+from boardenvs.kernel.threads import FEWEST_ROWS, get_num_threads, run_in_parts
 from boardenvs.kernel.trace import Node, Program, write_constant
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -46,7 +47,11 @@ class NumbaProgram:
         self._run: Callable[..., None] = getattr(load_source(source), name)
 
     def __call__(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
-        self._run(*inputs, *outputs)
+        rows = len(outputs[0])
+        if rows >= FEWEST_ROWS and get_num_threads() > 1:
+            run_in_parts(self._run, [*inputs, *outputs], rows)
+        else:
+            self._run(*inputs, *outputs)
 
 
 def compile_numba(program: Program, name: str) -> Callable[..., tuple[int, ...]]:
