@@ -13,8 +13,8 @@ def one_thread() -> Iterator[None]:
     """Have the libraries behind NumPy's products of matrices use one thread for a while.
 
     Small networks take longer with several: by default these libraries start as many as there are
-    cores, which spin while they wait for one another. It costs some microseconds, so it may stand at
-    every product. The libraries know one number for the whole process, also in other threads.
+    cores, which spin while they wait for one another. It costs some microseconds, so it may stand
+    at every product. The libraries know one number for the whole process, also in other threads.
     """
     changed = []
     for library in _libraries():
