@@ -145,29 +145,36 @@ class Batch:
         put(self.state, rows, new)
         return rows[self.game.is_over(new)]
 
-    def step(self, actions: IntArray, *, checked: bool = False) -> StepResult:
+    def step(self, actions: IntArray) -> StepResult:
         """Play one action in each row, and replace games that are over as `autoreset` says.
 
-        With `checked` no game is waiting, and all actions are known to be legal. Raises TypeError
-        or ValueError where `actions` is not (B,) of integers.
+        Raises TypeError or ValueError where `actions` is not (B,) of integers.
         """
-        if not checked:
-            actions = check_actions(actions, self.size)
+        return self.go_on(self.turn(check_actions(actions, self.size)))
+
+    def turn(self, actions: IntArray, *, checked: bool = False) -> Turn:
+        """One action in each row but the waiting ones; nothing has changed before `go_on`.
+
+        With `checked` no game is waiting, and all actions are known to be legal.
+        """
+        return self.game.turn(self.state, actions, self.waiting, checked=checked)
+
+    def go_on(self, turn: Turn) -> StepResult:
+        """After a `turn`: the opponent's plies, and new games as `autoreset` says."""
         if self.autoreset is AutoresetMode.SAME_STEP:
-            result = self._play(actions, checked)
+            result = self._play(turn)
             if result.ended.size:
                 self.restart(result.ended)
             return result
         waiting = self.waiting.copy()
-        result = self._play(actions, checked)
+        result = self._play(turn)
         if self.autoreset is AutoresetMode.NEXT_STEP and waiting.any():
             self.restart(np.flatnonzero(waiting))
         self.waiting[result.ended] = True
         return result
 
-    def _play(self, actions: IntArray, checked: bool) -> StepResult:
-        """One action in each row but the waiting ones; a game that ended stays as it ended."""
-        turn = self.game.turn(self.state, actions, self.waiting, checked=checked)
+    def _play(self, turn: Turn) -> StepResult:
+        """The turn, and the opponent's after it; a game that ended stays as it ended."""
         self.state, rewards, terminated, truncated, illegal = turn
         if self._opponent is not None:
             rows = np.flatnonzero(~(terminated | truncated | self.waiting))
