@@ -28,7 +28,7 @@ def run(*arguments):
 def test_tables_figures_and_pictures(tmp_path):
     result = run(
         *("--games", "othello", "--sizes", 1, 8, "--backends", "numpy", "--rounds", 2),
-        *("--seconds", 0.01, "--no-peers", "--out", tmp_path),
+        *("--seconds", 0.01, "--placements", 3, "--no-peers", "--out", tmp_path),
     )
     assert result.returncode == 0, result.stderr
     for word in ("raw_env", "kernel", "vec_env", "SB3 VecEnv", "Bytes a board", "exact end"):
@@ -51,6 +51,11 @@ def test_tables_figures_and_pictures(tmp_path):
     for row in document["search"]:
         assert len(row["per_cpu_second"]) == 2
         assert row["median"] == np.median(row["per_cpu_second"])
+    for row in document["placements"]:
+        assert len(row["ns_a_board"]) == 3
+        assert row["slowest_to_median"] == max(row["ns_a_board"]) / row["median"] >= 1
+    rules = {row["rule"] for row in document["placements"]}
+    assert rules >= {"advance", "turn", "sample", "begin", "points", "planes", "view"}
     assert document["versions"]["numpy"] == np.__version__
     assert (tmp_path / "othello.png").read_bytes().startswith(b"\x89PNG")
     assert {p.name for p in tmp_path.iterdir()} == {"bench.json", "othello.png"}

@@ -6,7 +6,7 @@ import numpy as np
 
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
-from boardenvs.game.state import State, take
+from boardenvs.game.state import IntArray, State, put, take
 
 # Random openings are played this many at a time: a batch large enough to be cheap a game.
 _STOCK = 4096
@@ -25,11 +25,20 @@ class Starts:
         self._game = game
         self._random_plies = random_plies
         self._given = given
+        self._start = game.start()
         self.clear()
 
     def clear(self) -> None:
         """Forget the openings in stock, which another generator may have played."""
         self.stock = self._game.init(0)
+
+    def put(self, state: State, rows: IntArray, rng: np.random.Generator) -> None:
+        """Begin anew in these rows of a state."""
+        if self._given is None and self._random_plies == (0, 0):
+            for array, value in zip(state, self._start, strict=True):
+                array[rows] = value
+        else:
+            put(state, rows, self.draw(len(rows), rng))
 
     def draw(self, count: int, rng: np.random.Generator) -> State:
         """`count` positions; those after random plies come from the stock."""

@@ -14,6 +14,7 @@ from gymnasium.vector.utils import batch_space
 
 from boardenvs.envs.batch import Batch, StepResult
 from boardenvs.envs.core import FRAMES_PER_SECOND, Reward, VectorRenderMode
+from boardenvs.envs.memory import ReusedMemory
 from boardenvs.envs.opponent import Opponent
 from boardenvs.game.contract import DRAW, Game
 from boardenvs.game.state import (
@@ -110,11 +111,11 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._begun = False
         self._last: _Step | None = None  # for pictures
-        self._planes: Int8Array | None = None
-        self._mask: BoolArray | None = None
-        if not copy:
-            self._planes = np.empty((num_envs, int(np.prod(game.observation_shape))), np.int8)
-            self._mask = np.empty((num_envs, game.num_actions), np.bool_)
+        planes = (num_envs, int(np.prod(game.observation_shape)))
+        self._planes = ReusedMemory(planes, np.int8)
+        self._mask = ReusedMemory((num_envs, game.num_actions), np.bool_)
+        # What every step writes to where it need not copy.
+        self._kept = None if copy else (self._planes.take(), self._mask.take())
 
     def reset(
         self,
@@ -150,7 +151,7 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
         self._begun = True
         self._last = None
         self.batch.restart(None if mask is None else np.flatnonzero(mask))
-        return self._observe(), self._infos()
+        return self._seen()
 
     def step(
         self, actions: IntArray
@@ -168,13 +169,13 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
         result = batch.step(actions)
         if self.render_mode is not None:
             self._last = _Step(before, np.array(actions))
-        infos = self._infos()
+        observations, infos = self._seen()
         if result.illegal.any():
             infos |= {"illegal_action": result.illegal, "_illegal_action": result.illegal | True}
         if self.autoreset_mode is AutoresetMode.SAME_STEP and result.ended.size:
             infos |= self._final(result)
         return (
-            self._observe(),
+            observations,
             self._paid(result),
             result.terminated,
             result.truncated,
@@ -221,18 +222,22 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
 
     def action_masks(self) -> BoolArray:
         """The legal actions of every game, (B, A) bool; see `infos["action_mask"]`."""
-        mask = self.game.legal(self.batch.state, out=self._mask)
+        out = self._kept[1] if self._kept else None
+        return self._masked(self.game.legal(self.batch.state, out=out))
+
+    def _masked(self, mask: BoolArray) -> BoolArray:
+        """Without the actions of games that are over."""
         if self.batch.waiting.any():
             mask[self.batch.waiting] = False
         return mask
 
-    def _observe(self) -> Int8Array:
-        return self.game.observe(self.batch.state, out=self._planes)
-
-    def _infos(self) -> dict[str, Any]:
+    def _seen(self) -> tuple[Int8Array, dict[str, Any]]:
+        """Observations and infos of the positions on the boards."""
+        planes, mask = self._kept or (self._planes.take(), self._mask.take())
+        observations, mask = self.game.view(self.batch.state, planes, mask)
         everywhere = np.ones(self.num_envs, np.bool_)
-        return {
-            "action_mask": self.action_masks().view(np.int8),
+        return observations, {
+            "action_mask": self._masked(mask).view(np.int8),
             "_action_mask": everywhere,
             "to_move": self.batch.state.to_move.copy(),
             "_to_move": everywhere,
@@ -250,7 +255,7 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
         """The infos of games that ended in this step, as Gymnasium's SAME_STEP lays them out."""
         rows, last = result.ended, result.final
         over = result.terminated | result.truncated
-        observations = np.full(self.num_envs, None, object)
+        observations = np.empty(self.num_envs, object)  # of None
         for row, observation in zip(rows.tolist(), self.game.observe(last), strict=True):
             observations[row] = observation
         plies_played = np.zeros(self.num_envs, np.int32)
