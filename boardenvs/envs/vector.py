@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import numpy as np
 from gymnasium import spaces
@@ -13,7 +13,13 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from boardenvs.envs.batch import Batch, StepResult
-from boardenvs.envs.core import FRAMES_PER_SECOND, Reward, VectorRenderMode
+from boardenvs.envs.core import (
+    FRAMES_PER_SECOND,
+    Observation,
+    Reward,
+    VectorRenderMode,
+    observation_and_mask,
+)
 from boardenvs.envs.opponent import Opponent
 from boardenvs.game.contract import DRAW, Game
 from boardenvs.game.state import BoolArray, FloatArray, Int8Array, IntArray, unstack
@@ -22,7 +28,7 @@ from boardenvs.utils.checks import check_name, quote, unknown
 _UNIT = 32  # pixels of a square, in pictures of many boards
 
 
-class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
+class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
     """`num_envs` games at once. Observations are (B, 8, 8, C) int8, actions (B,) integers.
 
     Without an `opponent` every step is one ply of whoever is to move, and the reward is the
@@ -34,6 +40,9 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
     where the game is over: `action_space.sample(tuple(mask))` draws from them. `action_masks()` is
     the same as bool. `infos["to_move"]` (B,) int8 is that side as index of `game.roles`. An
     illegal action loses the game: -1. `infos["illegal_action"]` (B,) bool tells where.
+
+    With `mask_in_observation` observations are dicts, {"observation": (B, 8, 8, C), "action_mask":
+    (B, A)}, for libraries that look for masks there; `infos` has the same array.
 
     `reward="zero_sum"`, the default of Gymnasium's environments here, rewards the end of the game
     with +1, 0 or -1; "goal" with the goal values of the rule sheets, 100, 50 or 0.
@@ -64,6 +73,7 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
         random_plies: tuple[int, int] = (0, 0),
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
         copy: bool = True,
+        mask_in_observation: bool = False,
         render_mode: VectorRenderMode | None = None,
     ) -> None:
         check_name("reward", reward, get_args(Reward))
@@ -88,7 +98,11 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
             "render_modes": list(get_args(VectorRenderMode)),
             "render_fps": FRAMES_PER_SECOND,
         }
-        self.single_observation_space = spaces.Box(0, 1, game.observation_shape, np.int8)
+        self.mask_in_observation = mask_in_observation
+        space = observation_and_mask(game)
+        self.single_observation_space = cast(
+            "spaces.Space[Observation]", space if mask_in_observation else space["observation"]
+        )
         self.single_action_space = spaces.Discrete(game.num_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -104,7 +118,7 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
         *,
         seed: int | Sequence[int] | None = None,
         options: Mapping[str, Any] | None = None,
-    ) -> tuple[Int8Array, dict[str, Any]]:
+    ) -> tuple[Observation, dict[str, Any]]:
         """New games in all rows, or in those of `options["reset_mask"]` (B,) bool.
 
         `seed` is one for each row, or one for the first row, the next one for the second and so
@@ -132,11 +146,12 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
             self.batch.seed(seed)
         self._begun = True
         self.batch.restart(None if mask is None else np.flatnonzero(mask))
-        return self._observe(), self._infos()
+        infos = self._infos()
+        return self._observe(infos), infos
 
     def step(
         self, actions: IntArray
-    ) -> tuple[Int8Array, FloatArray, BoolArray, BoolArray, dict[str, Any]]:
+    ) -> tuple[Observation, FloatArray, BoolArray, BoolArray, dict[str, Any]]:
         """One action in each game: observations, rewards, terminations, truncations, infos."""
         batch = self.batch
         if not self._begun:
@@ -153,7 +168,7 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
         if self.autoreset_mode is AutoresetMode.SAME_STEP and result.ended.size:
             infos |= self._final(result)
         return (
-            self._observe(),
+            self._observe(infos),
             self._paid(result),
             result.terminated,
             result.truncated,
@@ -182,8 +197,11 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
             mask[self.batch.waiting] = False
         return mask
 
-    def _observe(self) -> Int8Array:
-        return self.game.observe(self.batch.state, out=self._planes)
+    def _observe(self, infos: dict[str, Any]) -> Observation:
+        planes = self.game.observe(self.batch.state, out=self._planes)
+        if self.mask_in_observation:
+            return {"observation": planes, "action_mask": infos["action_mask"]}
+        return planes
 
     def _infos(self) -> dict[str, Any]:
         everywhere = np.ones(self.num_envs, np.bool_)
@@ -207,8 +225,11 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
         rows, last = result.ended, result.final
         over = result.terminated | result.truncated
         observations = np.full(self.num_envs, None, object)
-        for row, observation in zip(rows.tolist(), self.game.observe(last), strict=True):
-            observations[row] = observation
+        for row, planes in zip(rows.tolist(), self.game.observe(last), strict=True):
+            observations[row] = planes
+            if self.mask_in_observation:
+                mask = np.zeros(self.game.num_actions, np.int8)  # nothing is legal any more
+                observations[row] = {"observation": planes, "action_mask": mask}
         plies_played = np.zeros(self.num_envs, np.int32)
         plies_played[rows] = last.ply
         to_move = np.zeros(self.num_envs, np.int8)
