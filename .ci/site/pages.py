@@ -35,6 +35,8 @@ GUIDES = {
     "architecture.md": "boardenvs/README.md",
     "training.md": "training/README.md",
     "results.md": "training/results/README.md",
+    "examples.md": "training/examples/README.md",
+    "openspiel.md": "boardenvs/agents/openspiel/README.md",
     "changes.md": "CHANGELOG.md",
     "contributing.md": "CONTRIBUTING.md",
     "security.md": "SECURITY.md",
