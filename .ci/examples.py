@@ -39,7 +39,8 @@ def main() -> int:
         print(f"{name} {word} after {time.monotonic() - began:.0f} s", flush=True)
         if ended.returncode:
             failed.append(name)
-    print(f"{len(names) - len(failed)} of {len(names)} passed; failed: {', '.join(failed) or 'none'}")
+    passed = len(names) - len(failed)
+    print(f"{passed} of {len(names)} passed; failed: {', '.join(failed) or 'none'}")
     return 1 if failed else 0
 
 

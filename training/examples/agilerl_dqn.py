@@ -45,7 +45,7 @@ for step in range(STEPS):
 
 
 def trained(game, state, rng):
-    return agent.get_action(flat(game.observe(state)), action_mask=game.legal(state))
+    return agent.get_action(flat(game.observe(state)), action_mask=game.legal(state).view(np.int8))
 
 
 agent.set_training_mode(False)

@@ -76,7 +76,8 @@ class Translation:
     def their_action(self, state: Any, action: int) -> int:
         """OpenSpiel's number of our action, which must be legal in this pyspiel.State."""
         role = state.current_player()
-        return next(a for a in state.legal_actions() if self.our_action(role, a) == action)
+        known: dict[int, int] = {self.our_action(role, a): a for a in state.legal_actions()}
+        return known[action]
 
     def position(self, state: Any) -> Position:
         """Where the game stands that OpenSpiel's state has come to."""

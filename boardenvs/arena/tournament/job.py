@@ -194,8 +194,9 @@ class _AnnouncedHistoryAgent(_Announced):
 
 
 def _announced(agent: Agent, side: int, running: Callable[[int], None]) -> _Announced:
-    kind = _AnnouncedHistoryAgent if isinstance(agent, HistoryAgent) else _Announced
-    return kind(agent, side, running)
+    if isinstance(agent, HistoryAgent):
+        return _AnnouncedHistoryAgent(agent, side, running)
+    return _Announced(agent, side, running)
 
 
 def _letters(scores: FloatArray, forfeits: IntArray) -> list[str]:
