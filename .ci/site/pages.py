@@ -36,6 +36,8 @@ GUIDES = {
     "training.md": "training/README.md",
     "scaling.md": "training/scaling.md",
     "results.md": "training/results/README.md",
+    "examples.md": "training/examples/README.md",
+    "openspiel.md": "boardenvs/agents/openspiel/README.md",
     "changes.md": "CHANGELOG.md",
     "contributing.md": "CONTRIBUTING.md",
     "security.md": "SECURITY.md",

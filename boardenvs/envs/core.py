@@ -23,6 +23,9 @@ Reward: TypeAlias = Literal["goal", "zero_sum"]
 RenderMode: TypeAlias = Literal["human", "ansi", "rgb_array", "svg"]
 VectorRenderMode: TypeAlias = Literal["rgb_array", "ansi"]
 
+# The planes, or {"observation": planes, "action_mask": mask}.
+Observation: TypeAlias = Int8Array | dict[str, Int8Array]
+
 FRAMES_PER_SECOND = 2  # that a window shows
 
 
@@ -76,7 +79,7 @@ class BoardEnv:
         shape = game.observation_shape
         self._num_planes = shape[2]
         self._num_actions = game.num_actions
-        self.observation_spaces = {role: _observation_space(game) for role in game.roles}
+        self.observation_spaces = {role: observation_and_mask(game) for role in game.roles}
         self.action_spaces = {role: spaces.Discrete(game.num_actions) for role in game.roles}
         self.state_space = spaces.Box(0, 1, (*shape[:2], shape[2] + 1), np.int8)
         self.last_action: int | None = None
@@ -241,7 +244,8 @@ _AFTER_RESET = frozenset(
 )
 
 
-def _observation_space(game: Game) -> spaces.Dict:
+def observation_and_mask(game: Game) -> spaces.Dict:
+    """The space of {"observation": (8, 8, C), "action_mask": (A,)}, both int8 of 0 and 1."""
     return spaces.Dict(
         {
             "observation": spaces.Box(0, 1, game.observation_shape, np.int8),

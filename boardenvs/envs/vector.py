@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple, cast, get_args
 
 import numpy as np
 from gymnasium import spaces
@@ -13,14 +13,19 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from boardenvs.envs.batch import Batch, StepResult
-from boardenvs.envs.core import FRAMES_PER_SECOND, Reward, VectorRenderMode
+from boardenvs.envs.core import (
+    FRAMES_PER_SECOND,
+    Observation,
+    Reward,
+    VectorRenderMode,
+    observation_and_mask,
+)
 from boardenvs.envs.memory import ReusedMemory
 from boardenvs.envs.opponent import Opponent
 from boardenvs.game.contract import DRAW, Game
 from boardenvs.game.state import (
     BoolArray,
     FloatArray,
-    Int8Array,
     IntArray,
     Position,
     State,
@@ -39,7 +44,7 @@ class _Step(NamedTuple):
     actions: IntArray
 
 
-class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
+class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
     """`num_envs` games at once. Observations are (B, 8, 8, C) int8, actions (B,) integers.
 
     Without an `opponent` every step is one ply of whoever is to move, and the reward is the
@@ -51,6 +56,9 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
     where the game is over: `action_space.sample(tuple(mask))` draws from them. `action_masks()` is
     the same as bool. `infos["to_move"]` (B,) int8 is that side as index of `game.roles`. An
     illegal action loses the game: -1. `infos["illegal_action"]` (B,) bool tells where.
+
+    With `mask_in_observation` observations are dicts, {"observation": (B, 8, 8, C), "action_mask":
+    (B, A)}, for libraries that look for masks there; `infos` has the same array.
 
     `reward="zero_sum"`, the default of Gymnasium's environments here, rewards the end of the game
     with +1, 0 or -1; "goal" with the goal values of the rule sheets, 100, 50 or 0.
@@ -81,6 +89,7 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
         random_plies: tuple[int, int] = (0, 0),
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
         copy: bool = True,
+        mask_in_observation: bool = False,
         render_mode: VectorRenderMode | None = None,
     ) -> None:
         check_name("reward", reward, get_args(Reward))
@@ -105,7 +114,11 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
             "render_modes": list(get_args(VectorRenderMode)),
             "render_fps": FRAMES_PER_SECOND,
         }
-        self.single_observation_space = spaces.Box(0, 1, game.observation_shape, np.int8)
+        self.mask_in_observation = mask_in_observation
+        space = observation_and_mask(game)
+        self.single_observation_space = cast(
+            "spaces.Space[Observation]", space if mask_in_observation else space["observation"]
+        )
         self.single_action_space = spaces.Discrete(game.num_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -122,7 +135,7 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
         *,
         seed: int | Sequence[int] | None = None,
         options: Mapping[str, Any] | None = None,
-    ) -> tuple[Int8Array, dict[str, Any]]:
+    ) -> tuple[Observation, dict[str, Any]]:
         """New games in all rows, or in those of `options["reset_mask"]` (B,) bool.
 
         `seed` is one for each row, or one for the first row, the next one for the second and so
@@ -155,7 +168,7 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
 
     def step(
         self, actions: IntArray
-    ) -> tuple[Int8Array, FloatArray, BoolArray, BoolArray, dict[str, Any]]:
+    ) -> tuple[Observation, FloatArray, BoolArray, BoolArray, dict[str, Any]]:
         """One action in each game: observations, rewards, terminations, truncations, infos."""
         batch = self.batch
         if not self._begun:
@@ -231,13 +244,17 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
             mask[self.batch.waiting] = False
         return mask
 
-    def _seen(self) -> tuple[Int8Array, dict[str, Any]]:
+    def _seen(self) -> tuple[Observation, dict[str, Any]]:
         """Observations and infos of the positions on the boards."""
         planes, mask = self._kept or (self._planes.take(), self._mask.take())
-        observations, mask = self.game.view(self.batch.state, planes, mask)
+        planes, mask = self.game.view(self.batch.state, planes, mask)
+        action_mask = self._masked(mask).view(np.int8)
+        observations: Observation = planes
+        if self.mask_in_observation:
+            observations = {"observation": planes, "action_mask": action_mask}
         everywhere = np.ones(self.num_envs, np.bool_)
         return observations, {
-            "action_mask": self._masked(mask).view(np.int8),
+            "action_mask": action_mask,
             "_action_mask": everywhere,
             "to_move": self.batch.state.to_move.copy(),
             "_to_move": everywhere,
@@ -256,8 +273,11 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
         rows, last = result.ended, result.final
         over = result.terminated | result.truncated
         observations = np.empty(self.num_envs, object)  # of None
-        for row, observation in zip(rows.tolist(), self.game.observe(last), strict=True):
-            observations[row] = observation
+        for row, planes in zip(rows.tolist(), self.game.observe(last), strict=True):
+            observations[row] = planes
+            if self.mask_in_observation:
+                mask = np.zeros(self.game.num_actions, np.int8)  # nothing is legal any more
+                observations[row] = {"observation": planes, "action_mask": mask}
         plies_played = np.zeros(self.num_envs, np.int32)
         plies_played[rows] = last.ply
         to_move = np.zeros(self.num_envs, np.int8)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from boardenvs.agents import Agent
+from boardenvs.agents.base import Agent, act_after
 from boardenvs.game import fen
 from boardenvs.game.contract import Game
 from boardenvs.game.state import IntArray, Position, State, take, unstack
@@ -62,10 +62,13 @@ class Player:
         self._rng = rng
         self.conduct = Conduct()
 
-    def act(self, game: Game, state: State) -> IntArray:
-        """A legal action for each row, or FORFEIT, (B,) int64; KeyboardInterrupt passes through."""
+    def act(self, game: Game, state: State, played: IntArray) -> IntArray:
+        """A legal action for each row, or FORFEIT, (B,) int64; KeyboardInterrupt passes through.
+
+        Row i of `played` (B, P) has the plies of game i so far, -1 after the last.
+        """
         started = time.process_time()
-        actions = self._ask(game, state)
+        actions = self._ask(game, state, played)
         conduct, asked = self.conduct, len(actions)
         if conduct.moves:
             conduct.cpu_seconds += time.process_time() - started
@@ -80,11 +83,12 @@ class Player:
             actions[illegal] = FORFEIT
         return actions
 
-    def _ask(self, game: Game, state: State) -> IntArray:
+    def _ask(self, game: Game, state: State, played: IntArray) -> IntArray:
         batch = len(state.ply)
         try:
-            # The agent gets a copy, which it may write to.
-            answer = self._agent.act(game, take(state, np.arange(batch)), self._rng)
+            # The agent gets copies, which it may write to.
+            given = take(state, np.arange(batch))
+            answer = act_after(self._agent, game, given, played.copy(), self._rng)
             return _checked(answer, batch)
         except KeyboardInterrupt:
             raise
@@ -93,7 +97,8 @@ class Player:
         if batch == 1:
             return np.array([FORFEIT])
         self.conduct.repeats += 1
-        return np.concatenate([self._ask(game, take(state, [row])) for row in range(batch)])
+        rows = ([row] for row in range(batch))
+        return np.concatenate([self._ask(game, take(state, row), played[row]) for row in rows])
 
 
 def describe(error: BaseException) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from boardenvs.agents import Agent, as_agent
+from boardenvs.agents.base import HistoryAgent
 from boardenvs.arena.playing.match import MatchResult, play_match
 from boardenvs.arena.playing.openings import same_winner
 from boardenvs.arena.playing.player import Conduct, describe
@@ -72,7 +73,7 @@ class Job:
         for side, entrant in ((FIRST, self.first), (SECOND, self.second)):
             running(side)
             try:
-                agents.append(_Announced(as_agent(entrant.source), side, running))
+                agents.append(_announced(as_agent(entrant.source), side, running))
             except KeyboardInterrupt:
                 raise
             except BaseException as error:  # as in a match
@@ -175,6 +176,27 @@ class _Announced:
         actions = self.agent.act(game, state, rng)
         self.running(NOBODY)
         return actions
+
+
+@dataclass(frozen=True)
+class _AnnouncedHistoryAgent(_Announced):
+    """The same of an agent that asks how games came about."""
+
+    agent: HistoryAgent
+
+    def act_after(
+        self, game: Game, state: State, actions: IntArray, rng: np.random.Generator
+    ) -> IntArray:
+        self.running(self.side)
+        chosen = self.agent.act_after(game, state, actions, rng)
+        self.running(NOBODY)
+        return chosen
+
+
+def _announced(agent: Agent, side: int, running: Callable[[int], None]) -> _Announced:
+    if isinstance(agent, HistoryAgent):
+        return _AnnouncedHistoryAgent(agent, side, running)
+    return _Announced(agent, side, running)
 
 
 def _letters(scores: FloatArray, forfeits: IntArray) -> list[str]:
