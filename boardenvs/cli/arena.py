@@ -115,8 +115,7 @@ class Arena:
         from boardenvs.arena.report.display import Display
         from boardenvs.arena.tournament.pool import WorkerError
         from boardenvs.arena.tournament.run import JOURNAL
-        from boardenvs.cli.console import make_console
-        from boardenvs.cli.group import message_of
+        from boardenvs.cli.console import make_console, message_of
         from boardenvs.utils.files import check_folder
 
         settings, console = self._settings(), make_console()
