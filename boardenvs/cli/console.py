@@ -75,7 +75,7 @@ def no_compiling() -> Iterator[None]:
 
 @contextmanager
 def ending_in_a_line() -> Iterator[None]:
-    """Have a command end by expected errors in one line and with exit code 2, by signals with 130."""
+    """Have a command end by expected errors in one line, exit code 2, and by signals with 130."""
     try:
         with interrupting():
             yield
