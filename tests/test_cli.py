@@ -16,6 +16,7 @@ import pytest
 import typer.main
 from command_line import run
 from registered import FewestDiscs
+from typer.testing import CliRunner
 from variants import BUILT_IN, HERE, VARIANTS, make, of_built_in, random_line
 
 import boardenvs
@@ -143,8 +144,9 @@ def test_an_interruption_ends_quietly(
         raise stop
 
     monkeypatch.setattr(sys.modules["boardenvs.game.perft"], "perft", interrupted)
-    output = run("perft", "othello", 3, code=130 if stop is KeyboardInterrupt else 1)
-    assert "Traceback" not in output
+    result = CliRunner().invoke(app, ["perft", "othello", "3"])
+    assert result.exit_code == (130 if stop is KeyboardInterrupt else 1)
+    assert "Traceback" not in result.output
 
 
 # ---- games -------------------------------------------------------------------------------------

@@ -19,9 +19,10 @@ from boardenvs.bench.report import (
 )
 from boardenvs.bench.search import searches
 from boardenvs.bench.workloads import workloads
-from boardenvs.cli.console import ending_in_a_line, make_console, make_progress
+from boardenvs.cli.console import make_console, make_progress
 from boardenvs.game.contract import Game
 from boardenvs.games import GAMES, parse, spec_of
+from boardenvs.utils.ending import ending_in_a_line
 from boardenvs.utils.files import check_folder, file_name
 
 _SIZES = [1, 16, 256, 1024, 4096, 16384, 65536]

@@ -115,7 +115,8 @@ class Arena:
         from boardenvs.arena.report.display import Display
         from boardenvs.arena.tournament.pool import WorkerError
         from boardenvs.arena.tournament.run import JOURNAL
-        from boardenvs.cli.console import make_console, message_of
+        from boardenvs.cli.console import make_console
+        from boardenvs.utils.ending import message_of
         from boardenvs.utils.files import check_folder
 
         settings, console = self._settings(), make_console()

@@ -6,7 +6,7 @@ from typing import Any
 
 from typer.core import TyperGroup
 
-from boardenvs.cli.console import ending_in_a_line
+from boardenvs.utils.ending import ending_in_a_line
 
 
 class ErrorsGroup(TyperGroup):
