@@ -88,6 +88,7 @@ def test_errors_of_machine_and_installation_need_no_traceback(
     output = run("perft", "othello", 1, code=2)
     assert output.startswith("error: ")
     assert len(output.splitlines()) == 1
+    assert __name__ not in output  # which alone would be enough for code of users
 
 
 @pytest.mark.parametrize(
@@ -297,7 +298,12 @@ def test_names_of_files_may_look_like_markup(games: Path) -> None:
     assert "2 games are in [bold].jsonl" in output
 
 
-def test_what_is_printed_is_printed_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("terminal", ["0", "1"])
+def test_what_is_printed_is_printed_as_it_is(
+    terminal: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TTY_COMPATIBLE", terminal)
+    assert make_console().is_terminal == (terminal == "1")
     make_console().print("pip install 'boardenvs[bench]'")
     assert capsys.readouterr().out == "pip install 'boardenvs[bench]'\n"
 
