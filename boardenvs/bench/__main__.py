@@ -22,7 +22,9 @@ from boardenvs.bench.report import (
 from boardenvs.bench.search import searches
 from boardenvs.bench.workloads import workloads
 from boardenvs.cli.console import make_console, make_progress
+from boardenvs.game.contract import Game
 from boardenvs.games import GAMES, parse, spec_of
+from boardenvs.utils.ending import ending_in_a_line
 from boardenvs.utils.files import check_folder, file_name
 
 _SIZES = [1, 16, 256, 1024, 4096, 16384, 65536]
@@ -35,14 +37,19 @@ def main(words: Sequence[str] | None = None, prog: str = "python -m boardenvs.be
 
     `words` are the arguments of the command named `prog`, by default those of the process.
     """
-    parser = _parser(prog)
-    arguments = parser.parse_args(words)
-    try:
-        games = {spec_of(game): game for game in map(parse, arguments.games)}
-        _check_numbers(arguments)
-        check_folder(arguments.out)
-    except (ValueError, OSError) as wrong:
-        parser.error(str(wrong))
+    with ending_in_a_line():
+        parser = _parser(prog)
+        arguments = parser.parse_args(words)
+        try:
+            games = {spec_of(game): game for game in map(parse, arguments.games)}
+            _check_numbers(arguments)
+            check_folder(arguments.out)
+        except (ValueError, OSError) as wrong:
+            parser.error(str(wrong))
+        _run(arguments, games)
+
+
+def _run(arguments: argparse.Namespace, games: dict[str, Game]) -> None:
     pinned = pin_to_one_core()
     chosen = list(workloads(list(games.values()), arguments.sizes, arguments.backends))
     chosen += searches(list(games.values()), arguments.backends)

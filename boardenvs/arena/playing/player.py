@@ -9,9 +9,7 @@ position that an agent cannot handle must not cost it the games beside.
 from __future__ import annotations
 
 import time
-import traceback
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,10 +18,9 @@ from boardenvs.agents.base import Agent, act_after
 from boardenvs.game import fen
 from boardenvs.game.contract import Game
 from boardenvs.game.state import IntArray, Position, State, take, unstack
+from boardenvs.utils.raised import describe
 
 FORFEIT = int(np.iinfo(np.int64).min)  # in the place of an action
-
-_MAX_MESSAGE = 300
 
 
 @dataclass
@@ -99,16 +96,6 @@ class Player:
         self.conduct.repeats += 1
         rows = ([row] for row in range(batch))
         return np.concatenate([self._ask(game, take(state, row), played[row]) for row in rows])
-
-
-def describe(error: BaseException) -> str:
-    """An exception in one line: its type, its message and where it was raised."""
-    text = " ".join("".join(traceback.format_exception_only(error)).split())
-    frames = traceback.extract_tb(error.__traceback__)
-    if not frames or frames[-1].filename == __file__:  # what `_checked` finds wrong
-        return text[:_MAX_MESSAGE]
-    last = frames[-1]
-    return f"{text[:_MAX_MESSAGE]} ({Path(last.filename).name}, line {last.lineno})"
 
 
 def _checked(answer: Any, batch: int) -> IntArray:

@@ -16,10 +16,11 @@ from boardenvs.agents import Agent, as_agent
 from boardenvs.agents.base import HistoryAgent
 from boardenvs.arena.playing.match import MatchResult, play_match
 from boardenvs.arena.playing.openings import same_winner
-from boardenvs.arena.playing.player import Conduct, describe
+from boardenvs.arena.playing.player import Conduct
 from boardenvs.game.contract import Game
 from boardenvs.game.state import FloatArray, IntArray, State
 from boardenvs.utils.checks import field_of, is_number, is_text, is_whole
+from boardenvs.utils.raised import describe
 
 NOBODY, FIRST, SECOND = 0, 1, 2  # whose code is running
 
