@@ -212,8 +212,7 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
         rows, last = result.ended, result.final
         over = result.terminated | result.truncated
         observations = np.empty(self.num_envs, object)  # of None
-        for row, observation in zip(rows.tolist(), self.game.observe(last), strict=True):
-            observations[row] = observation
+        observations[rows] = np.fromiter(self.game.observe(last), object, len(rows))
         plies_played = np.zeros(self.num_envs, np.int32)
         plies_played[rows] = last.ply
         to_move = np.zeros(self.num_envs, np.int8)
