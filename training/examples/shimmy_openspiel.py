@@ -28,7 +28,7 @@ def play(env, *chances):
         seen, reward, terminated, truncated, info = env.last()
         role, action = env.possible_agents.index(agent), None
         if terminated or truncated:
-            results[role] = reward
+            results[role] = float(np.sign(reward))  # Shimmy pays the second player twice
         else:  # our mask is in the observation, Shimmy's in the info
             view = seen if isinstance(seen, dict) else {"observation": seen, **info}
             planes, legal = view["observation"].ravel(), np.flatnonzero(view["action_mask"])
