@@ -21,6 +21,8 @@ class Kernels:
         self.begin = Kernel(self._begin, 4, "begin")
         self.advance = Kernel(self._advance, 5, "advance")
         self.arrive = Kernel(self._arrive, 5, "arrive")
+        self.place = Kernel(self._place, 3, "place")
+        self.stable = Kernel(game.stable, 2, "stable")
         self.sample = Kernel(self._sample, game.action_planes + 2, "sample")
         self.points = Kernel(game.points, 3, "points")
         self.planes = Kernel(game.planes, 4, "planes")
@@ -48,6 +50,11 @@ class Kernels:
         """`_advance` without the legal actions: much less work where `over` does not need them."""
         theirs, mine, *_, terminated = self._advance(own, opp, to_move, ply, action)
         return theirs, mine, terminated
+
+    def _place(self, own: Bits, opp: Bits, action: Bits) -> tuple[Bits, Bits]:
+        """The squares alone, of the side then to move first."""
+        mine, theirs = self._game.play(own, opp, action)
+        return theirs, mine
 
     def _sample(self, *words: Bits) -> Bits:
         """A uniform choice of a set bit of all words but the last, which is random.

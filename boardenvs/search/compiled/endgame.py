@@ -1,37 +1,189 @@
-"""The last few squares of a game that fills up: alpha-beta without a table and without order."""
+"""The exact end of a game that fills up and is won by points.
+
+Principal variation search over searches with a null window, which only tell whether a lead can be
+had. They use what the field of Othello programs does: moves that leave few replies first, the
+transposition table of the position and of those after its moves (enhanced transposition cut-offs,
+Schaeffer and Plaat 1996), and stable squares, which put a lead out of reach.
+"""
 
 from __future__ import annotations
 
 from boardenvs.game.state import Position
-from boardenvs.kernel.loops import ONE, ZERO, Array, advance, legal_words, trailing_zeros, word
-from boardenvs.search.compiled.counters import NODES
+from boardenvs.kernel.loops import (
+    Word,
+    board,
+    has_stable,
+    number,
+    popcount,
+    stable,
+)
+from boardenvs.search.compiled.alphabeta import SearchMemory
+from boardenvs.search.compiled.bounds import (
+    end_move_of,
+    lower_of,
+    store_bound,
+    upper_of,
+)
+from boardenvs.search.compiled.counters import ABORTED, LIMIT, NODES
+from boardenvs.search.compiled.end_moves import list_end_moves
+from boardenvs.search.compiled.last_squares import FEW_SQUARES, lead, search_last_squares
+from boardenvs.search.compiled.moves import child_of, move_at, noop, pick_best
 from boardenvs.search.compiled.position import is_final
-from boardenvs.search.compiled.values import INFINITE, final_value
+from boardenvs.search.compiled.transposition import (
+    DATA,
+    NO_MOVE,
+    TO_THE_END,
+    bucket_of,
+    probe,
+    tag_of,
+)
+from boardenvs.search.compiled.values import INFINITE
 
-FEW_SQUARES = 5  # with fewer empty squares to order moves costs more than it saves
+_AHEAD = 9  # from so many empty squares on the table is asked about the positions after the moves
+TABLE_SQUARES = 7
 
 
-def search_last_squares(
-    position: Position, alpha: int, beta: int, distance: int, counters: Array
+def can_reach(position: Position, alpha: int) -> int:
+    """The greatest lead that stable squares leave possible; not worked out where it is greater than
+    `alpha` by the number of the opponent's squares alone.
+    """
+    own, opp, to_move = position.own, position.opp, position.to_move
+    best = lead(board() ^ opp, opp, to_move)
+    if best > alpha:
+        return best
+    kept = stable(own, opp)[0]
+    return lead(board() ^ kept, kept, to_move)
+
+
+def search_end(
+    position: Position, squares: int, alpha: int, distance: int, memory: SearchMemory
 ) -> int:
-    """As `search` to the end of the game, which is not over, for positions with few moves left."""
-    best = -INFINITE
-    other, ply = position.to_move ^ ONE, position.ply + ONE
-    for k in range(legal_words()):
-        bits = position.legal_bits[k]
-        while bits != ZERO:
-            action = word(64 * k) + trailing_zeros(bits)
-            bits = bits & (bits - ONE)
-            after = advance(position.own, position.opp, position.to_move, position.ply, action)
-            counters[NODES] += 1
-            if is_final(after[-1] != ZERO, ply):
-                value = -final_value(after[0], after[1], other, distance + 1)
-            else:
-                child = Position(after[0], after[1], after[2:-1], other, ply, after[-1] != ZERO)
-                value = -search_last_squares(child, -beta, -alpha, distance + 1, counters)
-            if value > best:
-                best = value
-                alpha = max(alpha, best)
-                if best >= beta:
-                    return best
+    """Whether the lead with best play is more than `alpha`: a bound of it on the side where it is;
+    0 once aborted. `squares` are empty; `distance` is that from the root.
+    """
+    if is_final(position.terminated, position.ply):
+        return lead(position.own, position.opp, position.to_move)
+    counters = memory.counters
+    if squares <= FEW_SQUARES:
+        return search_last_squares(position, alpha, counters)
+    if has_stable():
+        most = can_reach(position, alpha)
+        if most <= alpha:
+            return most
+    if squares < TABLE_SQUARES:
+        return search_listed(position, squares, alpha, NO_MOVE, distance, memory)[0]
+    if counters[NODES] >= counters[LIMIT]:
+        counters[ABORTED] = 1
+        return 0
+    table = memory.table
+    tag, bucket = tag_of(TO_THE_END, table), bucket_of(position, TO_THE_END, table)
+    slot = probe(position, tag, bucket, table)
+    move = NO_MOVE
+    if slot >= 0:
+        data = table.slots[slot + DATA]
+        if lower_of(data) > alpha:
+            return lower_of(data)
+        if upper_of(data) <= alpha:
+            return upper_of(data)
+        move = end_move_of(data)
+    before = counters[NODES]
+    best, best_move = search_listed(position, squares, alpha, move, distance, memory)
+    if counters[ABORTED] != 0:
+        return 0
+    store_bound(position, tag, bucket, (best, alpha, best_move, counters[NODES] - before), table)
     return best
+
+
+def search_listed(
+    position: Position,
+    squares: int,
+    alpha: int,
+    table_move: int,
+    distance: int,
+    memory: SearchMemory,
+) -> tuple[int, int]:
+    """As `search_end`, move by move in the order of their list; with the best move."""
+    moves, counters = memory.moves, memory.counters
+    count = list_end_moves(position, squares, table_move, distance, moves)
+    counters[NODES] += count
+    first = distance * moves.max_moves
+    best, best_move = -INFINITE, NO_MOVE
+    if squares >= _AHEAD:
+        for place in range(first, first + count):
+            upper = known_upper(child_of(place, moves), memory)
+            if -upper > alpha:
+                return -upper, move_at(place, moves)
+    for place in range(first, first + count):
+        record = pick_best(place, first + count, moves)
+        move = move_at(record, moves)
+        below = squares if move == noop() else squares - 1
+        value = -search_end(child_of(record, moves), below, -alpha - 1, distance + 1, memory)
+        if counters[ABORTED] != 0:
+            return number(0), best_move
+        if value > best:
+            best, best_move = value, move
+            if best > alpha:
+                break
+    return best, best_move
+
+
+def known_upper(position: Position, memory: SearchMemory) -> int:
+    """The upper bound that the table has of a position."""
+    table = memory.table
+    tag, bucket = tag_of(TO_THE_END, table), bucket_of(position, TO_THE_END, table)
+    slot = probe(position, tag, bucket, table)
+    return INFINITE if slot < 0 else upper_of(table.slots[slot + DATA])
+
+
+def search_end_exactly(
+    position: Position, squares: int, alpha: int, beta: int, distance: int, memory: SearchMemory
+) -> int:
+    """The lead with best play where it is between `alpha` and `beta`, else a bound beyond."""
+    if is_final(position.terminated, position.ply):
+        return lead(position.own, position.opp, position.to_move)
+    if squares <= TABLE_SQUARES:
+        return narrow(position, squares, alpha, beta, distance, memory)
+    moves, counters = memory.moves, memory.counters
+    table = memory.table
+    tag, bucket = tag_of(TO_THE_END, table), bucket_of(position, TO_THE_END, table)
+    slot = probe(position, tag, bucket, table)
+    move = NO_MOVE if slot < 0 else end_move_of(table.slots[slot + DATA])
+    count = list_end_moves(position, squares, move, distance, moves)
+    counters[NODES] += count
+    first = distance * moves.max_moves
+    best, lower = -INFINITE, alpha
+    for place in range(first, first + count):
+        record = pick_best(place, first + count, moves)
+        child, move = child_of(record, moves), move_at(record, moves)
+        below = squares if move == noop() else squares - 1
+        value = INFINITE
+        if place > first:
+            value = -search_end(child, below, -lower - 1, distance + 1, memory)
+        if place == first or lower < value < beta:
+            value = -search_end_exactly(child, below, -beta, -lower, distance + 1, memory)
+        if counters[ABORTED] != 0:
+            return 0
+        if value > best:
+            best = value
+            lower = max(lower, best)
+            if best >= beta:
+                break
+    return best
+
+
+def narrow(
+    position: Position, squares: int, alpha: int, beta: int, distance: int, memory: SearchMemory
+) -> int:
+    """As `search_end_exactly`, by null windows in the middle of what is possible."""
+    own, opp, to_move = position.own, position.opp, position.to_move
+    low, high = -lead(board() ^ own, own, to_move), lead(board() ^ opp, opp, to_move)
+    low, high = -64, 64
+    low, high = max(low, alpha), min(high, beta)
+    while low < high and memory.counters[ABORTED] == 0:
+        middle = (low + high) // 2
+        value = search_end(position, squares, middle, distance, memory)
+        if value > middle:
+            low = value
+        else:
+            high = value
+    return low

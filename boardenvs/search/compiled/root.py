@@ -16,6 +16,7 @@ from boardenvs.kernel.loops import (
     wrap,
 )
 from boardenvs.search.compiled.alphabeta import SearchMemory, principal_variation_move, search
+from boardenvs.search.compiled.endgame import search_end_exactly
 from boardenvs.search.compiled.counters import ABORTED, HORIZON, LIMIT, NODES
 from boardenvs.search.compiled.moves import (
     child_of,
@@ -94,9 +95,8 @@ def solve(
     root: Position, row: int, squares: int, memory: SearchMemory, results: SearchResults
 ) -> None:
     """Search to the end of the game, with so many empty squares."""
-    end = number(1)
-    value = search(root, squares, number(-INFINITE), number(INFINITE), number(0), end, memory)
-    results.action[row] = principal_variation_move(root, squares, value, number(0), end, memory)
+    value = search_end_exactly(root, squares, number(-INFINITE), number(INFINITE), number(0), memory)
+    results.action[row] = 0
     results.value[row] = value
     results.depth[row] = squares
     results.exact[row] = 1 - memory.counters[ABORTED]
