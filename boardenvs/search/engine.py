@@ -18,8 +18,8 @@ from boardenvs.kernel import get_backend
 from boardenvs.kernel.backend import Backend
 from boardenvs.kernel.link import array_for_loops
 from boardenvs.search.compiled import root
-from boardenvs.search.compiled.alphabeta import SearchMemory
 from boardenvs.search.compiled.counters import COUNTERS, LIMIT
+from boardenvs.search.compiled.memory import SearchMemory
 from boardenvs.search.compiled.moves import MoveStack
 from boardenvs.search.compiled.root import Budget, Roots
 from boardenvs.search.compiled.transposition import SLOT, TranspositionTable

@@ -7,7 +7,6 @@ from boardenvs.kernel.loops import (
     ONE,
     ZERO,
     board,
-    has_stable,
     legal_words,
     number,
     popcount,
@@ -15,10 +14,10 @@ from boardenvs.kernel.loops import (
     trailing_zeros,
     word,
 )
-from boardenvs.search.compiled.last_squares import lead, odd_quarters
+from boardenvs.search.compiled.last_squares import odd_quarters
 from boardenvs.search.compiled.moves import MoveStack, mobility
 from boardenvs.search.compiled.position import play, save_position
-from boardenvs.search.compiled.values import INFINITE, static_value
+from boardenvs.search.compiled.values import INFINITE, final_lead, static_value
 
 
 def list_end_moves(
@@ -44,17 +43,20 @@ def list_end_moves(
             if number(action) == table_move:
                 scores[place] = 4 * INFINITE
             elif child.terminated:
-                scores[place] = 1024 * -lead(child.own, child.opp, child.to_move)
+                scores[place] = 1024 * -final_lead(child.own, child.opp, child.to_move)
             else:
                 points = -16 * mobility(child)
                 if (odd >> square) & ONE == ONE:
                     points += 8
                 if squares >= 9:
                     points += W_STABLE * number(popcount(stable(child.own, child.opp)[0]))
-                    points -= static_value(child.own, child.opp, child.to_move, child.ply) // W_STATIC
+                    points -= (
+                        static_value(child.own, child.opp, child.to_move, child.ply) // W_STATIC
+                    )
                 scores[place] = points
             place += 1
     return place - first
+
 
 W_STABLE = 10
 W_STATIC = 10

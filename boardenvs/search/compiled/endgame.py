@@ -10,14 +10,11 @@ from __future__ import annotations
 
 from boardenvs.game.state import Position
 from boardenvs.kernel.loops import (
-    Word,
     board,
     has_stable,
     number,
-    popcount,
     stable,
 )
-from boardenvs.search.compiled.alphabeta import SearchMemory
 from boardenvs.search.compiled.bounds import (
     end_move_of,
     lower_of,
@@ -26,7 +23,8 @@ from boardenvs.search.compiled.bounds import (
 )
 from boardenvs.search.compiled.counters import ABORTED, LIMIT, NODES
 from boardenvs.search.compiled.end_moves import list_end_moves
-from boardenvs.search.compiled.last_squares import FEW_SQUARES, lead, search_last_squares
+from boardenvs.search.compiled.last_squares import FEW_SQUARES, search_last_squares
+from boardenvs.search.compiled.memory import SearchMemory
 from boardenvs.search.compiled.moves import child_of, move_at, noop, pick_best
 from boardenvs.search.compiled.position import is_final
 from boardenvs.search.compiled.transposition import (
@@ -37,9 +35,9 @@ from boardenvs.search.compiled.transposition import (
     probe,
     tag_of,
 )
-from boardenvs.search.compiled.values import INFINITE
+from boardenvs.search.compiled.values import INFINITE, final_lead
 
-_AHEAD = 9  # from so many empty squares on the table is asked about the positions after the moves
+AHEAD_SQUARES = 9  # from so many empty squares on the table is asked about the positions after the moves
 TABLE_SQUARES = 7
 
 
@@ -48,11 +46,11 @@ def can_reach(position: Position, alpha: int) -> int:
     `alpha` by the number of the opponent's squares alone.
     """
     own, opp, to_move = position.own, position.opp, position.to_move
-    best = lead(board() ^ opp, opp, to_move)
+    best = final_lead(board() ^ opp, opp, to_move)
     if best > alpha:
         return best
     kept = stable(own, opp)[0]
-    return lead(board() ^ kept, kept, to_move)
+    return final_lead(board() ^ kept, kept, to_move)
 
 
 def search_end(
@@ -62,7 +60,7 @@ def search_end(
     0 once aborted. `squares` are empty; `distance` is that from the root.
     """
     if is_final(position.terminated, position.ply):
-        return lead(position.own, position.opp, position.to_move)
+        return final_lead(position.own, position.opp, position.to_move)
     counters = memory.counters
     if squares <= FEW_SQUARES:
         return search_last_squares(position, alpha, counters)
@@ -70,61 +68,45 @@ def search_end(
         most = can_reach(position, alpha)
         if most <= alpha:
             return most
-    if squares < TABLE_SQUARES:
-        return search_listed(position, squares, alpha, NO_MOVE, distance, memory)[0]
     if counters[NODES] >= counters[LIMIT]:
         counters[ABORTED] = 1
         return 0
-    table = memory.table
-    tag, bucket = tag_of(TO_THE_END, table), bucket_of(position, TO_THE_END, table)
-    slot = probe(position, tag, bucket, table)
-    move = NO_MOVE
-    if slot >= 0:
-        data = table.slots[slot + DATA]
-        if lower_of(data) > alpha:
-            return lower_of(data)
-        if upper_of(data) <= alpha:
-            return upper_of(data)
-        move = end_move_of(data)
-    before = counters[NODES]
-    best, best_move = search_listed(position, squares, alpha, move, distance, memory)
-    if counters[ABORTED] != 0:
-        return 0
-    store_bound(position, tag, bucket, (best, alpha, best_move, counters[NODES] - before), table)
-    return best
-
-
-def search_listed(
-    position: Position,
-    squares: int,
-    alpha: int,
-    table_move: int,
-    distance: int,
-    memory: SearchMemory,
-) -> tuple[int, int]:
-    """As `search_end`, move by move in the order of their list; with the best move."""
-    moves, counters = memory.moves, memory.counters
-    count = list_end_moves(position, squares, table_move, distance, moves)
+    table, moves, before = memory.table, memory.moves, counters[NODES]
+    tag, bucket, best_move = tag_of(TO_THE_END, table), number(0), number(NO_MOVE)
+    if squares >= TABLE_SQUARES:
+        bucket = bucket_of(position, TO_THE_END, table)
+        slot = probe(position, tag, bucket, table)
+        if slot >= 0:
+            data = table.slots[slot + DATA]
+            if lower_of(data) > alpha:
+                return lower_of(data)
+            if upper_of(data) <= alpha:
+                return upper_of(data)
+            best_move = end_move_of(data)
+    count = list_end_moves(position, squares, best_move, distance, moves)
     counters[NODES] += count
     first = distance * moves.max_moves
-    best, best_move = -INFINITE, NO_MOVE
-    if squares >= _AHEAD:
+    if squares >= AHEAD_SQUARES:
         for place in range(first, first + count):
             upper = known_upper(child_of(place, moves), memory)
             if -upper > alpha:
-                return -upper, move_at(place, moves)
+                return -upper
+    best = -INFINITE
     for place in range(first, first + count):
         record = pick_best(place, first + count, moves)
         move = move_at(record, moves)
         below = squares if move == noop() else squares - 1
         value = -search_end(child_of(record, moves), below, -alpha - 1, distance + 1, memory)
         if counters[ABORTED] != 0:
-            return number(0), best_move
+            return 0
         if value > best:
             best, best_move = value, move
             if best > alpha:
                 break
-    return best, best_move
+    if squares >= TABLE_SQUARES:
+        found = (best, alpha, best_move, counters[NODES] - before)
+        store_bound(position, tag, bucket, found, table)
+    return best
 
 
 def known_upper(position: Position, memory: SearchMemory) -> int:
@@ -140,14 +122,14 @@ def search_end_exactly(
 ) -> int:
     """The lead with best play where it is between `alpha` and `beta`, else a bound beyond."""
     if is_final(position.terminated, position.ply):
-        return lead(position.own, position.opp, position.to_move)
+        return final_lead(position.own, position.opp, position.to_move)
     if squares <= TABLE_SQUARES:
         return narrow(position, squares, alpha, beta, distance, memory)
     moves, counters = memory.moves, memory.counters
     table = memory.table
     tag, bucket = tag_of(TO_THE_END, table), bucket_of(position, TO_THE_END, table)
     slot = probe(position, tag, bucket, table)
-    move = NO_MOVE if slot < 0 else end_move_of(table.slots[slot + DATA])
+    move = number(NO_MOVE) if slot < 0 else end_move_of(table.slots[slot + DATA])
     count = list_end_moves(position, squares, move, distance, moves)
     counters[NODES] += count
     first = distance * moves.max_moves
@@ -176,7 +158,7 @@ def narrow(
 ) -> int:
     """As `search_end_exactly`, by null windows in the middle of what is possible."""
     own, opp, to_move = position.own, position.opp, position.to_move
-    low, high = -lead(board() ^ own, own, to_move), lead(board() ^ opp, opp, to_move)
+    low, high = -final_lead(board() ^ own, own, to_move), final_lead(board() ^ opp, opp, to_move)
     low, high = -64, 64
     low, high = max(low, alpha), min(high, beta)
     while low < high and memory.counters[ABORTED] == 0:
@@ -187,3 +169,23 @@ def narrow(
         else:
             high = value
     return low
+
+
+def best_end_move(
+    position: Position, squares: int, lead: int, distance: int, memory: SearchMemory
+) -> int:
+    """A move that keeps this lead, which is the one with best play. NO_MOVE once aborted."""
+    moves, counters = memory.moves, memory.counters
+    count = list_end_moves(position, squares, number(NO_MOVE), distance, moves)
+    counters[NODES] += count
+    first = distance * moves.max_moves
+    for place in range(first, first + count):
+        record = pick_best(place, first + count, moves)
+        move = move_at(record, moves)
+        below = squares if move == noop() else squares - 1
+        value = -search_end(child_of(record, moves), below, -lead, distance + 1, memory)
+        if counters[ABORTED] != 0:
+            return NO_MOVE
+        if value >= lead:
+            return move
+    return NO_MOVE

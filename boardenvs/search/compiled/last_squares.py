@@ -19,23 +19,15 @@ from boardenvs.kernel.loops import (
     legal_words,
     number,
     place,
-    points,
     popcount,
     trailing_zeros,
     word,
 )
 from boardenvs.search.compiled.counters import NODES
 from boardenvs.search.compiled.position import is_final, play
-from boardenvs.search.compiled.values import INFINITE
+from boardenvs.search.compiled.values import INFINITE, final_lead
 
 FEW_SQUARES = 4  # of more, moves are put in a better order
-
-
-@inline
-def lead(own: Word, opp: Word, to_move: Word) -> int:
-    """The points that `own` is ahead, in the end."""
-    mine, theirs = points(own, opp, to_move)
-    return number(mine) - number(theirs)
 
 
 @inline
@@ -109,7 +101,7 @@ def search_captures(
     if best > -INFINITE:
         return best
     if passed == 1:
-        return lead(own, opp, to_move)
+        return final_lead(own, opp, to_move)
     counters[NODES] += 1
     return -search_captures(opp, own, other, empty, odd, -alpha - 1, number(1), counters)
 
@@ -120,13 +112,13 @@ def fill_last_square(own: Word, opp: Word, to_move: Word, square: Word, counters
     theirs, mine = place(own, opp, square)
     if theirs != opp:
         counters[NODES] += 1
-        return lead(mine, theirs, to_move)
+        return final_lead(mine, theirs, to_move)
     mine, theirs = place(opp, own, square)
     if mine != own:
         counters[NODES] += 2  # the pass and the move
     else:
         theirs = opp
-    return lead(mine, theirs, to_move)
+    return final_lead(mine, theirs, to_move)
 
 
 def search_any_end(position: Position, alpha: int, counters: Array) -> int:
@@ -140,7 +132,7 @@ def search_any_end(position: Position, alpha: int, counters: Array) -> int:
             child = play(position, action)
             counters[NODES] += 1
             if is_final(child.terminated, child.ply):
-                value = -lead(child.own, child.opp, child.to_move)
+                value = -final_lead(child.own, child.opp, child.to_move)
             else:
                 value = -search_any_end(child, -alpha - 1, counters)
             if value > best:

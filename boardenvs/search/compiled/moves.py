@@ -9,7 +9,6 @@ from boardenvs.kernel.loops import (
     ONE,
     ZERO,
     Array,
-    has_exact_end,
     legal_words,
     number,
     popcount,
@@ -47,9 +46,7 @@ def mobility(position: Position) -> int:
     return number(count)
 
 
-def generate_moves(
-    position: Position, distance: int, table_move: int, to_the_end: int, moves: MoveStack
-) -> int:
+def generate_moves(position: Position, distance: int, table_move: int, moves: MoveStack) -> int:
     """List the moves of a position at this distance, with their scores; returns how many.
 
     The table's move comes first.
@@ -67,8 +64,6 @@ def generate_moves(
             order[place] = place
             if number(action) == table_move:
                 scores[place] = 4 * INFINITE
-            elif has_exact_end() and to_the_end == 1:
-                scores[place] = -mobility(child)
             else:
                 scores[place] = score(child, distance + 1)
             place += 1

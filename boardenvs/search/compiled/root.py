@@ -15,9 +15,10 @@ from boardenvs.kernel.loops import (
     word,
     wrap,
 )
-from boardenvs.search.compiled.alphabeta import SearchMemory, principal_variation_move, search
-from boardenvs.search.compiled.endgame import search_end_exactly
+from boardenvs.search.compiled.alphabeta import principal_variation_move, search
 from boardenvs.search.compiled.counters import ABORTED, HORIZON, LIMIT, NODES
+from boardenvs.search.compiled.endgame import best_end_move, search_end_exactly
+from boardenvs.search.compiled.memory import SearchMemory
 from boardenvs.search.compiled.moves import (
     child_of,
     generate_moves,
@@ -26,7 +27,7 @@ from boardenvs.search.compiled.moves import (
 )
 from boardenvs.search.compiled.position import load_position
 from boardenvs.search.compiled.transposition import NO_MOVE, new_search
-from boardenvs.search.compiled.values import DECIDED, INFINITE
+from boardenvs.search.compiled.values import DECIDED, INFINITE, lead_of, value_of_lead
 from boardenvs.search.results import SearchResults
 from boardenvs.utils.splitmix import GOLDEN, mix
 
@@ -76,9 +77,12 @@ def search_positions(
         counters[LIMIT] = budget.nodes
         counters[ABORTED] = 0
         if roots.distance > 0:
-            results.action[row] = principal_variation_move(
-                root, budget.depth, results.value[row], roots.distance, to_the_end, memory
-            )
+            value, distance = results.value[row], roots.distance
+            if has_exact_end() and to_the_end == 1:
+                action = best_end_move(root, budget.depth, lead_of(value), distance, memory)
+            else:
+                action = principal_variation_move(root, budget.depth, value, distance, memory)
+            results.action[row] = action
         else:
             if counters[NODES] == 0:
                 new_search(memory.table)
@@ -95,9 +99,10 @@ def solve(
     root: Position, row: int, squares: int, memory: SearchMemory, results: SearchResults
 ) -> None:
     """Search to the end of the game, with so many empty squares."""
-    value = search_end_exactly(root, squares, number(-INFINITE), number(INFINITE), number(0), memory)
-    results.action[row] = 0
-    results.value[row] = value
+    distance = number(0)
+    lead = search_end_exactly(root, squares, number(-INFINITE), number(INFINITE), distance, memory)
+    results.action[row] = best_end_move(root, squares, lead, distance, memory)
+    results.value[row] = value_of_lead(lead)
     results.depth[row] = squares
     results.exact[row] = 1 - memory.counters[ABORTED]
 
@@ -115,7 +120,7 @@ def iterative_deepening(
     The best moves of an iteration come first in the next one. Equal moves are ordered by chance.
     """
     moves, counters = memory.moves, memory.counters
-    count = generate_moves(root, 0, NO_MOVE, 0, moves)
+    count = generate_moves(root, 0, NO_MOVE, moves)
     counters[NODES] += count
     for i in range(count):
         seed = wrap(seed + word(GOLDEN))
@@ -151,14 +156,12 @@ def iterative_deepening(
 def search_root_move(place: int, depth: int, best: int, memory: SearchMemory) -> int:
     """The value of a move of the root; a bound of it where it is not better than the best."""
     child = child_of(number(memory.moves.order[place]), memory.moves)
-    distance, not_to_the_end = number(1), number(0)
+    distance = number(1)
     value = INFINITE
     if place > 0:
-        value = -search(child, depth - 1, -best - 1, -best, distance, not_to_the_end, memory)
+        value = -search(child, depth - 1, -best - 1, -best, distance, memory)
     if value > best:
-        value = -search(
-            child, depth - 1, number(-INFINITE), -best, distance, not_to_the_end, memory
-        )
+        value = -search(child, depth - 1, number(-INFINITE), -best, distance, memory)
     return value
 
 
