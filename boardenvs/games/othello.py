@@ -23,11 +23,12 @@ from boardenvs.game.contract import Game
 from boardenvs.game.look import BLACK, RED, Look
 from boardenvs.game.notation import Placing
 from boardenvs.games.othello_about import about_othello
-from boardenvs.kernel import ALL, Bits, Table, guard, nonzero, popcount, spread, when
-from boardenvs.utils.checks import is_whole, quote
+from boardenvs.kernel import ALL, Bits, Table, guard, less, nonzero, popcount, spread, when
+from boardenvs.utils.checks import check_name, is_whole, quote
 
 CENTRE_HOLES = from_squares(["c3", "c6", "f3", "f6"])
 
+_EMPTIES = ("nobody", "winner")
 _AXES = DIRECTIONS[:4]
 # Steps from stable discs to those beside them: more find more, and take longer.
 _STABLE_STEPS = 5
@@ -56,12 +57,15 @@ _PLACED = Table([1 << square for square in range(64)] + [0])
 class Othello(Game):
     """Place a disc so that it brackets a line of opposing discs, which flip. More discs win.
 
+    With `empties="winner"` the winner also gets the squares that stay empty, as in tournaments.
+
     Action s places a disc on square s; 64 is noop.
     Planes: own discs, opposing discs and, with holes, the holes.
     """
 
     id: str = "othello"
     holes: int = 0  # type: ignore[misc]  # squares out of play, as a bitboard
+    empties: str = "nobody"  # whose the squares are that stay empty
 
     roles: ClassVar = ("black", "red")
     notation: ClassVar = Placing()
@@ -72,6 +76,7 @@ class Othello(Game):
     look: ClassVar = Look("felt", (BLACK, RED))
 
     def __post_init__(self) -> None:
+        check_name("empties", self.empties, _EMPTIES)
         centre = self.setup()[0] | self.setup()[1]
         if not is_whole(self.holes, 0, ALL) or self.holes & centre:
             raise ValueError(
@@ -113,7 +118,11 @@ class Othello(Game):
         return nonzero(self.mobility(own, opp)) ^ 1
 
     def points(self, own: Bits, opp: Bits, to_move: Bits) -> tuple[Bits, Bits]:
-        return popcount(own), popcount(opp)
+        mine, theirs = popcount(own), popcount(opp)
+        if self.empties == "nobody":
+            return mine, theirs
+        left = popcount(ALL ^ self.holes) - mine - theirs
+        return mine + left * less(theirs, mine), theirs + left * less(mine, theirs)
 
     def stable(self, own: Bits, opp: Bits) -> Bits:
         """A disc cannot be flipped along a line that is full, or that ends beside it, or in which a

@@ -7,6 +7,8 @@ from boardenvs.kernel.loops import (
     ONE,
     ZERO,
     board,
+    inline,
+    wrap,
     legal_words,
     number,
     popcount,
@@ -29,7 +31,8 @@ def list_end_moves(
     """
     records, order, scores, size = moves.records, moves.order, moves.scores, moves.record_size
     first = place = distance * moves.max_moves
-    odd = odd_quarters(board() ^ (position.own | position.opp))
+    empty = board() ^ (position.own | position.opp)
+    odd = odd_quarters(empty)
     for k in range(legal_words()):
         bits = position.legal_bits[k]
         while bits != ZERO:
@@ -47,16 +50,36 @@ def list_end_moves(
             else:
                 points = -16 * mobility(child)
                 if (odd >> square) & ONE == ONE:
-                    points += 8
-                if squares >= 9:
+                    points += PARITY
+                if squares >= S_STABLE:
                     points += W_STABLE * number(popcount(stable(child.own, child.opp)[0]))
+                if squares >= S_STATIC:
                     points -= (
-                        static_value(child.own, child.opp, child.to_move, child.ply) // W_STATIC
+                        static_value(child.own, child.opp, child.to_move, child.ply)
+                        * W_STATIC
+                        // 100
                     )
+                if squares >= S_POTENTIAL:
+                    points -= W_POTENTIAL * number(popcount(around(child.opp) & empty))
                 scores[place] = points
             place += 1
     return place - first
 
 
+@inline
+def around(squares):
+    row = (
+        squares
+        | ((squares << ONE) & word(0xFEFEFEFEFEFEFEFE))
+        | ((squares >> ONE) & word(0x7F7F7F7F7F7F7F7F))
+    )
+    return row | wrap(row << word(8)) | (row >> word(8))
+
+
 W_STABLE = 10
 W_STATIC = 10
+W_POTENTIAL = 0
+PARITY = 8
+S_STABLE = 9
+S_STATIC = 9
+S_POTENTIAL = 9

@@ -37,7 +37,9 @@ from boardenvs.search.compiled.transposition import (
 )
 from boardenvs.search.compiled.values import INFINITE, final_lead
 
-AHEAD_SQUARES = 9  # from so many empty squares on the table is asked about the positions after the moves
+AHEAD_SQUARES = (
+    9  # from so many empty squares on the table is asked about the positions after the moves
+)
 TABLE_SQUARES = 7
 
 
