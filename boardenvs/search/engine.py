@@ -19,13 +19,20 @@ from boardenvs.kernel.backend import Backend
 from boardenvs.kernel.link import array_for_loops
 from boardenvs.search.compiled import root
 from boardenvs.search.compiled.counters import COUNTERS, LIMIT
-from boardenvs.search.compiled.memory import SearchMemory
-from boardenvs.search.compiled.moves import MoveStack
+from boardenvs.search.compiled.memory import MoveStack, SearchMemory
 from boardenvs.search.compiled.root import Budget, Roots
 from boardenvs.search.compiled.transposition import SLOT, TranspositionTable
 from boardenvs.search.compiler import compile_for, has_exact_end
+from boardenvs.search.evaluation import Evaluation
 from boardenvs.search.limits import MAX_NODES, Limits
-from boardenvs.search.memory import flat, numbers, position_size, position_words, words
+from boardenvs.search.memory import (
+    flat,
+    numbers,
+    position_size,
+    position_words,
+    tuple_tables,
+    words,
+)
 from boardenvs.search.results import SearchResults
 
 _SLOTS = 1 << 20  # of the transposition table, which has 32 MB
@@ -48,12 +55,15 @@ class _Call(NamedTuple):
 
 
 class Engine:
-    """Alpha-beta search for one game by the backend in use, with a table of its own.
+    """Alpha-beta search for one game by the backend in use, with a table of its own. It judges by
+    the evaluation, or without one by the game's heuristic.
 
     Not for two threads at once.
     """
 
-    def __init__(self, game: Game) -> None:
+    def __init__(self, game: Game, evaluation: Evaluation | None = None) -> None:
+        if evaluation is not None:
+            evaluation.check_game(game)
         self.game = game
         self._has_exact_end = has_exact_end(game)
         self._backend = get_backend()
@@ -70,6 +80,8 @@ class Engine:
                 record_size,
             ),
             numbers(COUNTERS),
+            tuple_tables(evaluation),
+            int(evaluation is not None),
         )
         self._solved = False  # whether the search before has seen the end at once
         self._compile()
@@ -216,11 +228,13 @@ def _no_results(rows: int) -> SearchResults:
     return SearchResults(*columns)
 
 
-def engine_for(game: Game) -> Engine:
-    """The engine that all searches of this thread share, by the backend in use."""
-    return _engine(game, get_backend(), threading.get_ident())
+def engine_for(game: Game, evaluation: Evaluation | None = None) -> Engine:
+    """The engine that all searches of this thread share which judge by this, by the backend in use;
+    without an evaluation by the game's heuristic.
+    """
+    return _engine(game, evaluation, get_backend(), threading.get_ident())
 
 
 @lru_cache(maxsize=16)
-def _engine(game: Game, backend: Backend, thread: int) -> Engine:
-    return Engine(game)
+def _engine(game: Game, evaluation: Evaluation | None, backend: Backend, thread: int) -> Engine:
+    return Engine(game, evaluation)

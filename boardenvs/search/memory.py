@@ -10,6 +10,8 @@ from boardenvs.game.contract import Game
 from boardenvs.game.state import State, WordArray
 from boardenvs.kernel.link import array_for_loops
 from boardenvs.search.compiled.position import LEGAL, PLY, TERMINATED, TO_MOVE
+from boardenvs.search.compiled.tuples import TupleTables
+from boardenvs.search.evaluation import IN_A_WORD, Evaluation, heuristic_shares
 
 
 def position_size(game: Game) -> int:
@@ -62,3 +64,31 @@ def room(size: int, *dtypes: type[np.generic]) -> list[Any]:
 def flat(array: np.ndarray[Any, Any]) -> Any:
     """The array's own memory as loops take it."""
     return array_for_loops(array.reshape(-1))
+
+
+def tuple_tables(evaluation: Evaluation | None) -> TupleTables:
+    """An evaluation's tables as loops take them; without one, none."""
+    if evaluation is None:
+        return TupleTables(words(1), words(1), numbers(1), _numbers16(1), numbers(130), 0)
+    places, stages = evaluation.places, np.array(evaluation.stages)
+    width = places.ranks.shape[2]
+    # After the tables a weight of 0, for the numbers that fill the last word.
+    rows = np.zeros((len(evaluation.weights), len(places.weight_numbers) + 1), np.int16)
+    rows[:, :-1] = evaluation.weights[:, places.weight_numbers]
+    offsets = np.full(IN_A_WORD * width, rows.shape[1] - 1, np.int64)
+    offsets[: len(places.starts)] = places.starts
+    by_pieces = np.concatenate(
+        [stages * rows.shape[1], heuristic_shares(evaluation.heuristic)[stages]]
+    )
+    return TupleTables(
+        flat(places.ranks),
+        words(width),
+        flat(offsets),
+        flat(rows),
+        flat(by_pieces),
+        width,
+    )
+
+
+def _numbers16(size: int) -> Any:
+    return array_for_loops(np.zeros(size, np.int16))

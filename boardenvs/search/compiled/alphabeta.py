@@ -9,7 +9,6 @@ from boardenvs.game.state import Position
 from boardenvs.kernel.loops import (
     ONE,
     ZERO,
-    Array,
     arrive,
     legal_words,
     number,
@@ -17,6 +16,7 @@ from boardenvs.kernel.loops import (
     word,
 )
 from boardenvs.search.compiled.counters import ABORTED, HORIZON, LIMIT, NODES
+from boardenvs.search.compiled.judging import static_value
 from boardenvs.search.compiled.memory import SearchMemory
 from boardenvs.search.compiled.moves import (
     child_of,
@@ -42,7 +42,7 @@ from boardenvs.search.compiled.transposition import (
     tag_of,
     value_of,
 )
-from boardenvs.search.compiled.values import INFINITE, final_value, static_value
+from boardenvs.search.compiled.values import INFINITE, final_value
 
 
 def search(
@@ -62,9 +62,9 @@ def search(
     counters = memory.counters
     if depth == 0:
         counters[HORIZON] += 1
-        return static_value(position.own, position.opp, position.to_move, position.ply)
+        return static_value(position.own, position.opp, position.to_move, position.ply, memory)
     if depth == 1:
-        return search_last_ply(position, beta, distance, counters)
+        return search_last_ply(position, beta, distance, memory)
     if counters[NODES] >= counters[LIMIT]:
         counters[ABORTED] = 1
         return 0
@@ -80,7 +80,7 @@ def search(
                 counters[HORIZON] += 1
             return value_of(data)
     horizon = counters[HORIZON]
-    count = generate_moves(position, distance, best_move, moves)
+    count = generate_moves(position, distance, best_move, memory)
     counters[NODES] += count
     first = distance * moves.max_moves
     best, lower = -INFINITE, alpha
@@ -105,8 +105,9 @@ def search(
     return best
 
 
-def search_last_ply(position: Position, beta: int, distance: int, counters: Array) -> int:
+def search_last_ply(position: Position, beta: int, distance: int, memory: SearchMemory) -> int:
     """The value one ply deep."""
+    counters = memory.counters
     best = -INFINITE
     other, ply = position.to_move ^ ONE, position.ply + ONE
     for k in range(legal_words()):
@@ -121,7 +122,7 @@ def search_last_ply(position: Position, beta: int, distance: int, counters: Arra
             if is_final(over != ZERO, ply):
                 value = -final_value(own, opp, other, distance + 1)
             else:
-                value = -static_value(own, opp, other, ply)
+                value = -static_value(own, opp, other, ply, memory)
                 counters[HORIZON] += 1
             if value > best:
                 best = value
@@ -139,7 +140,7 @@ def principal_variation_move(
     table, moves, counters = memory.table, memory.moves, memory.counters
     slot = probe(position, tag_of(distance, table), bucket_of(position, distance, table), table)
     known = move_of(table.slots[slot + DATA]) if slot >= 0 else NO_MOVE
-    count = generate_moves(position, distance, known, moves)
+    count = generate_moves(position, distance, known, memory)
     counters[NODES] += count
     first = distance * moves.max_moves
     best, best_move = -INFINITE, NO_MOVE

@@ -7,8 +7,7 @@ from boardenvs.kernel.loops import (
     ONE,
     ZERO,
     board,
-    inline,
-    wrap,
+    has_stable,
     legal_words,
     number,
     popcount,
@@ -16,23 +15,28 @@ from boardenvs.kernel.loops import (
     trailing_zeros,
     word,
 )
+from boardenvs.search.compiled.judging import static_value
 from boardenvs.search.compiled.last_squares import odd_quarters
-from boardenvs.search.compiled.moves import MoveStack, mobility
+from boardenvs.search.compiled.memory import SearchMemory
+from boardenvs.search.compiled.moves import mobility
 from boardenvs.search.compiled.position import play, save_position
-from boardenvs.search.compiled.values import INFINITE, final_lead, static_value
+from boardenvs.search.compiled.values import INFINITE, final_lead
+
+# From so many empty squares on, what costs more time than counting replies is worth it.
+JUDGED_SQUARES, STABLE_SQUARES = 6, 7
 
 
 def list_end_moves(
-    position: Position, squares: int, table_move: int, distance: int, moves: MoveStack
+    position: Position, squares: int, table_move: int, distance: int, memory: SearchMemory
 ) -> int:
     """List the moves of a position with so many empty squares; returns how many.
 
-    First the table's move, then those that leave few replies (fastest first).
+    First the table's move, then by `end_score`.
     """
+    moves = memory.moves
     records, order, scores, size = moves.records, moves.order, moves.scores, moves.record_size
     first = place = distance * moves.max_moves
-    empty = board() ^ (position.own | position.opp)
-    odd = odd_quarters(empty)
+    odd = odd_quarters(board() ^ (position.own | position.opp))
     for k in range(legal_words()):
         bits = position.legal_bits[k]
         while bits != ZERO:
@@ -48,38 +52,19 @@ def list_end_moves(
             elif child.terminated:
                 scores[place] = 1024 * -final_lead(child.own, child.opp, child.to_move)
             else:
-                points = -16 * mobility(child)
-                if (odd >> square) & ONE == ONE:
-                    points += PARITY
-                if squares >= S_STABLE:
-                    points += W_STABLE * number(popcount(stable(child.own, child.opp)[0]))
-                if squares >= S_STATIC:
-                    points -= (
-                        static_value(child.own, child.opp, child.to_move, child.ply)
-                        * W_STATIC
-                        // 100
-                    )
-                if squares >= S_POTENTIAL:
-                    points -= W_POTENTIAL * number(popcount(around(child.opp) & empty))
-                scores[place] = points
+                fills_odd = number((odd >> square) & ONE)
+                scores[place] = end_score(child, squares, distance, memory) + 2 * fills_odd
             place += 1
     return place - first
 
 
-@inline
-def around(squares):
-    row = (
-        squares
-        | ((squares << ONE) & word(0xFEFEFEFEFEFEFEFE))
-        | ((squares >> ONE) & word(0x7F7F7F7F7F7F7F7F))
-    )
-    return row | wrap(row << word(8)) | (row >> word(8))
-
-
-W_STABLE = 10
-W_STATIC = 10
-W_POTENTIAL = 0
-PARITY = 8
-S_STABLE = 9
-S_STATIC = 9
-S_POTENTIAL = 9
+def end_score(child: Position, squares: int, distance: int, memory: SearchMemory) -> int:
+    """How good a move seems, by the position after it: few replies first (fastest first: they make
+    the tree small), then what it seems to be worth, and what the mover has for good.
+    """
+    points = -16 * mobility(child)
+    if squares >= STABLE_SQUARES and has_stable():
+        points += 5 * number(popcount(stable(child.own, child.opp)[0]))
+    if squares >= JUDGED_SQUARES:
+        points -= static_value(child.own, child.opp, child.to_move, child.ply, memory) // 10
+    return points

@@ -85,7 +85,7 @@ def search_end(
             if upper_of(data) <= alpha:
                 return upper_of(data)
             best_move = end_move_of(data)
-    count = list_end_moves(position, squares, best_move, distance, moves)
+    count = list_end_moves(position, squares, best_move, distance, memory)
     counters[NODES] += count
     first = distance * moves.max_moves
     if squares >= AHEAD_SQUARES:
@@ -132,7 +132,7 @@ def search_end_exactly(
     tag, bucket = tag_of(TO_THE_END, table), bucket_of(position, TO_THE_END, table)
     slot = probe(position, tag, bucket, table)
     move = number(NO_MOVE) if slot < 0 else end_move_of(table.slots[slot + DATA])
-    count = list_end_moves(position, squares, move, distance, moves)
+    count = list_end_moves(position, squares, move, distance, memory)
     counters[NODES] += count
     first = distance * moves.max_moves
     best, lower = -INFINITE, alpha
@@ -178,7 +178,7 @@ def best_end_move(
 ) -> int:
     """A move that keeps this lead, which is the one with best play. NO_MOVE once aborted."""
     moves, counters = memory.moves, memory.counters
-    count = list_end_moves(position, squares, number(NO_MOVE), distance, moves)
+    count = list_end_moves(position, squares, number(NO_MOVE), distance, memory)
     counters[NODES] += count
     first = distance * moves.max_moves
     for place in range(first, first + count):

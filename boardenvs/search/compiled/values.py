@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from boardenvs.kernel.loops import Word, evaluate, margin_counts, number, points
+from boardenvs.kernel.loops import Word, margin_counts, number, points
 
 # A decided game is worth this, plus the margin or less the plies until then.
 WIN = 1_000_000
@@ -38,9 +38,3 @@ def lead_of(value: int) -> int:
     if value == 0:
         return 0
     return value - WIN if value > 0 else value + WIN
-
-
-def static_value(own: Word, opp: Word, to_move: Word, ply: Word) -> int:
-    """By the heuristic; for a position that is not over."""
-    mine, theirs = evaluate(own, opp, to_move, ply)
-    return number(mine) - number(theirs)
