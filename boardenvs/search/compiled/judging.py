@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from boardenvs.kernel.loops import Word, evaluate, number
+from boardenvs.kernel.loops import Word, evaluate, inline, number
 from boardenvs.search.compiled.memory import SearchMemory
 from boardenvs.search.compiled.tuples import tuple_value
 
 
+@inline
 def static_value(own: Word, opp: Word, to_move: Word, ply: Word, memory: SearchMemory) -> int:
     """To the side to move."""
     if memory.judged_by_tables == 1:
