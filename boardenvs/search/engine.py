@@ -34,6 +34,7 @@ from boardenvs.search.memory import (
     words,
 )
 from boardenvs.search.results import SearchResults
+from boardenvs.search.trained import trained_evaluation
 
 _SLOTS = 1 << 20  # of the transposition table, which has 32 MB
 _LISTS = 128  # of moves, by distance: an end of 64 empty squares with a pass after each move
@@ -68,6 +69,8 @@ class Engine:
         self._has_exact_end = has_exact_end(game)
         self._backend = get_backend()
         self._compiled = compile_for(game, self._backend, root)
+        # The exact end is the same whatever its moves are ordered by.
+        trained = trained_evaluation(game) if self._has_exact_end else None
         moves = _LISTS * game.num_actions
         record_size = position_size(game) + 1
         self._memory = SearchMemory(
@@ -80,7 +83,7 @@ class Engine:
                 record_size,
             ),
             numbers(COUNTERS),
-            tuple_tables(evaluation),
+            tuple_tables(trained if evaluation is None else evaluation),
             int(evaluation is not None),
         )
         self._solved = False  # whether the search before has seen the end at once

@@ -49,8 +49,6 @@ class Evaluation:
     name: str = "the evaluation"  # what messages call it
 
     def __post_init__(self) -> None:
-        for squares in self.tuples:
-            _check_tuple(squares)
         if len(self.stages) != 65 or not all(is_whole(s, 0, 64) for s in self.stages):
             raise ValueError("stages must be 65 numbers from 0 to 64, by the pieces on the board")
         if len(self.places.squares) > MOST_TUPLES:
@@ -86,7 +84,10 @@ class Evaluation:
 
 
 class Places:
-    """Where tuples and their images are on the board, and which of their numbers share a weight."""
+    """Where tuples and their images are on the board, and which of their numbers share a weight.
+
+    ValueError for what is no tuple.
+    """
 
     def __init__(self, game: Game, tuples: Sequence[Tuple]) -> None:
         self.squares: list[Tuple] = []  # of each image
@@ -95,6 +96,7 @@ class Places:
         self.size = 0
         start = 0
         for squares in tuples:
+            _check_tuple(squares)
             images = [tuple(s.squares[square] for square in squares) for s in game.symmetries]
             weight, count = np.unique(_shared(squares, images), return_inverse=True)
             self.kept.append(self.size + count.astype(np.int64))

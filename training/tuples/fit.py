@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from boardenvs.game.contract import Game
-from boardenvs.game.state import FloatArray, IntArray, WordArray
-from boardenvs.search.evaluation import Evaluation, Places, Tuple, heuristic_shares
+from boardenvs.game.state import FloatArray, IntArray
+from boardenvs.search.evaluation import Evaluation, Places, Tuple
 from training.tuples.play import Positions
 from training.tuples.settings import FitSettings
 

@@ -31,3 +31,9 @@ class SearchMemory(NamedTuple):
     counters: Array  # (COUNTERS,) numbers
     tables: TupleTables  # those of a learnt evaluation, if there is one
     judged_by_tables: int  # 1: positions are; 0: by the game's heuristic
+
+
+def judging_by_tables(memory: SearchMemory) -> SearchMemory:
+    """The same memory for a search that judges by the tables, if there are any."""
+    judged = 1 if memory.tables.width > 0 else 0
+    return SearchMemory(memory.table, memory.moves, memory.counters, memory.tables, judged)

@@ -18,7 +18,7 @@ from boardenvs.kernel.loops import (
 from boardenvs.search.compiled.alphabeta import principal_variation_move, search
 from boardenvs.search.compiled.counters import ABORTED, HORIZON, LIMIT, NODES
 from boardenvs.search.compiled.endgame import best_end_move, search_end_exactly
-from boardenvs.search.compiled.memory import SearchMemory
+from boardenvs.search.compiled.memory import SearchMemory, judging_by_tables
 from boardenvs.search.compiled.moves import (
     child_of,
     generate_moves,
@@ -79,13 +79,13 @@ def search_positions(
         if roots.distance > 0:
             value, distance = results.value[row], roots.distance
             if has_exact_end() and to_the_end == 1:
-                action = best_end_move(root, budget.depth, lead_of(value), distance, memory)
+                judging = judging_by_tables(memory)
+                action = best_end_move(root, budget.depth, lead_of(value), distance, judging)
             else:
                 action = principal_variation_move(root, budget.depth, value, distance, memory)
             results.action[row] = action
         else:
-            if counters[NODES] == 0:
-                new_search(memory.table)
+            new_search(memory.table)
             if has_exact_end() and to_the_end == 1:
                 solve(root, row, budget.depth, memory, results)
             else:
@@ -99,7 +99,7 @@ def solve(
     root: Position, row: int, squares: int, memory: SearchMemory, results: SearchResults
 ) -> None:
     """Search to the end of the game, with so many empty squares."""
-    distance = number(0)
+    distance, memory = number(0), judging_by_tables(memory)
     lead = search_end_exactly(root, squares, number(-INFINITE), number(INFINITE), distance, memory)
     results.action[row] = best_end_move(root, squares, lead, distance, memory)
     results.value[row] = value_of_lead(lead)
