@@ -11,7 +11,7 @@ import numpy as np
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
 from boardenvs.game.state import State, WordArray, take
-from boardenvs.search import Evaluation, Limits, engine_for
+from boardenvs.search import Evaluation, engine_for
 from boardenvs.search.evaluation import Int16Array
 from boardenvs.utils.files import write_atomically
 from training.tuples.settings import GenerationSettings
@@ -31,6 +31,30 @@ class Positions(NamedTuple):
         """All of them, one after the other."""
         return cls(*map(np.concatenate, zip(*parts, strict=True)))
 
+    def as_state(self, game: Game) -> State:
+        """As rows of which squares alone matter."""
+        count = len(self.own)
+        return State(
+            own=self.own,
+            opp=self.opp,
+            legal_bits=np.zeros((count, game.action_planes + 1), np.uint64),
+            to_move=np.zeros(count, np.int8),
+            ply=np.zeros(count, np.int32),
+            terminated=np.zeros(count, np.bool_),
+        )
+
+    def as_state(self, game: Game) -> State:
+        """As rows of which squares alone matter."""
+        count = len(self.own)
+        return State(
+            own=self.own,
+            opp=self.opp,
+            legal_bits=np.zeros((count, game.action_planes + 1), np.uint64),
+            to_move=np.zeros(count, np.int8),
+            ply=np.zeros(count, np.int32),
+            terminated=np.zeros(count, np.bool_),
+        )
+
 
 def play(
     game: Game,
@@ -41,7 +65,6 @@ def play(
 ) -> Positions:
     """The positions of so many games, their random openings left out."""
     engine = engine_for(game, evaluation)
-    limits = Limits(settings.depth, endgame=settings.endgame)
     state = random_openings(game, games, settings.opening_plies, rng)
     rows = np.arange(games)
     seen: list[tuple[State, WordArray]] = []
@@ -49,7 +72,7 @@ def play(
     while len(rows):
         seen.append((state, rows))
         seeds = rng.integers(1 << 64, size=len(rows), dtype=np.uint64)
-        state = game.step(state, engine.search(state, seeds, limits).action)
+        state = game.step(state, engine.search(state, seeds, settings.limits).action)
         over = game.is_over(state)
         ended = take(state, np.flatnonzero(over))
         results[rows[over]] = _results(game, ended) * np.where(ended.to_move == 0, 1, -1)
