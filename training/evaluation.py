@@ -26,7 +26,7 @@ from training.folder import check_settings
 from training.history import REPORT_SEED
 from training.interrupt import InterruptRequest
 from training.panel import Score, evaluate
-from training.tuples.run import EvaluationRun, Stopped
+from training.tuples.run import EvaluationRun, StopLearning
 from training.tuples.settings import EvaluationConfig
 
 
@@ -39,7 +39,7 @@ def train(config: EvaluationConfig, folder: Path, resume: bool, console: Console
         run = EvaluationRun(config, folder, display.show, lambda: interrupt.requested)
         try:
             evaluation = run.learn()
-        except Stopped:
+        except StopLearning:
             return False
     minutes = (time.process_time() - began) / 60
     save_evaluation(evaluation, folder / "evaluation.npz")

@@ -43,18 +43,6 @@ class Positions(NamedTuple):
             terminated=np.zeros(count, np.bool_),
         )
 
-    def as_state(self, game: Game) -> State:
-        """As rows of which squares alone matter."""
-        count = len(self.own)
-        return State(
-            own=self.own,
-            opp=self.opp,
-            legal_bits=np.zeros((count, game.action_planes + 1), np.uint64),
-            to_move=np.zeros(count, np.int8),
-            ply=np.zeros(count, np.int32),
-            terminated=np.zeros(count, np.bool_),
-        )
-
 
 def play(
     game: Game,

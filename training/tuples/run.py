@@ -19,7 +19,7 @@ GAMES_A_FILE = 250
 Progress = Callable[[str, int, int], None]  # of what is done, how much of how much
 
 
-class Stopped(Exception):
+class StopLearning(Exception):  # noqa: N818 - no error, as StopIteration
     """The run was asked to stop; what is on file is whole."""
 
 
@@ -45,7 +45,7 @@ class EvaluationRun:
         self._stages = stages_of(config.stages, *config.pieces)
 
     def learn(self) -> Evaluation:
-        """The evaluation of the last generation. Stopped where the run was asked to stop."""
+        """The evaluation of the last generation. StopLearning where the run was asked to stop."""
         evaluation = None
         for generation in range(len(self._config.generations)):
             path = self._folder / "evaluations" / f"{generation}.npz"
@@ -102,4 +102,4 @@ class EvaluationRun:
 
     def _check_stop(self) -> None:
         if self._stop():
-            raise Stopped
+            raise StopLearning

@@ -8,6 +8,7 @@ from boardenvs.kernel.loops import (
     ZERO,
     board,
     has_stable,
+    inline,
     legal_words,
     number,
     popcount,
@@ -26,6 +27,7 @@ from boardenvs.search.compiled.values import INFINITE, final_lead
 JUDGED_SQUARES, STABLE_SQUARES = 6, 7
 
 
+@inline
 def list_end_moves(
     position: Position, squares: int, table_move: int, distance: int, memory: SearchMemory
 ) -> int:
@@ -58,6 +60,7 @@ def list_end_moves(
     return place - first
 
 
+@inline
 def end_score(child: Position, squares: int, distance: int, memory: SearchMemory) -> int:
     """How good a move seems, by the position after it: few replies first (fastest first: they make
     the tree small), then what it seems to be worth, and what the mover has for good.

@@ -12,6 +12,7 @@ from boardenvs.game.state import Position
 from boardenvs.kernel.loops import (
     board,
     has_stable,
+    inline,
     number,
     stable,
 )
@@ -43,6 +44,7 @@ AHEAD_SQUARES = (
 TABLE_SQUARES = 7
 
 
+@inline
 def can_reach(position: Position, alpha: int) -> int:
     """The greatest lead that stable squares leave possible; not worked out where it is greater than
     `alpha` by the number of the opponent's squares alone.
@@ -111,6 +113,7 @@ def search_end(
     return best
 
 
+@inline
 def known_upper(position: Position, memory: SearchMemory) -> int:
     """The upper bound that the table has of a position."""
     table = memory.table

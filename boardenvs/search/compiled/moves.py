@@ -6,6 +6,7 @@ from boardenvs.game.state import Position
 from boardenvs.kernel.loops import (
     ONE,
     ZERO,
+    inline,
     legal_words,
     number,
     popcount,
@@ -31,6 +32,7 @@ def mobility(position: Position) -> int:
     return number(count)
 
 
+@inline
 def generate_moves(position: Position, distance: int, table_move: int, memory: SearchMemory) -> int:
     """List the moves of a position at this distance, with their scores; returns how many.
 
@@ -56,6 +58,7 @@ def generate_moves(position: Position, distance: int, table_move: int, memory: S
     return place - first
 
 
+@inline
 def score(child: Position, distance: int, memory: SearchMemory) -> int:
     """How good a move seems: by the value of the position it leads to, and by how few replies the
     opponent has there.
