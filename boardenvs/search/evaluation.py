@@ -56,8 +56,8 @@ class Evaluation:
         shape = (max(self.stages) + 1, self.places.size)
         if self.weights.shape != shape or self.weights.dtype != np.int16:
             raise ValueError(f"weights are {self.weights.shape}: they must be int16 of {shape}")
-        if len(self.heuristic) != shape[0] or not all(abs(x) <= 100 for x in self.heuristic):
-            raise ValueError(f"heuristic must be {shape[0]} numbers from -100 to 100")
+        if len(self.heuristic) != shape[0] or not all(abs(x) < 128 for x in self.heuristic):
+            raise ValueError(f"heuristic must be {shape[0]} numbers between -128 and 128")
 
     @cached_property
     def places(self) -> Places:

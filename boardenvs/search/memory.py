@@ -69,26 +69,16 @@ def flat(array: np.ndarray[Any, Any]) -> Any:
 def tuple_tables(evaluation: Evaluation | None) -> TupleTables:
     """An evaluation's tables as loops take them; without one, none."""
     if evaluation is None:
-        return TupleTables(words(1), words(1), numbers(1), _numbers16(1), numbers(130), 0)
+        return TupleTables(words(1), flat(np.zeros(1, np.int16)), 0)
     places, stages = evaluation.places, np.array(evaluation.stages)
     width = places.ranks.shape[2]
-    # After the tables a weight of 0, for the numbers that fill the last word.
-    rows = np.zeros((len(evaluation.weights), len(places.weight_numbers) + 1), np.int16)
-    rows[:, :-1] = evaluation.weights[:, places.weight_numbers]
-    offsets = np.full(IN_A_WORD * width, rows.shape[1] - 1, np.int64)
-    offsets[: len(places.starts)] = places.starts
-    by_pieces = np.concatenate(
-        [stages * rows.shape[1], heuristic_shares(evaluation.heuristic)[stages]]
-    )
-    return TupleTables(
-        flat(places.ranks),
-        words(width),
-        flat(offsets),
-        flat(rows),
-        flat(by_pieces),
-        width,
-    )
-
-
-def _numbers16(size: int) -> Any:
-    return array_for_loops(np.zeros(size, np.int16))
+    # Before the tables a weight of 0, for the numbers that fill the last word.
+    rows = np.zeros((len(evaluation.weights), 2 + len(places.weight_numbers)), np.int16)
+    rows[:, 0] = heuristic_shares(evaluation.heuristic)
+    rows[:, 2:] = evaluation.weights[:, places.weight_numbers]
+    offsets = np.ones(IN_A_WORD * width, np.uint64)
+    offsets[: len(places.starts)] = 2 + np.array(places.starts)
+    starts = (stages * rows.shape[1]).astype(np.uint64)
+    room = np.zeros(width, np.uint64)
+    parts = (places.ranks.reshape(-1), offsets, starts, room)
+    return TupleTables(flat(np.concatenate(parts)), flat(rows), width)

@@ -90,7 +90,7 @@ def as_evaluation(
 ) -> Evaluation:
     """The evaluation of these weights, rounded."""
     weights = np.clip(np.rint(SCALE * fitted.weights), -_LARGEST, _LARGEST).astype(np.int16)
-    heuristic = tuple(float(x) for x in np.clip(SCALE * fitted.heuristic, -100, 100))
+    heuristic = tuple(float(x) for x in np.clip(SCALE * fitted.heuristic, -127, 127))
     return Evaluation(game, tuples, tuple(stages.tolist()), weights, heuristic, notes)
 
 

@@ -27,7 +27,6 @@ from boardenvs.search.compiled.values import INFINITE, final_lead
 JUDGED_SQUARES, STABLE_SQUARES = 6, 7
 
 
-@inline
 def list_end_moves(
     position: Position, squares: int, table_move: int, distance: int, memory: SearchMemory
 ) -> int:

@@ -32,7 +32,6 @@ def mobility(position: Position) -> int:
     return number(count)
 
 
-@inline
 def generate_moves(position: Position, distance: int, table_move: int, memory: SearchMemory) -> int:
     """List the moves of a position at this distance, with their scores; returns how many.
 

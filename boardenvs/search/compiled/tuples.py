@@ -14,38 +14,43 @@ from boardenvs.kernel.loops import ONE, Array, Word, evaluate, inline, number, p
 
 
 class TupleTables(NamedTuple):
-    """Tuples of squares and their weights; see `boardenvs.search.evaluation.Evaluation`."""
+    """Tuples of squares and their weights; see `boardenvs.search.evaluation.Evaluation`.
 
-    ranks: Array  # (8 * 256 * width,) words: what each byte of each rank adds to the numbers
-    numbers: Array  # (width,) words: room to work in
-    offsets: Array  # (4 * width,) numbers: where each tuple's table begins
-    weights: Array  # (stages * size,) numbers of 16 bits
-    stages: Array  # (130,) numbers, by pieces on the board: where their weights begin, and what
-    # the game's heuristic counts for, in 256ths
+    Few arrays, since each takes the time to pass seven words. `words` has, one after the other,
+    what each byte of each rank adds to the numbers of the tuples, (8, 256, width); where the table
+    of each tuple begins in a row of the weights, (width, 4); where the row begins for so many
+    pieces on the board, (65,); and room for the numbers, (width,). A row of the weights begins with
+    what the game's heuristic counts for, in 256ths.
+    """
+
+    words: Array
+    weights: Array  # (stages * row,) numbers of 16 bits
     width: int  # words for the numbers of all tuples; 0: there are no tables
 
 
 @inline
 def tuple_value(own: Word, opp: Word, to_move: Word, ply: Word, tables: TupleTables) -> int:
     """What the position is worth to the side to move."""
-    ranks, numbers, offsets, weights = tables.ranks, tables.numbers, tables.offsets, tables.weights
-    width, byte = tables.width, word(255)
-    for k in range(width):
-        numbers[k] = word(0)
+    words, weights, width = tables.words, tables.weights, tables.width
+    offsets = 8 * 256 * width
+    rows = offsets + 4 * width
+    room = rows + 65
+    for k in range(room, room + width):
+        words[k] = word(0)
     for rank in range(8):
-        shift = word(8 * rank)
+        shift, byte = word(8 * rank), word(255)
         mine = (256 * rank + number((own >> shift) & byte)) * width
         theirs = (256 * rank + number((opp >> shift) & byte)) * width
         for k in range(width):
-            numbers[k] += ranks[mine + k] + (ranks[theirs + k] << ONE)
-    pieces = number(popcount(own | opp))
-    first, total = number(tables.stages[pieces]), number(0)
+            words[room + k] += words[mine + k] + (words[theirs + k] << ONE)
+    row = number(words[rows + number(popcount(own | opp))])
+    total = number(0)
     for k in range(width):
-        four, table = numbers[k], 4 * k
+        four, table = words[room + k], offsets + 4 * k
         for place in range(4):
             index = number((four >> word(16 * place)) & word(0xFFFF))
-            total += number(weights[first + offsets[table + place] + index])
-    share = number(tables.stages[65 + pieces])
+            total += number(weights[row + number(words[table + place]) + index])
+    share = number(weights[row])
     if share != 0:
         a, b = evaluate(own, opp, to_move, ply)
         total += (number(a) - number(b)) * share // 256
