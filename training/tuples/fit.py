@@ -21,6 +21,7 @@ from training.tuples.settings import FitSettings
 
 SCALE = 100  # of a point, or of a hundredth of a win: what weights count in
 _LARGEST = np.iinfo(np.int16).max
+_HELD_BACK = 20  # a game in so many is not fitted
 _ROWS = 1 << 17  # positions whose numbers are worked out at once
 
 
@@ -51,7 +52,7 @@ def fit(
 ) -> Fit:
     """Fit each stage; `heuristic`, (N,), is what the game's own heuristic says of the positions."""
     count = int(stages.max()) + 1
-    held_back = np.arange(len(positions.own)) % 20 == 0
+    held_back = positions.game % _HELD_BACK == 0
     stage = stages[np.bitwise_count(positions.own | positions.opp)]
     found = Fit(
         np.zeros((count, places.size)),

@@ -10,7 +10,7 @@ import numpy as np
 
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
-from boardenvs.game.state import State, WordArray, take
+from boardenvs.game.state import IntArray, State, WordArray, take
 from boardenvs.search import Evaluation, engine_for
 from boardenvs.search.evaluation import Int16Array
 from boardenvs.utils.files import write_atomically
@@ -25,6 +25,7 @@ class Positions(NamedTuple):
     own: WordArray  # (N,)
     opp: WordArray  # (N,)
     result: Int16Array  # (N,): the points that it was ahead in the end; or WIN, 0 or -WIN
+    game: IntArray  # (N,) int32: which game it is of
 
     @classmethod
     def joined(cls, parts: list[Positions]) -> Positions:
@@ -68,7 +69,12 @@ def play(
         state, rows = take(state, going_on), rows[going_on]
     return Positions.joined(
         [
-            Positions(s.own, s.opp, results[r] * np.where(s.to_move == 0, 1, -1).astype(np.int16))
+            Positions(
+                s.own,
+                s.opp,
+                results[r] * np.where(s.to_move == 0, 1, -1).astype(np.int16),
+                r.astype(np.int32),
+            )
             for s, r in seen
         ]
     )

@@ -76,9 +76,9 @@ def search_end(
         counters[ABORTED] = 1
         return 0
     table, moves, before = memory.table, memory.moves, counters[NODES]
-    tag, bucket, best_move = tag_of(TO_THE_END, table), number(0), number(NO_MOVE)
+    tag, bucket, best_move = tag_of(number(TO_THE_END), table), number(0), number(NO_MOVE)
     if squares >= TABLE_SQUARES:
-        bucket = bucket_of(position, TO_THE_END, table)
+        bucket = bucket_of(position, number(TO_THE_END), table)
         slot = probe(position, tag, bucket, table)
         if slot >= 0:
             data = table.slots[slot + DATA]
@@ -117,7 +117,7 @@ def search_end(
 def known_upper(position: Position, memory: SearchMemory) -> int:
     """The upper bound that the table has of a position."""
     table = memory.table
-    tag, bucket = tag_of(TO_THE_END, table), bucket_of(position, TO_THE_END, table)
+    tag, bucket = tag_of(number(TO_THE_END), table), bucket_of(position, number(TO_THE_END), table)
     slot = probe(position, tag, bucket, table)
     return INFINITE if slot < 0 else upper_of(table.slots[slot + DATA])
 
@@ -132,7 +132,7 @@ def search_end_exactly(
         return narrow(position, squares, alpha, beta, distance, memory)
     moves, counters = memory.moves, memory.counters
     table = memory.table
-    tag, bucket = tag_of(TO_THE_END, table), bucket_of(position, TO_THE_END, table)
+    tag, bucket = tag_of(number(TO_THE_END), table), bucket_of(position, number(TO_THE_END), table)
     slot = probe(position, tag, bucket, table)
     move = number(NO_MOVE) if slot < 0 else end_move_of(table.slots[slot + DATA])
     count = list_end_moves(position, squares, move, distance, memory)

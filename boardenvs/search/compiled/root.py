@@ -120,14 +120,14 @@ def iterative_deepening(
     The best moves of an iteration come first in the next one. Equal moves are ordered by chance.
     """
     moves, counters = memory.moves, memory.counters
-    count = generate_moves(root, 0, NO_MOVE, memory)
+    count = generate_moves(root, number(0), number(NO_MOVE), memory)
     counters[NODES] += count
     for i in range(count):
         seed = wrap(seed + word(GOLDEN))
         moves.scores[i] = moves.scores[i] * 256 + number(mix(seed) >> word(56))
-    order_moves(0, count, moves)
+    order_moves(number(0), count, moves)
     value_before = 0
-    report(0, 0, 0, row, memory, results)
+    report(number(0), number(0), number(0), row, memory, results)
     for depth in range(1, max_depth + 1):
         counters[HORIZON] = 0
         best = -INFINITE
@@ -146,7 +146,7 @@ def iterative_deepening(
                 report(i, best, depth, row, memory, results)
                 if not margin_counts() and best > DECIDED:
                     break  # the iterations before would have found a win that is sooner
-        order_moves(0, count, moves)
+        order_moves(number(0), count, moves)
         value_before = best
         if counters[HORIZON] == 0 or (not margin_counts() and abs(best) > DECIDED):
             results.exact[row] = 1
