@@ -8,7 +8,6 @@ from boardenvs.kernel.loops import (
     ZERO,
     board,
     has_stable,
-    inline,
     legal_words,
     number,
     popcount,
@@ -16,6 +15,7 @@ from boardenvs.kernel.loops import (
     trailing_zeros,
     word,
 )
+from boardenvs.search.compiled.alphabeta import search
 from boardenvs.search.compiled.judging import static_value
 from boardenvs.search.compiled.last_squares import odd_quarters
 from boardenvs.search.compiled.memory import SearchMemory
@@ -24,7 +24,7 @@ from boardenvs.search.compiled.position import play, save_position
 from boardenvs.search.compiled.values import INFINITE, final_lead
 
 # From so many empty squares on, what costs more time than counting replies is worth it.
-JUDGED_SQUARES, STABLE_SQUARES = 6, 7
+STABLE_SQUARES = 7
 
 
 def list_end_moves(
@@ -59,14 +59,26 @@ def list_end_moves(
     return place - first
 
 
-@inline
 def end_score(child: Position, squares: int, distance: int, memory: SearchMemory) -> int:
     """How good a move seems, by the position after it: few replies first (fastest first: they make
     the tree small), then what it seems to be worth, and what the mover has for good.
     """
-    points = -16 * mobility(child)
+    points = -W_MOB * mobility(child)
     if squares >= STABLE_SQUARES and has_stable():
         points += 5 * number(popcount(stable(child.own, child.opp)[0]))
-    if squares >= JUDGED_SQUARES:
-        points -= static_value(child.own, child.opp, child.to_move, child.ply, memory) // 10
+    if squares >= S_DEEP and memory.judged_by_tables == 1:
+        depth = number((squares - S_DEEP) // S_STEP + 1)
+        value = search(child, depth, number(-INFINITE), number(INFINITE), distance + 1, memory)
+        points -= value * W_DEEP // 100
+    elif squares >= S_JUDGED:
+        value = static_value(child.own, child.opp, child.to_move, child.ply, memory)
+        points -= value * W_EVAL // 100
     return points
+
+
+W_EVAL = 10
+W_DEEP = 10
+W_MOB = 16
+S_DEEP = 12
+S_STEP = 4
+S_JUDGED = 6

@@ -128,6 +128,9 @@ def search_end_exactly(
     """The lead with best play where it is between `alpha` and `beta`, else a bound beyond."""
     if is_final(position.terminated, position.ply):
         return final_lead(position.own, position.opp, position.to_move)
+    if memory.counters[NODES] >= memory.counters[LIMIT]:
+        memory.counters[ABORTED] = 1
+        return 0
     if squares <= TABLE_SQUARES:
         return narrow(position, squares, alpha, beta, distance, memory)
     moves, counters = memory.moves, memory.counters

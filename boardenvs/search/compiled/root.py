@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from boardenvs.game.state import Position
 from boardenvs.kernel.loops import (
     Array,
     Word,
     entry,
-    has_exact_end,
     margin_counts,
     number,
     word,
@@ -17,8 +14,7 @@ from boardenvs.kernel.loops import (
 )
 from boardenvs.search.compiled.alphabeta import principal_variation_move, search
 from boardenvs.search.compiled.counters import ABORTED, HORIZON, LIMIT, NODES
-from boardenvs.search.compiled.endgame import best_end_move, search_end_exactly
-from boardenvs.search.compiled.memory import SearchMemory, judging_by_tables
+from boardenvs.search.compiled.memory import SearchMemory
 from boardenvs.search.compiled.moves import (
     child_of,
     generate_moves,
@@ -26,27 +22,11 @@ from boardenvs.search.compiled.moves import (
     order_moves,
 )
 from boardenvs.search.compiled.position import load_position
+from boardenvs.search.compiled.roots import Budget, Roots
 from boardenvs.search.compiled.transposition import NO_MOVE, new_search
-from boardenvs.search.compiled.values import DECIDED, INFINITE, lead_of, value_of_lead
+from boardenvs.search.compiled.values import DECIDED, INFINITE
 from boardenvs.search.results import SearchResults
 from boardenvs.utils.splitmix import GOLDEN, mix
-
-
-class Roots(NamedTuple):
-    """The positions to search."""
-
-    positions: Array  # (B * position_size,) words
-    seeds: Array  # (B,) words: they order equal moves
-    position_size: int  # words
-    distance: int  # 0; or the plies down its line, of a position on the line of an earlier search
-
-
-class Budget(NamedTuple):
-    """What a search may take."""
-
-    depth: int  # plies; to the end, the empty squares
-    nodes: int  # a position, about
-    nodes_a_call: int  # once they are spent no other position is begun
 
 
 @entry
@@ -54,18 +34,14 @@ def search_positions(
     roots: Roots,
     rows: Array,
     first: int,
-    to_the_end: int,
     budget: Budget,
     memory: SearchMemory,
     results: SearchResults,
 ) -> int:
     """Search the positions `rows[first:]`, one after the other; returns where in `rows` it ended.
 
-    With `to_the_end` the search is exact or gives up: if the limit of nodes is met first, it writes
-    the number of nodes alone, and the search that follows counts on from there.
-
     Where `roots.distance` is not 0 only an action is written: one that reaches `results.value`.
-    (One function for all three, since to compile the search for each takes seconds.)
+    (One function for both, since to compile the search for each takes seconds.)
     """
     counters, spent = memory.counters, 0
     for i in range(first, len(rows)):
@@ -77,34 +53,15 @@ def search_positions(
         counters[LIMIT] = budget.nodes
         counters[ABORTED] = 0
         if roots.distance > 0:
-            value, distance = results.value[row], roots.distance
-            if has_exact_end() and to_the_end == 1:
-                judging = judging_by_tables(memory)
-                action = best_end_move(root, budget.depth, lead_of(value), distance, judging)
-            else:
-                action = principal_variation_move(root, budget.depth, value, distance, memory)
-            results.action[row] = action
+            results.action[row] = principal_variation_move(
+                root, budget.depth, results.value[row], roots.distance, memory
+            )
         else:
             new_search(memory.table)
-            if has_exact_end() and to_the_end == 1:
-                solve(root, row, budget.depth, memory, results)
-            else:
-                iterative_deepening(root, row, roots.seeds[row], budget.depth, memory, results)
+            iterative_deepening(root, row, roots.seeds[row], budget.depth, memory, results)
         results.nodes[row] = counters[NODES]
         spent += counters[NODES]
     return len(rows)
-
-
-def solve(
-    root: Position, row: int, squares: int, memory: SearchMemory, results: SearchResults
-) -> None:
-    """Search to the end of the game, with so many empty squares."""
-    distance, memory = number(0), judging_by_tables(memory)
-    lead = search_end_exactly(root, squares, number(-INFINITE), number(INFINITE), distance, memory)
-    results.action[row] = best_end_move(root, squares, lead, distance, memory)
-    results.value[row] = value_of_lead(lead)
-    results.depth[row] = squares
-    results.exact[row] = 1 - memory.counters[ABORTED]
 
 
 def iterative_deepening(

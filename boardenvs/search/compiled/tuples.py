@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from boardenvs.kernel.loops import ONE, Array, Word, evaluate, inline, number, popcount, word
+from boardenvs.kernel.loops import ONE, Array, Word, evaluate, number, popcount, word
 
 
 class TupleTables(NamedTuple):
@@ -28,7 +28,6 @@ class TupleTables(NamedTuple):
     width: int  # words for the numbers of all tuples; 0: there are no tables
 
 
-@inline
 def tuple_value(own: Word, opp: Word, to_move: Word, ply: Word, tables: TupleTables) -> int:
     """What the position is worth to the side to move."""
     words, weights, width = tables.words, tables.weights, tables.width
