@@ -17,13 +17,14 @@ from boardenvs.agents import check_game, make_agent
 from boardenvs.agents import trained as trained_module
 from boardenvs.agents.policy import Layer, Policy, PolicyAgent
 from boardenvs.agents.policy_file import load_policy, save_policy
-from boardenvs.agents.trained import TrainedAgent, file_name, trained_policy
+from boardenvs.agents.trained import TrainedAgent, trained_policy
 from boardenvs.arena import play_match
 from boardenvs.arena.playing.openings import same_winner
 from boardenvs.game.contract import Game
 from boardenvs.game.fen import parse_position
 from boardenvs.game.openings import random_openings
 from boardenvs.game.state import concat, stack, unstack
+from boardenvs.games.files import file_name
 
 
 def random_policy(game: Game, hidden: tuple[int, ...] = (24, 16), seed: int = 0) -> Policy:

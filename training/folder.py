@@ -9,12 +9,12 @@ from typing import Any
 import yaml
 from rich.console import Console
 
-from boardenvs.utils.checks import unknown
+from boardenvs.utils.checks import cut, unknown
 from boardenvs.utils.files import write_atomically
 from boardenvs.utils.folders import is_unused, remove_left_over, remove_written
 from boardenvs.utils.yaml_text import parse_yaml
 from training.checkpoint import load_newest
-from training.settings import RunSettings
+from training.settings import GameSettings, RunSettings
 
 RUNS = Path("runs")
 
@@ -26,6 +26,9 @@ WRITTEN = (
     "report.html",
     "figures.csv",
     "policy.npz",
+    "evaluation.npz",
+    "positions/*.npz",
+    "evaluations/*.npz",
     "best_model.zip",
     "learning_curve.png",
     "ratings.png",
@@ -50,7 +53,7 @@ class RunError(Exception):
     """A run that cannot start or end; the message says why and what to do."""
 
 
-def make_folder(folder: Path, config: RunSettings, overwrite: bool) -> None:
+def make_folder(folder: Path, config: GameSettings, overwrite: bool) -> None:
     """A folder for a new run, with its settings; RunError where there is something in it already.
 
     With `overwrite` the files of the run that it holds are removed before, and no others.
@@ -78,11 +81,11 @@ def _check_run(folder: Path) -> None:
         settings = parse_yaml(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         settings = None
-    if not isinstance(settings, dict) or not {"name", "game", "steps"} <= settings.keys():
+    if not isinstance(settings, dict) or not {"name", "game"} <= settings.keys():
         raise RunError(f"{folder} is not replaced: its config.yaml has no settings of a run")
 
 
-def write_settings(folder: Path, config: RunSettings) -> None:
+def write_settings(folder: Path, config: GameSettings) -> None:
     text = yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False)
     write_atomically(folder / "config.yaml", text.encode())
 
@@ -128,16 +131,34 @@ def find_checkpoint(
     warnings: list[str] = []
 
     def use(content: dict[str, Any]) -> None:
-        changed = list(_differences(content["config"], config.model_dump(mode="json")))
-        if changed:
-            raise RunError(
-                f"{folder} was made with other settings; take those to resume, or another name:\n"
-                + "\n".join(changed)
-            )
+        _check_unchanged(folder, content["config"], config)
         warnings.extend(restore(content))
 
     path, _, problems = load_newest(checkpoints, use)
     return True, [f"{problem}; going on from {path}" for problem in problems] + warnings
+
+
+def check_settings(folder: Path, config: GameSettings) -> None:
+    """RunError where there is no run in the folder, or one with other settings."""
+    path = folder / "config.yaml"
+    if not path.is_file():
+        known = sorted(str(p.parent) for p in RUNS.glob("*/config.yaml"))
+        raise RunError(unknown("run to resume", str(folder), known))
+    try:
+        before = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError, yaml.YAMLError) as error:
+        raise RunError(f"{path} cannot be read: {cut(str(error), 300)}") from None
+    _check_unchanged(folder, before, config)
+
+
+def _check_unchanged(folder: Path, before: Any, config: GameSettings) -> None:
+    now = config.model_dump(mode="json")
+    changed = list(_differences(before, now)) if isinstance(before, dict) else ["  all of them"]
+    if changed:
+        raise RunError(
+            f"{folder} was made with other settings; take those to resume, or another name:\n"
+            + "\n".join(changed)
+        )
 
 
 def _differences(before: dict[str, Any], now: dict[str, Any], within: str = "") -> Iterator[str]:

@@ -137,17 +137,35 @@ class ReportSettings(PanelSettings):
     pairs: Positive = 200
 
 
-class RunSettings(Section):
-    """The settings of every run, however it trains; `configs/othello.yaml` says what each means."""
+class GameSettings(Section):
+    """The settings of everything that is learnt of a game: which one, by which name and seed."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
     game: str
     rules: dict[str, Any] = Field(default_factory=dict)
     seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
+    threads: Positive = 1
+
+    @model_validator(mode="after")
+    def _possible_game(self) -> Self:
+        try:
+            self.make_game()
+        except (TypeError, ValueError) as error:  # pydantic reports ValueErrors only
+            rules = f" and rules are {self.rules}" if self.rules else ""
+            raise ValueError(f"game is {self.game!r}{rules}: {error}") from None
+        return self
+
+    def make_game(self) -> games.Game:
+        """The game of the text `game`, its parameters there or in `rules`."""
+        return games.make(self.game, **self.rules)
+
+
+class RunSettings(GameSettings):
+    """The settings of every training of policies; `configs/othello.yaml` says what each means."""
+
     steps: Positive
     minutes: Annotated[float, Field(gt=0)] | None = None
     checkpoint_every: Positive = 500_000
-    threads: Positive = 1
     device: Annotated[str, Field(pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$")] = "cpu"
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
     self_play: SelfPlaySettings = Field(default_factory=SelfPlaySettings)
@@ -156,11 +174,7 @@ class RunSettings(Section):
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
-        try:
-            game = self.make_game()
-        except (TypeError, ValueError) as error:  # pydantic reports ValueErrors only
-            rules = f" and rules are {self.rules}" if self.rules else ""
-            raise ValueError(f"game is {self.game!r}{rules}: {error}") from None
+        game = self.make_game()
         self._check_opponents(game)
         check_name("self_play.learn", self.self_play.learn, ("both", *game.roles))
         self.self_play.groups()
@@ -187,12 +201,8 @@ class RunSettings(Section):
                     "on opponents that the policy was not trained against"
                 )
 
-    def make_game(self) -> games.Game:
-        """The game of the text `game`, its parameters there or in `rules`."""
-        return games.make(self.game, **self.rules)
 
-
-Settings = TypeVar("Settings", bound=RunSettings)
+Settings = TypeVar("Settings", bound=GameSettings)
 
 
 def read_settings(

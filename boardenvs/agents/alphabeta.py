@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 
+from boardenvs import games
 from boardenvs.agents.base import check_heuristic
 from boardenvs.agents.explain import Explanation, MoveExplanation, Stop, Unit, chosen_first
 from boardenvs.game.contract import MAX_VALUE, Game
 from boardenvs.game.state import IntArray, Position, State
 from boardenvs.search.analysis import Analysis, search_moves, search_position
 from boardenvs.search.engine import engine_for
+from boardenvs.search.evaluation import Evaluation
+from boardenvs.search.evaluation_file import load_evaluation
 from boardenvs.search.limits import MAX_DEPTH, Limits
+from boardenvs.search.trained import trained_evaluation
 
+_TRAINED = "trained"
 _DEPTH = 4  # without any limit
 # Empty squares from which search with a budget solves Othello to the end.
 _ENDGAME = 12
@@ -29,6 +35,9 @@ class AlphaBetaAgent:
     endgame: in the Othello family, positions with at most so many empty squares are solved to the
     end, for the largest margin; by default none with a depth alone, 12 with `nodes` or `time`.
 
+    evaluation: what positions are judged by: "trained" for the tables that came with the package,
+    the path of an .npz file of `python -m training.evaluation`, or by default the game's heuristic.
+
     Ties are broken at random where the heuristic of the positions after the moves is equal too.
     """
 
@@ -36,9 +45,12 @@ class AlphaBetaAgent:
     nodes: int | None = None
     time: float | None = None
     endgame: int | None = None
+    evaluation: str | None = None
 
     def __post_init__(self) -> None:
         self._limits()  # raises ValueError where a limit is wrong
+        if self.evaluation not in (None, _TRAINED):
+            _loaded(str(self.evaluation))
 
     def _limits(self) -> Limits:
         limited = self.nodes is not None or self.time is not None
@@ -51,20 +63,40 @@ class AlphaBetaAgent:
         )
 
     def check_game(self, game: Game) -> None:
-        """ValueError for a game without a heuristic."""
-        check_heuristic(self, game)
+        """ValueError for a game without a heuristic, or that the evaluation is not for."""
+        evaluation = self._evaluation(game)
+        if evaluation is None:
+            check_heuristic(self, game)
+        else:
+            evaluation.check_game(game)
+
+    def _evaluation(self, game: Game) -> Evaluation | None:
+        """None: the game's heuristic."""
+        if self.evaluation is None:
+            return None
+        if self.evaluation != _TRAINED:
+            return _loaded(self.evaluation)
+        evaluation = trained_evaluation(game)
+        if evaluation is None:
+            raise ValueError(
+                f"there is no trained evaluation for {games.spec_of(game)}: python -m "
+                "training.evaluation CONFIG makes one, which evaluation=PATH takes"
+            )
+        return evaluation
 
     def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
         rng = np.random.default_rng(rng)
         seeds = rng.integers(1 << 64, size=len(state.ply), dtype=np.uint64)
-        return engine_for(game).search(state, seeds, self._limits()).action
+        return engine_for(game, self._evaluation(game)).search(state, seeds, self._limits()).action
 
     def explain(self, game: Game, position: Position, rng: np.random.Generator) -> Explanation:
         """By a search of the position, and one of each move as deep and with as much time."""
         seed = rng.integers(1 << 64, size=1, dtype=np.uint64)
         limits = self._limits()
-        found = search_position(game, position, limits, seed=seed)
-        moves = search_moves(game, position, replace(limits, depth=max(found.depth, 1)))
+        evaluation = self._evaluation(game)
+        found = search_position(game, position, limits, seed=seed, evaluation=evaluation)
+        shallow = replace(limits, depth=max(found.depth, 1))
+        moves = search_moves(game, position, shallow, evaluation=evaluation)
         return _explanation(game, position, found, moves)
 
     def explain_steadily(
@@ -76,7 +108,13 @@ class AlphaBetaAgent:
         for depth in range(1, MAX_DEPTH + 1):
             # One ply is searched in any case: there has to be an answer.
             limits = Limits(depth, endgame=endgame)
-            moves = search_moves(game, position, limits, stop=stop if depth > 1 else None)
+            moves = search_moves(
+                game,
+                position,
+                limits,
+                stop=stop if depth > 1 else None,
+                evaluation=self._evaluation(game),
+            )
             if depth > 1 and stop():
                 return  # some of the moves were not searched as deep as others
             best = max(moves.values(), key=_worth)
@@ -85,6 +123,12 @@ class AlphaBetaAgent:
             yield replace(found, positions=positions)
             if best.margin is not None if game.margin_counts else _is_settled(best, moves):
                 return
+
+
+@cache
+def _loaded(path: str) -> Evaluation:
+    """One object for a file, so that searches share an engine."""
+    return load_evaluation(path)
 
 
 def _explanation(

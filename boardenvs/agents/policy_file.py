@@ -14,39 +14,29 @@ from __future__ import annotations
 
 import io
 import json
-import tokenize
 import zipfile
-import zlib
 from pathlib import Path
-from typing import IO, Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from boardenvs import games
 from boardenvs.agents.policy import Layer, Policy
 from boardenvs.game.contract import Game
-from boardenvs.game.state import Array
 from boardenvs.utils.checks import check_name, cut, is_whole
 from boardenvs.utils.files import write_atomically
+from boardenvs.utils.npz import DAMAGE, read_array, read_json
 from boardenvs.utils.version import __version__
-
-Order: TypeAlias = Literal["C", "F"]
 
 FORMAT = 2
 _READ = (1, 2)  # the first had no activation: all were ReLU
 
 _HEADS = ("policy", "value")
 _STORED = ("float16", "float32")
-_MOST_METADATA = 1 << 20  # characters
 _MOST_NUMBERS = 1 << 24  # weights and biases: a hundred times those of the policies we train
 _MOST_LAYERS = 64
 
 _EXPORT = "load it and write save_policy(boardenvs.agents.policy_from_sb3(model, game), PATH)"
-
-# What NumPy, zipfile and json raise where a file is cut, changed or of another kind.
-_DAMAGE = (ValueError, KeyError, TypeError, AttributeError, EOFError, NotImplementedError,
-           RecursionError, MemoryError, RuntimeError, OverflowError, SyntaxError,
-           tokenize.TokenError, zipfile.BadZipFile, zlib.error)  # fmt: skip
 
 
 class PolicyFileError(ValueError):
@@ -80,7 +70,7 @@ def load_policy(path: Path | str) -> Policy:
         with zipfile.ZipFile(path) as archive:
             if "policy.pth" in archive.namelist():
                 raise PolicyFileError(f"{name} is a model of Stable-Baselines3: {_EXPORT}")
-            about = _read_metadata(archive)
+            about = read_json(archive, "metadata")
             if not isinstance(about, dict) or "format" not in about:
                 raise ValueError("its metadata name no format")
             if about["format"] in _READ:
@@ -91,7 +81,7 @@ def load_policy(path: Path | str) -> Policy:
         raise PolicyFileError(f"there is no policy file {name}") from None
     except OSError as error:
         raise PolicyFileError(f"policy file {name} cannot be read: {error.strerror}") from None
-    except _DAMAGE as error:
+    except DAMAGE as error:
         raise PolicyFileError(
             f"{name} is not a policy file, or is damaged ({cut(str(error), 200)}): it must be an "
             ".npz file as boardenvs writes it"
@@ -153,51 +143,17 @@ def _shapes(game: Game, hidden: Any) -> dict[str, tuple[int, int]]:
     return shapes
 
 
-def _read_metadata(archive: zipfile.ZipFile) -> Any:
-    with archive.open("metadata.npy") as file:
-        shape, dtype, order = _read_header(file)
-        if shape != () or dtype.kind != "U" or dtype.itemsize > 4 * _MOST_METADATA:
-            raise ValueError(f"its metadata are {dtype} of shape {shape}: they must be one text")
-        return json.loads(str(_read_numbers(file, shape, dtype, order)))
-
-
 def _read_layer(archive: zipfile.ZipFile, key: str, shape: tuple[int, int]) -> Layer:
     """The weights and biases of a layer, each of the shape that it must have."""
     found = []
     for kind, wanted in (("weight", shape), ("bias", shape[1:])):
         name = f"{kind}_{key}"
-        with archive.open(f"{name}.npy") as file:
-            there, dtype, order = _read_header(file)
-            if there != wanted or dtype.name not in _STORED:
-                raise ValueError(
-                    f"{name} is {dtype} of shape {cut(str(there))}: it must be float16 or float32 "
-                    f"of shape {wanted}"
-                )
-            numbers = _read_numbers(file, there, dtype, order)
+        numbers = read_array(archive, name, wanted, _STORED)
         if not np.isfinite(numbers).all():
             raise ValueError(f"{name} holds other things than finite numbers")
         found.append(numbers.astype(np.float32))
     weights, biases = found
     return weights, biases
-
-
-def _read_header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any], Order]:
-    """Shape, type and order of an array in NumPy's format, of which nothing else is read."""
-    version = np.lib.format.read_magic(file)
-    if version != (1, 0):
-        raise ValueError(f"an array has version {version} of NumPy's format: it must be (1, 0)")
-    shape, by_columns, dtype = np.lib.format.read_array_header_1_0(file)
-    return shape, dtype, "F" if by_columns else "C"
-
-
-def _read_numbers(
-    file: IO[bytes], shape: tuple[int, ...], dtype: np.dtype[Any], order: Order
-) -> Array:
-    size = int(np.prod(shape)) * dtype.itemsize
-    content = file.read(size)
-    if len(content) != size or file.read(1):
-        raise ValueError("an array is longer or shorter than it says")
-    return np.frombuffer(content, dtype).reshape(shape, order=order)
 
 
 def _named_layers(policy: Policy) -> dict[str, Layer]:

@@ -23,12 +23,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Match:
-    """Play a match, and say how it went, by role too, with 95 % intervals.
+    r"""Play a match, and say how it went, by role too, with 95 % intervals.
 
     ```
     boardenvs match othello alphabeta:depth=4 greedy
     boardenvs match wolf_and_sheep perfect mcts:rollouts=200 --record games.jsonl
     boardenvs match othello greedy python:my_module:policy --pairs 200
+    ```
+
+    By the measure of the literature on learning Othello, the Othello League's (games from the start
+    against its standard weights one ply deep, a tenth of all moves random):
+
+    ```
+    boardenvs match othello alphabeta:depth=1,evaluation=trained positional \
+      --opening-plies 0 0 --noise 0.1 --pairs 5000
     ```
     """
 
@@ -49,6 +57,10 @@ class Match:
             show_default=False,
         ),
     ] = None
+    noise: Annotated[
+        float,
+        typer.Option(help="Share of the plies, of both players, that are random.", min=0, max=1),
+    ] = 0.0
     seed: Annotated[int, typer.Option(help="Seed of all random choices.", min=0)] = 0
     record: Annotated[
         Path | None,
@@ -110,6 +122,7 @@ class Match:
                     self.pairs,
                     opening_plies=self.opening_plies,
                     keep=same_winner,
+                    noise=self.noise,
                     seed=self.seed,
                     progress=show,
                 )

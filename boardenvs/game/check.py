@@ -15,7 +15,7 @@ from boardenvs.game import fen
 from boardenvs.game.contract import MAX_VALUE, Game
 from boardenvs.game.errors import PositionError
 from boardenvs.game.state import Position, stack, unstack
-from boardenvs.kernel import get_backend, set_backend
+from boardenvs.kernel import ALL, get_backend, set_backend
 
 
 class RulesError(ValueError):
@@ -27,8 +27,9 @@ def check_rules(game: Game, seed: int = 0, num_games: int = 20, max_plies: int =
 
     Pieces do not overlap, what play reaches `check_squares` accepts, names and texts are read
     back, observations determine the rules, symmetries leave rules and heuristic as they are, the
-    heuristic stays below `MAX_VALUE`, and one board, a batch and every backend agree. The games
-    are played up to `max_plies`; the same seed plays the same.
+    heuristic stays below `MAX_VALUE`, `fills_up`, `fills_by_capture` and `stable` are true, and one
+    board, a batch and every backend agree. The games are played up to `max_plies`; the same seed
+    plays the same.
 
     RulesError, which names the position and what is wrong, where any of that is not so. What is
     checked is consistency: that the rules are those of the game you mean, perft tells.
@@ -44,6 +45,7 @@ def check_rules(game: Game, seed: int = 0, num_games: int = 20, max_plies: int =
         _check_position(game, positions[-1])
         with _at(game, positions[0]):
             _check_filling(game, positions, actions)
+            _check_stable(game, positions)
             _check_batches(game, positions, actions)
 
 
@@ -96,6 +98,7 @@ def _check_position(game: Game, position: Position) -> None:
             _check_text,
             _check_observation,
             _check_heuristic,
+            _check_captures,
             _check_symmetries,
         ):
             check(game, position)
@@ -217,6 +220,40 @@ def _check_filling(game: Game, positions: list[Position], actions: list[int]) ->
         if old & ~new or (new ^ old).bit_count() != (action != game.noop):
             name = game.action_name(action, before)
             raise RulesError(f"fills_up is True, but at ply {before.ply} {name} fills no square")
+
+
+def _check_captures(game: Game, position: Position) -> None:
+    if not game.fills_by_capture:
+        return
+    own, opp = position.own, position.opp
+    empty = ALL ^ (own | opp | game.holes)
+    mine, theirs = (
+        sum(1 << s for s in squares_of(empty) if game.kernels.place.one(a, b, s)[0] != b)
+        for a, b in ((own, opp), (opp, own))
+    )
+    moves = 0 if position.terminated else position.legal_bits[0]
+    if mine != moves or position.terminated != (not mine and not theirs):
+        names = ", ".join(square_name(s) for s in squares_of(mine)) or "no square"
+        raise RulesError(
+            f"fills_by_capture is True, but {names} would capture, and the game says otherwise"
+        )
+
+
+def _check_stable(game: Game, positions: list[Position]) -> None:
+    """A square called stable must stay with its side to the end."""
+    for role in (0, 1):
+        kept, since = 0, ""
+        for position in positions:
+            lost = kept & ~position.pieces(role)
+            if lost:
+                names = ", ".join(square_name(s) for s in squares_of(lost))
+                raise RulesError(f"{game.roles[role]} loses {names}, which were stable {since}")
+            if position.to_move != role:
+                found = game.kernels.stable.one(position.own, position.opp)[0]
+                if found & ~position.opp:
+                    raise RulesError("stable returns squares that are not of `opp`")
+                since = f"at ply {position.ply}" if found & ~kept else since
+                kept |= found
 
 
 def _check_batches(game: Game, positions: list[Position], actions: list[int]) -> None:

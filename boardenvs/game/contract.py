@@ -91,6 +91,9 @@ class Game(ABC):
     holes: ClassVar[int] = 0  # squares out of play, as a bitboard
     margin_counts: ClassVar[bool] = False  # a win by more points is better; if not, a sooner one is
     fills_up: ClassVar[bool] = False  # every action but noop fills one empty square, for good
+    # It fills up, a square may be filled exactly where that takes opposing squares, and the game is
+    # over where neither side can: the last empty squares are then searched without `moves`.
+    fills_by_capture: ClassVar[bool] = False
     opening_plies: ClassVar[tuple[int, int]] = (4, 8)  # random plies of openings: fewest and most
     look: ClassVar[Look] = Look()
     # Draws a position as SVG, for notebooks. `boardenvs` puts it in: a game knows no renderer.
@@ -145,6 +148,14 @@ class Game(ABC):
         """The observation's planes; together they must determine the rest of the game."""
         return (own, opp)
 
+    def stable(self, own: Bits, opp: Bits) -> Bits:
+        """Squares of `opp` that it keeps to the end of the game, whatever both sides play.
+
+        They need not be all; with them the endgame solver proves that a lead is out of reach. For
+        games that fill up and in which more squares are never fewer points.
+        """
+        return 0
+
     def check_squares(self, squares: tuple[int, int]) -> None:  # noqa: B027 - most need none
         """Raise PositionError where the roles' squares cannot be those of a position.
 
@@ -161,6 +172,11 @@ class Game(ABC):
     def has_heuristic(self) -> bool:
         """Whether the class has an `evaluate` of its own."""
         return type(self).evaluate is not Game.evaluate
+
+    @property
+    def has_stable(self) -> bool:
+        """Whether the class says which squares are stable."""
+        return type(self).stable is not Game.stable
 
     @property
     def no_heuristic(self) -> str:

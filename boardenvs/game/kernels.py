@@ -28,6 +28,8 @@ class Kernels:
         self.turn = Kernel(
             self._turn, (1, 1, legal, 1, 1, 1, 1, 1), "turn", (1, 1, legal, *[1] * 7)
         )
+        self.place = Kernel(self._place, 3, "place")
+        self.stable = Kernel(game.stable, 2, "stable")
         self.sample = Kernel(self._sample, (legal, 1), "sample")
         self.is_legal = Kernel(self._is_legal, (legal, 1), "is_legal")
         self.points = Kernel(game.points, 3, "points")
@@ -116,6 +118,11 @@ class Kernels:
     def _view(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits, *legal: Bits) -> Sequence[Bits]:
         """The planes, and the legal actions as they are given."""
         return (*self._game.planes(own, opp, to_move, ply), *legal)
+
+    def _place(self, own: Bits, opp: Bits, action: Bits) -> tuple[Bits, Bits]:
+        """The squares alone, of the side then to move first."""
+        mine, theirs = self._game.play(own, opp, action)
+        return theirs, mine
 
     def _sample(self, *words: Bits) -> Bits:
         """A uniform choice of a set bit of all words but the last, which is random.

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
-from operator import add, or_
+from operator import add, and_, or_
 from typing import ClassVar
 
 from boardenvs.board.bitboard import DIRECTIONS, Direction, fill, from_squares, step
@@ -23,10 +23,15 @@ from boardenvs.game.contract import Game
 from boardenvs.game.look import BLACK, RED, Look
 from boardenvs.game.notation import Placing
 from boardenvs.games.othello_about import about_othello
-from boardenvs.kernel import ALL, Bits, Table, guard, nonzero, popcount, spread, when
-from boardenvs.utils.checks import is_whole, quote
+from boardenvs.kernel import ALL, Bits, Table, guard, less, nonzero, popcount, spread, when
+from boardenvs.utils.checks import check_name, is_whole, quote
 
 CENTRE_HOLES = from_squares(["c3", "c6", "f3", "f6"])
+
+_EMPTIES = ("nobody", "winner")
+_AXES = DIRECTIONS[:4]
+# Steps from stable discs to those beside them: more find more, and take longer.
+_STABLE_STEPS = 5
 
 # A bracketed line lies between two discs: at most six squares, none at either end of the board.
 _LONGEST = 6
@@ -52,21 +57,26 @@ _PLACED = Table([1 << square for square in range(64)] + [0])
 class Othello(Game):
     """Place a disc so that it brackets a line of opposing discs, which flip. More discs win.
 
+    With `empties="winner"` the winner also gets the squares that stay empty, as in tournaments.
+
     Action s places a disc on square s; 64 is noop.
     Planes: own discs, opposing discs and, with holes, the holes.
     """
 
     id: str = "othello"
     holes: int = 0  # type: ignore[misc]  # squares out of play, as a bitboard
+    empties: str = "nobody"  # whose the squares are that stay empty
 
     roles: ClassVar = ("black", "red")
     notation: ClassVar = Placing()
     margin_counts: ClassVar = True
     fills_up: ClassVar = True
+    fills_by_capture: ClassVar = True
     opening_plies: ClassVar = (6, 10)
     look: ClassVar = Look("felt", (BLACK, RED))
 
     def __post_init__(self) -> None:
+        check_name("empties", self.empties, _EMPTIES)
         centre = self.setup()[0] | self.setup()[1]
         if not is_whole(self.holes, 0, ALL) or self.holes & centre:
             raise ValueError(
@@ -108,7 +118,28 @@ class Othello(Game):
         return nonzero(self.mobility(own, opp)) ^ 1
 
     def points(self, own: Bits, opp: Bits, to_move: Bits) -> tuple[Bits, Bits]:
-        return popcount(own), popcount(opp)
+        mine, theirs = popcount(own), popcount(opp)
+        if self.empties == "nobody":
+            return mine, theirs
+        left = popcount(ALL ^ self.holes) - mine - theirs
+        return mine + left * less(theirs, mine), theirs + left * less(mine, theirs)
+
+    def stable(self, own: Bits, opp: Bits) -> Bits:
+        """A disc cannot be flipped along a line that is full, or that ends beside it, or in which a
+        stable disc of its colour is beside it. One that is safe so on all four lines is stable
+        (after P. S. Rosenbloom, "A world-championship-level Othello program", 1982).
+        """
+        board = ALL ^ self.holes
+        empty = ~(own | opp) & board
+        safe = [_safe_along(axis, board, empty) for axis in _AXES]
+        stable = opp & reduce(and_, safe)
+        for _ in range(_STABLE_STEPS):
+            beside = [
+                along | step(stable, axis) | step(stable, axis.opposite)
+                for axis, along in zip(_AXES, safe, strict=True)
+            ]
+            stable = opp & reduce(and_, beside)
+        return stable
 
     def planes(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[Bits, ...]:
         return (own, opp, self.holes) if self.holes else (own, opp)
@@ -116,6 +147,13 @@ class Othello(Game):
     def evaluate(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[Bits, Bits]:
         """The weights of both sides' discs; what a disc costs is credited to the other side."""
         return _worth(own, opp), _worth(opp, own)
+
+
+def _safe_along(axis: Direction, board: int, empty: Bits) -> Bits:
+    """The squares at an end of their line along this axis, and those of full lines."""
+    inner = step(board, axis) & step(board, axis.opposite)
+    open_lines = fill(empty, board, axis) | fill(empty, board, axis.opposite)
+    return (~open_lines | (ALL ^ inner)) & ALL
 
 
 def flipped(placed: Bits, own: Bits, opp: Bits) -> Bits:

@@ -48,7 +48,10 @@ def about_othello(game_id: str, holes: int) -> About:
         "Nothing is truncated.",
         options={
             "holes": "squares out of play, as a bitboard (bit s is square s), without the four "
-            "squares in the centre; holes add a plane to the observation."
+            "squares in the centre; holes add a plane to the observation.",
+            "empties": 'whose the squares are that stay empty when the game ends: `"nobody"`, or '
+            '`"winner"`, as tournaments and collections of endgames count. It changes by how much '
+            "a game is won, never who wins it.",
         },
         choice="`othello_v0` is the game that others play and write about. `reversi_v0` has the "
         "same rules, and `othello_holes_v0` is for those who want a board that no opening theory "

@@ -79,6 +79,16 @@ def arrive(own: Word, opp: Word, to_move: Word, ply: Word, action: Word) -> tupl
     raise NotImplementedError
 
 
+def place(own: Word, opp: Word, action: Word) -> tuple[Word, Word]:
+    """As `advance`, own and opposing squares alone; cheaper still."""
+    raise NotImplementedError
+
+
+def stable(own: Word, opp: Word) -> tuple[Word]:
+    """Squares of `opp` that it keeps to the end of the game."""
+    raise NotImplementedError
+
+
 def sample(*words: Word) -> tuple[Word]:
     """One of the legal actions, all as likely; `words` are theirs, and then random bits."""
     raise NotImplementedError
@@ -113,6 +123,21 @@ def has_exact_end() -> bool:
     """Whether the game is one whose end can be searched by itself: the board fills up, and points
     count.
     """
+    raise NotImplementedError
+
+
+def fills_by_capture() -> bool:
+    """Whether a square may be filled exactly where that captures (see `Game`)."""
+    raise NotImplementedError
+
+
+def has_stable() -> bool:
+    """Whether the game says which squares are stable."""
+    raise NotImplementedError
+
+
+def board() -> Word:
+    """The squares in play."""
     raise NotImplementedError
 
 

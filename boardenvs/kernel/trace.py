@@ -199,9 +199,9 @@ class Word:
         result: Word = function(self, *args)
         return result
 
-    def fill(self, through: Word, shift: int) -> Word:
+    def fill(self, through: Word | int, shift: int) -> Word:
         """See `bitboard.fill`, which calls this only in a scalar program."""
-        return self.program.add("fill", self.index, through.index, extra=shift)
+        return self.program.add("fill", self.index, self.program.index(through), extra=shift)
 
 
 def _add_operators(row: Operation) -> None:

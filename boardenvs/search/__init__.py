@@ -6,6 +6,7 @@ What is in `compiled` is compiled together with the rules; `engine` and `trees` 
 
 from boardenvs.search.analysis import Analysis, analyse, search_moves, search_position
 from boardenvs.search.engine import Engine, engine_for
+from boardenvs.search.evaluation import Evaluation
 from boardenvs.search.evaluator import Evaluator
 from boardenvs.search.limits import ENDGAME, Limits
 from boardenvs.search.playouts import play_out
@@ -16,6 +17,7 @@ __all__ = [
     "ENDGAME",
     "Analysis",
     "Engine",
+    "Evaluation",
     "Evaluator",
     "Limits",
     "SearchResults",

@@ -14,6 +14,7 @@ from boardenvs.game.contract import Game
 from boardenvs.game.state import Position, WordArray, stack
 from boardenvs.search.compiled.values import DECIDED, WIN
 from boardenvs.search.engine import engine_for
+from boardenvs.search.evaluation import Evaluation
 from boardenvs.search.limits import ENDGAME, MAX_DEPTH, Limits
 
 Outcome: TypeAlias = Literal["win", "draw", "loss"]
@@ -78,13 +79,14 @@ def search_position(
     *,
     seed: WordArray = _SEED,
     stop: Callable[[], bool] | None = None,
+    evaluation: Evaluation | None = None,
 ) -> Analysis:
-    """`analyse` with a seed, (1,) uint64, that orders moves of equal worth, and with a function
-    that ends the search once it returns True.
+    """`analyse` with a seed, (1,) uint64, that orders moves of equal worth, with a function that
+    ends the search once it returns True, and by an evaluation in place of the game's heuristic.
     """
     if game.is_over_one(position):
         raise ValueError("the game is over in this position: there is nothing to search")
-    engine = engine_for(game)
+    engine = engine_for(game, evaluation)
     if limits.time is None:
         limits = replace(limits, time=math.inf)  # so that Ctrl-C ends it
     began = clock.perf_counter()
@@ -99,7 +101,7 @@ def search_position(
         outcome=("draw" if not decided else "win" if value > 0 else "loss") if proven else None,
         margin=(beyond_win if value > 0 else -beyond_win) if exact and by_points else None,
         plies=-beyond_win if decided and not by_points else None,
-        value=None if proven or not game.has_heuristic else value,
+        value=None if proven or (evaluation is None and not game.has_heuristic) else value,
         line=tuple(engine.line(position, found)),
         depth=int(found.depth[0]),
         nodes=int(found.nodes[0]),
@@ -114,6 +116,7 @@ def search_moves(
     *,
     stop: Callable[[], bool] | None = None,
     watch: Callable[[Sequence[int]], Iterable[int]] = iter,
+    evaluation: Evaluation | None = None,
 ) -> dict[int, Analysis]:
     """Every legal action as search sees it, for the side that makes the move.
 
@@ -128,7 +131,10 @@ def search_moves(
         nodes=None if limits.nodes is None else max(limits.nodes // len(actions), 1),
         time=None if limits.time is None else limits.time / len(actions),
     )
-    return {action: _search_move(game, position, action, share, stop) for action in watch(actions)}
+    return {
+        action: _search_move(game, position, action, share, stop, evaluation)
+        for action in watch(actions)
+    }
 
 
 def _search_move(
@@ -137,16 +143,17 @@ def _search_move(
     action: int,
     limits: Limits,
     stop: Callable[[], bool] | None,
+    evaluation: Evaluation | None,
 ) -> Analysis:
     after = game.next(position, action)
     if game.is_over_one(after):
         return _final(game, after, action)
     filled = 0 if action == game.noop else 1
     below = replace(limits, depth=max(limits.depth - 1, 1), endgame=max(limits.endgame - filled, 0))
-    if limits.depth == 1 and not engine_for(game).is_end(stack([after]), below)[0]:
-        value = -int(game.values(stack([after]))[0]) if game.has_heuristic else None
+    if limits.depth == 1 and not engine_for(game, evaluation).is_end(stack([after]), below)[0]:
+        value = _static_value(game, after, evaluation)
         return Analysis(None, None, None, value, (action,), depth=1, nodes=1, seconds=0.0)
-    found = search_position(game, after, below, stop=stop)
+    found = search_position(game, after, below, stop=stop, evaluation=evaluation)
     return Analysis(
         outcome=None if found.outcome is None else _OTHER[found.outcome],
         margin=None if found.margin is None else -found.margin,
@@ -157,6 +164,13 @@ def _search_move(
         nodes=found.nodes + 1,
         seconds=found.seconds,
     )
+
+
+def _static_value(game: Game, after: Position, evaluation: Evaluation | None) -> int | None:
+    """What a move that leads there is worth, without a search."""
+    if evaluation is not None:
+        return -int(evaluation.values(stack([after]))[0])
+    return -int(game.values(stack([after]))[0]) if game.has_heuristic else None
 
 
 def _final(game: Game, after: Position, action: int) -> Analysis:

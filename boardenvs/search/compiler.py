@@ -9,6 +9,7 @@ from threading import Lock
 from types import ModuleType, SimpleNamespace
 
 from boardenvs.game.contract import Game
+from boardenvs.kernel import ALL
 from boardenvs.kernel.backend import Backend
 from boardenvs.kernel.link import link
 
@@ -39,6 +40,8 @@ def _compile_for(game: Game, backend: Backend, module: ModuleType) -> SimpleName
     rules = {
         "advance": kernels.advance,
         "arrive": kernels.arrive,
+        "place": kernels.place,
+        "stable": kernels.stable,
         "sample": kernels.sample,
         "points": kernels.points,
         "evaluate": kernels.evaluate,
@@ -48,5 +51,8 @@ def _compile_for(game: Game, backend: Backend, module: ModuleType) -> SimpleName
         "max_ply": _NO_CAP if game.max_plies is None else game.max_plies,
         "margin_counts": game.margin_counts,
         "has_exact_end": has_exact_end(game),
+        "fills_by_capture": game.fills_by_capture,
+        "has_stable": game.has_stable,
+        "board": ALL ^ game.holes,
     }
     return link(module, rules, constants)

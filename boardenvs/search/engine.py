@@ -17,16 +17,24 @@ from boardenvs.game.state import BoolArray, IntArray, Position, State, WordArray
 from boardenvs.kernel import get_backend
 from boardenvs.kernel.backend import Backend
 from boardenvs.kernel.link import array_for_loops
-from boardenvs.search.compiled import root
-from boardenvs.search.compiled.alphabeta import SearchMemory
+from boardenvs.search.compiled import end_root, root
 from boardenvs.search.compiled.counters import COUNTERS, LIMIT
-from boardenvs.search.compiled.moves import MoveStack
-from boardenvs.search.compiled.root import Budget, Roots
+from boardenvs.search.compiled.memory import MoveStack, SearchMemory
+from boardenvs.search.compiled.roots import Budget, Roots
 from boardenvs.search.compiled.transposition import SLOT, TranspositionTable
 from boardenvs.search.compiler import compile_for, has_exact_end
+from boardenvs.search.evaluation import Evaluation
 from boardenvs.search.limits import MAX_NODES, Limits
-from boardenvs.search.memory import flat, numbers, position_size, position_words, words
+from boardenvs.search.memory import (
+    flat,
+    numbers,
+    position_size,
+    position_words,
+    tuple_tables,
+    words,
+)
 from boardenvs.search.results import SearchResults
+from boardenvs.search.trained import trained_evaluation
 
 _SLOTS = 1 << 20  # of the transposition table, which has 32 MB
 _LISTS = 128  # of moves, by distance: an end of 64 empty squares with a pass after each move
@@ -48,20 +56,26 @@ class _Call(NamedTuple):
 
 
 class Engine:
-    """Alpha-beta search for one game by the backend in use, with a table of its own.
+    """Alpha-beta search for one game by the backend in use, with a table of its own. It judges by
+    the evaluation, or without one by the game's heuristic.
 
     Not for two threads at once.
     """
 
-    def __init__(self, game: Game) -> None:
+    def __init__(self, game: Game, evaluation: Evaluation | None = None) -> None:
+        if evaluation is not None:
+            evaluation.check_game(game)
         self.game = game
         self._has_exact_end = has_exact_end(game)
         self._backend = get_backend()
         self._compiled = compile_for(game, self._backend, root)
+        self._ends: Any = None
+        # The exact end is the same whatever its moves are ordered by.
+        trained = trained_evaluation(game) if self._has_exact_end else None
         moves = _LISTS * game.num_actions
         record_size = position_size(game) + 1
         self._memory = SearchMemory(
-            TranspositionTable(words(_SLOTS * SLOT), words(1)),
+            TranspositionTable(words(_SLOTS * SLOT + 1)),
             MoveStack(
                 words(moves * record_size),
                 numbers(moves),
@@ -70,6 +84,8 @@ class Engine:
                 record_size,
             ),
             numbers(COUNTERS),
+            tuple_tables(trained if evaluation is None else evaluation),
+            int(evaluation is not None),
         )
         self._solved = False  # whether the search before has seen the end at once
         self._compile()
@@ -143,6 +159,7 @@ class Engine:
         """Search a position, first to the end where that many empty squares are left."""
         self._solved = False
         if squares:
+            self._compile_ends()
             budget = call.budget._replace(depth=squares, nodes=call.budget.nodes // 2)
             time = None if time is None else time / 2
             self._run(time, call._replace(budget=budget, to_the_end=True))
@@ -166,8 +183,11 @@ class Engine:
 
         def search() -> int:
             roots, rows, budget, results, first, to_the_end, _ = call
+            if to_the_end:
+                self._ends.solve_position(roots, int(rows[0]), budget, self._memory, results)
+                return 1
             ended: int = self._compiled.search_positions(
-                roots, rows, first, int(to_the_end), budget, self._memory, results
+                roots, rows, first, budget, self._memory, results
             )
             return ended
 
@@ -185,9 +205,21 @@ class Engine:
 
     def _compile(self) -> None:
         """Search once, so that no search's time is spent on compiling."""
-        roots = _roots(self.game.init(1), np.zeros(1, np.uint64))
-        results = SearchResults(*map(array_for_loops, _no_results(1)))
-        self._run(None, _Call(roots, numbers(1), Budget(1, 1, 1), results))
+        self._run(None, _first_call(self.game))
+
+    def _compile_ends(self) -> None:
+        """The same for exact ends, which not all searches need."""
+        if self._ends is None:
+            self._ends = compile_for(self.game, self._backend, end_root)
+            at_once = Budget(64, 0, 1)
+            self._run(None, _first_call(self.game)._replace(budget=at_once, to_the_end=True))
+
+
+def _first_call(game: Game) -> _Call:
+    """One that ends at once."""
+    roots = _roots(game.init(1), np.zeros(1, np.uint64))
+    results = SearchResults(*map(array_for_loops, _no_results(1)))
+    return _Call(roots, numbers(1), Budget(1, 1, 1), results)
 
 
 def _wait(work: Future[int], seconds: float, stop: Callable[[], bool] | None) -> None:
@@ -216,11 +248,13 @@ def _no_results(rows: int) -> SearchResults:
     return SearchResults(*columns)
 
 
-def engine_for(game: Game) -> Engine:
-    """The engine that all searches of this thread share, by the backend in use."""
-    return _engine(game, get_backend(), threading.get_ident())
+def engine_for(game: Game, evaluation: Evaluation | None = None) -> Engine:
+    """The engine that all searches of this thread share which judge by this, by the backend in use;
+    without an evaluation by the game's heuristic.
+    """
+    return _engine(game, evaluation, get_backend(), threading.get_ident())
 
 
 @lru_cache(maxsize=16)
-def _engine(game: Game, backend: Backend, thread: int) -> Engine:
-    return Engine(game)
+def _engine(game: Game, evaluation: Evaluation | None, backend: Backend, thread: int) -> Engine:
+    return Engine(game, evaluation)

@@ -10,6 +10,8 @@ from boardenvs.game.contract import Game
 from boardenvs.game.state import State, WordArray
 from boardenvs.kernel.link import array_for_loops
 from boardenvs.search.compiled.position import LEGAL, PLY, TERMINATED, TO_MOVE
+from boardenvs.search.compiled.tuples import TupleTables
+from boardenvs.search.evaluation import IN_A_WORD, Evaluation, heuristic_shares
 
 
 def position_size(game: Game) -> int:
@@ -62,3 +64,21 @@ def room(size: int, *dtypes: type[np.generic]) -> list[Any]:
 def flat(array: np.ndarray[Any, Any]) -> Any:
     """The array's own memory as loops take it."""
     return array_for_loops(array.reshape(-1))
+
+
+def tuple_tables(evaluation: Evaluation | None) -> TupleTables:
+    """An evaluation's tables as loops take them; without one, none."""
+    if evaluation is None:
+        return TupleTables(words(1), flat(np.zeros(1, np.int16)), 0)
+    places, stages = evaluation.places, np.array(evaluation.stages)
+    width = places.ranks.shape[2]
+    # Before the tables a weight of 0, for the numbers that fill the last word.
+    rows = np.zeros((len(evaluation.weights), 2 + len(places.weight_numbers)), np.int16)
+    rows[:, 0] = heuristic_shares(evaluation.heuristic)
+    rows[:, 2:] = evaluation.weights[:, places.weight_numbers]
+    offsets = np.ones(IN_A_WORD * width, np.uint64)
+    offsets[: len(places.starts)] = 2 + np.array(places.starts)
+    starts = (stages * rows.shape[1]).astype(np.uint64)
+    room = np.zeros(width, np.uint64)
+    parts = (places.ranks.reshape(-1), offsets, starts, room)
+    return TupleTables(flat(np.concatenate(parts)), flat(rows), width)

@@ -7,8 +7,7 @@ Othello's.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from boardenvs.agents.policy_file import load_policy
 from boardenvs.agents.shield import Shield
 from boardenvs.game.contract import Game
 from boardenvs.game.state import IntArray, Position, State
+from boardenvs.games.files import find_file
 
 FOLDER = Path(__file__).parent
 
@@ -60,7 +60,7 @@ def trained_policy(game: Game) -> Policy:
     """The policy that came with the package for this game, by whatever id, as Reversi is Othello
     by another name; ValueError where there is none.
     """
-    path = next(filter(Path.is_file, map(_file, _namesakes(game))), None)
+    path = find_file(FOLDER, game)
     if path is None:
         known = sorted(p.stem for p in FOLDER.glob("*.npz"))
         raise ValueError(
@@ -71,26 +71,6 @@ def trained_policy(game: Game) -> Policy:
     policy = load_policy(path)
     policy.check_game(game)
     return policy
-
-
-def file_name(game: Game) -> str:
-    """The game's id, and the values of its rules that are not the defaults, joined as a file's
-    name.
-    """
-    usual = games.defaults(game.id)
-    special = [getattr(game, name) for name in usual if getattr(game, name) != usual[name]]
-    return "_".join([game.id, *map(str, special)])
-
-
-def _file(game: Game) -> Path:
-    return FOLDER / f"{file_name(game)}.npz"
-
-
-def _namesakes(game: Game) -> Iterator[Game]:
-    """The same rules under each id of a built-in game that may have them."""
-    for game_id in games.BUILT_IN:
-        if type(games.make(game_id)) is type(game):
-            yield replace(game, id=game_id)
 
 
 def _player(policy: Policy, sample: bool, shield: bool) -> Agent:

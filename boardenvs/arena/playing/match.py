@@ -13,6 +13,7 @@ from boardenvs.arena.playing.player import FORFEIT, Conduct, Player
 from boardenvs.game.contract import LOSS, WIN, Game
 from boardenvs.game.openings import Keep, Openings, distinct_openings
 from boardenvs.game.state import BoolArray, FloatArray, IntArray, State, concat, put, take
+from boardenvs.utils.checks import is_number, quote
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,7 @@ def play_match(
     *,
     opening_plies: tuple[int, int] | None = None,
     keep: Keep | None = None,
+    noise: float = 0.0,
     seed: int = 0,
     progress: Callable[[Ongoing], None] | None = None,
 ) -> MatchResult:
@@ -106,13 +108,15 @@ def play_match(
 
     What `boardenvs.agents.as_agent` takes can play: an agent, the text of one, or a function.
     Openings are random plies, as many as `opening_plies` (low, high) says, by default the game's
-    own, distinct as far as the game has that many, and with `keep` those alone that it marks. A
-    game that its cap on plies ends counts by its position. An agent loses the games that it
-    forfeits (`boardenvs.arena.playing.player`). `progress` is called after every ply of all games
-    that go on. The same seed gives the same match if the agents draw their chance from the
-    generator they get.
+    own, distinct as far as the game has that many, and with `keep` those alone that it marks. Of
+    the plies after them a share of `noise`, 0 to 1, are drawn from all legal moves, whatever the
+    players choose. A game that its cap on plies ends counts by its position. An agent loses the
+    games that it forfeits (`boardenvs.arena.playing.player`). `progress` is called after every ply
+    of all games that go on. The same seed gives the same match if the agents draw their chance from
+    the generator they get.
 
-    ValueError for fewer than one pair, or for openings that no game is long enough for.
+    ValueError for fewer than one pair, for a share that is none, or for openings that no game is
+    long enough for.
 
     ```python
     import boardenvs
@@ -123,24 +127,43 @@ def play_match(
     """
     if pairs < 1:
         raise ValueError(f"pairs is {pairs}: it must be 1 or more")
-    openings_rng, *rngs = np.random.default_rng(seed).spawn(3)
+    if not is_number(noise, 0, 1):
+        raise ValueError(f"noise is {quote(noise)}: it must be 0 to 1, a share of the plies")
+    openings_rng, *rngs, noise_rng = np.random.default_rng(seed).spawn(4)
     players = [Player(as_agent(x), rng) for x, rng in zip((a, b), rngs, strict=True)]
     plies = game.opening_plies if opening_plies is None else opening_plies
     openings = distinct_openings(game, pairs, plies, openings_rng, keep)
-    games = Ongoing(game, openings, players)
+    games = Ongoing(game, openings, players, Noise(noise, noise_rng))
     games.play_out(progress)
     return games.result()
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Plies that are drawn from all legal moves in place of the players' choices."""
+
+    share: float  # of the plies
+    rng: np.random.Generator
+
+    def disturb(self, game: Game, state: State, actions: IntArray) -> None:
+        """Replace some of the actions, (B,)."""
+        if self.share:
+            disturbed = self.rng.random(len(actions)) < self.share
+            actions[disturbed] = game.sample(take(state, disturbed), self.rng)
 
 
 class Ongoing:
     """The games of a match, played side by side: all openings, then all again, roles swapped."""
 
-    def __init__(self, game: Game, openings: Openings, players: Sequence[Player]) -> None:
+    def __init__(
+        self, game: Game, openings: Openings, players: Sequence[Player], noise: Noise
+    ) -> None:
         """`players` are a and b."""
         pairs = len(openings.actions)
         self._game = game
         self._openings = openings
         self._players = players
+        self._noise = noise
         self._role_of_a = np.repeat([0, 1], pairs)
         self._running = concat([openings.state, openings.state])
         self._actions = np.concatenate([openings.actions] * 2)
@@ -193,6 +216,7 @@ class Ongoing:
             self._forfeits[rows[forfeit]] = 1 + side[forfeit]
             self._end(rows[forfeit], take(state, forfeit))
             state, rows, actions = take(state, ~forfeit), rows[~forfeit], actions[~forfeit]
+            self._noise.disturb(self._game, state, actions)
             self._record(rows, state, actions)
             state = self._game.step(state, actions)
             over = self._game.is_over(state)

@@ -1,34 +1,27 @@
-"""Alpha-beta search below the root: one principal variation search for midgame and endgame.
+"""Alpha-beta search below the root: one principal variation search.
 
-Fail-soft negamax with a null window after the first move (Marsland 1983). Towards the exact end of
-a game that fills up no heuristic is asked, and moves that leave the fewest replies come first,
-which makes the tree small (Buro, "How machines have learned to play Othello", 1999).
+Fail-soft negamax with a null window after the first move (Marsland 1983).
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 from boardenvs.game.state import Position
 from boardenvs.kernel.loops import (
     ONE,
     ZERO,
-    Array,
     arrive,
-    has_exact_end,
     legal_words,
     number,
     trailing_zeros,
     word,
 )
 from boardenvs.search.compiled.counters import ABORTED, HORIZON, LIMIT, NODES
-from boardenvs.search.compiled.endgame import FEW_SQUARES, search_last_squares
+from boardenvs.search.compiled.judging import static_value
+from boardenvs.search.compiled.memory import SearchMemory
 from boardenvs.search.compiled.moves import (
-    MoveStack,
     child_of,
     generate_moves,
     move_at,
-    noop,
     pick_best,
 )
 from boardenvs.search.compiled.position import is_final
@@ -38,9 +31,7 @@ from boardenvs.search.compiled.transposition import (
     LOWER,
     NO_HORIZON,
     NO_MOVE,
-    TO_THE_END,
     UPPER,
-    TranspositionTable,
     bucket_of,
     cuts_off,
     depth_of,
@@ -51,15 +42,7 @@ from boardenvs.search.compiled.transposition import (
     tag_of,
     value_of,
 )
-from boardenvs.search.compiled.values import INFINITE, final_value, static_value
-
-
-class SearchMemory(NamedTuple):
-    """What a search works in."""
-
-    table: TranspositionTable
-    moves: MoveStack
-    counters: Array  # (COUNTERS,) numbers
+from boardenvs.search.compiled.values import INFINITE, final_value
 
 
 def search(
@@ -68,31 +51,25 @@ def search(
     alpha: int,
     beta: int,
     distance: int,
-    to_the_end: int,
     memory: SearchMemory,
 ) -> int:
     """The value to the side to move; a bound of it outside of (alpha, beta), 0 once aborted.
 
-    `distance` is that from the root. Where `to_the_end` is 1 the value is exact, and `depth` is
-    the number of empty squares.
+    `distance` is that from the root.
     """
     if is_final(position.terminated, position.ply):
         return final_value(position.own, position.opp, position.to_move, distance)
     counters = memory.counters
-    if has_exact_end() and to_the_end == 1:
-        if depth < FEW_SQUARES:
-            return search_last_squares(position, alpha, beta, distance, counters)
-    elif depth == 0:
+    if depth == 0:
         counters[HORIZON] += 1
-        return static_value(position.own, position.opp, position.to_move, position.ply)
-    elif depth == 1:
-        return search_last_ply(position, beta, distance, counters)
+        return static_value(position.own, position.opp, position.to_move, position.ply, memory)
+    if depth == 1:
+        return search_last_ply(position, beta, distance, memory)
     if counters[NODES] >= counters[LIMIT]:
         counters[ABORTED] = 1
         return 0
     table, moves = memory.table, memory.moves
-    key = TO_THE_END if to_the_end == 1 else distance
-    tag, bucket = tag_of(key, table), bucket_of(position, key, table)
+    tag, bucket = tag_of(distance, table), bucket_of(position, distance, table)
     slot = probe(position, tag, bucket, table)
     best_move = NO_MOVE
     if slot >= 0:
@@ -103,19 +80,18 @@ def search(
                 counters[HORIZON] += 1
             return value_of(data)
     horizon = counters[HORIZON]
-    count = generate_moves(position, distance, best_move, to_the_end, moves)
+    count = generate_moves(position, distance, best_move, memory)
     counters[NODES] += count
     first = distance * moves.max_moves
     best, lower = -INFINITE, alpha
     for place in range(first, first + count):
         record = pick_best(place, first + count, moves)
         child, move = child_of(record, moves), move_at(record, moves)
-        below = depth if to_the_end == 1 and move == noop() else depth - 1
         value = INFINITE
         if place > first:  # is it better than the best at all?
-            value = -search(child, below, -lower - 1, -lower, distance + 1, to_the_end, memory)
+            value = -search(child, depth - 1, -lower - 1, -lower, distance + 1, memory)
         if place == first or lower < value < beta:
-            value = -search(child, below, -beta, -lower, distance + 1, to_the_end, memory)
+            value = -search(child, depth - 1, -beta, -lower, distance + 1, memory)
         if counters[ABORTED] != 0:
             return 0
         if value > best:
@@ -124,14 +100,14 @@ def search(
             if best >= beta:
                 break
     bound = LOWER if best >= beta else (EXACT if best > alpha else UPPER)
-    seen_all = to_the_end == 0 and counters[HORIZON] == horizon
-    reach = NO_HORIZON if seen_all else depth
+    reach = NO_HORIZON if counters[HORIZON] == horizon else depth
     store(position, tag, bucket, pack(best, reach, bound, best_move), table)
     return best
 
 
-def search_last_ply(position: Position, beta: int, distance: int, counters: Array) -> int:
+def search_last_ply(position: Position, beta: int, distance: int, memory: SearchMemory) -> int:
     """The value one ply deep."""
+    counters = memory.counters
     best = -INFINITE
     other, ply = position.to_move ^ ONE, position.ply + ONE
     for k in range(legal_words()):
@@ -146,7 +122,7 @@ def search_last_ply(position: Position, beta: int, distance: int, counters: Arra
             if is_final(over != ZERO, ply):
                 value = -final_value(own, opp, other, distance + 1)
             else:
-                value = -static_value(own, opp, other, ply)
+                value = -static_value(own, opp, other, ply, memory)
                 counters[HORIZON] += 1
             if value > best:
                 best = value
@@ -156,25 +132,22 @@ def search_last_ply(position: Position, beta: int, distance: int, counters: Arra
 
 
 def principal_variation_move(
-    position: Position, depth: int, value: int, distance: int, to_the_end: int, memory: SearchMemory
+    position: Position, depth: int, value: int, distance: int, memory: SearchMemory
 ) -> int:
-    """A move whose value is `value`, the value that a search found for this position of its
-    principal variation; the
-    others are as in `search`. NO_MOVE once aborted.
+    """A move whose value is `value`, the value that a search found for this position of
+    its principal variation; the others are as in `search`. NO_MOVE once aborted.
     """
     table, moves, counters = memory.table, memory.moves, memory.counters
     slot = probe(position, tag_of(distance, table), bucket_of(position, distance, table), table)
-    # To the end the move of the fewest replies is taken, whatever the table has kept.
-    known = move_of(table.slots[slot + DATA]) if slot >= 0 and to_the_end == 0 else NO_MOVE
-    count = generate_moves(position, distance, known, to_the_end, moves)
+    known = move_of(table.slots[slot + DATA]) if slot >= 0 else NO_MOVE
+    count = generate_moves(position, distance, known, memory)
     counters[NODES] += count
     first = distance * moves.max_moves
     best, best_move = -INFINITE, NO_MOVE
     for place in range(first, first + count):
         record = pick_best(place, first + count, moves)
         child, move = child_of(record, moves), move_at(record, moves)
-        below = depth if to_the_end == 1 and move == noop() else depth - 1
-        reached = -search(child, below, -value, -value + 1, distance + 1, to_the_end, memory)
+        reached = -search(child, depth - 1, -value, -value + 1, distance + 1, memory)
         if counters[ABORTED] != 0:
             return NO_MOVE
         if reached > best:

@@ -2,36 +2,21 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from boardenvs.game.state import Position
 from boardenvs.kernel.loops import (
     ONE,
     ZERO,
-    Array,
-    has_exact_end,
+    inline,
     legal_words,
     number,
     popcount,
     trailing_zeros,
     word,
 )
+from boardenvs.search.compiled.judging import static_value
+from boardenvs.search.compiled.memory import MoveStack, SearchMemory
 from boardenvs.search.compiled.position import load_position, play, save_position
-from boardenvs.search.compiled.values import INFINITE, final_value, static_value
-
-
-class MoveStack(NamedTuple):
-    """A list of moves for each distance from the root, one list after the other.
-
-    A record is the position after a move and then the move; lists are put in order by exchanging
-    the numbers of their records.
-    """
-
-    records: Array  # (lists * max_moves * record_size,) words
-    order: Array  # (lists * max_moves,) numbers: the record in each place of a list
-    scores: Array  # (lists * max_moves,) numbers: what orders the list; the highest goes first
-    max_moves: int  # that a position has
-    record_size: int  # words
+from boardenvs.search.compiled.values import INFINITE, final_value
 
 
 def noop() -> int:
@@ -47,13 +32,12 @@ def mobility(position: Position) -> int:
     return number(count)
 
 
-def generate_moves(
-    position: Position, distance: int, table_move: int, to_the_end: int, moves: MoveStack
-) -> int:
+def generate_moves(position: Position, distance: int, table_move: int, memory: SearchMemory) -> int:
     """List the moves of a position at this distance, with their scores; returns how many.
 
     The table's move comes first.
     """
+    moves = memory.moves
     records, order, scores, size = moves.records, moves.order, moves.scores, moves.record_size
     first = place = distance * moves.max_moves
     for k in range(legal_words()):
@@ -67,21 +51,21 @@ def generate_moves(
             order[place] = place
             if number(action) == table_move:
                 scores[place] = 4 * INFINITE
-            elif has_exact_end() and to_the_end == 1:
-                scores[place] = -mobility(child)
             else:
-                scores[place] = score(child, distance + 1)
+                scores[place] = score(child, distance + 1, memory)
             place += 1
     return place - first
 
 
-def score(child: Position, distance: int) -> int:
+@inline
+def score(child: Position, distance: int, memory: SearchMemory) -> int:
     """How good a move seems: by the value of the position it leads to, and by how few replies the
     opponent has there.
     """
     if child.terminated:
         return -final_value(child.own, child.opp, child.to_move, distance)  # there are no replies
-    return -static_value(child.own, child.opp, child.to_move, child.ply) - 2 * mobility(child)
+    value = static_value(child.own, child.opp, child.to_move, child.ply, memory)
+    return -value - 2 * mobility(child)
 
 
 def pick_best(place: int, end: int, moves: MoveStack) -> int:

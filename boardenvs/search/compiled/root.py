@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from boardenvs.game.state import Position
 from boardenvs.kernel.loops import (
     Array,
     Word,
     entry,
-    has_exact_end,
     margin_counts,
     number,
     word,
     wrap,
 )
-from boardenvs.search.compiled.alphabeta import SearchMemory, principal_variation_move, search
+from boardenvs.search.compiled.alphabeta import principal_variation_move, search
 from boardenvs.search.compiled.counters import ABORTED, HORIZON, LIMIT, NODES
+from boardenvs.search.compiled.memory import SearchMemory
 from boardenvs.search.compiled.moves import (
     child_of,
     generate_moves,
@@ -24,27 +22,11 @@ from boardenvs.search.compiled.moves import (
     order_moves,
 )
 from boardenvs.search.compiled.position import load_position
+from boardenvs.search.compiled.roots import Budget, Roots
 from boardenvs.search.compiled.transposition import NO_MOVE, new_search
 from boardenvs.search.compiled.values import DECIDED, INFINITE
 from boardenvs.search.results import SearchResults
 from boardenvs.utils.splitmix import GOLDEN, mix
-
-
-class Roots(NamedTuple):
-    """The positions to search."""
-
-    positions: Array  # (B * position_size,) words
-    seeds: Array  # (B,) words: they order equal moves
-    position_size: int  # words
-    distance: int  # 0; or the plies down its line, of a position on the line of an earlier search
-
-
-class Budget(NamedTuple):
-    """What a search may take."""
-
-    depth: int  # plies; to the end, the empty squares
-    nodes: int  # a position, about
-    nodes_a_call: int  # once they are spent no other position is begun
 
 
 @entry
@@ -52,18 +34,14 @@ def search_positions(
     roots: Roots,
     rows: Array,
     first: int,
-    to_the_end: int,
     budget: Budget,
     memory: SearchMemory,
     results: SearchResults,
 ) -> int:
     """Search the positions `rows[first:]`, one after the other; returns where in `rows` it ended.
 
-    With `to_the_end` the search is exact or gives up: if the limit of nodes is met first, it writes
-    the number of nodes alone, and the search that follows counts on from there.
-
     Where `roots.distance` is not 0 only an action is written: one that reaches `results.value`.
-    (One function for all three, since to compile the search for each takes seconds.)
+    (One function for both, since to compile the search for each takes seconds.)
     """
     counters, spent = memory.counters, 0
     for i in range(first, len(rows)):
@@ -76,30 +54,14 @@ def search_positions(
         counters[ABORTED] = 0
         if roots.distance > 0:
             results.action[row] = principal_variation_move(
-                root, budget.depth, results.value[row], roots.distance, to_the_end, memory
+                root, budget.depth, results.value[row], roots.distance, memory
             )
         else:
-            if counters[NODES] == 0:
-                new_search(memory.table)
-            if has_exact_end() and to_the_end == 1:
-                solve(root, row, budget.depth, memory, results)
-            else:
-                iterative_deepening(root, row, roots.seeds[row], budget.depth, memory, results)
+            new_search(memory.table)
+            iterative_deepening(root, row, roots.seeds[row], budget.depth, memory, results)
         results.nodes[row] = counters[NODES]
         spent += counters[NODES]
     return len(rows)
-
-
-def solve(
-    root: Position, row: int, squares: int, memory: SearchMemory, results: SearchResults
-) -> None:
-    """Search to the end of the game, with so many empty squares."""
-    end = number(1)
-    value = search(root, squares, number(-INFINITE), number(INFINITE), number(0), end, memory)
-    results.action[row] = principal_variation_move(root, squares, value, number(0), end, memory)
-    results.value[row] = value
-    results.depth[row] = squares
-    results.exact[row] = 1 - memory.counters[ABORTED]
 
 
 def iterative_deepening(
@@ -115,14 +77,14 @@ def iterative_deepening(
     The best moves of an iteration come first in the next one. Equal moves are ordered by chance.
     """
     moves, counters = memory.moves, memory.counters
-    count = generate_moves(root, 0, NO_MOVE, 0, moves)
+    count = generate_moves(root, number(0), number(NO_MOVE), memory)
     counters[NODES] += count
     for i in range(count):
         seed = wrap(seed + word(GOLDEN))
         moves.scores[i] = moves.scores[i] * 256 + number(mix(seed) >> word(56))
-    order_moves(0, count, moves)
+    order_moves(number(0), count, moves)
     value_before = 0
-    report(0, 0, 0, row, memory, results)
+    report(number(0), number(0), number(0), row, memory, results)
     for depth in range(1, max_depth + 1):
         counters[HORIZON] = 0
         best = -INFINITE
@@ -141,7 +103,7 @@ def iterative_deepening(
                 report(i, best, depth, row, memory, results)
                 if not margin_counts() and best > DECIDED:
                     break  # the iterations before would have found a win that is sooner
-        order_moves(0, count, moves)
+        order_moves(number(0), count, moves)
         value_before = best
         if counters[HORIZON] == 0 or (not margin_counts() and abs(best) > DECIDED):
             results.exact[row] = 1
@@ -151,14 +113,12 @@ def iterative_deepening(
 def search_root_move(place: int, depth: int, best: int, memory: SearchMemory) -> int:
     """The value of a move of the root; a bound of it where it is not better than the best."""
     child = child_of(number(memory.moves.order[place]), memory.moves)
-    distance, not_to_the_end = number(1), number(0)
+    distance = number(1)
     value = INFINITE
     if place > 0:
-        value = -search(child, depth - 1, -best - 1, -best, distance, not_to_the_end, memory)
+        value = -search(child, depth - 1, -best - 1, -best, distance, memory)
     if value > best:
-        value = -search(
-            child, depth - 1, number(-INFINITE), -best, distance, not_to_the_end, memory
-        )
+        value = -search(child, depth - 1, number(-INFINITE), -best, distance, memory)
     return value
 
 

@@ -26,19 +26,20 @@ TAG, DATA = 2, 3
 class TranspositionTable(NamedTuple):
     """Values of positions, two slots a bucket."""
 
-    slots: Array  # (buckets * 2 * SLOT,) words; the buckets are a power of two
-    generation: Array  # (1,) words: the number of the search; slots of others count as empty
+    # (buckets * 2 * SLOT + 1,) words; the buckets are a power of two, and the last word is the
+    # number of the search: slots of others count as empty.
+    slots: Array
 
 
 def new_search(table: TranspositionTable) -> None:
     """Forget all values."""
-    table.generation[0] += ONE
+    table.slots[len(table.slots) - 1] += ONE
 
 
 def tag_of(distance: int, table: TranspositionTable) -> Word:
     """What marks slots of this search and distance."""
-    tag: Word = (table.generation[0] << word(8)) | word(distance)
-    return tag
+    generation: Word = table.slots[len(table.slots) - 1]
+    return (generation << word(8)) | word(distance)
 
 
 def bucket_of(position: Position, distance: int, table: TranspositionTable) -> int:

@@ -1,0 +1,34 @@
+"""The names of files that hold what was learnt of a game, one file for each game and rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from boardenvs.game.contract import Game
+from boardenvs.games.registry import BUILT_IN, defaults, make
+
+
+def file_name(game: Game) -> str:
+    """The game's id, and the values of its rules that are not the defaults, joined as a file's
+    name.
+    """
+    usual = defaults(game.id)
+    special = [getattr(game, name) for name in usual if getattr(game, name) != usual[name]]
+    return "_".join([game.id, *map(str, special)])
+
+
+def find_file(folder: Path, game: Game) -> Path | None:
+    """The file of a built-in game, by whatever id, as Reversi is Othello by another name; None
+    where there is none.
+    """
+    names = (file_name(namesake) for namesake in _namesakes(game))
+    return next(filter(Path.is_file, (folder / f"{name}.npz" for name in names)), None)
+
+
+def _namesakes(game: Game) -> Iterator[Game]:
+    """The same rules under each id of a built-in game that may have them."""
+    for game_id in BUILT_IN:
+        if type(make(game_id)) is type(game):
+            yield replace(game, id=game_id)

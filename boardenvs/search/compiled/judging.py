@@ -1,0 +1,16 @@
+"""What a position that is not over seems to be worth, by a learnt evaluation or the heuristic."""
+
+from __future__ import annotations
+
+from boardenvs.kernel.loops import Word, evaluate, inline, number
+from boardenvs.search.compiled.memory import SearchMemory
+from boardenvs.search.compiled.tuples import tuple_value
+
+
+@inline
+def static_value(own: Word, opp: Word, to_move: Word, ply: Word, memory: SearchMemory) -> int:
+    """To the side to move."""
+    if memory.judged_by_tables == 1:
+        return tuple_value(own, opp, to_move, ply, memory.tables)
+    mine, theirs = evaluate(own, opp, to_move, ply)
+    return number(mine) - number(theirs)

@@ -1,0 +1,39 @@
+"""What an alpha-beta search works in."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from boardenvs.kernel.loops import Array
+from boardenvs.search.compiled.transposition import TranspositionTable
+from boardenvs.search.compiled.tuples import TupleTables
+
+
+class MoveStack(NamedTuple):
+    """A list of moves for each distance from the root, one list after the other.
+
+    A record is the position after a move and then the move; lists are put in order by exchanging
+    the numbers of their records.
+    """
+
+    records: Array  # (lists * max_moves * record_size,) words
+    order: Array  # (lists * max_moves,) numbers: the record in each place of a list
+    scores: Array  # (lists * max_moves,) numbers: what orders the list; the highest goes first
+    max_moves: int  # that a position has
+    record_size: int  # words
+
+
+class SearchMemory(NamedTuple):
+    """What an alpha-beta search works in."""
+
+    table: TranspositionTable
+    moves: MoveStack
+    counters: Array  # (COUNTERS,) numbers
+    tables: TupleTables  # those of a learnt evaluation, if there is one
+    judged_by_tables: int  # 1: positions are; 0: by the game's heuristic
+
+
+def judging_by_tables(memory: SearchMemory) -> SearchMemory:
+    """The same memory for a search that judges by the tables, if there are any."""
+    judged = 1 if memory.tables.width > 0 else 0
+    return SearchMemory(memory.table, memory.moves, memory.counters, memory.tables, judged)

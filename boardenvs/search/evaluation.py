@@ -1,0 +1,166 @@
+"""Learnt evaluations: tables over tuples of squares, which alpha-beta search judges positions by.
+
+`boardenvs.search.evaluation_file` keeps them in files, `training.evaluation` learns them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from boardenvs import games
+from boardenvs.board.bitboard import square_name
+from boardenvs.game.contract import Game
+from boardenvs.game.state import IntArray, State, WordArray
+from boardenvs.utils.checks import is_whole
+
+Tuple: TypeAlias = tuple[int, ...]  # squares, from the lowest digit
+Int16Array: TypeAlias = np.ndarray[Any, np.dtype[np.int16]]
+
+LONGEST = 10  # squares of a tuple: 3**10 numbers fit into 16 bits
+MOST_TUPLES = 256  # with their images
+IN_A_WORD = 4  # numbers of tuples
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """What positions of one game are worth, as sums of weights.
+
+    A tuple of squares reads a position as a number in base three (0 empty, 1 own, 2 opposing), by
+    which it finds its weight. The images of a tuple under the game's symmetries share its weights;
+    so do numbers that are images of one another where a symmetry maps the tuple to itself.
+    `weights` has a row for each stage, `stages` tells the stage by the pieces on the board, and
+    `heuristic` what the game's own heuristic adds there. Values are to the side to move: in games
+    won by points hundredths of a point, else hundredths of the logarithm of the odds of a win.
+
+    ValueError where the parts do not fit together.
+    """
+
+    game: Game
+    tuples: tuple[Tuple, ...]
+    stages: tuple[int, ...]  # of 0 to 64 pieces
+    weights: Int16Array  # (stages, size): of each tuple in turn, those that are told apart
+    heuristic: tuple[float, ...]  # a stage
+    notes: Mapping[str, Any] = field(default_factory=dict)  # on how it was made, as JSON values
+    name: str = "the evaluation"  # what messages call it
+
+    def __post_init__(self) -> None:
+        if len(self.stages) != 65 or not all(is_whole(s, 0, 64) for s in self.stages):
+            raise ValueError("stages must be 65 numbers from 0 to 64, by the pieces on the board")
+        if len(self.places.squares) > MOST_TUPLES:
+            raise ValueError(f"there are more than {MOST_TUPLES} tuples and images of tuples")
+        shape = (max(self.stages) + 1, self.places.size)
+        if self.weights.shape != shape or self.weights.dtype != np.int16:
+            raise ValueError(f"weights are {self.weights.shape}: they must be int16 of {shape}")
+        if len(self.heuristic) != shape[0] or not all(abs(x) < 128 for x in self.heuristic):
+            raise ValueError(f"heuristic must be {shape[0]} numbers between -128 and 128")
+
+    @cached_property
+    def places(self) -> Places:
+        """Where the tuples are, and their weights."""
+        return Places(self.game, self.tuples)
+
+    def check_game(self, game: Game) -> None:
+        """ValueError where it is of another game, or of other rules."""
+        if game is not self.game and not game.has_rules_of(self.game):
+            raise ValueError(
+                f"{self.name} judges {games.spec_of(self.game)}, not {games.spec_of(game)}: an "
+                "evaluation is for the rules that it was learnt with"
+            )
+
+    def values(self, state: State) -> IntArray:
+        """What each row is worth to its side to move, (B,) int64; the end of a game is not seen."""
+        stages = np.array(self.stages)[np.bitwise_count(state.own | state.opp)]
+        found = self.places.weights_of(state.own, state.opp)
+        values: IntArray = self.weights[stages[:, None], found].sum(axis=1, dtype=np.int64)
+        if any(self.heuristic):
+            shares = heuristic_shares(self.heuristic)[stages]
+            values += self.game.values(state) * shares // 256
+        return values
+
+
+class Places:
+    """Where tuples and their images are on the board, and which of their numbers share a weight.
+
+    ValueError for what is no tuple.
+    """
+
+    def __init__(self, game: Game, tuples: Sequence[Tuple]) -> None:
+        self.squares: list[Tuple] = []  # of each image
+        self.starts: list[int] = []  # of each image's table, in the tables one after the other
+        self.kept: list[IntArray] = []  # of each table's numbers, the weight of it
+        self.size = 0
+        start = 0
+        for squares in tuples:
+            _check_tuple(squares)
+            images = [tuple(s.squares[square] for square in squares) for s in game.symmetries]
+            weight, count = np.unique(_shared(squares, images), return_inverse=True)
+            self.kept.append(self.size + count.astype(np.int64))
+            self.size += len(weight)
+            there = set[frozenset[int]]()
+            for image in images:
+                if frozenset(image) not in there:
+                    there.add(frozenset(image))
+                    self.squares.append(image)
+                    self.starts.append(start)
+            start += 3 ** len(squares)
+
+    @cached_property
+    def weight_numbers(self) -> IntArray:
+        """The weight of each number in the tables, one table after the other."""
+        return np.concatenate(self.kept)
+
+    @cached_property
+    def ranks(self) -> WordArray:
+        """What each byte of each rank adds to the numbers, four in a word, (8, 256, words)."""
+        ranks: WordArray = np.zeros((8, 256, -(-len(self.squares) // IN_A_WORD)), np.uint64)
+        bytes_ = np.arange(256)
+        for number, squares in enumerate(self.squares):
+            word, place = divmod(number, IN_A_WORD)
+            for digit, square in enumerate(squares):
+                rank, file = divmod(square, 8)
+                unit = np.uint64(3**digit << (16 * place))
+                ranks[rank, bytes_ >> file & 1 == 1, word] += unit
+        return ranks
+
+    def weights_of(self, own: WordArray, opp: WordArray) -> IntArray:
+        """The numbers of the weights of each row, (B, tuples) int64."""
+        words = np.zeros((len(own), self.ranks.shape[2]), np.uint64)
+        for rank in range(8):
+            shift, byte = np.uint64(8 * rank), np.uint64(255)
+            words += self.ranks[rank, (own >> shift & byte).astype(np.intp)]
+            words += self.ranks[rank, (opp >> shift & byte).astype(np.intp)] << np.uint64(1)
+        indices = words.astype("<u8").view("<u2").astype(np.int64)[:, : len(self.squares)]
+        found: IntArray = self.weight_numbers[indices + np.array(self.starts)]
+        return found
+
+
+def heuristic_shares(heuristic: Sequence[float]) -> IntArray:
+    """What the game's heuristic counts for in each stage, in 256ths."""
+    return np.rint(256 * np.array(heuristic)).astype(np.int64)
+
+
+def _shared(squares: Tuple, images: list[Tuple]) -> IntArray:
+    """For each number of a tuple the least of those that the symmetries which map it to itself
+    make of it.
+    """
+    numbers = np.arange(3 ** len(squares))
+    digits = [numbers // 3**k % 3 for k in range(len(squares))]
+    least = numbers
+    for image in images:
+        if set(image) == set(squares):
+            moved = sum(digits[squares.index(s)] * 3**k for k, s in enumerate(image))
+            least = np.minimum(least, moved)
+    # A chain of images may reach further down: they form a group, so one look at all is enough.
+    return least
+
+
+def _check_tuple(squares: Tuple) -> None:
+    whole = all(is_whole(square, 0, 63) for square in squares)
+    if not whole or not 1 <= len(squares) <= LONGEST or len(set(squares)) < len(squares):
+        names = [square_name(s) if is_whole(s, 0, 63) else s for s in squares]
+        raise ValueError(f"{names} is not a tuple: it must be 1 to {LONGEST} different squares")

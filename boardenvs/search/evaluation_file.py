@@ -1,0 +1,115 @@
+"""Evaluations in files that are safe to open: NumPy archives (.npz) without pickled objects.
+
+    metadata    text, JSON: format, game, rules, tuples, stages, versions, notes on the learning
+    weights     (stages, size) int16
+
+Reading a file runs no code of its maker and imports nothing that it names, and takes no more memory
+than the tables that it says it holds, which is bounded.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from boardenvs import games
+from boardenvs.board.bitboard import parse_square, square_name
+from boardenvs.search.evaluation import MOST_TUPLES, Evaluation, Places, Tuple
+from boardenvs.utils.checks import cut
+from boardenvs.utils.files import write_atomically
+from boardenvs.utils.npz import DAMAGE, read_array, read_json
+from boardenvs.utils.version import __version__
+
+FORMAT = 1
+
+_MOST_WEIGHTS = 1 << 24
+
+
+class EvaluationFileError(ValueError):
+    """A file that holds no evaluation of this version; the message names it and says why."""
+
+
+def save_evaluation(evaluation: Evaluation, path: Path | str) -> None:
+    """Write the evaluation to a file."""
+    game = evaluation.game
+    name = games.name_of(game)
+    about = {
+        "format": FORMAT,
+        "game": name,
+        "rules": {key: getattr(game, key) for key in games.parameters(name)},
+        "tuples": [" ".join(map(square_name, squares)) for squares in evaluation.tuples],
+        "stages": list(evaluation.stages),
+        "heuristic": list(evaluation.heuristic),
+        "boardenvs": __version__,
+        "notes": dict(evaluation.notes),
+    }
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, metadata=json.dumps(about), weights=evaluation.weights)
+    write_atomically(Path(path), buffer.getvalue())
+
+
+def load_evaluation(path: Path | str) -> Evaluation:
+    """The evaluation in a file of `save_evaluation`; EvaluationFileError, which says why, if there
+    is none.
+    """
+    path = Path(path)
+    name = cut(str(path), 300)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            about = read_json(archive, "metadata")
+            if about["format"] == FORMAT and "tuples" in about:
+                return _assemble(about, archive, name)
+    except EvaluationFileError:
+        raise
+    except FileNotFoundError:
+        raise EvaluationFileError(f"there is no evaluation file {name}") from None
+    except OSError as error:
+        raise EvaluationFileError(f"{name} cannot be read: {error.strerror}") from None
+    except DAMAGE as error:
+        raise EvaluationFileError(
+            f"{name} is not an evaluation file, or is damaged ({cut(str(error), 200)}): it must be "
+            "an .npz file as training.evaluation writes it"
+        ) from None
+    raise EvaluationFileError(
+        f"{name} is not an evaluation of format {FORMAT}, which this version reads"
+    )
+
+
+def _assemble(about: dict[str, Any], archive: zipfile.ZipFile, name: str) -> Evaluation:
+    """The evaluation; EvaluationFileError where the parts are whole but do not fit together."""
+    try:
+        game = games.make_from_file(about["game"], **about["rules"])
+        tuples = _tuples(about["tuples"])
+        places, stages = Places(game, tuples), tuple(about["stages"])
+        shape = (max(stages) + 1, places.size)
+        if shape[0] > len(stages) or shape[0] * shape[1] > _MOST_WEIGHTS:
+            raise ValueError(f"there are {shape} weights: at most {_MOST_WEIGHTS} are read")
+    except (KeyError, TypeError, ValueError) as error:
+        raise EvaluationFileError(
+            f"{name} does not fit this version of boardenvs: {cut(str(error), 300)}"
+        ) from None
+    weights = read_array(archive, "weights", shape, ("int16",)).astype(np.int16)
+    try:
+        return Evaluation(
+            game, tuples, stages, weights, tuple(about["heuristic"]), about["notes"], name
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise EvaluationFileError(
+            f"{name} does not fit this version of boardenvs: {cut(str(error), 300)}"
+        ) from None
+
+
+def _tuples(texts: list[str]) -> tuple[Tuple, ...]:
+    if not isinstance(texts, list) or len(texts) > MOST_TUPLES:
+        raise ValueError(f"tuples must be a list of at most {MOST_TUPLES}")
+    return tuple(parse_tuple(text) for text in texts)
+
+
+def parse_tuple(text: str) -> Tuple:
+    """The squares of a text such as "a1 b1 c1"."""
+    return tuple(parse_square(word) for word in text.split())

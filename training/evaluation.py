@@ -1,0 +1,145 @@
+"""Learn an evaluation for alpha-beta search by self-play alone:
+`python -m training.evaluation CONFIG [--resume | --overwrite]`.
+
+Alpha-beta search plays against itself from random openings, at first by the game's heuristic, and
+weights of tuples of squares are fitted to how the games ended; then it plays by these, and so on.
+`alphabeta:evaluation=runs/NAME/evaluation.npz` plays by what was learnt.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from boardenvs.agents import make_agent
+from boardenvs.search import Evaluation
+from boardenvs.search.evaluation_file import load_evaluation, save_evaluation
+from boardenvs.utils.files import write_atomically
+from training.command import Command
+from training.folder import check_settings
+from training.history import REPORT_SEED
+from training.interrupt import InterruptRequest
+from training.panel import Score, evaluate
+from training.tuples.run import EvaluationRun, StopLearning
+from training.tuples.settings import EvaluationConfig
+
+
+def train(config: EvaluationConfig, folder: Path, resume: bool, console: Console) -> bool:
+    """Learn, judge the evaluation and write the results; False where it was interrupted."""
+    if resume:
+        check_settings(folder, config)
+    began = time.process_time()
+    with InterruptRequest() as interrupt, _Display(console) as display:
+        run = EvaluationRun(config, folder, display.show, lambda: interrupt.requested)
+        try:
+            evaluation = run.learn()
+        except StopLearning:
+            return False
+    minutes = (time.process_time() - began) / 60
+    save_evaluation(evaluation, folder / "evaluation.npz")
+    player = f"alphabeta:depth={config.report.depth},evaluation={folder / 'evaluation.npz'}"
+    scores = evaluate(
+        config.make_game(), make_agent(player), config.report, REPORT_SEED + config.seed
+    )
+    _write_results(config, folder, minutes, scores)
+    console.print((folder / "report.md").read_text(encoding="utf-8"), markup=False, soft_wrap=True)
+    return True
+
+
+class _Display:
+    """The progress of a run: one bar at a time."""
+
+    def __init__(self, console: Console) -> None:
+        self._bar = Progress(
+            TextColumn("[bold]{task.description}"),
+            BarColumn(bar_width=20),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            console=console,
+        )
+        self._tasks = dict[str, int]()
+
+    def __enter__(self) -> _Display:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._bar.stop()
+
+    def show(self, what: str, done: int, total: int) -> None:
+        """So much of it is done."""
+        if what not in self._tasks:
+            self._tasks[what] = self._bar.add_task(what, total=total)
+        self._bar.update(self._tasks[what], completed=done)  # type: ignore[arg-type]
+
+
+def _write_results(
+    config: EvaluationConfig, folder: Path, minutes: float, scores: dict[str, Score]
+) -> None:
+    """`result.json` and `report.md`: how well results are told, and how well that plays."""
+    generations = [
+        load_evaluation(folder / "evaluations" / f"{k}.npz") for k in range(len(config.generations))
+    ]
+    result = {
+        "name": config.name,
+        "game": config.game,
+        "cpu_minutes": round(minutes, 2),
+        "scores": {name: score.model_dump() for name, score in scores.items()},
+        "generations": [dict(e.notes) for e in generations],
+    }
+    write_atomically(folder / "result.json", json.dumps(result, indent=1).encode())
+    text = _report(config, minutes, scores, generations)
+    write_atomically(folder / "report.md", text.encode())
+
+
+def _report(
+    config: EvaluationConfig,
+    minutes: float,
+    scores: dict[str, Score],
+    generations: list[Evaluation],
+) -> str:
+    lines = [
+        f"# {config.name}: an evaluation of {config.game}",
+        "",
+        f"{minutes:.1f} CPU minutes in this part of the run, seed {config.seed}.",
+        "",
+        f"`alphabeta:depth={config.report.depth},evaluation={config.name}` against players of "
+        f"the report, {2 * config.report.pairs} games each, with 95 % intervals over pairs:",
+        "",
+        "| opponent | score | wins | draws | losses |",
+        "|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| `{name}` | {s.score:.3f} [{s.low:.3f}, {s.high:.3f}] | {s.wins} | {s.draws} "
+        f"| {s.losses} |"
+        for name, s in scores.items()
+    ]
+    unit = "points" if config.make_game().margin_counts else "hundredths of a win"
+    lines += [
+        "",
+        f"Error of results foretold, in {unit}: root of the mean square over games that were not "
+        "fitted, by stage; what a constant leaves is `spread`.",
+        "",
+        "| generation | " + " | ".join(str(k + 1) for k in range(config.stages)) + " |",
+        "|---" * (config.stages + 1) + "|",
+    ]
+    for number, evaluation in enumerate(generations, start=1):
+        for kind in ("error", "spread"):
+            cells = " | ".join(f"{x:.1f}" for x in evaluation.notes[kind])
+            lines.append(f"| {number}, {kind} | {cells} |")
+    return "\n".join(lines) + "\n"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; returns the exit code, see `training.command`."""
+    return Command("training.evaluation", EvaluationConfig, train)(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,157 @@
+"""Weights of tuples by linear regression: what the games of positions came to, least squares.
+
+The normal equations are solved by conjugate gradients, preconditioned by how often each weight was
+seen (M. Buro, "Experiments with Multi-ProbCut and a new high-quality evaluation function for
+Othello", 1997, fits by gradients). Each stage of the game has weights of its own, from positions of
+its neighbours too, which count less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from boardenvs.game.contract import Game
+from boardenvs.game.state import FloatArray, IntArray
+from boardenvs.search.evaluation import Evaluation, Places, Tuple
+from training.tuples.play import Positions
+from training.tuples.settings import FitSettings
+
+SCALE = 100  # of a point, or of a hundredth of a win: what weights count in
+_LARGEST = np.iinfo(np.int16).max
+_HELD_BACK = 20  # a game in so many is not fitted
+_ROWS = 1 << 17  # positions whose numbers are worked out at once
+
+
+class Fit(NamedTuple):
+    """Fitted weights and how well they tell results."""
+
+    weights: FloatArray  # (stages, size), in units of the results
+    heuristic: FloatArray  # (stages,)
+    error: FloatArray  # (stages,): root of the mean squared error of positions that were held back
+    spread: FloatArray  # (stages,): the same of a constant
+    held_back: IntArray  # (stages,): how many these were
+
+
+def stages_of(count: int, fewest: int, most: int) -> IntArray:
+    """The stage by the pieces on the board, (65,): so many of equal length from fewest to most."""
+    pieces = np.arange(65)
+    stages: IntArray = (pieces - fewest) * count // (most - fewest + 1)
+    return np.clip(stages, 0, count - 1)
+
+
+def fit(
+    places: Places,
+    stages: IntArray,
+    positions: Positions,
+    heuristic: FloatArray | None,
+    settings: FitSettings,
+    progress: Callable[[int], None],
+) -> Fit:
+    """Fit each stage; `heuristic`, (N,), is what the game's own heuristic says of the positions."""
+    count = int(stages.max()) + 1
+    held_back = positions.game % _HELD_BACK == 0
+    stage = stages[np.bitwise_count(positions.own | positions.opp)]
+    found = Fit(
+        np.zeros((count, places.size)),
+        np.zeros(count),
+        np.zeros(count),
+        np.zeros(count),
+        np.zeros(count, np.int64),
+    )
+    seen = _numbers(places, positions)
+    for k in range(count):
+        near = np.flatnonzero((abs(stage - k) <= 1) & ~held_back)
+        shares = np.where(stage[near] == k, 1.0, settings.neighbours)
+        extra = None if heuristic is None else heuristic[near]
+        weights = _solve(
+            _Equations(seen[near], extra, places.size, shares, settings.prior),
+            positions.result[near].astype(np.float64),
+            settings.iterations,
+        )
+        found.weights[k] = weights[: places.size]
+        test = np.flatnonzero((stage == k) & held_back)
+        said = weights[seen[test]].sum(axis=1)
+        if heuristic is not None:
+            found.heuristic[k] = weights[-1]
+            said += weights[-1] * heuristic[test]
+        result = positions.result[test].astype(np.float64)
+        if len(test):
+            found.error[k] = np.sqrt(np.mean((said - result) ** 2))
+            found.spread[k] = result.std()
+        found.held_back[k] = len(test)
+        progress(k + 1)
+    return found
+
+
+def as_evaluation(
+    game: Game, tuples: tuple[Tuple, ...], stages: IntArray, fitted: Fit, notes: dict[str, object]
+) -> Evaluation:
+    """The evaluation of these weights, rounded."""
+    weights = np.clip(np.rint(SCALE * fitted.weights), -_LARGEST, _LARGEST).astype(np.int16)
+    heuristic = tuple(float(x) for x in np.clip(SCALE * fitted.heuristic, -127, 127))
+    return Evaluation(game, tuples, tuple(stages.tolist()), weights, heuristic, notes)
+
+
+class _Equations:
+    """The normal equations of positions, each of which is a sum of some of the weights."""
+
+    def __init__(
+        self,
+        seen: IntArray,
+        extra: FloatArray | None,
+        size: int,
+        shares: FloatArray,
+        prior: float,
+    ) -> None:
+        self.seen, self.extra, self.size, self.shares, self.prior = seen, extra, size, shares, prior
+        self.diagonal = self._collect(shares, 2) + prior
+
+    def apply(self, weights: FloatArray) -> FloatArray:
+        """What the left side makes of weights."""
+        said = weights[self.seen].sum(axis=1)
+        if self.extra is not None:
+            said += weights[-1] * self.extra
+        return self.collect(said) + self.prior * weights
+
+    def collect(self, values: FloatArray) -> FloatArray:
+        """For each weight the sum of the values, by their shares, of the positions that have it."""
+        return self._collect(self.shares * values, 1)
+
+    def _collect(self, values: FloatArray, power: int) -> FloatArray:
+        total = np.zeros(self.size + (self.extra is not None))
+        for column in range(self.seen.shape[1]):
+            total[: self.size] += np.bincount(self.seen[:, column], values, self.size)
+        if self.extra is not None:
+            total[-1] = (values * self.extra**power).sum()
+        return total
+
+
+def _solve(equations: _Equations, results: FloatArray, iterations: int) -> FloatArray:
+    """Preconditioned conjugate gradients."""
+    weights = np.zeros(len(equations.diagonal))
+    residual = equations.collect(results)
+    step = residual / equations.diagonal
+    direction, size = step, float(residual @ step)
+    for _ in range(iterations):
+        if size <= 0:
+            break
+        image = equations.apply(direction)
+        length = size / float(direction @ image)
+        weights += length * direction
+        residual = residual - length * image
+        step = residual / equations.diagonal
+        before, size = size, float(residual @ step)
+        direction = step + size / before * direction
+    return weights
+
+
+def _numbers(places: Places, positions: Positions) -> IntArray:
+    """The weights of each position, (N, tuples) int32."""
+    seen = np.empty((len(positions.own), len(places.squares)), np.int32)
+    for start in range(0, len(seen), _ROWS):
+        rows = slice(start, start + _ROWS)
+        seen[rows] = places.weights_of(positions.own[rows], positions.opp[rows])
+    return seen  # type: ignore[return-value]

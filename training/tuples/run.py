@@ -1,0 +1,105 @@
+"""A run that learns an evaluation: what is on file is taken from there, the rest is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from boardenvs.search import Evaluation
+from boardenvs.search.evaluation import Places
+from boardenvs.search.evaluation_file import load_evaluation, save_evaluation
+from training.tuples.fit import Fit, as_evaluation, fit, stages_of
+from training.tuples.play import Positions, load_positions, play, save_positions
+from training.tuples.settings import EvaluationConfig
+
+GAMES_A_FILE = 250
+
+Progress = Callable[[str, int, int], None]  # of what is done, how much of how much
+
+
+class StopLearning(Exception):  # noqa: N818 - no error, as StopIteration
+    """The run was asked to stop; what is on file is whole."""
+
+
+class EvaluationRun:
+    """Learns an evaluation, generation by generation, in a folder.
+
+    Every file follows from the settings and the files before it, so that a run which goes on after
+    an interruption ends as if there had been none.
+    """
+
+    def __init__(
+        self,
+        config: EvaluationConfig,
+        folder: Path,
+        progress: Progress,
+        stop: Callable[[], bool],
+    ) -> None:
+        self._config, self._folder = config, folder
+        self._progress, self._stop = progress, stop
+        self._game = config.make_game()
+        self._tuples = config.all_tuples()
+        self._places = Places(self._game, self._tuples)
+        self._stages = stages_of(config.stages, *config.pieces)
+
+    def learn(self) -> Evaluation:
+        """The evaluation of the last generation. StopLearning where the run was asked to stop."""
+        evaluation = None
+        for generation in range(len(self._config.generations)):
+            path = self._folder / "evaluations" / f"{generation}.npz"
+            if not path.is_file():
+                positions = self._play(generation, evaluation)
+                found = self._fit(generation, positions)
+                path.parent.mkdir(exist_ok=True)
+                save_evaluation(found, path)
+            evaluation = load_evaluation(path)
+        assert evaluation is not None
+        return evaluation
+
+    def _play(self, generation: int, evaluation: Evaluation | None) -> Positions:
+        settings = self._config.generations[generation]
+        parts = []
+        for start in range(0, settings.games, GAMES_A_FILE):
+            path = self._folder / "positions" / f"{generation}_{start:07d}.npz"
+            if not path.is_file():
+                self._check_stop()
+                rng = np.random.default_rng([self._config.seed, generation, start])
+                games = min(GAMES_A_FILE, settings.games - start)
+                save_positions(path, play(self._game, evaluation, settings, games, rng))
+            parts.append(load_positions(path))
+            done = min(start + GAMES_A_FILE, settings.games)
+            self._progress(f"generation {generation + 1}, games", done, settings.games)
+        return Positions.joined(parts)
+
+    def _fit(self, generation: int, positions: Positions) -> Evaluation:
+        heuristic = None
+        if self._config.heuristic:
+            heuristic = self._game.values(positions.as_state(self._game)).astype(np.float64)
+
+        def progress(stage: int) -> None:
+            self._progress(f"generation {generation + 1}, stages", stage, self._config.stages)
+            self._check_stop()
+
+        fitted = fit(self._places, self._stages, positions, heuristic, self._config.fit, progress)
+        return as_evaluation(
+            self._game, self._tuples, self._stages, fitted, self._notes(generation, fitted)
+        )
+
+    def _notes(self, generation: int, fitted: Fit) -> dict[str, object]:
+        """What the file says of where it comes from."""
+        config = self._config
+        return {
+            "run": config.name,
+            "seed": config.seed,
+            "generation": generation + 1,
+            "games": config.generations[generation].games,
+            "error": [round(float(x), 2) for x in fitted.error],
+            "spread": [round(float(x), 2) for x in fitted.spread],
+            "held_back": fitted.held_back.tolist(),
+        }
+
+    def _check_stop(self) -> None:
+        if self._stop():
+            raise StopLearning
