@@ -35,7 +35,8 @@ def bytes_per_board(game: Game) -> dict[str, float]:
 def _steps(game: Game, actions: IntArray) -> object:
     """Some steps of a new environment, and what the last two returned."""
     env = vec_env(game, _BOARDS)
-    kept = env.reset(seed=0)[0], env.step(actions)
+    env.reset(seed=0)
+    kept: tuple[object, object] = (None, env.step(actions))
     for _ in range(3):
         kept = kept[1], env.step(env.game.sample(env.batch.state, np.random.default_rng(1)))
     return kept
