@@ -18,8 +18,8 @@ def bytes_per_board(game: Game) -> dict[str, float]:
     """What a board takes: "state" as it rests, "step" and "vec_env step" at their peak.
 
     The peaks count the old and the new state and, for vec_env, all that it keeps and that a step
-    returns, while what the step before returned is still held; the work space of a step, which is
-    the same for every batch size, is left out.
+    returns, while what the two steps before returned is still held; the work space of a step, which
+    is the same for every batch size, is left out.
     """
     rng = np.random.default_rng(0)
     state = game.init(_BOARDS)
