@@ -20,8 +20,7 @@ _BIT = ir.IntType(1)
 
 # Processors whose vectors of 512 bits are as fast as two of 256, and these (Ice Lake's and Zen 4's
 # generation on; the ones before slow down for them); those with 256 bits. All others have 128.
-MOST_LANES = 8
-_WIDTHS = (("+avx512vpopcntdq", MOST_LANES), ("+avx2", 4))
+_WIDTHS = (("+avx512vpopcntdq", 8), ("+avx2", 4))
 
 
 def lanes_of(features: str) -> int:

@@ -15,7 +15,7 @@ from llvmlite import ir  # type: ignore[import-untyped]
 from numba.core import cgutils as _cgutils
 from numba.extending import intrinsic
 
-from boardenvs.kernel.lanes import MOST_LANES, WORD, Function, call, join, lanes_of, vector
+from boardenvs.kernel.lanes import WORD, Function, call, join, lanes_of, vector
 
 cgutils: Any = _cgutils
 types: Any = numba.types
@@ -38,7 +38,7 @@ def each_row(function: Function, inputs: Sequence[int], outputs: Sequence[int]) 
             for each, value in zip(kind.types, values, strict=True)
         ]
         sources, targets = columns[: len(inputs)], columns[len(inputs) :]
-        lanes = _lanes(context)
+        lanes = lanes_of(context.codegen().magic_tuple()[2])
         loop = _Loop(builder, lanes, sum(inputs), sum(map(abs, outputs)))
         rows = builder.extract_value(targets[0].shape, 0)
         with loop.groups(rows) as group:
@@ -52,11 +52,6 @@ def each_row(function: Function, inputs: Sequence[int], outputs: Sequence[int]) 
         return types.void(arrays), generate
 
     return run
-
-
-def _lanes(context: Any) -> int:
-    """How many words a vector of the processor holds that Numba compiles for."""
-    return lanes_of(context.codegen().magic_tuple()[2])
 
 
 def one_row(function: Function, outputs: int) -> Any:
@@ -83,9 +78,8 @@ def one_row_and_octets(function: Function, outputs: int) -> Any:
         words = cgutils.unpack_tuple(builder, args[0])
         array = _Column(context, builder, signature.args[1], args[1])
         results = call(function, builder, words, WORD)
-        lanes = _lanes(context)
         for k, word in enumerate(results[outputs:]):
-            store_octets(builder, word, array.at(builder, WORD(0), 64 * k), lanes)
+            store_octets(builder, word, array.at(builder, WORD(0), 64 * k))
         return context.make_tuple(builder, signature.return_type, results[:outputs])
 
     @intrinsic
@@ -302,35 +296,32 @@ class _Loop:
         """The bits of the words as 0 and 1, as many as the row has elements."""
         builder = self.builder
         for k, word in enumerate(words[:-1]):
-            store_octets(builder, word, column.at(builder, row, 64 * k), self.lanes)
+            store_octets(builder, word, column.at(builder, row, 64 * k))
         # The last word may have less than 64 bits to give: nothing is written beyond the row.
         start = 64 * (len(words) - 1)
         left = builder.sub(builder.extract_value(column.shape, 1), WORD(start))
         full = builder.icmp_signed(">=", left, WORD(64))
         with builder.if_else(full) as (then, otherwise):
             with then:
-                store_octets(builder, words[-1], column.at(builder, row, start), self.lanes)
+                store_octets(builder, words[-1], column.at(builder, row, start))
             with otherwise, cgutils.for_range(builder, left) as bit:
                 value = builder.and_(builder.lshr(words[-1], bit.index), WORD(1))
                 address = builder.gep(column.at(builder, row, start), [bit.index])
                 _store(builder, builder.trunc(value, _OCTET), address)
 
 
-def store_octets(builder: Any, word: Any, address: Any, lanes: int) -> None:
+def store_octets(builder: Any, word: Any, address: Any) -> None:
     """The 64 bits of a word as 64 octets of 0 and 1, lowest first.
 
-    Processors with vectors of 512 bits take bits as a mask of octets. For others each octet of the
-    word is repeated eight times, and each copy is asked for one bit.
+    Each octet of the word is repeated eight times, and each copy is asked for one bit. To convert
+    64 bits to 64 octets is as fast where vectors have 512 bits, and twenty times slower elsewhere.
     """
     octets = ir.VectorType(_OCTET, 64)
-    if lanes == MOST_LANES:
-        flags = builder.bitcast(word, ir.VectorType(ir.IntType(1), 64))
-    else:
-        parts = builder.bitcast(word, ir.VectorType(_OCTET, 8))
-        chosen = ir.Constant(ir.VectorType(ir.IntType(32), 64), [k // 8 for k in range(64)])
-        copies = builder.shuffle_vector(parts, ir.Constant(parts.type, ir.Undefined), chosen)
-        bits = ir.Constant(octets, [1 << k % 8 for k in range(64)])
-        flags = builder.icmp_unsigned("==", builder.and_(copies, bits), bits)
+    parts = builder.bitcast(word, ir.VectorType(_OCTET, 8))
+    chosen = ir.Constant(ir.VectorType(ir.IntType(32), 64), [k // 8 for k in range(64)])
+    copies = builder.shuffle_vector(parts, ir.Constant(parts.type, ir.Undefined), chosen)
+    bits = ir.Constant(octets, [1 << k % 8 for k in range(64)])
+    flags = builder.icmp_unsigned("==", builder.and_(copies, bits), bits)
     _store(builder, builder.zext(flags, octets), address)
 
 
