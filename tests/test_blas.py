@@ -1,0 +1,47 @@
+"""NumPy's products of matrices by one thread, and by as many as before afterwards."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from boardenvs import games
+from boardenvs.agents.policy import ACTIVATIONS
+from boardenvs.agents.trained import trained_policy
+from boardenvs.utils.blas import one_thread
+
+
+def numbers() -> list[int]:
+    """The threads of each library."""
+    return [x["num_threads"] for x in threadpool_info() if x["user_api"] == "blas"]
+
+
+def test_one_thread_for_a_while() -> None:
+    with threadpool_limits(2, user_api="blas"):
+        before = numbers()
+        with one_thread():
+            assert set(numbers()) <= {1}
+            with one_thread():
+                assert set(numbers()) <= {1}
+            assert set(numbers()) <= {1}
+        assert numbers() == before
+        with pytest.raises(KeyError), one_thread():
+            raise KeyError("after which it is as before too")
+        assert numbers() == before
+
+
+def test_networks_are_judged_by_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Asked between two products."""
+    game, seen = games.make("othello"), []
+    policy = trained_policy(game)
+    activation = ACTIVATIONS[policy.activation]
+
+    def asked(x: np.ndarray) -> np.ndarray:
+        seen.extend(numbers())
+        return activation(x)
+
+    monkeypatch.setitem(ACTIVATIONS, policy.activation, asked)
+    with threadpool_limits(2, user_api="blas"):
+        policy.evaluate(game, game.init(3))
+    assert set(seen) <= {1}
