@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Generic, TypeAlias
 
@@ -18,8 +18,8 @@ from training.checkpoint import CheckpointError
 from training.folder import RUNS, RunError, make_folder
 from training.settings import ConfigError, Settings, read_settings
 
-# Of the settings, the run's folder, whether to resume, and where to print.
-Train: TypeAlias = Callable[[Settings, Path, bool, Console], bool]
+# Of the settings, the run's folder, whether to resume, where to print, and options of its own.
+Train: TypeAlias = Callable[..., bool]
 
 EXIT_FAILURE, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 
@@ -29,13 +29,24 @@ class Command(Generic[Settings]):
 
     `train` trains, judges the best policy and writes the results into the run's folder, going on
     from the last checkpoint where it is to resume; it returns False where it was interrupted.
+    `options` are further ones that take a text, with what `--help` says of them; `train` has them
+    by name, None where they are not given.
     """
 
-    def __init__(self, module: str, settings: type[Settings], train: Train[Settings]) -> None:
+    def __init__(
+        self,
+        module: str,
+        settings: type[Settings],
+        train: Train,
+        options: Mapping[str, str] | None = None,
+    ) -> None:
         self.module = module
         self.settings = settings
         self.train = train
+        self.options = dict(options or {})
         self.parser = _parser(module)
+        for name, text in self.options.items():
+            self.parser.add_argument(f"--{name}", metavar=name.upper(), help=text)
 
     def __call__(self, arguments: Sequence[str] | None = None) -> int:
         """Run it; returns the exit code: 0, 1 where files cannot be written, 2 for wrong input,
@@ -50,7 +61,8 @@ class Command(Generic[Settings]):
                 make_folder(folder, config, options.overwrite)
             th.set_num_threads(config.threads)
             with threadpool_limits(config.threads), interrupting():  # NumPy's threads
-                finished = self.train(config, folder, options.resume, console)
+                own = {name: getattr(options, name) for name in self.options}
+                finished = self.train(config, folder, options.resume, console, **own)
         except (ConfigError, CheckpointError, RunError) as error:
             print(f"error: {error}", file=sys.stderr)
             return EXIT_USAGE
@@ -68,6 +80,8 @@ class Command(Generic[Settings]):
     def _resume(self, options: argparse.Namespace) -> str:
         words = ["python", "-m", self.module, str(options.config), "--resume"]
         words += ["--trust"] * options.trust
+        own = {name: getattr(options, name) for name in self.options}
+        words += [word for name, text in own.items() if text for word in (f"--{name}", text)]
         return shlex.join(words + [word for item in options.set for word in ("--set", item)])
 
 

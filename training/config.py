@@ -28,6 +28,7 @@ class PPOSettings(Section):
 class Config(RunSettings):
     """All settings of a run; `configs/othello.yaml` says what each means."""
 
+    libraries = ("stable-baselines3", "sb3-contrib")
     ppo: PPOSettings = Field(default_factory=PPOSettings)
 
     @model_validator(mode="after")

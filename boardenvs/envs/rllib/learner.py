@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import Any
 
 import torch as th
 from ray.rllib.algorithms.ppo.torch.ppo_torch_learner import PPOTorchLearner
+from ray.rllib.core import DEFAULT_MODULE_ID
 from ray.rllib.core.columns import Columns
 from ray.rllib.evaluation.postprocessing import Postprocessing
+
+from boardenvs.envs.rllib.runner import CPU_SECONDS
 
 # The mean of each over an update's minibatches is in the learner's results.
 FIGURES = ("policy_loss", "value_loss", "entropy", "approx_kl", "clip_fraction")
@@ -22,6 +26,8 @@ class BoardLearner(PPOTorchLearner):
     kept, 2 KB a step where there are 513 actions, and takes logarithms of sums of exponentials,
     which torch is slow at where actions are masked.
     """
+
+    _cpu_time = 0.0  # of a learner with a process of its own, when it was last logged
 
     def compute_loss_for_module(
         self,
@@ -50,6 +56,14 @@ class BoardLearner(PPOTorchLearner):
         bonus = self.entropy_coeff_schedulers_per_module[module_id].get_current_value()
         loss: th.Tensor = policy_loss + config.vf_loss_coeff * value_loss - bonus * entropy
         return loss
+
+    def after_gradient_based_update(self, *, timesteps: dict[str, Any]) -> None:
+        super().after_gradient_based_update(timesteps=timesteps)
+        if self.config.num_learners:
+            now = time.process_time()
+            key = (DEFAULT_MODULE_ID, CPU_SECONDS)
+            self.metrics.log_value(key, now - self._cpu_time, reduce="sum")
+            self._cpu_time = now
 
     def _log(self, module_id: str, figures: th.Tensor) -> None:
         for name, value in zip(FIGURES, figures.tolist(), strict=True):

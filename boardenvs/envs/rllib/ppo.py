@@ -17,14 +17,16 @@ of .99, and without a word. `BoardPPOConfig` refuses it; the sign comes from eac
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ray.rllib.algorithms.ppo import PPO, PPOConfig
+from ray.rllib.core import DEFAULT_MODULE_ID
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.utils.metrics import ENV_RUNNER_RESULTS, NUM_ENV_STEPS_SAMPLED_LIFETIME
 
 from boardenvs import games
+from boardenvs.agents.policy import Policy
 from boardenvs.agents.trunk import flat_planes
 from boardenvs.envs.groups import BoardGroup
 from boardenvs.envs.rllib.advantages import BoardAdvantages
@@ -39,7 +41,7 @@ from boardenvs.game.contract import Game
 _PROBE_SECONDS, _RESTART_SECONDS = 1.0, 2.0
 
 
-class NoRunnersError(RuntimeError):
+class NoRunnersError(ConnectionError):
     """No env runner has sampled anything: there is nothing to learn from."""
 
 
@@ -143,6 +145,13 @@ class BoardPPO(PPO):
                 f"{group.num_remote_worker_restarts()} restarts. Their last words are in Ray's "
                 "logs (`ray logs cluster`)"
             )
+
+    def as_policy(self, notes: Mapping[str, Any] | None = None) -> Policy:
+        """A copy of what the learner knows, which plays without torch and Ray."""
+        module = self.get_module()
+        module.set_state(self.learner_group.get_weights()[DEFAULT_MODULE_ID])
+        policy: Policy = module.as_policy(self.config.env_config["game"], notes)
+        return policy
 
     @property
     def steps(self) -> int:

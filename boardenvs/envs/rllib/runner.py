@@ -6,6 +6,7 @@ the boards of `boardenvs.envs.groups`, and one network call and one call of the 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,6 +25,9 @@ from boardenvs.envs.rllib.vector import GroupedVectorEnv
 # Under which RLlib's results have what became of the games, by the groups' names.
 GAMES = "games"
 
+# The CPU time of a process of RLlib since it was asked last, its start included.
+CPU_SECONDS = "cpu_seconds"
+
 
 class BoardEnvRunner(SingleAgentEnvRunner):
     """Samples fragments of `rollout_fragment_length` steps on all its boards.
@@ -36,6 +40,8 @@ class BoardEnvRunner(SingleAgentEnvRunner):
     so that the learner need not compute them. Connectors and callbacks of single episodes and steps
     are not called.
     """
+
+    _cpu_time = 0.0  # when it was last logged
 
     def make_env(self) -> None:
         if self.env is not None:
@@ -74,11 +80,13 @@ class BoardEnvRunner(SingleAgentEnvRunner):
         if force_reset or self._needs_initial_reset:
             self._restart()
         fragment = self._play(-(-num_timesteps // self.num_envs), explore)
-        steps = fragment.steps * self.num_envs
+        steps = fragment.actions.size
         self._log_env_steps(metric=self._metrics_num_env_steps_sampled, num_steps=steps)
         self._increase_sampled_metrics(steps, int(fragment.ended.sum()))
         self.num_env_steps_sampled_lifetime += steps
         self._log_games(self.env.boards.take_ended())
+        if self.worker_index:
+            self._log_cpu_time()
         begun = self._games, self._plies
         self._games, self._plies = after(fragment, *begun)
         return FragmentEpisodes(fragment, self.worker_index or 0, *begun)
@@ -122,6 +130,11 @@ class BoardEnvRunner(SingleAgentEnvRunner):
         found = self.module.forward_exploration(batch)
         values = self.module.compute_values(batch, found[Columns.EMBEDDINGS])
         return th.softmax(found[Columns.ACTION_DIST_INPUTS], dim=1), values.cpu()
+
+    def _log_cpu_time(self) -> None:
+        now = time.process_time()
+        self.metrics.log_value(CPU_SECONDS, now - self._cpu_time, reduce="sum")
+        self._cpu_time = now
 
     def _log_games(self, ended: dict[str, EndedGames]) -> None:
         for name, games in ended.items():
