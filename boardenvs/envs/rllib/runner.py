@@ -6,6 +6,7 @@ the boards of `boardenvs.envs.groups`, and one network call and one call of the 
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -51,6 +52,11 @@ class BoardEnvRunner(SingleAgentEnvRunner):
         self.env = GroupedVectorEnv(boards)
         self.num_envs = boards.size
         self._needs_initial_reset = True
+
+    def make_module(self) -> None:
+        # RLlib warns of a deprecated class that it makes itself, in each runner.
+        logging.getLogger("ray._common.deprecation").setLevel(logging.ERROR)
+        super().make_module()
 
     def set_opponents(self, name: str, opponents: Sequence[Agent]) -> None:
         """Let these play on the groups of this name, one on each, from the next step on."""
