@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from ray.rllib.core import DEFAULT_MODULE_ID
-from ray.rllib.utils.metrics import ENV_RUNNER_RESULTS, LEARNER_RESULTS
+from ray.rllib.utils.metrics import ENV_RUNNER_RESULTS, FAULT_TOLERANCE_STATS, LEARNER_RESULTS
 
 from boardenvs.agents.policy import Policy
 from boardenvs.agents.policy_file import save_policy
@@ -36,6 +36,7 @@ class Training:
         self.history = History(config)
         self.best_weights: dict[str, Any] = {}  # of the module, arrays
         self._steps_saved = 0
+        self._healthy = config.cluster.runners
         self._warned = 0  # how many of the league's problems have been told
 
     def save(self) -> None:
@@ -84,6 +85,7 @@ class Training:
         self.history.add_figures(steps, figures)
         self.history.add_cpu_seconds(_cpu_seconds(result))
         display.update(steps, figures)
+        self._tell_of_runners(display, result)
         for problem in league_of(self.algorithm).problems[self._warned :]:
             display.say(f"warning: {problem}; the run goes on")
             self._warned += 1
@@ -92,6 +94,18 @@ class Training:
             self._evaluate(display)
         if not is_last and is_due(self._steps_saved, steps, self.config.checkpoint_every):
             self._try(display, "a checkpoint", self.save)
+
+    def _tell_of_runners(self, display: TrainingDisplay, result: Mapping[str, Any]) -> None:
+        """A line where runners have failed, or are back."""
+        runners, healthy = self.config.cluster.runners, self._healthy
+        self._healthy = result[FAULT_TOLERANCE_STATS]["num_healthy_workers"]
+        if self._healthy < healthy:
+            display.say(
+                f"warning: {runners - self._healthy} of {runners} env runners have failed; the run "
+                "goes on without them until Ray has started them again"
+            )
+        elif self._healthy > healthy:
+            display.say(f"{self._healthy} of {runners} env runners play")
 
     def _figures(
         self, result: Mapping[str, Any], steps: int, seconds: float

@@ -17,6 +17,7 @@ of .99, and without a word. `BoardPPOConfig` refuses it; the sign comes from eac
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -36,9 +37,12 @@ from boardenvs.envs.rllib.runner import BoardEnvRunner
 from boardenvs.envs.rllib.vector import MaskedVectorEnv
 from boardenvs.game.contract import Game
 
-# RLlib waits so long for a runner that has failed, in each iteration, and so long before it starts
-# one again: its own 30 and 60 s are for environments that are slow to make.
+# RLlib waits so long for a sign of runners that have failed, and so long before an error of one
+# makes it start anew: its own 30 and 60 s are for environments that are slow to make.
 _PROBE_SECONDS, _RESTART_SECONDS = 1.0, 2.0
+
+# RLlib asks before each update; where a node is gone for good, that would be most of the time.
+_PROBE_EVERY = 10.0
 
 
 class NoRunnersError(ConnectionError):
@@ -133,6 +137,19 @@ class BoardPPO(PPO):
     @classmethod
     def get_default_config(cls) -> BoardPPOConfig:
         return BoardPPOConfig()
+
+    _probed = -_PROBE_EVERY  # when runners that have failed were last asked for
+
+    def restore_env_runners(self, env_runner_group: Any) -> list[int]:
+        """Take in runners that have been started again; asked for every few seconds."""
+        healthy = env_runner_group.num_healthy_remote_env_runners()
+        now = time.monotonic()
+        if healthy < env_runner_group.num_remote_env_runners():
+            if now < self._probed + _PROBE_EVERY:
+                return []
+            self._probed = now
+        restored: list[int] = super().restore_env_runners(env_runner_group)
+        return restored
 
     def training_step(self) -> None:
         before = self.steps

@@ -3,10 +3,7 @@
 RLlib does not hand infos to a network, so a mask must be part of what is observed:
 {"observations": (B, 8, 8, C) int8, "action_mask": (B, A) int8}, the names of RLlib's own examples.
 
-    from ray.tune.registry import register_env
-
-    register_env("othello", make_vector)
-    config.environment("othello", env_config={"game": "othello", "opponent": "greedy"})
+    config.environment(MaskedVectorEnv, env_config={"game": "othello", "opponent": "greedy"})
     config.env_runners(
         num_envs_per_env_runner=64, gym_env_vectorize_mode=gym.VectorizeMode.VECTOR_ENTRY_POINT
     )
@@ -61,14 +58,15 @@ class _MaskedEnv(VectorEnv[Masked, IntArray, Any]):
 class MaskedVectorEnv(_MaskedEnv):
     """`boardenvs.vec_env` with the masks in the observations, and empty infos.
 
-    Games are replaced as Gymnasium's NEXT_STEP says, which RLlib's env runner relies on. Where a
-    game is over the mask has noop alone, since a network must choose something there; the action
-    is ignored. `options` are those of `vec_env`.
+    `config` is RLlib's `env_config`: "game" (a text, or a Game) and options of `vec_env` by name;
+    RLlib adds "num_envs". Games are replaced as Gymnasium's NEXT_STEP says, which RLlib's env
+    runner relies on. Where a game is over the mask has noop alone, since a network must choose
+    something there; the action is ignored.
     """
 
-    def __init__(self, game: str | Game, num_envs: int = 1, **options: Any) -> None:
-        self._boards = vec_env(game, num_envs, autoreset_mode=AutoresetMode.NEXT_STEP, **options)
-        super().__init__(self._boards.game, num_envs)
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        self._boards = vec_env(**config, autoreset_mode=AutoresetMode.NEXT_STEP)
+        super().__init__(self._boards.game, self._boards.num_envs)
         self.metadata = self._boards.metadata
 
     def reset(self, *, seed: Any = None, options: Any = None) -> tuple[Masked, dict[str, Any]]:
@@ -120,8 +118,3 @@ class GroupedVectorEnv(_MaskedEnv):
 
     def close(self, **kwargs: Any) -> None:
         self.boards.close()
-
-
-def make_vector(config: Mapping[str, Any]) -> MaskedVectorEnv:
-    """The environment of RLlib's `env_config`: "game", and options of `vec_env` by name."""
-    return MaskedVectorEnv(**config)
