@@ -31,8 +31,6 @@ def joined(config: RLlibSettings, address: str | None) -> Iterator[None]:
     RunError where it cannot be joined, or has too little for the runners and learners.
     """
     logging.getLogger("ray.rllib").setLevel(logging.ERROR)
-    # Its errors come as exceptions too; this is for a line of advice that RLlib cannot follow.
-    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     options: dict[str, Any] = {
         "logging_level": logging.ERROR,
         "runtime_env": {"env_vars": _environment(config)},

@@ -163,6 +163,12 @@ class BoardPPO(PPO):
                 "logs (`ray logs cluster`)"
             )
 
+    def restore_from_path(self, path: Any, *arguments: Any, **named: Any) -> None:
+        super().restore_from_path(path, *arguments, **named)
+        # RLlib does so for Tune's `restore` alone, and forgets it for `from_checkpoint`.
+        for callback in self.callbacks:
+            callback.on_checkpoint_loaded(algorithm=self)
+
     def as_policy(self, notes: Mapping[str, Any] | None = None) -> Policy:
         """A copy of what the learner knows, which plays without torch and Ray."""
         module = self.get_module()
