@@ -76,9 +76,9 @@ def read(folder, *overrides, **changes):
 
 def test_gamma_of_minus_one_is_refused_with_the_reason(tmp_path) -> None:
     """Wherever it is said."""
-    with pytest.raises(ConfigError, match="not given.*counts with -1 already"):
+    with pytest.raises(ConfigError, match=r"not given.*counts with -1 already"):
         read(tmp_path, rllib={"gamma": -1})
-    with pytest.raises(ConfigError, match="not given.*counts with -1 already"):
+    with pytest.raises(ConfigError, match=r"not given.*counts with -1 already"):
         read(tmp_path, "rllib.gamma=-1.0")
     config = BoardPPOConfig()
     with pytest.raises(ValueError, match="counts with -1 already"):
@@ -94,7 +94,10 @@ def test_gamma_of_minus_one_is_refused_with_the_reason(tmp_path) -> None:
     ("changes", "message"),
     [
         ({"rllib": {"num_env_runners": 3}}, "num_env_runners is set by cluster.runners"),
-        ({"rllib": {"sample_timeout": 3}}, "setting of RLlib 'sample_timeout'. Did you mean 'sample_timeout_s'"),
+        (
+            {"rllib": {"sample_timeout": 3}},
+            "setting of RLlib 'sample_timeout'. Did you mean 'sample_timeout_s'",
+        ),
         ({"device": "cuda"}, "cluster.gpus_per_learner"),
         ({"cluster": {"runners": -1}}, "cluster.runners"),
         ({"cluster": {"runners": 1, "learners": 8}}, "for each of 8 learners"),
@@ -173,8 +176,7 @@ def test_a_resumed_run_on_another_cluster_has_pool_counters_and_best_policy(run,
             for pid in _pids(algorithm):
                 os.kill(pid, signal.SIGKILL)
             with pytest.raises(NoRunnersError, match="no env runner has played"):
-                for _ in range(3):  # an update may have been sampled before
-                    algorithm.train()
+                _train_thrice(algorithm)  # an update may have been sampled before
 
 
 def _is_as_it_was(training, algorithm, best) -> None:
@@ -213,6 +215,11 @@ def _goes_on_without_a_runner(algorithm) -> None:
     assert all((one[name] == other[name]).all() for name in one)
 
 
+def _train_thrice(algorithm) -> None:
+    for _ in range(3):
+        algorithm.train()
+
+
 def _pids(algorithm) -> list[int]:
     return algorithm.env_runner_group.foreach_env_runner(
         lambda runner: os.getpid(), local_env_runner=False
@@ -226,7 +233,7 @@ def _opponents(algorithm) -> list[str]:
         ],
         local_env_runner=False,
     )
-    return sum(found, [])
+    return [name for names in found for name in names]
 
 
 def test_rllibs_own_checkpoint_has_the_pool_too(tmp_path) -> None:

@@ -14,6 +14,7 @@ from torch.nn.functional import log_softmax, softmax
 from boardenvs.agents import trunk
 from boardenvs.agents.policy import Layer
 
+
 class Trunk(BaseFeaturesExtractor):
     """`boardenvs.agents.trunk.Trunk` as SB3 takes it: half the work of one stack for policy and one
     for value.

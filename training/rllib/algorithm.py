@@ -30,9 +30,9 @@ def running(config: RLlibSettings, folder: Path) -> Iterator[BoardPPO]:
         algorithm = make_config(config, folder).build_algo()
     except (IndexError, ray.exceptions.RayError) as error:  # the first where all runners failed
         raise RunError(
-            f"the runners or learners could not be started ({type(error).__name__}: {error}). Every "
-            "node needs Python and the packages of 'boardenvs[rllib]' in the same versions as this "
-            "machine; Ray's logs say what failed (`ray logs cluster`)"
+            f"the runners or learners could not be started ({type(error).__name__}: {error}). "
+            "Every node needs Python and the packages of 'boardenvs[rllib]' in the same versions "
+            "as this machine; Ray's logs say what failed (`ray logs cluster`)"
         ) from None
     try:
         yield algorithm
@@ -92,8 +92,7 @@ def _schedule(steps: int, first: float, last: float | None) -> float | list[list
 
 def league_of(algorithm: BoardPPO) -> League:
     """The algorithm's league."""
-    found = next(callback for callback in algorithm.callbacks if isinstance(callback, League))
-    return found
+    return next(callback for callback in algorithm.callbacks if isinstance(callback, League))
 
 
 def capture(algorithm: BoardPPO) -> dict[str, Any]:

@@ -107,9 +107,7 @@ class Training:
         elif self._healthy > healthy:
             display.say(f"{self._healthy} of {runners} env runners play")
 
-    def _figures(
-        self, result: Mapping[str, Any], steps: int, seconds: float
-    ) -> dict[str, float]:
+    def _figures(self, result: Mapping[str, Any], steps: int, seconds: float) -> dict[str, float]:
         """The figures of the update that has just been made; training/README.md explains each."""
         learnt = result[LEARNER_RESULTS][DEFAULT_MODULE_ID]
         played = result[ENV_RUNNER_RESULTS][GAMES]

@@ -47,9 +47,7 @@ class BoardMultiAgentEnv(MultiAgentEnv):
 
     def step(
         self, actions: Mapping[int, Any]
-    ) -> tuple[
-        dict[int, Any], dict[int, float], dict[Any, bool], dict[Any, bool], dict[int, Any]
-    ]:
+    ) -> tuple[dict[int, Any], dict[int, float], dict[Any, bool], dict[Any, bool], dict[int, Any]]:
         """Play the action of the agent to move."""
         board = self._env
         board.step(actions[board.position.to_move])

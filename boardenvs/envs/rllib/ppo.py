@@ -10,8 +10,8 @@
 
 **Never `gamma=-1`.** Self-play wants the next state's value to count against the mover, which
 other libraries express by gamma -1. RLlib (2.60) marks deprecated settings by -1: a config loses
-every setting that equals it when it is copied into an Algorithm, so that PPO learns with its default
-of .99, and without a word. `BoardPPOConfig` refuses it; the sign comes from each episode.
+every setting that equals it when it is copied into an Algorithm, so that PPO learns with its
+default of .99, and without a word. `BoardPPOConfig` refuses it; the sign comes from each episode.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class BoardPPOConfig(PPOConfig):
         return self
 
     def network(self, hidden: Sequence[int], precision: str = "float32") -> BoardPPOConfig:
-        """The widths of the layers that policy and value share, and their precision; see `Trunk`."""
+        """The widths of the layers that policy and value share, and their precision: `Trunk`'s."""
         self.model_options |= {"hidden": tuple(hidden), "precision": precision}
         return self
 

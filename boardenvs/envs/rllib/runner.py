@@ -37,9 +37,9 @@ class BoardEnvRunner(SingleAgentEnvRunner):
     runner), and may have "random_plies", "starts", "symmetries" and "threads", which are those of
     `GroupedBoards`. Opponents think here, in the runner.
 
-    Its episodes are NumPy's, with the values of the states in them (`boardenvs.envs.rllib.episodes`),
-    so that the learner need not compute them. Connectors and callbacks of single episodes and steps
-    are not called.
+    Its episodes hold the values of their states (`boardenvs.envs.rllib.episodes`), so that the
+    learner need not compute them. Connectors and callbacks of single episodes and steps are not
+    called.
     """
 
     _cpu_time = 0.0  # when it was last logged
@@ -130,9 +130,7 @@ class BoardEnvRunner(SingleAgentEnvRunner):
 
     def _judge(self, observed: dict[str, Any]) -> tuple[th.Tensor, th.Tensor]:
         """The probabilities of all actions (B, A), and the values (B,)."""
-        batch = {
-            Columns.OBS: {k: th.from_numpy(x).to(self._device) for k, x in observed.items()}
-        }
+        batch = {Columns.OBS: {k: th.from_numpy(x).to(self._device) for k, x in observed.items()}}
         found = self.module.forward_exploration(batch)
         values = self.module.compute_values(batch, found[Columns.EMBEDDINGS])
         return th.softmax(found[Columns.ACTION_DIST_INPUTS], dim=1), values.cpu()
@@ -146,5 +144,3 @@ class BoardEnvRunner(SingleAgentEnvRunner):
         for name, games in ended.items():
             for figure, value in vars(games).items():
                 self.metrics.log_value((GAMES, name, figure), value, reduce="sum")
-
-
