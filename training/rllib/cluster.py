@@ -20,7 +20,7 @@ from training.rllib.settings import RLlibSettings
 _STORE, _UPDATES = 256 << 20, 8
 
 # Ray listens where the machine is reached from outside, also for 127.0.0.1; Linux has all of 127/8.
-_LOOPBACK = "127.0.0.2"
+LOOPBACK = "127.0.0.2" if sys.platform == "linux" else None
 
 
 @contextlib.contextmanager
@@ -63,7 +63,7 @@ def _own(config: RLlibSettings) -> dict[str, Any]:
         "num_cpus": max(os.cpu_count() or 1, -int(-config.cluster.cpus // 1)),
         "object_store_memory": max(_STORE, _UPDATES * config.steps_per_update * observed),
         "include_dashboard": False,
-        "_node_ip_address": _LOOPBACK if sys.platform == "linux" else None,
+        "_node_ip_address": LOOPBACK,
     }
 
 
