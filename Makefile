@@ -33,7 +33,7 @@ soak-short: $(VENV)/.dev
 # Training on Ray, whose RLlib wants a gymnasium of its own: in another environment, some minutes.
 RLLIB := .venv-rllib
 rllib: $(RLLIB)/.rllib
-	$(RLLIB)/bin/python -m pytest tests/test_rllib_*.py
+	$(RLLIB)/bin/python -m pytest tests/test_rllib_*.py tests/test_examples.py -k rllib
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -122,6 +122,13 @@ def test_the_configurations_are_right() -> None:
         read_settings(RLlibSettings, path)
 
 
+def test_an_address_where_nothing_is_is_told_at_once(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = str(write(tmp_path))
+    assert main([path, "--address", "127.0.0.1:1"]) == 2
+    assert "nothing listens at 127.0.0.1:1" in capsys.readouterr().err
+
+
 # ---- runs ------------------------------------------------------------------------------------
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,8 @@ from training.rllib.settings import RLlibSettings
 
 # The memory for what processes hand to each other, in bytes: several updates, and this at least.
 _STORE, _UPDATES = 256 << 20, 8
+
+_REACHED = 5.0  # seconds to wait for a cluster's answer
 
 # Ray listens where the machine is reached from outside, also for 127.0.0.1; Linux has all of 127/8.
 LOOPBACK = "127.0.0.2" if sys.platform == "linux" else None
@@ -38,6 +41,7 @@ def joined(config: RLlibSettings, address: str | None) -> Iterator[None]:
     if address is None:
         options |= _own(config)
     else:
+        _check_reachable(address)
         options["address"] = address
         # The nodes play with this code, whatever version they have.
         options["runtime_env"]["py_modules"] = [str(Path(boardenvs.__file__).parent)]
@@ -53,6 +57,20 @@ def joined(config: RLlibSettings, address: str | None) -> Iterator[None]:
         yield
     finally:
         ray.shutdown()
+
+
+def _check_reachable(address: str) -> None:
+    """RunError where nothing listens there; Ray would try for minutes."""
+    host, _, port = address.rpartition(":")
+    if not port.isdecimal():
+        return  # "auto", or something that Ray explains
+    try:
+        socket.create_connection((host, int(port)), timeout=_REACHED).close()
+    except (OSError, OverflowError) as error:
+        raise RunError(
+            f"nothing listens at {address} ({error}): --address must be that of a head node, which "
+            "`ray start --head` prints"
+        ) from None
 
 
 def _own(config: RLlibSettings) -> dict[str, Any]:
