@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Iterator
@@ -90,6 +91,12 @@ def test_an_arena_is_played_resumed_and_widened(tmp_path: Path) -> None:
     few = ["--game", "reversi", "--pairs", 2, "--opening-plies", 3, 5, "--seed", 0]
     output = run("arena", "random", "greedy", *few, *out)
     assert "1/1  reversi  greedy - random" in output
+    report = html.unescape((tmp_path / "arena" / "report.html").read_text())
+    shown = json.loads(re.search(r'<script id="data"[^>]*>(.*?)</script>', report)[1])  # type: ignore[index]
+    assert [game["title"] for game in shown["games"]] == [
+        "greedy against random",
+        "random against greedy",
+    ]
     values = json.loads((tmp_path / "arena" / "results.json").read_text())
     assert values["settings"]["openings"] == {"reversi": [3, 5]}
     assert values["settings"]["anchor"] == "random"

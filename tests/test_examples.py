@@ -23,6 +23,8 @@ def test_examples_run_alone(example, tmp_path):
         pytest.importorskip("ray.rllib", reason="RLlib is not installed here: make rllib")
     if "sb3" in example.text or "training" in example.text:
         pytest.importorskip("sb3_contrib")
+    if "onnx" in example.text:
+        pytest.importorskip("onnxruntime")
     file = tmp_path / "example.py"
     file.write_text(example.text, encoding="utf-8")
     path = os.pathsep.join([str(ROOT), str(ROOT / "tests")])

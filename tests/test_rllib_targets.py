@@ -173,7 +173,8 @@ def test_a_game_has_one_name_in_all_fragments() -> None:
     config = make_config("othello", [None])
     runner = BoardEnvRunner(config=config, worker_index=0)
     fragments = [runner.sample(num_timesteps=25 * BOARDS) for _ in range(6)]
-    plies, ended = {}, set()
+    plies: dict[str, int] = {}
+    ended: set[str] = set()
     for episode in (e for fragment in fragments for e in fragment):
         assert episode.id_ not in ended
         assert episode.t_started == plies.get(episode.id_, 0)

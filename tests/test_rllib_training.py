@@ -227,13 +227,13 @@ def _train_thrice(algorithm) -> None:
         algorithm.train()
 
 
-def _pids(algorithm) -> list[int]:
+def _pids(algorithm):
     return algorithm.env_runner_group.foreach_env_runner(
         lambda runner: os.getpid(), local_env_runner=False
     )
 
 
-def _opponents(algorithm) -> list[str]:
+def _opponents(algorithm):
     found = algorithm.env_runner_group.foreach_env_runner(
         lambda runner: [
             type(batch.opponent).__name__ for batch in runner.env.boards.batches if batch.opponent

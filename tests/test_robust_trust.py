@@ -107,6 +107,7 @@ def open_journals() -> Iterator[tuple[int, str]]:
 SETTINGS: list[dict[str, Any]] = [
     {"game": "planted:Game"},
     {"game": "planted:Game:x=1"},
+    {"game": "reversi", "callbacks": {"planted:Game": {}}},
     {"game": "reversi", "self_play": {"opponents": {"python:planted:player": 0.5}}},
     {"game": "reversi", "self_play": {"openings": {"python:planted:player": 0.5}}},
     {"game": "reversi", "evaluation": {"opponents": ["python:planted:player"]}},
@@ -179,7 +180,7 @@ def test_a_journals_code_is_imported_with_trust() -> None:
     assert MARK.exists()
 
 
-@pytest.mark.parametrize("settings", SETTINGS[2:])
+@pytest.mark.parametrize("settings", SETTINGS[3:])
 def test_code_of_settings_is_imported_with_trust(settings: dict[str, Any]) -> None:
     path = Path("a.yaml")
     path.write_text(yaml.safe_dump({"steps": 1, **settings}))
@@ -192,7 +193,7 @@ def test_code_of_settings_is_imported_with_trust(settings: dict[str, Any]) -> No
 
 def test_code_on_the_command_line_is_imported() -> None:
     path = Path("a.yaml")
-    path.write_text(yaml.safe_dump({"steps": 1, **SETTINGS[4]}))
+    path.write_text(yaml.safe_dump({"steps": 1, **SETTINGS[5]}))
     read_settings(Config, path, ["evaluation.opponents=[python:planted:player]"])
     assert MARK.exists()
     code, output = run("match", "reversi", "python:planted:player", "random", "--pairs", 1)

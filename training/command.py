@@ -6,6 +6,7 @@ import argparse
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Generic, TypeAlias
 
@@ -18,8 +19,8 @@ from training.checkpoint import CheckpointError
 from training.folder import RUNS, RunError, make_folder
 from training.settings import ConfigError, Settings, read_settings
 
-# Of the settings, the run's folder, whether to resume, where to print, and options of its own.
-Train: TypeAlias = Callable[..., bool]
+# Of the settings, the run's folder, whether to resume, and where to print.
+Train: TypeAlias = Callable[[Settings, Path, bool, Console], bool]
 
 EXIT_FAILURE, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 
@@ -37,7 +38,7 @@ class Command(Generic[Settings]):
         self,
         module: str,
         settings: type[Settings],
-        train: Train,
+        train: Callable[..., bool],
         options: Mapping[str, str] | None = None,
     ) -> None:
         self.module = module
@@ -56,13 +57,9 @@ class Command(Generic[Settings]):
         console = Console(markup=False)
         try:
             config = read_settings(self.settings, options.config, options.set, trust=options.trust)
-            folder = RUNS / config.name
-            if not options.resume:
-                make_folder(folder, config, options.overwrite)
-            th.set_num_threads(config.threads)
-            with threadpool_limits(config.threads), interrupting():  # NumPy's threads
-                own = {name: getattr(options, name) for name in self.options}
-                finished = self.train(config, folder, options.resume, console, **own)
+            how = {"resume": options.resume, "overwrite": options.overwrite}
+            own = {name: getattr(options, name) for name in self.options}
+            finished = run(partial(self.train, **own), config, console, **how)
         except (ConfigError, CheckpointError, RunError) as error:
             print(f"error: {error}", file=sys.stderr)
             return EXIT_USAGE
@@ -85,6 +82,26 @@ class Command(Generic[Settings]):
         return shlex.join(words + [word for item in options.set for word in ("--set", item)])
 
 
+def run(
+    train: Train[Settings],
+    config: Settings,
+    console: Console,
+    *,
+    resume: bool = False,
+    overwrite: bool = False,
+) -> bool:
+    """Train in the run's folder, which is made where it is not to resume; see `Command`.
+
+    Raises RunError, CheckpointError, OSError and KeyboardInterrupt.
+    """
+    folder = RUNS / config.name
+    if not resume:
+        make_folder(folder, config, overwrite)
+    th.set_num_threads(config.threads)
+    with threadpool_limits(config.threads), interrupting():  # NumPy's threads
+        return train(config, folder, resume, console)
+
+
 def _parser(module: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=f"python -m {module}", description="Train a policy by self-play."
@@ -96,7 +113,7 @@ def _parser(module: str) -> argparse.ArgumentParser:
     parser.add_argument(
         "--trust",
         action="store_true",
-        help="import the code that CONFIG names: python: players and games in modules",
+        help="import the code that CONFIG names: python: players, games and callbacks in modules",
     )
     parser.add_argument(
         "--set",

@@ -35,7 +35,15 @@ WRITTEN = (
 )
 
 # What may differ between the settings of a run and those it is resumed with.
-_FREE_TO_CHANGE = ("steps", "minutes", "checkpoint_every", "report", "self_play.threads", "cluster")
+_FREE_TO_CHANGE = (
+    "steps",
+    "minutes",
+    "checkpoint_every",
+    "report",
+    "self_play.threads",
+    "callbacks",
+    "cluster",
+)
 
 
 class RunError(Exception):

@@ -35,6 +35,7 @@ GUIDES = {
     "architecture.md": "boardenvs/README.md",
     "training.md": "training/README.md",
     "rllib.md": "training/rllib/README.md",
+    "scaling.md": "training/scaling.md",
     "results.md": "training/results/README.md",
     "changes.md": "CHANGELOG.md",
     "contributing.md": "CONTRIBUTING.md",

@@ -55,7 +55,9 @@ class Trunk(th.nn.Sequential):
             flat = observations[:, 0, 0, self._flat].float()
             inputs = th.cat([inputs, flat * FLAT_WEIGHT], dim=1)
         with th.autocast(inputs.device.type, th.bfloat16, enabled=self._bfloat16):
-            features: th.Tensor = super().forward(inputs)
+            features: th.Tensor = inputs
+            for layer in self:
+                features = layer(features)
         return features.float()
 
     def as_layers(self) -> list[Layer]:

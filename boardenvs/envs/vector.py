@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from gymnasium import spaces
@@ -16,10 +16,26 @@ from boardenvs.envs.batch import Batch, StepResult
 from boardenvs.envs.core import FRAMES_PER_SECOND, Reward, VectorRenderMode
 from boardenvs.envs.opponent import Opponent
 from boardenvs.game.contract import DRAW, Game
-from boardenvs.game.state import BoolArray, FloatArray, Int8Array, IntArray, unstack
+from boardenvs.game.state import (
+    BoolArray,
+    FloatArray,
+    Int8Array,
+    IntArray,
+    Position,
+    State,
+    take,
+    unstack,
+)
 from boardenvs.utils.checks import check_name, quote, unknown
 
 _UNIT = 32  # pixels of a square, in pictures of many boards
+
+
+class _Step(NamedTuple):
+    """What was played in a step."""
+
+    state: State  # before it
+    actions: IntArray
 
 
 class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
@@ -93,6 +109,7 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._begun = False
+        self._last: _Step | None = None  # for pictures
         self._planes: Int8Array | None = None
         self._mask: BoolArray | None = None
         if not copy:
@@ -131,6 +148,7 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
         if seed is not None:
             self.batch.seed(seed)
         self._begun = True
+        self._last = None
         self.batch.restart(None if mask is None else np.flatnonzero(mask))
         return self._observe(), self._infos()
 
@@ -146,7 +164,10 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
                 f"{batch.waiting.sum()} games are over: reset them with "
                 'reset(options={"reset_mask": terminated | truncated})'
             )
+        before = batch.state  # a step makes new arrays
         result = batch.step(actions)
+        if self.render_mode is not None:
+            self._last = _Step(before, np.array(actions))
         infos = self._infos()
         if result.illegal.any():
             infos |= {"illegal_action": result.illegal, "_illegal_action": result.illegal | True}
@@ -161,8 +182,8 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
         )
 
     def render(self) -> tuple[Any, ...] | None:
-        """The pixels of each game, B arrays (H, W, 3) uint8, or texts for "ansi"; None where no
-        render_mode was given. ResetNeeded before the first reset.
+        """The pixels of each game, B arrays (H, W, 3) uint8, or texts for "ansi", with the last
+        move marked; None where no render_mode was given. ResetNeeded before the first reset.
         """
         from boardenvs import render
 
@@ -173,7 +194,30 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
         draw: Callable[..., Any] = render.to_ansi
         if self.render_mode == "rgb_array":
             draw = partial(render.to_rgb, unit=_UNIT)
-        return tuple(draw(self.game, position) for position in unstack(self.batch.state))
+        pictures = []
+        for row, position in enumerate(unstack(self.batch.state)):
+            action, before = self._last_ply(row, position)
+            pictures.append(draw(self.game, position, action, before=before))
+        return tuple(pictures)
+
+    def _last_ply(self, row: int, now: Position) -> tuple[int | None, Position | None]:
+        """The action that led to the position in a row, and the position before; None for games
+        that have just begun.
+        """
+        if self._last is None:
+            return None, None
+        game, action = self.game, int(self._last.actions[row])
+        before = unstack(take(self._last.state, slice(row, row + 1)))[0]
+        if not (0 <= action < game.num_actions and before.is_legal(action)):
+            return None, None
+        after = game.next(before, action)
+        if after == now:
+            return action, before
+        if self.batch.opponent is not None and not game.is_over_one(after):
+            for reply in after.legal_actions():
+                if game.next(after, reply) == now:
+                    return reply, after
+        return None, None
 
     def action_masks(self) -> BoolArray:
         """The legal actions of every game, (B, A) bool; see `infos["action_mask"]`."""

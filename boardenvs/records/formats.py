@@ -35,27 +35,32 @@ FORMATS = {
 }
 
 
-def format_of(path: Path) -> str:
+def format_of(path: Path | str) -> str:
     """The name of the format that the path's ending says; ValueError where it says none."""
     for name, known in FORMATS.items():
-        if path.name.lower().endswith(known.suffixes):
+        if Path(path).name.lower().endswith(known.suffixes):
             return name
     endings = ", ".join(suffix for known in FORMATS.values() for suffix in known.suffixes)
     raise ValueError(f"{path} does not say its format: end the name in one of {endings}")
 
 
-def load(path: Path, *, format_name: str | None = None, game: Game | None = None) -> list[Record]:
+def load(
+    path: Path | str, *, format_name: str | None = None, game: Game | None = None
+) -> list[Record]:
     """The records of a file, in the format given, or that of its name, or that it looks like.
 
     `game` is what plain moves belong to, Othello by default; other formats say it themselves.
     ValueError where the file is not in its format.
     """
+    path = Path(path)
     name = format_name or _recognised(path)
     check_name("format", name, FORMATS)
     return list(FORMATS[name].read(path, game))
 
 
-def save(path: Path, records: Sequence[Record], *, format_name: str | None = None) -> list[str]:
+def save(
+    path: Path | str, records: Sequence[Record], *, format_name: str | None = None
+) -> list[str]:
     """Write the records to a file, which is replaced only when all of them are written.
 
     Returns the fields that some of them have and the format does not hold. ValueError where the
@@ -63,7 +68,7 @@ def save(path: Path, records: Sequence[Record], *, format_name: str | None = Non
     """
     name = format_name or format_of(path)
     check_name("format", name, FORMATS)
-    FORMATS[name].write(path, records)
+    FORMATS[name].write(Path(path), records)
     return [key for key in FORMATS[name].lacks if any(getattr(r, key) for r in records)]
 
 

@@ -85,12 +85,12 @@ def parse_record(line: str) -> Record:
     )
 
 
-def read_jsonl(path: Path) -> Iterator[Record]:
+def read_jsonl(path: Path | str) -> Iterator[Record]:
     """The records of a file, line by line; ValueError names a line that holds none.
 
     Compressed files are decompressed, empty lines skipped.
     """
-    with path.open("rb") as file:
+    with Path(path).open("rb") as file:
         compressed = file.read(2) == GZIP
         file.seek(0)
         lines = io.TextIOWrapper(gzip.GzipFile(fileobj=file) if compressed else file, "utf-8")
@@ -105,8 +105,9 @@ def read_jsonl(path: Path) -> Iterator[Record]:
             raise ValueError(f"{path} is damaged after line {number}: {cut(str(error))}") from None
 
 
-def write_jsonl(path: Path, records: Iterable[Record]) -> None:
+def write_jsonl(path: Path | str, records: Iterable[Record]) -> None:
     """Write the records, one a line; `path` is replaced only when all of them are written."""
+    path = Path(path)
     with replacing(path) as file:
         lines = (f"{write_record(record)}\n".encode() for record in records)
         if path.suffix != ".gz":

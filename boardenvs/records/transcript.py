@@ -54,17 +54,17 @@ def write_transcript(record: Record) -> str:
     return " ".join(names(record))
 
 
-def read_transcripts(path: Path, game: Game) -> list[Record]:
+def read_transcripts(path: Path | str, game: Game) -> list[Record]:
     """The games of a file."""
     try:
-        return parse_transcripts(game, path.read_text(encoding="utf-8").splitlines())
+        return parse_transcripts(game, Path(path).read_text(encoding="utf-8").splitlines())
     except ValueError as error:  # a UnicodeDecodeError too
         raise ValueError(f"{path}, {error}") from None
 
 
-def write_transcripts(path: Path, records: Iterable[Record]) -> None:
+def write_transcripts(path: Path | str, records: Iterable[Record]) -> None:
     """Write the games, one a line; `path` is replaced only when all of them are written."""
-    with replacing(path) as file:
+    with replacing(Path(path)) as file:
         file.writelines(f"{write_transcript(record)}\n".encode() for record in records)
 
 

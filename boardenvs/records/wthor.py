@@ -61,26 +61,26 @@ class Header:
     names: int = 0
 
 
-def read_wthor(path: Path) -> tuple[Header, list[Record]]:
+def read_wthor(path: Path | str) -> tuple[Header, list[Record]]:
     """The header and the games; ValueError where the file is damaged or not of this kind.
 
     A record's info has the numbers `tournament`, `black` and `white`, the scores `score` and
     `theoretical`, and the `year` and `depth` of the header. Its goal is what the score says.
     """
     try:
-        return _parse(path.read_bytes())
+        return _parse(Path(path).read_bytes())
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 
 
-def write_wthor(path: Path, records: Sequence[Record], header: Header | None = None) -> None:
+def write_wthor(path: Path | str, records: Sequence[Record], header: Header | None = None) -> None:
     """Write games of Othello; what `read_wthor` read comes out byte for byte.
 
     What a record's info lacks is 0, or for the scores the discs at the end. Without a header the
     file is of today, and year and depth are those of the first record. ValueError for records of
     other games, of other starts, or cut off without a score.
     """
-    write_atomically(path, _write(records, header or _header_of(records)))
+    write_atomically(Path(path), _write(records, header or _header_of(records)))
 
 
 def _parse(content: bytes) -> tuple[Header, list[Record]]:

@@ -22,6 +22,7 @@ from boardenvs.agents.trunk import draw
 from boardenvs.envs.groups import EndedGames, GroupedBoards
 from boardenvs.envs.rllib.episodes import Fragment, FragmentEpisodes, after
 from boardenvs.envs.rllib.vector import GroupedVectorEnv
+from boardenvs.game.state import IntArray
 
 # Under which RLlib's results have what became of the games, by the groups' names.
 GAMES = "games"
@@ -42,7 +43,10 @@ class BoardEnvRunner(SingleAgentEnvRunner):
     called.
     """
 
+    env: Any
     _cpu_time = 0.0  # when it was last logged
+    _games: IntArray  # how many have ended on each board
+    _plies: IntArray  # how many of the one in progress came before
 
     def make_env(self) -> None:
         if self.env is not None:
@@ -120,8 +124,8 @@ class BoardEnvRunner(SingleAgentEnvRunner):
             actions = draw(chances, self._chance) if explore else chances.argmax(1)
             fragment.logp[:, step] = chances.gather(1, actions[:, None])[:, 0].log().cpu()
             fragment.values[:, step] = values
-            fragment.actions[:, step] = actions = actions.cpu().numpy()
-            observed, rewards, ended, _, _ = self.env.step(actions)
+            fragment.actions[:, step] = actions.cpu()
+            observed, rewards, ended, _, _ = self.env.step(fragment.actions[:, step])
             fragment.rewards[:, step], fragment.ended[:, step] = rewards, ended
         fragment.see(steps, observed)
         fragment.values[:, steps] = self._judge(observed)[1]

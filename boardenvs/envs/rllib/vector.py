@@ -49,7 +49,7 @@ class _MaskedEnv(VectorEnv[Masked, IntArray, Any]):
     def __init__(self, game: Game, num_envs: int) -> None:
         self.game = game
         self.num_envs = num_envs
-        self.single_observation_space = masked_space(game)
+        self.single_observation_space: spaces.Dict = masked_space(game)
         self.single_action_space = spaces.Discrete(game.num_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
