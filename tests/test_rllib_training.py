@@ -30,7 +30,7 @@ from training.folder import resume_from
 from training.rllib.__main__ import main
 from training.rllib.algorithm import league_of, running
 from training.rllib.cluster import joined
-from training.rllib.loop import Training
+from training.rllib.loop import ClusterTraining
 from training.rllib.settings import RLlibSettings
 from training.settings import ConfigError, read_settings
 
@@ -173,7 +173,7 @@ def test_a_resumed_run_on_another_cluster_has_pool_counters_and_best_policy(run,
         patch.chdir(folder)
         home = folder / "runs/small"
         with joined(config, None), running(config, home) as algorithm:
-            training = Training(config, home, algorithm)
+            training = ClusterTraining(config, home, algorithm)
             assert resume_from(home, config, training.load, console)
             _is_as_it_was(training, algorithm, best)
             algorithm.train()

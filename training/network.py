@@ -16,7 +16,7 @@ from boardenvs.agents.policy import Layer
 
 
 class Trunk(BaseFeaturesExtractor):
-    """`boardenvs.agents.trunk.Trunk` as SB3 takes it: half the work of one stack for policy and one
+    """`boardenvs.agents.trunk.BoardTrunk` as SB3 takes it: half the work of one stack for policy and one
     for value.
     """
 
@@ -28,7 +28,7 @@ class Trunk(BaseFeaturesExtractor):
         precision: str = "float32",
     ) -> None:
         super().__init__(observation_space, hidden[-1])
-        self.layers = trunk.Trunk(observation_space.shape, hidden, flat, precision)
+        self.layers = trunk.BoardTrunk(observation_space.shape, hidden, flat, precision)
 
     def forward(self, observations: th.Tensor) -> th.Tensor:
         features: th.Tensor = self.layers(observations)

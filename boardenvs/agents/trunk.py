@@ -20,7 +20,7 @@ FLAT_WEIGHT = 4.0
 NEVER = -1e8
 
 
-class Trunk(th.nn.Sequential):
+class BoardTrunk(th.nn.Sequential):
     """Fully connected layers with ReLU over observations (B, 8, 8, C), for policy and value alike.
 
     `shape` is that of an observation, `hidden` the widths of the layers. A plane of `flat` is the

@@ -18,7 +18,7 @@ from training.progress import TrainingDisplay
 from training.report import conclude
 from training.rllib.algorithm import running
 from training.rllib.cluster import joined
-from training.rllib.loop import Training
+from training.rllib.loop import ClusterTraining
 from training.rllib.settings import RLlibSettings
 
 _OPTIONS = {
@@ -38,7 +38,7 @@ def train(
     if resume:
         find_checkpoint(folder, config, lambda content: [])  # before the cluster is asked for
     with joined(config, address), running(config, folder) as algorithm:
-        training = Training(config, folder, algorithm)
+        training = ClusterTraining(config, folder, algorithm)
         if resume:
             resume_from(folder, config, training.load, console)
         # After Ray, which takes SIGTERM for itself.

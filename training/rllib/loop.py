@@ -26,7 +26,7 @@ from training.rllib.algorithm import capture, league_of, restore
 from training.rllib.settings import RLlibSettings
 
 
-class Training:
+class ClusterTraining:
     """A run of an algorithm, and its record."""
 
     def __init__(self, config: RLlibSettings, folder: Path, algorithm: BoardPPO) -> None:

@@ -11,7 +11,7 @@ from ray.rllib.core.rl_module.apis.value_function_api import ValueFunctionAPI
 from ray.rllib.core.rl_module.torch import TorchRLModule
 
 from boardenvs.agents.policy import Policy
-from boardenvs.agents.trunk import NEVER, Trunk, as_layer
+from boardenvs.agents.trunk import NEVER, BoardTrunk, as_layer
 from boardenvs.envs.rllib.vector import ACTION_MASK, OBSERVATIONS
 from boardenvs.game.contract import Game
 
@@ -20,17 +20,17 @@ _HIDDEN_GAIN, _POLICY_GAIN, _VALUE_GAIN = 2**0.5, 0.01, 1.0
 
 
 class BoardModule(TorchRLModule, ValueFunctionAPI):
-    """A shared `Trunk`, one linear layer for the actions and one for the value.
+    """A shared `BoardTrunk`, one linear layer for the actions and one for the value.
 
     Illegal actions have probability 0. `model_config` has "hidden" (widths of the layers, by
-    default 128 and 128), "flat" and "precision", those of `Trunk`.
+    default 128 and 128), "flat" and "precision", those of `BoardTrunk`.
     """
 
     def setup(self) -> None:
         config = self.model_config
         hidden = tuple(config.get("hidden", (128, 128)))
         shape = self.observation_space[OBSERVATIONS].shape
-        self.trunk = Trunk(
+        self.trunk = BoardTrunk(
             shape, hidden, tuple(config.get("flat", ())), config.get("precision", "float32")
         )
         self.policy_head = th.nn.Linear(hidden[-1], int(self.action_space.n))
