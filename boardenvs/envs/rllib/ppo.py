@@ -89,7 +89,7 @@ class BoardPPOConfig(PPOConfig):
         return self
 
     def network(self, hidden: Sequence[int], precision: str = "float32") -> BoardPPOConfig:
-        """The widths of the layers that policy and value share, and their precision: `BoardTrunk`'s."""
+        """The widths of the layers that policy and value share, and their precision."""
         self.model_options |= {"hidden": tuple(hidden), "precision": precision}
         return self
 
