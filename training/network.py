@@ -16,8 +16,8 @@ from boardenvs.agents.policy import Layer
 
 
 class Trunk(BaseFeaturesExtractor):
-    """The layers of `boardenvs.agents.trunk` as SB3 takes them: shared, they are half the work of one
-    stack for the policy and one for the value.
+    """The layers of `boardenvs.agents.trunk` as SB3 takes them: shared, they are half the work of
+    one stack for the policy and one for the value.
     """
 
     def __init__(

@@ -104,6 +104,7 @@ def draw(probabilities: th.Tensor, generator: th.Generator | None = None) -> th.
     row, where torch's `multinomial` costs one for every action.
     """
     reached = probabilities.cumsum(dim=1)
-    chance = th.rand(len(reached), 1, device=reached.device, generator=generator)
+    chosen = {} if generator is None else {"generator": generator}
+    chance = th.rand(len(reached), 1, device=reached.device, **chosen)
     height = (1 - chance) * reached[:, -1:]  # above 0, and never too high
     return (reached < height).sum(dim=1)
