@@ -299,7 +299,9 @@ def test_several_learners_learn_as_one(tmp_path) -> None:
         tmp_path, cluster={"runners": 1, "learners": 2}, evaluation={"opponents": ["random"]}
     )
     with joined(config, None), running(config, tmp_path) as algorithm:
-        algorithm.train()
+        learnt = algorithm.train()["learners"]["default_policy"]
+        # All of 512 steps, in minibatches of 128, two times.
+        assert learnt["minibatches"] == 8
         weights = algorithm.learner_group.foreach_learner(
             lambda learner: learner.module["default_policy"].unwrapped().get_state()
         )

@@ -15,7 +15,7 @@ from boardenvs.agents.policy import Policy
 from boardenvs.agents.policy_file import save_policy
 from boardenvs.envs.groups import EndedGames
 from boardenvs.envs.rllib.learner import MINIBATCHES
-from boardenvs.envs.rllib.ppo import BoardPPO
+from boardenvs.envs.rllib.ppo import BoardPPO, NoRunnersError
 from boardenvs.envs.rllib.runner import CPU_SECONDS, GAMES
 from training.boards import game_figures
 from training.checkpoint import save_checkpoint, to_arrays, to_tensors
@@ -60,13 +60,20 @@ class ClusterTraining:
         return problems
 
     def run(self, display: TrainingDisplay, interrupt: InterruptRequest) -> None:
-        """Train until the run is finished or an interrupt is requested, and save."""
+        """Train until the run is finished or an interrupt is requested, and save.
+
+        NoRunnersError where no env runner is left, after saving too.
+        """
         self.history.start_clocks()
         if not self.history.results:
             self._evaluate(display)
             self._try(display, "the first checkpoint", self.save)
         while not (self.history.is_finished(self.algorithm.steps) or interrupt.requested):
-            self._update(display)
+            try:
+                self._update(display)
+            except NoRunnersError:
+                self.save()  # the learner is as the last update left it
+                raise
         if self._steps_saved < self.algorithm.steps:
             self.save()
 
@@ -123,7 +130,7 @@ class ClusterTraining:
             "train/value_loss": learnt["value_loss"],
             "train/approx_kl": learnt["approx_kl"],
             "train/clip_fraction": learnt["clip_fraction"],
-            "train/epochs": trained * max(self.config.cluster.learners, 1) / steps,
+            "train/epochs": trained / steps,
             "train/learning_rate": learnt["default_optimizer_learning_rate"],
             "train/entropy_bonus": learnt["curr_entropy_coeff"],
         }
