@@ -6,6 +6,8 @@ modules of boardenvs that need torch; trainers import it.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import torch as th
 
@@ -104,7 +106,8 @@ def draw(probabilities: th.Tensor, generator: th.Generator | None = None) -> th.
     row, where torch's `multinomial` costs one for every action.
     """
     reached = probabilities.cumsum(dim=1)
-    chosen = {} if generator is None else {"generator": generator}
+    chosen: dict[str, Any] = {} if generator is None else {"generator": generator}
     chance = th.rand(len(reached), 1, device=reached.device, **chosen)
     height = (1 - chance) * reached[:, -1:]  # above 0, and never too high
-    return (reached < height).sum(dim=1)
+    drawn: th.Tensor = (reached < height).sum(dim=1)
+    return drawn
