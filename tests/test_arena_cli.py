@@ -9,11 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from command_line import run
 
 from boardenvs.arena import play_match
 from boardenvs.arena.playing.openings import same_winner
-from boardenvs.cli import app
 from boardenvs.games import make
 from boardenvs.kernel import set_backend
 from boardenvs.records import check, load
@@ -24,14 +23,6 @@ def _numpy() -> Iterator[None]:
     set_backend("numpy")
     yield
     set_backend(None)
-
-
-def run(*words: object, code: int = 0) -> str:
-    result = CliRunner().invoke(app, [str(word) for word in words])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.output
-    return result.output
 
 
 def test_a_match_says_what_playing_it_says(tmp_path: Path) -> None:

@@ -7,17 +7,17 @@ import re
 import shutil
 import subprocess
 import sys
+from functools import partial
 from html.parser import HTMLParser
 
+import command_line
 import gymnasium
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import boardenvs
 from boardenvs import render
 from boardenvs.board.bitboard import squares_of
-from boardenvs.cli import app
 from boardenvs.games import GAMES, make
 from boardenvs.play import GameSession
 from boardenvs.records import Record, replay, save
@@ -123,11 +123,7 @@ def test_replay_writes_pages_and_gifs(tmp_path):
     file, page = tmp_path / "games.jsonl", tmp_path / "games.html"
     save(file, [random_record("othello", 1), random_record("lines_of_action", 2, plies=10)])
 
-    def run(*words, code=0):
-        result = CliRunner().invoke(app, ["replay", str(file), *map(str, words)])
-        assert result.exit_code == code, result.output
-        return result.output
-
+    run = partial(command_line.run, "replay", file)
     run("--html", page)
     assert len(data_of(page.read_text(encoding="utf-8"))["games"]) == 2
     run("--html", page, "--number", 2, "--legal")

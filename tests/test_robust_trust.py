@@ -17,12 +17,11 @@ import numpy as np
 import pytest
 import torch as th
 import yaml
-from typer.testing import CliRunner
+from command_line import invoke
 
 from boardenvs.agents import trained
 from boardenvs.arena import make_settings
 from boardenvs.arena.tournament.settings import resumed_settings
-from boardenvs.cli import app
 from boardenvs.kernel import set_backend
 from training import checkpoint, ppo
 from training.config import Config
@@ -59,9 +58,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def run(*words: object) -> tuple[int, str]:
-    result = CliRunner().invoke(app, [str(word) for word in words])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
+    result = invoke(*words)
     return result.exit_code, result.output
 
 

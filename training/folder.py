@@ -12,6 +12,7 @@ from rich.console import Console
 from boardenvs.utils.checks import unknown
 from boardenvs.utils.files import write_atomically
 from boardenvs.utils.folders import is_unused, remove_left_over, remove_written
+from boardenvs.utils.yaml_text import parse_yaml
 from training.checkpoint import load_newest
 from training.settings import RunSettings
 
@@ -75,8 +76,8 @@ def _check_run(folder: Path) -> None:
             f"{folder} is not replaced: it has no config.yaml, so it is not the folder of a run"
         )
     try:
-        settings = yaml.safe_load(path.read_bytes())
-    except (OSError, ValueError, RecursionError, yaml.YAMLError):
+        settings = parse_yaml(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
         settings = None
     if not isinstance(settings, dict) or not {"name", "game", "steps"} <= settings.keys():
         raise RunError(f"{folder} is not replaced: its config.yaml has no settings of a run")

@@ -7,17 +7,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pydantic_core import ErrorDetails
 
 from boardenvs import games
 from boardenvs.agents import agent_for
+from boardenvs.game.openings import MAX_PLIES
 from boardenvs.utils.checks import check_name, cut, quote, unknown
+from boardenvs.utils.yaml_text import parse_yaml
 from training.trust import code_named
 
-PlyRange = tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]]
-Positive = Annotated[int, Field(gt=0)]
+Ply = Annotated[int, Field(ge=0, le=MAX_PLIES)]
+PlyRange = tuple[Ply, Ply]
+Positive = Annotated[int, Field(gt=0, le=10**15)]  # which floats still hold exactly
+Boards = Annotated[int, Field(gt=0, le=1 << 24)]
 NotNegative = Annotated[float, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Part = Annotated[float, Field(gt=0, le=1)]
@@ -39,7 +42,7 @@ class ConfigError(Exception):
 class Section(BaseModel):
     """A group of settings: fixed once read, and without unknown ones."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class PoolSettings(Section):
@@ -50,7 +53,7 @@ class PoolSettings(Section):
 
 
 class SelfPlaySettings(Section):
-    boards: Positive = 512
+    boards: Boards = 512
     threads: Positive = 1
     openings: Annotated[dict[str, Part], Field(min_length=1)] = Field(default={"random": 1.0})
     opening_plies: PlyRange = (0, 40)
@@ -222,7 +225,7 @@ def read_settings(
 
 def _read_yaml(path: Path) -> dict[str, Any]:
     try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
+        values = parse_yaml(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         known = sorted(str(p) for p in path.parent.glob("*.yaml"))
         message = unknown("configuration file", str(path), known)
@@ -230,11 +233,7 @@ def _read_yaml(path: Path) -> dict[str, Any]:
             message += " Write one: the line 'game: othello' and the line 'steps: 1000000' will do."
         raise ConfigError(message) from None
     except (OSError, ValueError) as error:  # a UnicodeDecodeError, or a number that is too long
-        raise ConfigError(f"{path} cannot be read: {cut(str(error), 300)}") from None
-    except RecursionError:
-        raise ConfigError(f"{path} cannot be read: too many lists are in one another") from None
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{path} is not YAML: {cut(str(error), 300)}") from None
+        raise ConfigError(f"{path} cannot be read: {cut(str(error), 400)}") from None
     if not isinstance(values, dict):
         raise ConfigError(f"{path} holds no settings: it must have lines such as 'game: othello'")
     return values
@@ -250,8 +249,8 @@ def _override(values: dict[str, Any], override: str) -> None:
         if not isinstance(values, dict):
             raise ConfigError(f"--set {cut(override)}: {cut(group)} is not a group of settings")
     try:
-        values[last] = yaml.safe_load(text)
-    except (ValueError, RecursionError, yaml.YAMLError):
+        values[last] = parse_yaml(text)
+    except ValueError:
         raise ConfigError(f"--set {cut(override)}: {quote(text)} is not a YAML value") from None
 
 

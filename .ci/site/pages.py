@@ -37,6 +37,8 @@ GUIDES = {
     "rllib.md": "training/rllib/README.md",
     "scaling.md": "training/scaling.md",
     "results.md": "training/results/README.md",
+    "examples.md": "training/examples/README.md",
+    "openspiel.md": "boardenvs/agents/openspiel/README.md",
     "changes.md": "CHANGELOG.md",
     "contributing.md": "CONTRIBUTING.md",
     "security.md": "SECURITY.md",

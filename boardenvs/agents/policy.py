@@ -18,6 +18,7 @@ import numpy as np
 from boardenvs import games
 from boardenvs.game.contract import Game
 from boardenvs.game.state import Array, BoolArray, Int8Array, IntArray, State
+from boardenvs.utils.blas import one_thread
 from boardenvs.utils.checks import check_name
 from boardenvs.utils.files import write_atomically
 
@@ -90,13 +91,14 @@ class Policy:
         planes_first = observation.transpose(0, 3, 1, 2)
         inputs = math.prod(planes_first.shape[1:])  # no -1 for it: there may be no rows
         x = planes_first.reshape(len(planes_first), inputs).astype(np.float32)
-        for weights, biases in self.hidden:
-            x = x @ weights
-            x += biases
-            ACTIVATIONS[self.activation](x)
-        (policy, policy_bias), (value, value_bias) = self.policy_head, self.value_head
-        logits: Float32Array = x @ policy + policy_bias
-        values: Float32Array = (x @ value + value_bias)[:, 0]
+        with one_thread():
+            for weights, biases in self.hidden:
+                x = x @ weights
+                x += biases
+                ACTIVATIONS[self.activation](x)
+            (policy, policy_bias), (value, value_bias) = self.policy_head, self.value_head
+            logits: Float32Array = x @ policy + policy_bias
+            values: Float32Array = (x @ value + value_bias)[:, 0]
         return logits, values
 
     def to_onnx(self, path: Path | str) -> None:

@@ -117,7 +117,7 @@ class Arena:
         from boardenvs.arena.tournament.run import JOURNAL
         from boardenvs.cli.arena_games import sample_games
         from boardenvs.cli.console import make_console
-        from boardenvs.cli.group import message_of
+        from boardenvs.utils.ending import message_of
         from boardenvs.utils.files import check_folder
 
         settings, console = self._settings(), make_console()

@@ -94,12 +94,12 @@ class Play:
         from boardenvs.render.raster import import_pygame
 
         game = parse(self.game)
-        humans = self._humans(game)
+        players = self._players(game)
         notation = MoveNotation(game, self.tournament)
         if self.window:
             import_pygame()
         store = GameStore(self.record)
-        table, console = Table(self._session(game, humans, store), store), make_console()
+        table, console = Table(self._session(game, players, store), store), make_console()
         try:
             self._play(table, notation, console)
         except KeyboardInterrupt:
@@ -134,17 +134,22 @@ class Play:
         check_name("role", self.role, [*game.roles, BOTH])
         return (game.roles.index(self.role),)
 
-    def _session(self, game: Game, humans: tuple[int, ...], store: GameStore) -> GameSession:
-        """The game to play; its players are `human` and the texts of agents."""
+    def _players(self, game: Game) -> tuple[str, str]:
+        """Who plays by role, `human` or the text of an agent; ValueError where that cannot play."""
         from boardenvs.agents import agent_for
-        from boardenvs.games import spec_of
-        from boardenvs.play import GameSession
         from boardenvs.play.table import HUMAN, default_opponent
 
+        humans = self._humans(game)
         opponent = self.against or default_opponent(game)
-        agent_for(game, opponent)  # ValueError where it cannot play
-        names = [HUMAN if role in humans else opponent for role in (0, 1)]
-        players = (names[0], names[1])
+        agent_for(game, opponent)
+        first, second = (HUMAN if role in humans else opponent for role in (0, 1))
+        return first, second
+
+    def _session(self, game: Game, players: tuple[str, str], store: GameStore) -> GameSession:
+        """The game to play."""
+        from boardenvs.games import spec_of
+        from boardenvs.play import GameSession
+
         if not self.resume:
             return GameSession(game, self._start(game), players=players)
         if self.position is not None:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from boardenvs.game.contract import Game
 from boardenvs.games import make
+from boardenvs.records.bounds import MAX_MEMORY
 from boardenvs.records.jsonl import GZIP, read_jsonl, write_jsonl
 from boardenvs.records.record import Record
 from boardenvs.records.transcript import read_transcripts, write_transcripts
@@ -24,13 +25,21 @@ class Format(NamedTuple):
     lacks: tuple[str, ...]  # the fields of a record that it does not hold
 
 
-def _read_moves(path: Path, game: Game | None) -> list[Record]:
-    return read_transcripts(path, game or make("othello"))
+def _read_jsonl(path: Path, game: Game | None) -> Iterable[Record]:
+    return read_jsonl(path, MAX_MEMORY)
+
+
+def _read_wthor(path: Path, game: Game | None) -> Iterable[Record]:
+    return read_wthor(path, MAX_MEMORY)[1]
+
+
+def _read_moves(path: Path, game: Game | None) -> Iterable[Record]:
+    return read_transcripts(path, game or make("othello"), MAX_MEMORY)
 
 
 FORMATS = {
-    "jsonl": Format((".jsonl", ".jsonl.gz"), lambda path, _: read_jsonl(path), write_jsonl, ()),
-    "wthor": Format((".wtb",), lambda path, _: read_wthor(path)[1], write_wthor, ("players",)),
+    "jsonl": Format((".jsonl", ".jsonl.gz"), _read_jsonl, write_jsonl, ()),
+    "wthor": Format((".wtb",), _read_wthor, write_wthor, ("players",)),
     "moves": Format((".txt",), _read_moves, write_transcripts, ("players", "info")),
 }
 
@@ -50,7 +59,8 @@ def load(
     """The records of a file, in the format given, or that of its name, or that it looks like.
 
     `game` is what plain moves belong to, Othello by default; other formats say it themselves.
-    ValueError where the file is not in its format.
+    ValueError where the file is not in its format, or its games may take more than 2 GiB of memory:
+    `jsonl.read_jsonl` reads files of any length game by game.
     """
     path = Path(path)
     name = format_name or _recognised(path)

@@ -216,15 +216,12 @@ def _game_of(settings: str | None) -> str | None:
     if settings is None:
         return None
     from boardenvs.utils.spec import write_spec
+    from boardenvs.utils.yaml_text import parse_yaml
 
     try:
-        import yaml
-
-        values = yaml.safe_load(settings)
+        values = parse_yaml(settings)
         return write_spec(values["game"], values.get("rules") or {})
     except (ImportError, TypeError, KeyError, ValueError, AttributeError):
-        return None
-    except yaml.YAMLError:
         return None
 
 

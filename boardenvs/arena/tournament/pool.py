@@ -120,17 +120,16 @@ class _Worker:
         asked to. WorkerError where several in a row had not.
         """
         failed = self._process is not None and self.running == _NOT_STARTED
-        how = self._how_it_ended()
-        self.end()
         self._failures = self._failures + 1 if failed else 0
-        if self._failures >= _MOST_STARTS:
+        how = self._how_it_ended() if self._failures >= _MOST_STARTS else ""
+        self.end()
+        if how:
             raise WorkerError(f"{_MOST_STARTS} worker processes died before they played, {how}")
         self._make()
         return not failed
 
     def _how_it_ended(self) -> str:
-        if self._process is None:
-            return "the last without a trace"
+        assert self._process is not None
         self._process.join(30)  # it is about to end, however busy the machine
         code = self._process.exitcode
         if code is not None and code < 0:
