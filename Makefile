@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint fuzz soak soak-short browser examples docs install clean
+.PHONY: demo test lint fuzz soak soak-short browser examples rllib docs install clean
 
 # A short PPO self-play training on Othello; results in runs/demo/.
 demo: $(VENV)/.train
@@ -35,6 +35,11 @@ soak: $(VENV)/.dev
 soak-short: $(VENV)/.dev
 	cd tests && ../$(BIN)/python -m soak --short
 
+# Training on Ray, whose RLlib wants a gymnasium of its own: in another environment, some minutes.
+RLLIB := .venv-rllib
+rllib: $(RLLIB)/.rllib
+	$(RLLIB)/bin/python -m pytest tests/test_rllib_*.py tests/test_examples.py -k rllib
+
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -63,5 +68,11 @@ $(VENV)/.docs: pyproject.toml .ci/constraints.txt | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --constraint .ci/constraints.txt --editable '.[docs]'
 	touch $@
 
+$(RLLIB)/.rllib: pyproject.toml .ci/constraints.txt
+	$(PYTHON) -m venv $(RLLIB)
+	$(RLLIB)/bin/python -m pip install --quiet --constraint .ci/constraints.txt torch
+	$(RLLIB)/bin/python -m pip install --quiet --constraint .ci/constraints.txt --editable '.[fast,rllib]' 'hypothesis>=6.100' 'pytest>=9'
+	touch $@
+
 clean:
-	rm -rf $(VENV) .venv-examples runs
+	rm -rf $(VENV) .venv-examples $(RLLIB) runs

@@ -19,6 +19,8 @@ PYTHON = [e for e in examples("python") if not e.place.startswith(ELSEWHERE)]
 
 @pytest.mark.parametrize("example", PYTHON, ids=[example.place for example in PYTHON])
 def test_examples_run_alone(example, tmp_path):
+    if "rllib" in example.text:
+        pytest.importorskip("ray.rllib", reason="RLlib is not installed here: make rllib")
     if "sb3" in example.text or "training" in example.text:
         pytest.importorskip("sb3_contrib")
     if "onnx" in example.text:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Generic, TypeAlias
 
@@ -29,13 +30,24 @@ class Command(Generic[Settings]):
 
     `train` trains, judges the best policy and writes the results into the run's folder, going on
     from the last checkpoint where it is to resume; it returns False where it was interrupted.
+    `options` are further ones that take a text, with what `--help` says of them; `train` has them
+    by name, None where they are not given.
     """
 
-    def __init__(self, module: str, settings: type[Settings], train: Train[Settings]) -> None:
+    def __init__(
+        self,
+        module: str,
+        settings: type[Settings],
+        train: Callable[..., bool],
+        options: Mapping[str, str] | None = None,
+    ) -> None:
         self.module = module
         self.settings = settings
         self.train = train
+        self.options = dict(options or {})
         self.parser = _parser(module)
+        for name, text in self.options.items():
+            self.parser.add_argument(f"--{name}", metavar=name.upper(), help=text)
 
     def __call__(self, arguments: Sequence[str] | None = None) -> int:
         """Run it; returns the exit code: 0, 1 where files cannot be written, 2 for wrong input,
@@ -46,7 +58,8 @@ class Command(Generic[Settings]):
         try:
             config = read_settings(self.settings, options.config, options.set, trust=options.trust)
             how = {"resume": options.resume, "overwrite": options.overwrite}
-            finished = run(self.train, config, console, **how)
+            own = {name: getattr(options, name) for name in self.options}
+            finished = run(partial(self.train, **own), config, console, **how)
         except (ConfigError, CheckpointError, RunError) as error:
             print(f"error: {error}", file=sys.stderr)
             return EXIT_USAGE
@@ -64,6 +77,8 @@ class Command(Generic[Settings]):
     def _resume(self, options: argparse.Namespace) -> str:
         words = ["python", "-m", self.module, str(options.config), "--resume"]
         words += ["--trust"] * options.trust
+        own = {name: getattr(options, name) for name in self.options}
+        words += [word for name, text in own.items() if text for word in (f"--{name}", text)]
         return shlex.join(words + [word for item in options.set for word in ("--set", item)])
 
 

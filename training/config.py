@@ -29,6 +29,7 @@ class PPOSettings(Section):
 class Config(RunSettings):
     """All settings of a run; `configs/othello.yaml` says what each means."""
 
+    libraries = ("stable-baselines3", "sb3-contrib")
     ppo: PPOSettings = Field(default_factory=PPOSettings)
     callbacks: dict[str, dict[str, Any]] = Field(default_factory=dict)
 

@@ -46,6 +46,7 @@ _FREE_TO_CHANGE = (
     "report",
     "self_play.threads",
     "callbacks",
+    "cluster",
 )
 
 

@@ -43,7 +43,9 @@ class History:
 
     @property
     def cpu_minutes(self) -> float:
-        """The CPU time of this process that the run has taken, evaluations included."""
+        """The CPU time that the run has taken, evaluations included: of this process, and what
+        `add_cpu_seconds` was told of others.
+        """
         return self._times()[1]
 
     def start_clocks(self) -> None:
@@ -53,6 +55,10 @@ class History:
     def stop_clocks(self) -> None:
         """Count no time from now on."""
         self._ended = _clocks()
+
+    def add_cpu_seconds(self, seconds: float) -> None:
+        """Count CPU time of other processes that play or learn."""
+        self._before[1] += seconds
 
     def is_finished(self, steps: int) -> bool:
         """Whether the steps or the minutes of the run are used up."""

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 
@@ -15,9 +14,9 @@ from boardenvs.agents.export import policy_from_sb3
 from boardenvs.agents.policy import Policy
 from boardenvs.agents.policy_file import save_policy
 from boardenvs.agents.pool import OpponentPool
-from boardenvs.envs.groups import EndedGames
 from boardenvs.envs.sb3 import BoardVecEnv
 from boardenvs.utils.files import write_atomically
+from training.boards import game_figures
 from training.callbacks import Callbacks
 from training.checkpoint import save_checkpoint
 from training.config import Config
@@ -26,7 +25,7 @@ from training.interrupt import InterruptRequest
 from training.model import capture, entropy_bonus, model_file, restore
 from training.panel import PanelResult
 from training.progress import TrainingDisplay
-from training.settings import POOL, SELF_PLAY
+from training.settings import POOL
 
 
 class StopTraining(Exception):  # noqa: N818 - no error, as StopIteration
@@ -131,7 +130,7 @@ class Training(BaseCallback):
         seconds = time.monotonic() - self._update_began
         return {
             "speed/steps_per_second": (steps - self._steps_seen) / seconds,
-            **_game_figures(self.env.take_ended()),
+            **game_figures(self.env.take_ended()),
             "train/entropy": -float(logged["train/entropy_loss"]),
             "train/explained_variance": float(logged["train/explained_variance"]),
             "train/policy_loss": float(logged["train/policy_gradient_loss"]),
@@ -195,19 +194,6 @@ class Training(BaseCallback):
             write()
         except OSError as error:
             self.display.say(f"warning: {what} could not be written ({error}); the run goes on")
-
-
-def _game_figures(ended: dict[str, EndedGames]) -> dict[str, float]:
-    """The figures of the games that ended; nan where none did."""
-    games = sum(e.games for e in ended.values())
-    figures = {
-        "games/plies": sum(e.plies for e in ended.values()) / games if games else np.nan,
-        "games/wiped_out": sum(e.wiped_out for e in ended.values()) / games if games else np.nan,
-    }
-    for name, e in ended.items():
-        if name != SELF_PLAY:
-            figures[f"games/{name}"] = e.points / e.games if e.games else np.nan
-    return figures
 
 
 def _maskable(model: object) -> MaskablePPO:

@@ -12,43 +12,19 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.utils import LinearSchedule
 
-from boardenvs.agents import RandomAgent
-from boardenvs.envs.groups import BoardGroup
-from boardenvs.envs.opponent import Opponent
+from boardenvs.agents.trunk import flat_planes
 from boardenvs.envs.sb3 import BoardVecEnv
+from training.boards import board_groups, board_options
 from training.checkpoint import to_arrays, to_tensors
 from training.config import Config
-from training.network import MaskedPolicy, Trunk, flat_planes
-from training.openings import played_openings
+from training.network import MaskedPolicy, Trunk
 from training.precision import find_precision
-from training.settings import POOL, SELF_PLAY
-
-# Openings of agents are played before the training begins, so many of them.
-_STARTS = 1 << 16
 
 
 def make_env(config: Config) -> BoardVecEnv:
     """The boards; those of the pool have random players until there are snapshots."""
-    settings = config.self_play
-    seat = "alternating" if settings.learn == "both" else settings.learn
-    special: dict[str, Opponent | None] = {SELF_PLAY: None, POOL: RandomAgent()}
-    game, starts = config.make_game(), None
-    groups = [
-        BoardGroup(boards, special.get(name, name), seat, name)
-        for name, boards in settings.groups()
-    ]
-    if settings.openings.keys() != {"random"} or settings.undecided:
-        rng = np.random.default_rng([config.seed, _STARTS])
-        starts = played_openings(game, settings, _STARTS, rng)
-    return BoardVecEnv(
-        game,
-        groups=groups,
-        random_plies=settings.opening_plies,
-        starts=starts,
-        symmetries=settings.symmetries,
-        threads=settings.threads,
-        final_infos=False,
-    )
+    groups, options = board_groups(config), board_options(config)
+    return BoardVecEnv(config.make_game(), groups=groups, **options, final_infos=False)
 
 
 def make_model(config: Config, env: BoardVecEnv) -> MaskablePPO:

@@ -44,7 +44,7 @@ from training.settings import RunSettings
 
 RAW, SHIELDED, ANCHOR = "policy", "policy, shielded", "random"
 
-_PACKAGES = ("boardenvs", "numpy", "torch", "stable-baselines3", "sb3-contrib")
+_PACKAGES = ("boardenvs", "numpy", "torch")
 
 
 class Rating(BaseModel):
@@ -232,7 +232,7 @@ def _table(headings: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 def _made_with(config: RunSettings) -> dict[str, str]:
     """What the weights depend on beside the settings."""
     versions = {}
-    for package in _PACKAGES:
+    for package in (*_PACKAGES, *config.libraries):
         try:
             versions[package] = metadata.version(package)
         except metadata.PackageNotFoundError:  # boardenvs from a checkout that is not installed

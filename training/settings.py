@@ -5,7 +5,7 @@ from __future__ import annotations
 import reprlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pydantic_core import ErrorDetails
@@ -139,6 +139,9 @@ class ReportSettings(PanelSettings):
 
 class GameSettings(Section):
     """The settings of everything that is learnt of a game: which one, by which name and seed."""
+
+    # What the weights depend on beside torch and NumPy; the report tells their versions.
+    libraries: ClassVar[tuple[str, ...]] = ()
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
     game: str

@@ -34,6 +34,7 @@ GUIDES = {
     "benchmark.md": "boardenvs/bench/README.md",
     "architecture.md": "boardenvs/README.md",
     "training.md": "training/README.md",
+    "rllib.md": "training/rllib/README.md",
     "scaling.md": "training/scaling.md",
     "results.md": "training/results/README.md",
     "examples.md": "training/examples/README.md",

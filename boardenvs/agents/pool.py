@@ -66,6 +66,21 @@ class OpponentPool:
                 problems.append(f"opponent {name} is left out of the pool: {error}")
         return problems
 
+    def read(self, steps: int) -> list[str]:
+        """Go on from the folder alone: take in the last files of up to so many steps, and no
+        others; what was wrong with some. Later ones are of a part of a run that was lost.
+        """
+        self._digests.clear()
+        self._policies.clear()
+        names = sorted(p.name for p in self._folder.glob("*.npz") if p.stem.isdecimal())
+        problems = []
+        for name in [name for name in names if int(name[:-4]) <= steps][-self._size :]:
+            try:
+                self._take_in(name)
+            except (OSError, ValueError) as error:
+                problems.append(f"opponent {name} is left out of the pool: {error}")
+        return problems
+
     def _take_in(self, name: str) -> None:
         self._policies[name] = load_policy(self._folder / name)
         self._digests[name] = _digest(self._folder / name)
