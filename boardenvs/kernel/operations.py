@@ -51,6 +51,7 @@ class Operation:
     numpy: Callable[..., Any]  # on uint64 arrays, which may be given an array to write as last one
     python: str  # as a Python expression on ints
     numba: str  # as a right-hand side in Numba's Python, on uint64
+    jax: str  # as an expression on JAX's words, which have Python's operators; see `jax_words`
     method: str = ""  # the Python operator for it: "and" for `__and__` and `__rand__`
     commutes: bool = False
     cut: tuple[int, ...] = ()  # operands of `python` that must lie in [0, 2**64)
@@ -83,6 +84,7 @@ _ROWS = (
         numpy=np.bitwise_and,
         python="({0} & {1})",
         numba="{0} & {1}",
+        jax="{0} & {1}",
         method="and",
         commutes=True,
         clean=any,
@@ -95,6 +97,7 @@ _ROWS = (
         numpy=np.bitwise_or,
         python="({0} | {1})",
         numba="{0} | {1}",
+        jax="{0} | {1}",
         method="or",
         commutes=True,
         clean=all,
@@ -107,6 +110,7 @@ _ROWS = (
         numpy=np.bitwise_xor,
         python="({0} ^ {1})",
         numba="{0} ^ {1}",
+        jax="{0} ^ {1}",
         method="xor",
         commutes=True,
         clean=all,
@@ -119,6 +123,7 @@ _ROWS = (
         numpy=np.bitwise_not,
         python="(~{0})",
         numba="~{0}",
+        jax="~{0}",
         method="invert",
         clean=_never,
     ),
@@ -128,6 +133,7 @@ _ROWS = (
         numpy=np.add,
         python="({0} + {1})",
         numba="{0} + {1}",
+        jax="{0} + {1}",
         method="add",
         commutes=True,
         clean=_never,
@@ -138,6 +144,7 @@ _ROWS = (
         numpy=np.subtract,
         python="({0} - {1})",
         numba="{0} - {1}",
+        jax="{0} - {1}",
         method="sub",
         clean=_never,
     ),
@@ -147,6 +154,7 @@ _ROWS = (
         numpy=np.multiply,
         python="({0} * {1})",
         numba="{0} * {1}",
+        jax="{0} * {1}",
         method="mul",
         commutes=True,
         clean=_never,
@@ -158,6 +166,7 @@ _ROWS = (
         numpy=np.left_shift,
         python="({0} << {1})",
         numba="{0} << {1}",
+        jax="{0} << {1}",
         method="lshift",
         cut=(1,),
         clean=_never,
@@ -169,6 +178,7 @@ _ROWS = (
         numpy=np.right_shift,
         python="({0} >> {1})",
         numba="{0} >> {1}",
+        jax="{0} >> {1}",
         method="rshift",
         cut=(0, 1),
         bound=_shifted_right,
@@ -180,6 +190,7 @@ _ROWS = (
         numpy=np.less,
         python="({0} < {1})",
         numba="uint64({0} < {1})",
+        jax="less({0}, {1})",
         cut=(0, 1),
         bound=lambda a, b: 1,
     ),
@@ -191,6 +202,7 @@ _ROWS = (
         numpy=np.sign,  # a comparison would need a cast from bool
         python="({0} != 0)",
         numba="uint64({0} != uint64(0))",
+        jax="nonzero({0})",
         cut=(0,),
         bound=lambda a: 1,
     ),
@@ -202,6 +214,7 @@ _ROWS = (
         numpy=np.bitwise_count,
         python="{0}.bit_count()",
         numba="popcount({0})",
+        jax="popcount({0})",
         cut=(0,),
         bound=lambda a: 127,
     ),
