@@ -6,7 +6,6 @@ They are made of the same traced programs as the rules everywhere else, and give
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import jax
@@ -51,26 +50,23 @@ class JaxRules:
         self._planes = apart(self._compiled(kernels.planes))
         self._sample = apart(self._compiled(kernels.sample))
         self._points = self._compiled(kernels.points)
+        with jax.ensure_compile_time_eval():  # it may be made where a function is being traced
+            starts = self.boards(game.init(1))
+            self.start: Board = jax.tree.map(lambda x: x[0], starts)
 
     def _compiled(self, kernel: Kernel) -> Callable[..., Any]:
         return compile_jax(kernel.program(), kernel.name, self.words)
 
-    @cached_property
-    def start(self) -> Board:
-        """The starting position."""
-        return jax.tree.map(lambda x: x[0], self.boards(self.game.init(1)))
-
     def boards(self, state: State) -> Board:
         """A batch of positions in JAX: every array has B rows."""
-        with jax.ensure_compile_time_eval():  # constants, wherever they are first asked for
-            return Board(
-                self._word(state.own),
-                self._word(state.opp),
-                tuple(self._word(word) for word in state.legal_bits.T),
-                jnp.asarray(state.to_move, jnp.int32),
-                jnp.asarray(state.ply, jnp.int32),
-                jnp.asarray(state.terminated),
-            )
+        return Board(
+            self._word(state.own),
+            self._word(state.opp),
+            tuple(self._word(word) for word in state.legal_bits.T),
+            jnp.asarray(state.to_move, jnp.int32),
+            jnp.asarray(state.ply, jnp.int32),
+            jnp.asarray(state.terminated),
+        )
 
     def state(self, boards: Board) -> State:
         """A batch of boards as positions in NumPy, the reverse of `boards`."""
@@ -124,18 +120,26 @@ class JaxRules:
 
     def is_legal(self, board: Board, action: jax.Array) -> jax.Array:
         """Whether the action is legal, () bool; numbers that are no action are not."""
-        inside = (action >= 0) & (action < self.game.num_actions)
-        return inside & self.legal(board)[jnp.where(inside, action, 0)]
+        chosen = jnp.zeros_like(action, jnp.uint32)  # the half of a word that has its bit
+        for index, half in enumerate(self.words.halves(board.legal_bits)):
+            chosen = jnp.where(action >> 5 == index, half, chosen)  # faster than a gather
+        return (chosen >> (action & 31).astype(jnp.uint32)) & 1 == 1
 
     def observe(self, board: Board) -> jax.Array:
         """What the side to move sees, (8, 8, C) bool, indexed as that of `Game.observe`."""
-        return self.observe_as(board.own, board.opp, board.to_move, board.ply)
+        return self.planes(board).reshape(-1, SIZE, SIZE).transpose(1, 2, 0)
 
-    def observe_as(self, own: Stored, opp: Stored, role: jax.Array, ply: jax.Array) -> jax.Array:
-        """What the role whose squares are `own` sees, (8, 8, C) bool."""
-        planes = self._planes(own, opp, role, ply)
-        bits = self.words.bits(planes).reshape(len(planes), SIZE, SIZE)
-        return bits.transpose(1, 2, 0)
+    def planes(self, board: Board) -> jax.Array:
+        """The observation plane by plane, each square by square, (C * 64,) bool: what networks
+        take.
+        """
+        return self.words.bits(
+            self._planes(board.own, board.opp, board.to_move, board.ply)
+        )
+
+    def turned(self, board: Board) -> Board:
+        """The same squares with the other side to move, as far as `observe` is concerned."""
+        return board._replace(own=board.opp, opp=board.own, to_move=1 - board.to_move)
 
     def sample(self, board: Board, key: jax.Array) -> jax.Array:
         """A uniformly random legal action, () int32; noop where terminated."""

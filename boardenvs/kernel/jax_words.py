@@ -107,6 +107,7 @@ class Words:
     choose: Callable[[Any, Any], Any]  # (flag, word): the word where the flag is not 0, else 0
     join: Callable[[jax.Array, jax.Array], Stored]  # of its low and high 32 bits, uint32
     low: Callable[[Stored], jax.Array]  # the low 32 bits, uint32
+    halves: Callable[[Sequence[Stored]], list[jax.Array]]  # low, high, low, ... as uint32
     bits: Callable[[Sequence[Stored]], jax.Array]  # W words as (64 * W,) bool, lowest bit first
 
     def of(self, value: int) -> Stored:
@@ -124,6 +125,11 @@ def words_in_use() -> Words:
 
 def _lookup(table: Table, index: jax.Array) -> jax.Array:
     return jnp.take(jnp.asarray(table.array), index.astype(jnp.int32), mode="clip")
+
+
+def _halves(words: Sequence[jax.Array]) -> list[jax.Array]:
+    shifted = (part for word in words for part in (word, word >> np.uint64(32)))
+    return [part.astype(jnp.uint32) for part in shifted]
 
 
 def _bits(words: Sequence[jax.Array]) -> jax.Array:
@@ -149,6 +155,7 @@ UINT64 = Words(
     choose=lambda flag, word: jnp.where(flag != 0, word, np.uint64(0)),
     join=lambda low, high: low.astype(jnp.uint64) | (high.astype(jnp.uint64) << np.uint64(32)),
     low=lambda word: word.astype(jnp.uint32),
+    halves=_halves,
     bits=_bits,
 )
 
@@ -213,6 +220,7 @@ PAIRS = Words(
     choose=_choose_pairs,
     join=lambda low, high: (low, high),
     low=lambda word: word[0],
+    halves=lambda words: [half for word in words for half in word],
     bits=_bits_of_pairs,
 )
 
