@@ -20,8 +20,9 @@ from boardenvs.envs.sb3 import BoardVecEnv
 from boardenvs.game.openings import random_openings
 from boardenvs.games import GAMES
 from training.config import Config
-from training.model import find_precision, make_env, make_model
+from training.model import make_env, make_model
 from training.network import MaskedChoice
+from training.precision import find_precision
 
 th.set_num_threads(1)
 
@@ -77,7 +78,7 @@ def test_precision_is_what_is_set_or_what_the_processor_has(
         ({"avx512_f": True}, "float32"),
         ({}, "float32"),
     ):
-        monkeypatch.setattr("training.model.processor", lambda found=found: found)
+        monkeypatch.setattr("training.precision.processor", lambda found=found: found)
         assert find_precision("auto") == expected
 
 

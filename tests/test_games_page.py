@@ -14,7 +14,8 @@ import pytest
 import yaml
 from variants import HERE, PACKAGE
 
-from training.config import read_config
+from training.config import Config
+from training.settings import read_settings
 
 ROOT = HERE.parent
 PAGE = ROOT / "boardenvs" / "games" / "README.md"
@@ -78,4 +79,4 @@ def test_the_configuration_is_one(tmp_path: Path) -> None:
     # By its place: it is not installed here.
     settings["game"] = "boardenvs_breakthrough:Breakthrough"
     (tmp_path / "breakthrough.yaml").write_text(yaml.safe_dump(settings))
-    assert read_config(tmp_path / "breakthrough.yaml").steps == 500_000
+    assert read_settings(Config, tmp_path / "breakthrough.yaml", trust=True).steps == 500_000

@@ -25,7 +25,8 @@ from boardenvs.arena.tournament.settings import resumed_settings
 from boardenvs.cli import app
 from boardenvs.kernel import set_backend
 from training import checkpoint, ppo
-from training.config import ConfigError, read_config
+from training.config import Config
+from training.settings import ConfigError, read_settings
 
 PAGE = Path(__file__).parent.parent / "SECURITY.md"
 
@@ -183,16 +184,16 @@ def test_code_of_settings_is_imported_with_trust(settings: dict[str, Any]) -> No
     path = Path("a.yaml")
     path.write_text(yaml.safe_dump({"steps": 1, **settings}))
     with pytest.raises(ConfigError, match=r"a\.yaml names code, .* python:planted:player"):
-        read_config(path)
+        read_settings(Config, path)
     assert not MARK.exists()
-    read_config(path, trust=True)
+    read_settings(Config, path, trust=True)
     assert MARK.exists()
 
 
 def test_code_on_the_command_line_is_imported() -> None:
     path = Path("a.yaml")
     path.write_text(yaml.safe_dump({"steps": 1, **SETTINGS[4]}))
-    read_config(path, ["evaluation.opponents=[python:planted:player]"])
+    read_settings(Config, path, ["evaluation.opponents=[python:planted:player]"])
     assert MARK.exists()
     code, output = run("match", "reversi", "python:planted:player", "random", "--pairs", 1)
     assert code == 0, output

@@ -16,6 +16,7 @@ from test_policy import random_policy
 from boardenvs import IllegalActionError, games
 from boardenvs.agents import make_agent
 from boardenvs.agents.policy import PolicyAgent
+from boardenvs.agents.pool import OpponentPool
 from boardenvs.envs.groups import BoardGroup
 from boardenvs.envs.sb3 import BoardVecEnv
 from boardenvs.envs.symmetry import BoardSymmetries
@@ -24,10 +25,10 @@ from boardenvs.game.openings import random_openings
 from boardenvs.game.perft import successors
 from boardenvs.game.state import FloatArray, IntArray, State, take
 from boardenvs.tablebase import Tablebase
-from training.config import Config, SelfPlaySettings
+from training.config import Config
 from training.model import make_env, make_model
 from training.openings import played_openings
-from training.pool import OpponentPool
+from training.settings import SelfPlaySettings
 
 th.set_num_threads(1)
 

@@ -20,12 +20,12 @@ import pytest
 import torch as th
 import yaml
 
-from boardenvs.agents import make_agent
+from boardenvs.agents import make_agent, pool
 from boardenvs.agents.policy_file import save_policy
 from boardenvs.arena import play_match
 from boardenvs.games import make
 from boardenvs.utils.folders import written
-from training import evaluation, loop, pool, ppo, report
+from training import history, loop, panel, ppo, report
 from training.checkpoint import (
     CheckpointError,
     load_checkpoint,
@@ -34,9 +34,10 @@ from training.checkpoint import (
     to_arrays,
     to_tensors,
 )
-from training.config import Config, ConfigError, read_config
-from training.evaluation import PanelResult, Score
+from training.config import Config
 from training.folder import WRITTEN
+from training.panel import PanelResult, Score
+from training.settings import ConfigError, read_settings
 
 th.set_num_threads(1)
 
@@ -106,7 +107,7 @@ def end_of(name: str) -> dict[str, Any]:
     folder = Path("runs", name)
     content = load_newest(folder / "checkpoints")[1]
     result = json.loads((folder / "result.json").read_text())
-    model = content["model"]
+    model, figures = content["model"], content["history"]["figures"]
     return {
         "weights": model["policy"],
         "optimizer": [list(s.values()) for s in model["optimizer"]["state"].values()],
@@ -116,7 +117,7 @@ def end_of(name: str) -> dict[str, Any]:
         "policy": (folder / "policy.npz").read_bytes(),
         "report": result["report"],
         "scores": [(e["steps"], e["scores"]) for e in result["evaluations"]],
-        "figures": [{k: v for k, v in f.items() if k[:5] != "speed"} for f in content["figures"]],
+        "figures": [{k: v for k, v in f.items() if k[:5] != "speed"} for f in figures],
     }
 
 
@@ -135,7 +136,7 @@ def same(a: Any, b: Any) -> bool:
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda p: p.stem)
 def test_configurations_that_come_with_the_project_are_valid(path: Path) -> None:
-    assert read_config(path).name == path.stem
+    assert read_settings(Config, path).name == path.stem
 
 
 @pytest.mark.parametrize(
@@ -175,15 +176,15 @@ def test_configurations_that_come_with_the_project_are_valid(path: Path) -> None
 )
 def test_wrong_settings_are_named(tiny: str, override: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        read_config(Path(tiny), [override])
+        read_settings(Config, Path(tiny), [override])
 
 
 def test_a_game_may_be_named_with_its_parameters(tiny: str) -> None:
     spec = "lines_of_action:rules=described,max_steps=12"
-    config = read_config(Path(tiny), [f"game={spec}"])
+    config = read_settings(Config, Path(tiny), [f"game={spec}"])
     assert config.make_game() == make("lines_of_action", rules="described", max_steps=12)
     with pytest.raises(ConfigError, match="game is 'othello:hole=3': unknown parameter"):
-        read_config(Path(tiny), ["game='othello:hole=3'"])
+        read_settings(Config, Path(tiny), ["game='othello:hole=3'"])
 
 
 def test_openings_are_the_games_own_where_none_are_set(
@@ -196,13 +197,13 @@ def test_openings_are_the_games_own_where_none_are_set(
         seen.append(opening_plies)
         return play_match(*arguments, opening_plies=opening_plies, **named)
 
-    monkeypatch.setattr(evaluation, "play_match", play)
+    monkeypatch.setattr(panel, "play_match", play)
     game = make("wolf_and_sheep")
     for plies in ("null", "[2, 3]"):
-        config = read_config(
-            Path(tiny), ["game=wolf_and_sheep", f"evaluation.opening_plies={plies}"]
+        config = read_settings(
+            Config, Path(tiny), ["game=wolf_and_sheep", f"evaluation.opening_plies={plies}"]
         )
-        evaluation.evaluate(game, make_agent("greedy"), config.evaluation, 0)
+        panel.evaluate(game, make_agent("greedy"), config.evaluation, 0)
     assert game.opening_plies != (2, 3)
     assert seen == [game.opening_plies] * 2 + [(2, 3)] * 2
     assert config.report.opening_plies is None
@@ -212,7 +213,7 @@ def test_a_missing_setting_is_named(tmp_path: Path) -> None:
     path = tmp_path / "x.yaml"
     path.write_text("game: othello")
     with pytest.raises(ConfigError, match="steps is missing"):
-        read_config(path)
+        read_settings(Config, path)
 
 
 @pytest.mark.parametrize(
@@ -305,8 +306,8 @@ def test_a_run_leaves_all_its_files_and_a_policy_that_loads(pictured: str) -> No
     files = {path for path in folder.rglob("*") if path.is_file()}
     assert files == set(written(folder, WRITTEN))  # what --overwrite removes
     result = json.loads((folder / "result.json").read_text())
-    assert Config.model_validate(result["config"]) == read_config(Path(pictured))
-    assert read_config(folder / "config.yaml") == read_config(Path(pictured))
+    assert Config.model_validate(result["config"]) == read_settings(Config, Path(pictured))
+    assert read_settings(Config, folder / "config.yaml") == read_settings(Config, Path(pictured))
     assert result["steps"] == 6144
     assert [e["steps"] for e in result["evaluations"]] == [0, 2048, 4096, 6144]
     worst = [min(s["score"] for s in e["scores"].values()) for e in result["evaluations"]]
@@ -360,7 +361,7 @@ def test_one_role_can_learn_alone(tiny: str) -> None:
         "self_play.opponents={perfect: 0.5}", "self_play.opening_plies=[0, 8]",
     ]  # fmt: skip
     assert ppo.main([tiny, *(word for item in settings for word in ("--set", item))]) == 0
-    figures = load_newest(Path("runs/tiny/checkpoints"))[1]["figures"]
+    figures = load_newest(Path("runs/tiny/checkpoints"))[1]["history"]["figures"]
     assert figures[0].keys() >= {"games/perfect", "games/pool"}
 
 
@@ -389,11 +390,11 @@ def at_call(number: int, function: Callable[..., Any], then: Callable[[], None])
 MOMENTS: dict[str, tuple[Any, str, int]] = {
     "before the first checkpoint": (loop, "save_checkpoint", 1),
     "in an update": (loop.Training, "_on_rollout_end", 4),
-    "in an evaluation": (loop, "examine", 3),
+    "in an evaluation": (history, "examine", 3),
     "with an opponent on disk and no checkpoint": (loop.Training, "_draw_opponents", 3),
     "before a checkpoint": (loop, "save_checkpoint", 3),
     "before a file takes its place": (os, "fsync", 9),
-    "before the report": (ppo, "judge", 1),
+    "before the report": (report, "judge", 1),
     "in the report": (report, "_page", 1),
 }
 
@@ -421,7 +422,7 @@ def test_a_run_with_more_steps_goes_on_from_its_end(tiny: str) -> None:
     assert ppo.main([tiny, *level, "--set", "name=parts", "--set", "steps=2000"]) == 0
     assert ppo.main([tiny, *level, "--set", "name=parts", "--resume"]) == 0
     assert same(end_of("whole")["weights"], end_of("parts")["weights"])
-    assert read_config(Path("runs/parts/config.yaml")).steps == 6000
+    assert read_settings(Config, Path("runs/parts/config.yaml")).steps == 6000
 
 
 def test_ctrl_c_finishes_the_update_and_says_how_to_go_on(tiny: str) -> None:
@@ -530,7 +531,7 @@ def test_a_run_goes_on_without_an_opponent_that_found_no_room(
     assert names == ["000000000000", "000000004096", "000000006144"]
 
 
-@pytest.mark.parametrize("where", [(loop.Training, "save"), (ppo, "write_report")])
+@pytest.mark.parametrize("where", [(loop.Training, "save"), (report, "write_report")])
 def test_a_disk_that_is_full_at_the_end_loses_nothing(
     tiny: str,
     whole: dict[str, Any],

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from rich.console import Console
 
 from boardenvs.utils.checks import unknown
 from boardenvs.utils.files import write_atomically
 from boardenvs.utils.folders import is_unused, remove_left_over, remove_written
 from training.checkpoint import load_newest
-from training.config import Config
+from training.settings import RunSettings
 
 RUNS = Path("runs")
 
@@ -41,7 +42,7 @@ class RunError(Exception):
     """A run that cannot start or end; the message says why and what to do."""
 
 
-def make_folder(folder: Path, config: Config, overwrite: bool) -> None:
+def make_folder(folder: Path, config: RunSettings, overwrite: bool) -> None:
     """A folder for a new run, with its settings; RunError where there is something in it already.
 
     With `overwrite` the files of the run that it holds are removed before, and no others.
@@ -73,13 +74,31 @@ def _check_run(folder: Path) -> None:
         raise RunError(f"{folder} is not replaced: its config.yaml has no settings of a run")
 
 
-def write_settings(folder: Path, config: Config) -> None:
+def write_settings(folder: Path, config: RunSettings) -> None:
     text = yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False)
     write_atomically(folder / "config.yaml", text.encode())
 
 
+def resume_from(
+    folder: Path,
+    config: RunSettings,
+    restore: Callable[[dict[str, Any]], list[str]],
+    console: Console,
+) -> bool:
+    """Go on from the run's newest whole checkpoint; False where there is none yet.
+
+    Errors as of `find_checkpoint`.
+    """
+    resumed, warnings = find_checkpoint(folder, config, restore)
+    if resumed:
+        write_settings(folder, config)
+    for warning in warnings:
+        console.print(f"warning: {warning}", markup=False, soft_wrap=True)
+    return resumed
+
+
 def find_checkpoint(
-    folder: Path, config: Config, restore: Callable[[dict[str, Any]], list[str]]
+    folder: Path, config: RunSettings, restore: Callable[[dict[str, Any]], list[str]]
 ) -> tuple[bool, list[str]]:
     """Whether `restore` took a checkpoint of a run, the newest that it can, and what there is to
     warn of, which it returns too.

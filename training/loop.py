@@ -12,23 +12,19 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 
 from boardenvs.agents.export import policy_from_sb3
-from boardenvs.agents.policy import Policy, PolicyAgent
+from boardenvs.agents.policy import Policy
 from boardenvs.agents.policy_file import save_policy
+from boardenvs.agents.pool import OpponentPool
 from boardenvs.envs.groups import EndedGames
 from boardenvs.envs.sb3 import BoardVecEnv
-from boardenvs.game.state import FloatArray
 from boardenvs.utils.files import write_atomically
 from training.checkpoint import save_checkpoint
-from training.config import POOL, SELF_PLAY, Config
-from training.evaluation import PanelResult, evaluate
-from training.exact import examine
+from training.config import Config
+from training.history import History, is_due, policy_notes
 from training.interrupt import InterruptRequest
 from training.model import capture, entropy_bonus, model_file, restore
-from training.pool import OpponentPool
 from training.progress import TrainingDisplay
-
-# Seeds of openings, away from one another: the policy is chosen on the first, judged on the second.
-PANEL_SEED, REPORT_SEED = 10_000, 20_000
+from training.settings import POOL, SELF_PLAY
 
 
 class StopTraining(Exception):  # noqa: N818 - no error, as StopIteration
@@ -36,7 +32,7 @@ class StopTraining(Exception):  # noqa: N818 - no error, as StopIteration
 
 
 class Training(BaseCallback):
-    """The callback of a run, and its record: results so far, the best policy and the time spent.
+    """The callback of a run.
 
     SB3 calls it at the start of each rollout. There the last update is complete, so what is saved
     is all there is, and a run that resumes there goes on as if it had not been interrupted.
@@ -49,31 +45,16 @@ class Training(BaseCallback):
         self.config = config
         self.folder = folder
         self.env = env
-        self.results: list[PanelResult] = []
-        self.figures: list[dict[str, float]] = []  # of each update
-        self.best: PanelResult | None = None
-        self.best_policy: dict[str, Any] = {}
+        self.history = History(config)
+        self.best_weights: dict[str, Any] = {}
         self.display: TrainingDisplay
         self._pool = OpponentPool(folder / "pool", config.self_play.pool.size, config.seed)
         self._interrupt = interrupt
-        # Wall and CPU time, of earlier parts of the run and when this part began.
-        self._before, self._began = np.zeros(2), _clocks()
         self._steps_saved = 0
         self._steps_seen = 0  # at the start of the update
         self._updates_seen = 0
 
     # ---- state for checkpoints ---------------------------------------------------------------
-
-    @property
-    def times(self) -> tuple[float, float]:
-        """Minutes of wall time and of CPU time that the run has taken, evaluations included."""
-        wall, cpu = (self._before + _clocks() - self._began) / 60
-        return float(wall), float(cpu)
-
-    def is_finished(self, steps: int) -> bool:
-        """Whether the steps or the minutes of the run are used up."""
-        limit = self.config.minutes
-        return steps >= self.config.steps or (limit is not None and self.times[0] >= limit)
 
     def save(self) -> None:
         """Write a checkpoint; OSError where that cannot be, and then those before it are kept."""
@@ -82,11 +63,8 @@ class Training(BaseCallback):
             "config": self.config.model_dump(mode="json"),
             "model": capture(_maskable(self.model), self.env),
             "pool": self._pool.snapshot(),
-            "times": self.times,
-            "figures": self.figures,
-            "results": [r.model_dump() for r in self.results],
-            "best": self.best and self.best.model_dump(),
-            "best_policy": self.best_policy,
+            "history": self.history.snapshot(),
+            "best_weights": self.best_weights,
         }
         save_checkpoint(self.folder / "checkpoints", steps, content)
         self._steps_saved = steps
@@ -94,11 +72,8 @@ class Training(BaseCallback):
     def load(self, model: MaskablePPO, content: dict[str, Any]) -> list[str]:
         """Go on from what `save` has written; returns what could not be restored."""
         restore(model, self.env, content["model"])
-        self._before = 60 * np.array(content["times"])
-        self.figures = content["figures"]
-        self.results = [PanelResult.model_validate(r) for r in content["results"]]
-        self.best = content["best"] and PanelResult.model_validate(content["best"])
-        self.best_policy = content["best_policy"]
+        self.history.restore(content["history"])
+        self.best_weights = content["best_weights"]
         self._steps_saved = self._steps_seen = model.num_timesteps
         self._updates_seen = model._n_updates
         return self._pool.restore(content["pool"])
@@ -106,8 +81,8 @@ class Training(BaseCallback):
     # ---- SB3's hooks -------------------------------------------------------------------------
 
     def _on_training_start(self) -> None:
-        self._began = _clocks()
-        if not self.results:
+        self.history.start_clocks()
+        if not self.history.results:
             self._evaluate()
             self._add_to_pool()
             self._try("the first checkpoint", self.save)
@@ -131,17 +106,18 @@ class Training(BaseCallback):
 
     def _between_updates(self) -> None:
         steps = self.model.num_timesteps
-        self.figures.append({"steps": steps, **self._figures()})
-        self.display.update(steps, self.figures[-1])
-        is_last = self.is_finished(steps)
-        if is_last or _is_due(self._steps_seen, steps, self.config.evaluation.every):
+        figures = self._figures()
+        self.history.add_figures(steps, figures)
+        self.display.update(steps, figures)
+        is_last = self.history.is_finished(steps)
+        if is_last or is_due(self._steps_seen, steps, self.config.evaluation.every):
             self._evaluate()
-        if _is_due(self._steps_seen, steps, self.config.self_play.pool.every):
+        if is_due(self._steps_seen, steps, self.config.self_play.pool.every):
             self._add_to_pool()
         if is_last or self._interrupt.requested:
             self.save()
             raise StopTraining
-        if _is_due(self._steps_saved, steps, self.config.checkpoint_every):
+        if is_due(self._steps_saved, steps, self.config.checkpoint_every):
             self._try("a checkpoint", self.save)
 
     # ---- inside ------------------------------------------------------------------------------
@@ -166,40 +142,28 @@ class Training(BaseCallback):
         }
 
     def _evaluate(self) -> None:
-        config, model = self.config, _maskable(self.model)
-        player = PolicyAgent(self._policy(model, model.num_timesteps))
-        seed = PANEL_SEED + config.seed
-        result = PanelResult(
-            steps=model.num_timesteps,
-            minutes=self.times[0],
-            scores=evaluate(self.env.game, player, config.evaluation, seed),
-            exact=examine(self.env.game, player, seed),
-        )
-        self.results.append(result)
-        is_best = self.best is None or result.rank >= self.best.rank
+        model = _maskable(self.model)
+        result, is_best = self.history.evaluate(self._policy(model), model.num_timesteps)
         self.display.evaluated(result, is_best)
         if is_best:
-            self.best = result
             # A copy: the optimiser changes the tensors in place.
-            self.best_policy = {k: v.clone() for k, v in model.policy.state_dict().items()}
+            self.best_weights = {k: v.clone() for k, v in model.policy.state_dict().items()}
             self._try("the best policy", lambda: self.write_best(model))
 
     def write_best(self, model: MaskablePPO) -> None:
         """Write the best policy, which the model must hold, for players and for SB3."""
-        assert self.best is not None
-        policy = self._policy(model, self.best.steps)
-        save_policy(policy, self.folder / "policy.npz")
+        save_policy(self._policy(model, self.history.best.steps), self.folder / "policy.npz")
         write_atomically(self.folder / "best_model.zip", model_file(model))
 
-    def _policy(self, model: MaskablePPO, steps: int) -> Policy:
-        """The model's policy, to play with."""
-        notes = {"run": self.config.name, "seed": self.config.seed, "steps": steps}
-        return policy_from_sb3(model, self.env.game, notes)
+    def _policy(self, model: MaskablePPO, steps: int | None = None) -> Policy:
+        """The model's policy, to play with, of these steps or now."""
+        steps = model.num_timesteps if steps is None else steps
+        return policy_from_sb3(model, self.env.game, policy_notes(self.config, steps))
 
     def _add_to_pool(self) -> None:
         if self.config.self_play.pool.share:
             model, steps = _maskable(self.model), self.model.num_timesteps
-            policy = self._policy(model, steps)
+            policy = self._policy(model)
             self._try("an opponent of the pool", lambda: self._pool.add(policy, steps))
 
     def _draw_opponents(self) -> None:
@@ -233,16 +197,6 @@ def _game_figures(ended: dict[str, EndedGames]) -> dict[str, float]:
         if name != SELF_PLAY:
             figures[f"games/{name}"] = e.points / e.games if e.games else np.nan
     return figures
-
-
-def _clocks() -> FloatArray:
-    """The wall clock and this process's CPU clock, in seconds."""
-    return np.array([time.monotonic(), time.process_time()])
-
-
-def _is_due(before: int, now: int, every: int) -> bool:
-    """Whether a multiple of `every` lies in what has passed."""
-    return now // every > before // every
 
 
 def _maskable(model: object) -> MaskablePPO:

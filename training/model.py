@@ -17,26 +17,14 @@ from boardenvs.envs.groups import BoardGroup
 from boardenvs.envs.opponent import Opponent
 from boardenvs.envs.sb3 import BoardVecEnv
 from training.checkpoint import to_arrays, to_tensors
-from training.config import POOL, SELF_PLAY, Config
+from training.config import Config
 from training.network import MaskedPolicy, Trunk, flat_planes
 from training.openings import played_openings
+from training.precision import find_precision
+from training.settings import POOL, SELF_PLAY
 
 # Openings of agents are played before the training begins, so many of them.
 _STARTS = 1 << 16
-
-
-def find_precision(setting: str) -> str:
-    """The precision that a setting means here: "auto" is bfloat16 where the processor has it."""
-    if setting != "auto":
-        return setting
-    found = processor()
-    return "bfloat16" if found.get("avx512_bf16") or found.get("amx_bf16") else "float32"
-
-
-def processor() -> dict[str, Any]:
-    """What torch knows of the processor; nothing in versions that do not tell."""
-    capabilities: dict[str, Any] = getattr(th.cpu, "get_capabilities", dict)()
-    return capabilities
 
 
 def make_env(config: Config) -> BoardVecEnv:

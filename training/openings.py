@@ -14,7 +14,7 @@ from boardenvs.arena.playing.openings import same_winner
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import first_of_each
 from boardenvs.game.state import State, concat, take
-from training.config import SelfPlaySettings
+from training.settings import SelfPlaySettings
 
 # Rounds of playing until there are as many openings as asked for.
 _ROUNDS = 8

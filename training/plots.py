@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from training.evaluation import PanelResult, Score
+from training.panel import PanelResult, Score
 
 # Okabe and Ito's colours, told apart with every kind of colour vision.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")

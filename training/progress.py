@@ -19,7 +19,7 @@ from rich.progress import (
 )
 from torch.utils.tensorboard import SummaryWriter
 
-from training.evaluation import PanelResult
+from training.panel import PanelResult
 
 
 class _Bar(Progress):

@@ -15,7 +15,6 @@ import itertools
 import json
 import platform
 from collections.abc import Iterable
-from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -36,11 +35,12 @@ from boardenvs.records.recorder import record_match
 from boardenvs.render.page import to_frame
 from boardenvs.utils.files import write_atomically
 from boardenvs.utils.html import report_page
-from training.config import Config
-from training.evaluation import PanelResult, Score, match, score_of
 from training.exact import examine
-from training.model import find_precision, processor
+from training.history import REPORT_SEED, History
+from training.panel import PanelResult, Score, match, score_of
 from training.plots import figures_over_steps, learning_curve, rating_scale
+from training.precision import find_precision, processor
+from training.settings import RunSettings
 
 RAW, SHIELDED, ANCHOR = "policy", "policy, shielded", "random"
 
@@ -64,7 +64,7 @@ class Judgement(BaseModel):
     samples: list[Any] = Field(default_factory=list, exclude=True)  # records: two by opponent
 
 
-def judge(config: Config, file: Path, seed: int, console: Console) -> Judgement:
+def judge(config: RunSettings, file: Path, seed: int, console: Console) -> Judgement:
     """Play all matches between the policy in the file, raw and shielded, and the opponents."""
     game = config.make_game()
     policy = PolicyAgent(load_policy(file))
@@ -95,18 +95,15 @@ def judge(config: Config, file: Path, seed: int, console: Console) -> Judgement:
     )
 
 
-@dataclass(frozen=True)
-class RunHistory:
-    """What happened in a run."""
-
-    results: list[PanelResult]
-    best: PanelResult
-    figures: list[dict[str, float]]  # of each update
-    minutes: float  # of wall time, without the report
-    cpu_minutes: float
+def conclude(folder: Path, config: RunSettings, history: History, console: Console) -> None:
+    """Judge the policy of a run that has ended, its `policy.npz`; write and show the report."""
+    history.stop_clocks()
+    judgement = judge(config, folder / "policy.npz", REPORT_SEED + config.seed, console)
+    write_report(folder, config, history, judgement)
+    console.print(summary(folder, config, history.best, judgement))
 
 
-def write_report(folder: Path, config: Config, history: RunHistory, judgement: Judgement) -> None:
+def write_report(folder: Path, config: RunSettings, history: History, judgement: Judgement) -> None:
     """Write the files of a finished run; README.md in this folder says what each is."""
     results, best, figures = history.results, history.best, history.figures
     title = f"{config.name}: {games.spec_of(config.make_game())}, seed {config.seed}"
@@ -136,7 +133,7 @@ def write_report(folder: Path, config: Config, history: RunHistory, judgement: J
     write_atomically(folder / "result.json", json.dumps(result, indent=2).encode())
 
 
-def _html(report: str, folder: Path, config: Config, judgement: Judgement) -> str:
+def _html(report: str, folder: Path, config: RunSettings, judgement: Judgement) -> str:
     """The report with its pictures, games to step through and settings in it."""
     extra = []
     if judgement.samples:
@@ -147,7 +144,7 @@ def _html(report: str, folder: Path, config: Config, judgement: Judgement) -> st
     return report_page(report, folder, extra)
 
 
-def summary(folder: Path, config: Config, best: PanelResult, judgement: Judgement) -> Table:
+def summary(folder: Path, config: RunSettings, best: PanelResult, judgement: Judgement) -> Table:
     """The judgement as a table for the terminal."""
     table = Table(
         title=f"The best policy, of step {best.steps:,}, over {2 * config.report.pairs} games an "
@@ -165,7 +162,7 @@ def summary(folder: Path, config: Config, best: PanelResult, judgement: Judgemen
     return table
 
 
-def _page(title: str, config: Config, history: RunHistory, judged: Judgement) -> str:
+def _page(title: str, config: RunSettings, history: History, judged: Judgement) -> str:
     game = config.make_game()
     made = ", ".join(f"{k} {v}" for k, v in _made_with(config).items())
     games_each = 2 * config.report.pairs
@@ -220,7 +217,7 @@ def _page(title: str, config: Config, history: RunHistory, judged: Judgement) ->
     return "\n\n".join(parts) + "\n"
 
 
-def _chosen_by(config: Config, best: PanelResult) -> str:
+def _chosen_by(config: RunSettings, best: PanelResult) -> str:
     if best.exact:
         return "share by the exact solution"
     return f"score on the selection panel ({', '.join(config.evaluation.opponents)})"
@@ -232,7 +229,7 @@ def _table(headings: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def _made_with(config: Config) -> dict[str, str]:
+def _made_with(config: RunSettings) -> dict[str, str]:
     """What the weights depend on beside the settings."""
     versions = {}
     for package in _PACKAGES:

@@ -310,7 +310,8 @@ YAML = ["[" * 3000, "- " * 3000, "&a", "*a", "!!python/object/apply:os.system [x
 @given(data=st.data())
 def test_configurations(folder: Path, data: st.DataObject) -> None:
     pytest.importorskip("pydantic")
-    from training.config import ConfigError, read_config
+    from training.config import Config
+    from training.settings import ConfigError, read_settings
 
     written = BOMB
     if data.draw(st.integers(0, 20)):
@@ -327,7 +328,7 @@ def test_configurations(folder: Path, data: st.DataObject) -> None:
     overrides = data.draw(st.lists(override, max_size=2))
     if any(code in item for code in NAMED_CODE for item in overrides):
         return  # who writes it on the command line wants it imported
-    config, error = attempt(lambda: read_config(path, overrides), ConfigError)
+    config, error = attempt(lambda: read_settings(Config, path, overrides), ConfigError)
     if error is None:
         again, _ = attempt(lambda: type(config).model_validate(config.model_dump(mode="json")))
         assert again == config

@@ -14,8 +14,8 @@ from boardenvs.arena import MatchResult, play_match
 from boardenvs.arena.playing.openings import same_winner
 from boardenvs.game.state import BoolArray, IntArray, State, where
 from boardenvs.games import Game
-from training.config import PanelSettings
 from training.exact import LEAKS
+from training.settings import PanelSettings
 
 
 class Score(BaseModel):

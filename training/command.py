@@ -1,0 +1,94 @@
+"""The command line of every way of training: `python -m training.X CONFIG [--resume | ...]`."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Generic, TypeAlias
+
+import torch as th
+from rich.console import Console
+from threadpoolctl import threadpool_limits
+
+from boardenvs.utils.signals import interrupting
+from training.checkpoint import CheckpointError
+from training.folder import RUNS, RunError, make_folder
+from training.settings import ConfigError, Settings, read_settings
+
+# Of the settings, the run's folder, whether to resume, and where to print.
+Train: TypeAlias = Callable[[Settings, Path, bool, Console], bool]
+
+EXIT_FAILURE, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
+
+
+class Command(Generic[Settings]):
+    """A way of training as a command.
+
+    `train` trains, judges the best policy and writes the results into the run's folder, going on
+    from the last checkpoint where it is to resume; it returns False where it was interrupted.
+    """
+
+    def __init__(self, module: str, settings: type[Settings], train: Train[Settings]) -> None:
+        self.module = module
+        self.settings = settings
+        self.train = train
+        self.parser = _parser(module)
+
+    def __call__(self, arguments: Sequence[str] | None = None) -> int:
+        """Run it; returns the exit code: 0, 1 where files cannot be written, 2 for wrong input,
+        130 for an interruption.
+        """
+        options = self.parser.parse_args(arguments)
+        console = Console(markup=False)
+        try:
+            config = read_settings(self.settings, options.config, options.set, trust=options.trust)
+            folder = RUNS / config.name
+            if not options.resume:
+                make_folder(folder, config, options.overwrite)
+            th.set_num_threads(config.threads)
+            with threadpool_limits(config.threads), interrupting():  # NumPy's threads
+                finished = self.train(config, folder, options.resume, console)
+        except (ConfigError, CheckpointError, RunError) as error:
+            print(f"error: {error}", file=sys.stderr)
+            return EXIT_USAGE
+        except OSError as error:
+            again = self._resume(options)
+            print(f"error: {error}\nWhen it is put right: {again}", file=sys.stderr)
+            return EXIT_FAILURE
+        except KeyboardInterrupt:
+            finished = False
+        if not finished:
+            console.print(f"interrupted; go on with: {self._resume(options)}", soft_wrap=True)
+            return EXIT_INTERRUPTED
+        return 0
+
+    def _resume(self, options: argparse.Namespace) -> str:
+        words = ["python", "-m", self.module, str(options.config), "--resume"]
+        words += ["--trust"] * options.trust
+        return shlex.join(words + [word for item in options.set for word in ("--set", item)])
+
+
+def _parser(module: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog=f"python -m {module}", description="Train a policy by self-play."
+    )
+    parser.add_argument("config", type=Path, metavar="CONFIG", help="a YAML file with settings")
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("--resume", action="store_true", help="go on from the last checkpoint")
+    group.add_argument("--overwrite", action="store_true", help="replace an earlier run")
+    parser.add_argument(
+        "--trust",
+        action="store_true",
+        help="import the code that CONFIG names: python: players and games in modules",
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="change a setting, for example ppo.epochs=3 (may be repeated)",
+    )
+    return parser

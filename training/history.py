@@ -1,0 +1,115 @@
+"""What has happened in a run so far: evaluations, figures, the best of them and the time spent."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from boardenvs.agents.policy import Policy, PolicyAgent
+from boardenvs.game.state import FloatArray
+from training.exact import examine
+from training.panel import PanelResult, evaluate
+from training.settings import RunSettings
+
+# Seeds of openings, away from one another: the policy is chosen on the first, judged on the second.
+PANEL_SEED, REPORT_SEED = 10_000, 20_000
+
+
+class History:
+    """The record of a run, whatever trains: see `snapshot` for what a checkpoint needs of it."""
+
+    def __init__(self, settings: RunSettings) -> None:
+        self.settings = settings
+        self.game = settings.make_game()
+        self.results: list[PanelResult] = []
+        self.figures: list[dict[str, float]] = []  # of each update
+        self._best: PanelResult | None = None
+        # Wall and CPU time in seconds, of earlier parts of the run and when this part began.
+        self._before, self._began = np.zeros(2), _clocks()
+        self._ended: FloatArray | None = None
+
+    @property
+    def best(self) -> PanelResult:
+        """The evaluation that ranks highest, the latest of equal ones; there must have been one."""
+        assert self._best is not None
+        return self._best
+
+    @property
+    def minutes(self) -> float:
+        """The wall time that the run has taken, evaluations included."""
+        return self._times()[0]
+
+    @property
+    def cpu_minutes(self) -> float:
+        """The CPU time of this process that the run has taken, evaluations included."""
+        return self._times()[1]
+
+    def start_clocks(self) -> None:
+        """Count the time of this part of the run from now on."""
+        self._began = _clocks()
+
+    def stop_clocks(self) -> None:
+        """Count no time from now on."""
+        self._ended = _clocks()
+
+    def is_finished(self, steps: int) -> bool:
+        """Whether the steps or the minutes of the run are used up."""
+        limit = self.settings.minutes
+        return steps >= self.settings.steps or (limit is not None and self.minutes >= limit)
+
+    def add_figures(self, steps: int, figures: dict[str, float]) -> None:
+        """Take in the figures of an update that ended after so many steps."""
+        self.figures.append({"steps": steps, **figures})
+
+    def evaluate(self, policy: Policy, steps: int) -> tuple[PanelResult, bool]:
+        """Have a policy play the selection panel; the result, and whether it is the best so far."""
+        player, seed = PolicyAgent(policy), PANEL_SEED + self.settings.seed
+        result = PanelResult(
+            steps=steps,
+            minutes=self.minutes,
+            scores=evaluate(self.game, player, self.settings.evaluation, seed),
+            exact=examine(self.game, player, seed),
+        )
+        self.results.append(result)
+        is_best = self._best is None or result.rank >= self._best.rank
+        if is_best:
+            self._best = result
+        return result, is_best
+
+    def snapshot(self) -> dict[str, Any]:
+        """All of it, as plain values."""
+        return {
+            "times": self._times(),
+            "figures": self.figures,
+            "results": [r.model_dump() for r in self.results],
+            "best": self._best and self._best.model_dump(),
+        }
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Go on from a `snapshot`."""
+        self._before = 60 * np.array(snapshot["times"])
+        self.figures = snapshot["figures"]
+        self.results = [PanelResult.model_validate(r) for r in snapshot["results"]]
+        self._best = snapshot["best"] and PanelResult.model_validate(snapshot["best"])
+
+    def _times(self) -> tuple[float, float]:
+        now = _clocks() if self._ended is None else self._ended
+        wall, cpu = (self._before + now - self._began) / 60
+        return float(wall), float(cpu)
+
+
+def policy_notes(settings: RunSettings, steps: int) -> dict[str, Any]:
+    """What the file of a policy says of where it comes from."""
+    return {"run": settings.name, "seed": settings.seed, "steps": steps}
+
+
+def is_due(before: int, now: int, every: int) -> bool:
+    """Whether a multiple of `every` lies in what has passed."""
+    return now // every > before // every
+
+
+def _clocks() -> FloatArray:
+    """The wall clock and this process's CPU clock, in seconds."""
+    return np.array([time.monotonic(), time.process_time()])

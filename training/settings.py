@@ -1,0 +1,283 @@
+"""The settings of a run: read from YAML, checked, and told in full when they are wrong."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self, TypeVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic_core import ErrorDetails
+
+from boardenvs import games
+from boardenvs.agents import agent_for
+from boardenvs.utils.checks import check_name, cut, quote, unknown
+from training.trust import code_named
+
+PlyRange = tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]]
+Positive = Annotated[int, Field(gt=0)]
+NotNegative = Annotated[float, Field(ge=0)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Part = Annotated[float, Field(gt=0, le=1)]
+
+# The names of boards that are not played against an opponent by specification.
+SELF_PLAY, POOL = "self-play", "pool"
+
+
+# YAML can put a list into itself many times over, by few lines: one of its levels is shown.
+_QUOTING = reprlib.Repr()
+_QUOTING.maxlevel = 1
+_MOST = 2000  # characters of a message
+
+
+class ConfigError(Exception):
+    """A configuration that cannot be used; the message says where and why."""
+
+
+class Section(BaseModel):
+    """A group of settings: fixed once read, and without unknown ones."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class PoolSettings(Section):
+    share: Share = 0.0
+    every: Positive = 250_000
+    size: Positive = 20
+    at_once: Positive = 4
+
+
+class SelfPlaySettings(Section):
+    boards: Positive = 512
+    threads: Positive = 1
+    openings: Annotated[dict[str, Part], Field(min_length=1)] = Field(default={"random": 1.0})
+    opening_plies: PlyRange = (0, 40)
+    opening_noise: Share = 0.25
+    undecided: Share = 0.0
+    symmetries: bool = True
+    learn: str = "both"
+    opponents: dict[str, Part] = Field(default_factory=dict)
+    pool: PoolSettings = Field(default_factory=PoolSettings)
+
+    @field_validator("opening_plies")
+    @classmethod
+    def _ordered(cls, plies: tuple[int, int]) -> tuple[int, int]:
+        return _ascending(plies)
+
+    @model_validator(mode="after")
+    def _repeatable(self) -> SelfPlaySettings:
+        foreign = [spec for spec in self.opponents if spec.startswith("python:")]
+        if foreign and self.threads > 1:
+            raise ValueError(
+                f"threads is {self.threads}, and {foreign[0]!r} may take its chance from "
+                "generators that threads share, Python's or NumPy's own: threads must be 1"
+            )
+        return self
+
+    def groups(self) -> list[tuple[str, int]]:
+        """The kinds of boards and how many there are of each; what no opponent takes is self-play.
+
+        ValueError where the shares are too large or too small for the boards.
+        """
+        shares = dict(self.opponents)
+        taken = [(spec, self._boards(f"opponents.{spec}", x, 1)) for spec, x in shares.items()]
+        if self.pool.share:
+            each = self._boards("pool.share", self.pool.share, self.pool.at_once)
+            taken += [(POOL, each // self.pool.at_once)] * self.pool.at_once
+        rest = self.boards - sum(n for _, n in taken)
+        if rest < 0:
+            raise ValueError("the shares of opponents and pool add up to more than 1")
+        if self.learn != "both" and rest:
+            raise ValueError(
+                f"learn is {self.learn!r}, and {rest} of {self.boards} boards have no opponent: "
+                "the shares of opponents and pool must add up to 1 where one role learns"
+            )
+        return ([(SELF_PLAY, rest)] if rest else []) + taken
+
+    def _boards(self, name: str, share: float, least: int) -> int:
+        boards = round(share * self.boards)
+        if boards < least:
+            raise ValueError(
+                f"{name} is {share}: of {self.boards} boards that is {boards}, and {least} or more "
+                "are needed"
+            )
+        return boards
+
+
+class PanelSettings(Section):
+    """Opponents to be judged by, and the openings of the games."""
+
+    opponents: Annotated[tuple[str, ...], Field(min_length=1)] = ("random", "greedy")
+    pairs: Positive = 100
+    opening_plies: PlyRange | None = None  # None: those of the game
+
+    @field_validator("opening_plies")
+    @classmethod
+    def _ordered(cls, plies: tuple[int, int] | None) -> tuple[int, int] | None:
+        return plies and _ascending(plies)
+
+    @field_validator("opponents")
+    @classmethod
+    def _distinct(cls, opponents: tuple[str, ...]) -> tuple[str, ...]:
+        if len(set(opponents)) < len(opponents):
+            raise ValueError("an opponent is named twice")
+        return opponents
+
+
+class EvaluationSettings(PanelSettings):
+    every: Positive = 500_000
+
+
+class ReportSettings(PanelSettings):
+    pairs: Positive = 200
+
+
+class RunSettings(Section):
+    """The settings of every run, however it trains; `configs/othello.yaml` says what each means."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+    game: str
+    rules: dict[str, Any] = Field(default_factory=dict)
+    seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
+    steps: Positive
+    minutes: Annotated[float, Field(gt=0)] | None = None
+    checkpoint_every: Positive = 500_000
+    threads: Positive = 1
+    device: Annotated[str, Field(pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$")] = "cpu"
+    precision: Literal["auto", "float32", "bfloat16"] = "auto"
+    self_play: SelfPlaySettings = Field(default_factory=SelfPlaySettings)
+    evaluation: EvaluationSettings = Field(default_factory=EvaluationSettings)
+    report: ReportSettings = Field(default_factory=ReportSettings)
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        try:
+            game = self.make_game()
+        except (TypeError, ValueError) as error:  # pydantic reports ValueErrors only
+            rules = f" and rules are {self.rules}" if self.rules else ""
+            raise ValueError(f"game is {self.game!r}{rules}: {error}") from None
+        self._check_opponents(game)
+        check_name("self_play.learn", self.self_play.learn, ("both", *game.roles))
+        self.self_play.groups()
+        return self
+
+    def _check_opponents(self, game: games.Game) -> None:
+        """ValueError where one cannot play, or is met in training and in the report."""
+        groups = {
+            "self_play.openings": self.self_play.openings,
+            "self_play.opponents": self.self_play.opponents,
+            "evaluation.opponents": self.evaluation.opponents,
+            "report.opponents": self.report.opponents,
+        }
+        for where, specs in groups.items():
+            for spec in specs:
+                try:
+                    agent_for(game, spec)
+                except ValueError as error:
+                    raise ValueError(f"{where}: {error}") from None
+        for spec in self.self_play.opponents:
+            if spec in self.report.opponents:
+                raise ValueError(
+                    f"report.opponents has {spec!r}, which self_play.opponents has too: report "
+                    "on opponents that the policy was not trained against"
+                )
+
+    def make_game(self) -> games.Game:
+        """The game of the text `game`, its parameters there or in `rules`."""
+        return games.make(self.game, **self.rules)
+
+
+Settings = TypeVar("Settings", bound=RunSettings)
+
+
+def read_settings(
+    kind: type[Settings], path: Path, overrides: Sequence[str] = (), *, trust: bool = False
+) -> Settings:
+    """The settings of this kind in a YAML file, changed by overrides such as "ppo.epochs=3".
+
+    The run's name is the file's, where none is set. ConfigError for whatever is wrong and, without
+    `trust`, where the file names code; see `training.trust`.
+    """
+    values = {"name": path.stem} | _read_yaml(path)
+    for override in overrides:
+        _override(values, override)
+    if not trust and (named := code_named(values, overrides)):
+        raise ConfigError(
+            f"{path} names code, which has not been imported: {', '.join(named)}. Where you trust "
+            "whoever wrote it, --trust imports it; or give it by --set"
+        )
+    try:
+        return kind.model_validate(values)
+    except ValidationError as errors:
+        lines = [f"  {_explain(kind, error)}" for error in errors.errors()]
+        more = [f"  and {len(lines) - 10} more"] if len(lines) > 10 else []
+        message = "\n".join([f"{path} cannot be used:", *lines[:10], *more])
+        raise ConfigError(cut(message, _MOST)) from None
+
+
+def _read_yaml(path: Path) -> dict[str, Any]:
+    try:
+        values = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        known = sorted(str(p) for p in path.parent.glob("*.yaml"))
+        message = unknown("configuration file", str(path), known)
+        if not known:
+            message += " Write one: the line 'game: othello' and the line 'steps: 1000000' will do."
+        raise ConfigError(message) from None
+    except (OSError, ValueError) as error:  # a UnicodeDecodeError, or a number that is too long
+        raise ConfigError(f"{path} cannot be read: {cut(str(error), 300)}") from None
+    except RecursionError:
+        raise ConfigError(f"{path} cannot be read: too many lists are in one another") from None
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{path} is not YAML: {cut(str(error), 300)}") from None
+    if not isinstance(values, dict):
+        raise ConfigError(f"{path} holds no settings: it must have lines such as 'game: othello'")
+    return values
+
+
+def _override(values: dict[str, Any], override: str) -> None:
+    key, separator, text = override.partition("=")
+    if not separator:
+        raise ConfigError(f"--set {cut(override)}: write it as key=value, for example ppo.epochs=3")
+    *groups, last = key.split(".")
+    for group in groups:
+        values = values.setdefault(group, {})
+        if not isinstance(values, dict):
+            raise ConfigError(f"--set {cut(override)}: {cut(group)} is not a group of settings")
+    try:
+        values[last] = yaml.safe_load(text)
+    except (ValueError, RecursionError, yaml.YAMLError):
+        raise ConfigError(f"--set {cut(override)}: {quote(text)} is not a YAML value") from None
+
+
+def _explain(kind: type[Section], error: ErrorDetails) -> str:
+    *groups, last = error["loc"] or ("",)
+    where = cut(".".join(map(str, error["loc"])))
+    if error["type"] == "extra_forbidden":
+        return f"{where}: {unknown('setting', last, _fields_of(kind, groups))}"
+    if error["type"] == "missing":
+        return f"{where} is missing: it must be set"
+    message = cut(error["msg"].removeprefix("Value error, "), 600)
+    return f"{where} is {_quoted(error['input'])}: {message}" if where else message
+
+
+def _fields_of(kind: type[Section], groups: Sequence[int | str]) -> list[str]:
+    model: Any = kind
+    for group in groups:
+        model = model.model_fields[group].annotation
+    return list(model.model_fields)
+
+
+def _ascending(plies: tuple[int, int]) -> tuple[int, int]:
+    if plies[0] > plies[1]:
+        raise ValueError("it must be a range [low, high]")
+    return plies
+
+
+def _quoted(value: object) -> str:
+    try:
+        return _QUOTING.repr(value)
+    except ValueError:  # an integer in it is longer than Python writes
+        return quote(value)
