@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, model_validator
 
@@ -24,9 +24,20 @@ class PPOSettings(Section):
     value_weight: NotNegative = 0.5
     max_gradient: Annotated[float, Field(gt=0)] = 0.5
 
+    def learning_rate_at(self, done: float) -> float:
+        """The step size after this share of the run, 0 to 1."""
+        return _between(self.learning_rate, self.final_learning_rate, done)
+
+    def entropy_bonus_at(self, done: float) -> float:
+        """The entropy bonus after this share of the run, 0 to 1."""
+        last = self.final_entropy_bonus
+        return _between(self.entropy_bonus, self.entropy_bonus if last is None else last, done)
+
 
 class Config(RunSettings):
     """All settings of a run; `configs/othello.yaml` says what each means."""
+
+    packages: ClassVar = (*RunSettings.packages, "stable-baselines3", "sb3-contrib")
 
     ppo: PPOSettings = Field(default_factory=PPOSettings)
 
@@ -39,3 +50,7 @@ class Config(RunSettings):
                 f"ppo.steps_per_update = {rollout}, the steps of an update"
             )
         return self
+
+
+def _between(first: float, last: float, done: float) -> float:
+    return first + (last - first) * min(1.0, done)

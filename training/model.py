@@ -19,12 +19,9 @@ from boardenvs.envs.sb3 import BoardVecEnv
 from training.checkpoint import to_arrays, to_tensors
 from training.config import Config
 from training.network import MaskedPolicy, Trunk, flat_planes
-from training.openings import played_openings
+from training.openings import played_starts
 from training.precision import find_precision
 from training.settings import POOL, SELF_PLAY
-
-# Openings of agents are played before the training begins, so many of them.
-_STARTS = 1 << 16
 
 
 def make_env(config: Config) -> BoardVecEnv:
@@ -32,19 +29,16 @@ def make_env(config: Config) -> BoardVecEnv:
     settings = config.self_play
     seat = "alternating" if settings.learn == "both" else settings.learn
     special: dict[str, Opponent | None] = {SELF_PLAY: None, POOL: RandomAgent()}
-    game, starts = config.make_game(), None
+    game = config.make_game()
     groups = [
         BoardGroup(boards, special.get(name, name), seat, name)
         for name, boards in settings.groups()
     ]
-    if settings.openings.keys() != {"random"} or settings.undecided:
-        rng = np.random.default_rng([config.seed, _STARTS])
-        starts = played_openings(game, settings, _STARTS, rng)
     return BoardVecEnv(
         game,
         groups=groups,
         random_plies=settings.opening_plies,
-        starts=starts,
+        starts=played_starts(config),
         symmetries=settings.symmetries,
         threads=settings.threads,
         final_infos=False,
@@ -84,12 +78,6 @@ def make_model(config: Config, env: BoardVecEnv) -> MaskablePPO:
     model.rollout_buffer.gamma = env.discounts  # type: ignore[assignment]
     model.set_logger(Logger(None, []))  # the figures are read from it after each update
     return model
-
-
-def entropy_bonus(config: Config, steps: int) -> float:
-    """The entropy bonus after so many steps of the run, falling linearly like the learning rate."""
-    first, last = config.ppo.entropy_bonus, config.ppo.final_entropy_bonus
-    return first if last is None else first + (last - first) * min(1.0, steps / config.steps)
 
 
 def capture(model: MaskablePPO, env: BoardVecEnv) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import reprlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
@@ -136,6 +136,9 @@ class ReportSettings(PanelSettings):
 
 class RunSettings(Section):
     """The settings of every run, however it trains; `configs/othello.yaml` says what each means."""
+
+    # What the weights of such a run depend on: the report has their versions.
+    packages: ClassVar[tuple[str, ...]] = ("boardenvs", "numpy", "torch")
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
     game: str

@@ -15,11 +15,14 @@ from boardenvs.agents.policy import Policy, PolicyAgent
 from boardenvs.agents.random import RandomAgent
 from boardenvs.agents.spec import agent_for
 from boardenvs.agents.trained import TrainedAgent, trained_policy
+from boardenvs.game.contract import Game
 from boardenvs.game.jax_rules import Board, JaxRules
+from boardenvs.utils.checks import quote
 
 JaxLayer: TypeAlias = tuple[jax.Array, jax.Array]  # weights (inputs, outputs), biases (outputs,)
 
 ACTIVATIONS = {"relu": jax.nn.relu, "tanh": jnp.tanh}
+
 
 class JaxPlayer(NamedTuple):
     """A player, by how it draws its actions."""
@@ -60,21 +63,28 @@ def forward(
 
 
 def jax_player(rules: JaxRules, given: object) -> JaxPlayer:
-    """The player in JAX of an agent or its text: "random", "trained", "policy:PATH", the last two
-    with sample=true or without.
+    """The player in JAX of an agent or its text; ValueError as of `jax_agent`."""
+    agent = jax_agent(rules.game, given)
+    if isinstance(agent, RandomAgent):
+        return _random_player(rules)
+    network, activation = network_of(agent.policy), agent.policy.activation
+    return network_player(rules, network, sample=agent.sample, activation=activation)
+
+
+def jax_agent(game: Game, given: object) -> RandomAgent | PolicyAgent:
+    """The agent that plays in JAX of an object or a text: "random", "trained", "policy:PATH", the
+    last two with sample=true or without.
 
     ValueError for any other agent, or one that cannot play the game.
     """
-    agent = agent_for(rules.game, given)
-    if isinstance(agent, RandomAgent):
-        return _random_player(rules)
+    agent = agent_for(game, given)
     if isinstance(agent, TrainedAgent) and not agent.shield:
-        agent = PolicyAgent(trained_policy(rules.game), agent.sample)
-    if isinstance(agent, PolicyAgent):
-        return _policy_player(rules, agent)
+        return PolicyAgent(trained_policy(game), agent.sample)
+    if isinstance(agent, RandomAgent | PolicyAgent):
+        return agent
     raise ValueError(
-        f"{given!r} does not play in JAX: those that do are 'random', 'trained' and 'policy:PATH', "
-        "without a shield"
+        f"{quote(given)} does not play in JAX: those that do are 'random', 'trained' and "
+        "'policy:PATH', without a shield"
     )
 
 
@@ -86,23 +96,36 @@ def _random_player(rules: JaxRules) -> JaxPlayer:
     return JaxPlayer(rules.sample, chances)
 
 
-def _policy_player(rules: JaxRules, agent: PolicyAgent) -> JaxPlayer:
-    """The policy's most probable action or, where it samples, one by its probabilities."""
-    network, activation = network_of(agent.policy), agent.policy.activation
+def network_player(
+    rules: JaxRules, network: Network, *, sample: bool, activation: str = "relu"
+) -> JaxPlayer:
+    """The network's most probable action or, where it samples, one by its probabilities."""
 
     def logits(board: Board) -> jax.Array:
         found, _ = forward(network, rules.planes(board), activation)
         return jnp.where(legal_or_noop(rules, board), found, -jnp.inf)
 
-    def sample(board: Board, key: jax.Array) -> jax.Array:
-        return jax.random.categorical(key, logits(board)).astype(jnp.int32)
+    def draw(board: Board, key: jax.Array) -> jax.Array:
+        return draw_action(logits(board), key)
 
     def best(board: Board, key: jax.Array) -> jax.Array:
         return logits(board).argmax().astype(jnp.int32)
 
-    if agent.sample:
-        return JaxPlayer(sample, lambda board: jax.nn.softmax(logits(board)))
-    return JaxPlayer(best, lambda board: jax.nn.one_hot(logits(board).argmax(), rules.game.num_actions))
+    def certain(board: Board) -> jax.Array:
+        return jax.nn.one_hot(logits(board).argmax(), rules.game.num_actions)
+
+    if sample:
+        return JaxPlayer(draw, lambda board: jax.nn.softmax(logits(board)))
+    return JaxPlayer(best, certain)
+
+
+def draw_action(logits: jax.Array, key: jax.Array) -> jax.Array:
+    """An action by the probabilities of logits (A,), () int32: the first at which their sum reaches
+    a random height. `jax.random.categorical` draws a number for every action, this one for all.
+    """
+    reached = jnp.cumsum(jax.nn.softmax(logits))
+    height = (1 - jax.random.uniform(key)) * reached[-1]  # above 0, and never too high
+    return (reached < height).sum().astype(jnp.int32)
 
 
 def legal_or_noop(rules: JaxRules, board: Board) -> jax.Array:

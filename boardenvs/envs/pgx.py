@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 import pgx
 
 from boardenvs import games, render
@@ -17,7 +15,7 @@ from boardenvs.envs import jax as envs_jax
 from boardenvs.envs.factory import VERSION
 from boardenvs.envs.opponent import Opponent
 from boardenvs.game.contract import Game
-from boardenvs.game.jax_rules import Board, JaxRules, choose
+from boardenvs.game.jax_rules import Board, JaxRules
 from boardenvs.game.state import unstack
 from boardenvs.utils.files import write_atomically
 

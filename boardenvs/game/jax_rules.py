@@ -114,6 +114,11 @@ class JaxRules:
         mine, theirs = (self.words.low(word).astype(jnp.int32) for word in points)
         return jnp.sign(mine - theirs).astype(jnp.float32)
 
+    def is_wiped_out(self, board: Board) -> jax.Array:
+        """Whether a side has no piece left, () bool."""
+        own, opp = (sum(half != 0 for half in self.words.halves([x])) for x in board[:2])
+        return (own == 0) | (opp == 0)
+
     def legal(self, board: Board) -> jax.Array:
         """The legal actions, (A,) bool; all False where terminated."""
         return self.words.bits(board.legal_bits)[: self.game.num_actions]
@@ -133,9 +138,7 @@ class JaxRules:
         """The observation plane by plane, each square by square, (C * 64,) bool: what networks
         take.
         """
-        return self.words.bits(
-            self._planes(board.own, board.opp, board.to_move, board.ply)
-        )
+        return self.words.bits(self._planes(board.own, board.opp, board.to_move, board.ply))
 
     def turned(self, board: Board) -> Board:
         """The same squares with the other side to move, as far as `observe` is concerned."""

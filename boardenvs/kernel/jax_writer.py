@@ -51,9 +51,7 @@ class _Writer:
     def function(self, program: Program, name: str) -> None:
         """Add a function of the program's inputs that returns its outputs."""
         alive = program.live()
-        text = [
-            self._operand(i, node) if alive[i] else "" for i, node in enumerate(program.nodes)
-        ]
+        text = [self._operand(i, node) if alive[i] else "" for i, node in enumerate(program.nodes)]
         lines = [
             f"    {text[i]} = {self._expression(program.nodes[i], text, name)}"
             for i in program.steps()

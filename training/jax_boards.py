@@ -1,0 +1,250 @@
+"""The boards of a training in JAX: self-play and opponents side by side, openings and symmetries.
+
+What `boardenvs.envs.sb3.BoardVecEnv` does for NumPy, as pure functions of whole batches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from boardenvs.agents.jax_players import Network, jax_player, network_player
+from boardenvs.envs.groups import SAME_SIDE, ZERO_SUM
+from boardenvs.game.jax_rules import Board, JaxRules, choose
+from boardenvs.game.state import State
+from boardenvs.kernel import Bits, Kernel, nonzero, spread
+from boardenvs.kernel.jax_writer import compile_jax
+from training.settings import POOL, SELF_PLAY, SelfPlaySettings
+
+# The networks of the pool's boards, each with a first axis for the groups of these boards.
+Pool: TypeAlias = Network
+
+# Openings a board that each update draws from.
+_SPARE = 2
+
+
+class Games(NamedTuple):
+    """B games in progress; where there is an opponent, the side to move is the learner's."""
+
+    board: Board
+    symmetry: jax.Array  # (B,) int32: index of the game's symmetries under which it is seen
+
+
+class View(NamedTuple):
+    """What the learner sees: each game under its symmetry."""
+
+    planes: jax.Array  # (B, C * 64) bool, plane by plane
+    legal: jax.Array  # (B, A) bool
+
+
+class Result(NamedTuple):
+    """What a step brought."""
+
+    rewards: jax.Array  # (B,) float32, of who acted: +1, 0 or -1
+    over: jax.Array  # (B,) bool
+    plies: jax.Array  # (B,) int32: the length of the game
+    wiped_out: jax.Array  # (B,) bool: a side has no piece left
+
+
+class Group(NamedTuple):
+    """The boards of one kind; `reply` takes boards, a key and the pool."""
+
+    name: str
+    rows: slice
+    reply: Callable[[Board, jax.Array, Pool | None], jax.Array] | None
+
+
+class Boards:
+    """The boards of all groups, one group after the other.
+
+    Games begin from `starts` where given, else after random plies. ValueError for opponents that
+    do not play in JAX.
+    """
+
+    def __init__(
+        self, rules: JaxRules, settings: SelfPlaySettings, starts: State | None = None
+    ) -> None:
+        self.rules = rules
+        self._settings = settings
+        self._starts = None if starts is None else rules.boards(starts)
+        self.groups = list(self._make_groups())
+        self.size = self.groups[-1].rows.stop
+        kinds = [(g.rows.stop - g.rows.start, g.reply is None) for g in self.groups]
+        self.discounts = jnp.concatenate(
+            [jnp.full(count, ZERO_SUM if alone else SAME_SIDE) for count, alone in kinds]
+        )
+        self._symmetries = rules.game.symmetries if settings.symmetries else ()
+        if len(self._symmetries) > 1:
+            turn = Kernel(self._turn, 3, "turn")
+            self._turned = compile_jax(turn.program(), turn.name, rules.words)
+            images = np.stack([rules.game.action_images(s) for s in self._symmetries])
+            self._originals = jnp.asarray(np.argsort(images, axis=1), jnp.int32)
+
+    def _make_groups(self) -> list[Group]:
+        groups: list[Group] = []
+        end = pool = 0
+        for name, count in self._settings.groups():
+            rows, end = slice(end, end + count), end + count
+            if name == SELF_PLAY:
+                groups.append(Group(name, rows, None))
+            elif name == POOL:
+                groups.append(Group(name, rows, self._pool_reply(pool)))
+                pool += 1
+            else:
+                act = jax.vmap(jax_player(self.rules, name).act)
+                groups.append(
+                    Group(name, rows, lambda board, key, _, act=act: act(board, _keys(key, board)))
+                )
+        return groups
+
+    def _pool_reply(self, index: int) -> Callable[[Board, jax.Array, Pool | None], jax.Array]:
+        """Replies of the pool's network of this index, which samples its actions."""
+
+        def reply(board: Board, key: jax.Array, pool: Pool | None) -> jax.Array:
+            network = jax.tree.map(lambda x: x[index], pool)
+            act = network_player(self.rules, network, sample=True).act
+            return jax.vmap(act)(board, _keys(key, board))
+
+        return reply
+
+    # ---- what the learner sees and does ------------------------------------------------------
+
+    def view(self, games: Games) -> View:
+        """The games as the learner sees them."""
+        rules, board = self.rules, games.board
+        legal = jax.vmap(rules.legal)(board)
+        if len(self._symmetries) > 1:
+            own, opp = jax.vmap(self._turned)(board.own, board.opp, games.symmetry)
+            board = board._replace(own=own, opp=opp)
+            legal = jnp.take_along_axis(legal, self._originals[games.symmetry], axis=1)
+        return View(jax.vmap(rules.planes)(board), legal)
+
+    def _turn(self, own: Bits, opp: Bits, symmetry: Bits) -> tuple[Bits, Bits]:
+        """Own and opposing squares under the symmetry of this index."""
+        turned = [(s.apply(own), s.apply(opp)) for s in self._symmetries]
+        chosen = turned[0]
+        for index, (mine, theirs) in enumerate(turned[1:], start=1):
+            mask = spread(nonzero(symmetry ^ index) ^ 1)
+            chosen = (
+                chosen[0] ^ ((chosen[0] ^ mine) & mask),
+                chosen[1] ^ ((chosen[1] ^ theirs) & mask),
+            )
+        return chosen
+
+    def step(
+        self, games: Games, actions: jax.Array, key: jax.Array, openings: Board, pool: Pool | None
+    ) -> tuple[Games, Result]:
+        """An action in each game, as seen, and the replies; new games, drawn from `openings`, where
+        it ended one.
+        """
+        rules = self.rules
+        if len(self._symmetries) > 1:
+            actions = self._originals[games.symmetry, actions]
+        reply_key, draw_key = jax.random.split(key)
+        board = jax.vmap(rules.advance)(games.board, actions)
+        over = jax.vmap(rules.is_over)(board)
+        rewards = jnp.where(over, -jax.vmap(rules.outcome)(board), 0.0)
+        replied = self._replied(board, over, reply_key, pool)
+        ended = jax.vmap(rules.is_over)(replied) & ~over
+        rewards = jnp.where(ended, jax.vmap(rules.outcome)(replied), rewards)
+        over |= ended
+        wiped_out = over & jax.vmap(rules.is_wiped_out)(replied)
+        result = Result(rewards, over, replied.ply, wiped_out)
+        begun = self.begin(draw_key, openings)
+        return jax.vmap(choose)(over, begun, games._replace(board=replied)), result
+
+    def _replied(self, board: Board, over: jax.Array, key: jax.Array, pool: Pool | None) -> Board:
+        """The boards after the replies of opponents, where the game is not over."""
+        parts = []
+        for group in self.groups:
+            part = _rows(board, group.rows)
+            if group.reply is not None:
+                key, own_key = jax.random.split(key)
+                after = jax.vmap(self.rules.advance)(part, group.reply(part, own_key, pool))
+                part = jax.vmap(choose)(over[group.rows], part, after)
+            parts.append(part)
+        return _joined(parts)
+
+    # ---- new games ---------------------------------------------------------------------------
+
+    def begin(self, key: jax.Array, openings: Board) -> Games:
+        """New games on all boards, each with one of its group's openings."""
+        sizes = np.repeat([_SPARE * _count(g.rows) for g in self.groups], self._counts)
+        firsts = np.repeat([_SPARE * g.rows.start for g in self.groups], self._counts)
+        row_key, symmetry_key = jax.random.split(key)
+        rows = jnp.asarray(firsts) + jax.random.randint(row_key, (self.size,), 0, sizes)
+        chosen = jax.random.randint(symmetry_key, (self.size,), 0, max(1, len(self._symmetries)))
+        return Games(_rows(openings, rows), chosen)
+
+    @property
+    def _counts(self) -> list[int]:
+        return [_count(group.rows) for group in self.groups]
+
+    def openings(self, key: jax.Array, pool: Pool | None) -> tuple[Board, jax.Array]:
+        """Positions that the games of an update begin from, as many a group as `begin` draws from,
+        with the learner to move; and whether there is one for every group, () bool.
+        """
+        play_key, reply_key = jax.random.split(key)
+        board, kept = self._first_plies(play_key, _SPARE * self.size)
+        parts, there = [], jnp.bool_(True)
+        for group in self.groups:
+            rows = slice(_SPARE * group.rows.start, _SPARE * group.rows.stop)
+            part, fine = _rows(board, rows), kept[rows]
+            if group.reply is not None:
+                reply_key, own_key = jax.random.split(reply_key)
+                after = jax.vmap(self.rules.advance)(part, group.reply(part, own_key, pool))
+                part = jax.vmap(choose)(part.to_move == self._seats(_count(rows)), part, after)
+                fine &= ~jax.vmap(self.rules.is_over)(part)
+            # Those that are over give way to others.
+            first_fine = jnp.argsort(~fine, stable=True)
+            wanted = jnp.arange(_count(rows)) % jnp.maximum(1, fine.sum())
+            parts.append(_rows(part, first_fine[wanted]))
+            there &= fine.any()
+        return _joined(parts), there
+
+    def _seats(self, count: int) -> jax.Array:
+        """The learner's role against opponents: the one that learns, or each in turn."""
+        learn = self._settings.learn
+        if learn == "both":
+            return jnp.arange(count) % 2
+        return jnp.full(count, self.rules.game.roles.index(learn))
+
+    def _first_plies(self, key: jax.Array, count: int) -> tuple[Board, jax.Array]:
+        """Positions after the plies of openings, and whether the game goes on there."""
+        rules, (low, high) = self.rules, self._settings.opening_plies
+        length_key, key = jax.random.split(key)
+        if self._starts is not None:
+            rows = jax.random.randint(length_key, (count,), 0, len(self._starts.ply))
+            return _rows(self._starts, rows), jnp.ones(count, bool)
+        lengths = jax.random.randint(length_key, (count,), low, high + 1)
+
+        def ply(board: Board, key: jax.Array) -> tuple[Board, None]:
+            halves = jax.random.bits(key, (2, count), jnp.uint32)
+            actions = jax.vmap(rules.sample_by)(board, rules.words.join(*halves))
+            after = jax.vmap(rules.advance)(board, actions)
+            stays = (board.ply >= lengths) | jax.vmap(rules.is_over)(board)
+            return jax.vmap(choose)(stays, board, after), None
+
+        start = jax.tree.map(lambda x: jnp.broadcast_to(x, (count,)), rules.start)
+        board, _ = jax.lax.scan(ply, start, jax.random.split(key, high))
+        return board, ~jax.vmap(rules.is_over)(board)
+
+
+def _count(rows: slice) -> int:
+    return int(rows.stop - rows.start)
+
+
+def _keys(key: jax.Array, board: Board) -> jax.Array:
+    return jax.random.split(key, len(board.ply))
+
+
+def _rows(board: Board, rows: slice | jax.Array) -> Board:
+    return jax.tree.map(lambda x: x[rows], board)
+
+
+def _joined(parts: list[Board]) -> Board:
+    return jax.tree.map(lambda *xs: jnp.concatenate(xs), *parts)
