@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from boardenvs import games
 from boardenvs.cli import app
 
-FORMS = ["trace", "python", "numpy", "numba"]
+FORMS = ["trace", "python", "numpy", "numba", "jax"]
 RULES = ["begin", "advance", "arrive", "sample", "points", "planes"]
 
 

@@ -249,7 +249,8 @@ class Trainer:
             return (*chosen, goes_on), figures
 
         def epoch(carry: Any, key: jax.Array) -> tuple[Any, dict[str, jax.Array]]:
-            order = jax.random.permutation(key, rows).reshape(-1, ppo.batch_size)
+            # One sort; `permutation` sorts twice, to be fair where two numbers are the same.
+            order = jnp.argsort(jax.random.bits(key, (rows,))).reshape(-1, ppo.batch_size)
 
             def one(carry: Any, chosen: jax.Array) -> tuple[Any, dict[str, jax.Array]]:
                 network, optimizer, goes_on = carry

@@ -15,9 +15,14 @@ from boardenvs.envs import jax as envs_jax
 from boardenvs.envs.factory import VERSION
 from boardenvs.envs.opponent import Opponent
 from boardenvs.game.contract import Game
-from boardenvs.game.jax_rules import Board, JaxRules
+from boardenvs.game.jax_rules import Board, positions_of
 from boardenvs.game.state import unstack
+from boardenvs.render.geometry import scene, sheet
+from boardenvs.render.svg import write_svg
+from boardenvs.render.view import view
 from boardenvs.utils.files import write_atomically
+
+_COLUMNS, _UNIT = 8, 20  # of pictures of a batch: boards in a row, pixels of a square
 
 
 def make(game: str | Game, *, opponent: Opponent | None = None, **rules: Any) -> PgxEnv:
@@ -61,10 +66,12 @@ class PgxState(pgx.State):
         boards: Board = self._board
         if boards.ply.ndim == 0:
             boards = jax.tree.map(lambda x: x[None], boards)
-        positions = unstack(JaxRules(self._game).state(boards))
+        positions = unstack(positions_of(boards))
         if len(positions) == 1:
             return render.to_svg(self._game, positions[0])
-        return render.to_svg_sheet(self._game, positions)
+        pictures = [scene(view(self._game, position), caption=False) for position in positions]
+        labels = [f"board {index}" for index in range(len(positions))]
+        return write_svg(sheet(pictures, labels, _COLUMNS), _UNIT)
 
     def save_svg(
         self,

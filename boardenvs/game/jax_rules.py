@@ -16,7 +16,7 @@ from jax.experimental.xla_metadata import set_xla_metadata
 
 from boardenvs.board.bitboard import SIZE
 from boardenvs.game.contract import Game
-from boardenvs.game.state import State
+from boardenvs.game.state import State, WordArray
 from boardenvs.kernel import Kernel
 from boardenvs.kernel.jax_words import HALF, Stored, Words, words_in_use
 from boardenvs.kernel.jax_writer import compile_jax
@@ -68,26 +68,9 @@ class JaxRules:
             jnp.asarray(state.terminated),
         )
 
-    def state(self, boards: Board) -> State:
-        """A batch of boards as positions in NumPy, the reverse of `boards`."""
-        return State(
-            self._numbers(boards.own),
-            self._numbers(boards.opp),
-            np.stack([self._numbers(word) for word in boards.legal_bits], axis=1),
-            np.asarray(boards.to_move).astype(np.int8),
-            np.array(boards.ply),
-            np.array(boards.terminated),
-        )
-
     def _word(self, numbers: Any) -> Stored:
         low, high = numbers & np.uint64(HALF), numbers >> np.uint64(32)
         return self.words.join(*(jnp.asarray(x.astype(np.uint32)) for x in (low, high)))
-
-    def _numbers(self, word: Stored) -> Any:
-        if not isinstance(word, tuple):
-            return np.array(word)
-        low, high = (np.asarray(half).astype(np.uint64) for half in word)
-        return low | high << np.uint64(32)
 
     def advance(self, board: Board, action: jax.Array) -> Board:
         """The board after a legal action, () int; neither legality nor the end is checked."""
@@ -153,6 +136,25 @@ class JaxRules:
         """The choice of `sample` by a random word."""
         (action,) = self._sample(*board.legal_bits, random)
         return self.words.low(action).astype(jnp.int32)
+
+
+def positions_of(boards: Board) -> State:
+    """A batch of boards as positions in NumPy, the reverse of `JaxRules.boards`."""
+    return State(
+        _numbers(boards.own),
+        _numbers(boards.opp),
+        np.stack([_numbers(word) for word in boards.legal_bits], axis=1),
+        np.asarray(boards.to_move).astype(np.int8),
+        np.array(boards.ply),
+        np.array(boards.terminated),
+    )
+
+
+def _numbers(word: Stored) -> WordArray:
+    if not isinstance(word, tuple):
+        return np.array(word)
+    low, high = (np.asarray(half).astype(np.uint64) for half in word)
+    return low | high << np.uint64(32)
 
 
 def choose(condition: jax.Array, first: Any, second: Any) -> Any:
