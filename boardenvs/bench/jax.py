@@ -94,7 +94,7 @@ def _original() -> Any:
 
 def _adapter(game: Game) -> Callable[[], Any]:
     def make() -> Any:
-        from boardenvs.envs.pgx import PgxEnv
+        from boardenvs.envs.jax.pgx import PgxEnv
 
         return PgxEnv(game)
 

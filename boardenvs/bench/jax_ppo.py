@@ -5,6 +5,7 @@ One policy plays both sides: the next state's value counts against the mover.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -30,7 +31,7 @@ def new_learner(init: Any, step: Any, boards: int) -> tuple[Any, Callable[[Any],
     keys = jax.random.split(jax.random.key(1), len(sizes))
     layers = [
         (draw(key, shape, jnp.float32), jnp.zeros(shape[1]))
-        for key, shape in zip(keys, zip(sizes, sizes[1:], strict=False), strict=False)
+        for key, shape in zip(keys, itertools.pairwise(sizes), strict=False)
     ]
 
     def judged(layers: Any, seen: Any, legal: Any) -> tuple[Any, Any]:

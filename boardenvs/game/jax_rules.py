@@ -60,15 +60,16 @@ class JaxRules:
     def boards(self, state: State) -> Board:
         """A batch of positions in JAX: every array has B rows."""
         return Board(
-            self._word(state.own),
-            self._word(state.opp),
-            tuple(self._word(word) for word in state.legal_bits.T),
+            self.stored(state.own),
+            self.stored(state.opp),
+            tuple(self.stored(word) for word in state.legal_bits.T),
             jnp.asarray(state.to_move, jnp.int32),
             jnp.asarray(state.ply, jnp.int32),
             jnp.asarray(state.terminated),
         )
 
-    def _word(self, numbers: Any) -> Stored:
+    def stored(self, numbers: WordArray) -> Stored:
+        """Words of NumPy, (B,) uint64, in JAX."""
         low, high = numbers & np.uint64(HALF), numbers >> np.uint64(32)
         return self.words.join(*(jnp.asarray(x.astype(np.uint32)) for x in (low, high)))
 

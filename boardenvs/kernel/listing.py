@@ -21,8 +21,8 @@ class Listing(NamedTuple):
 
 
 def write_listing(kernel: Kernel, form: Form) -> Listing:
-    """The traced operations, or the source that is run: "python" and "jax" for one board, "numpy" and
-    "numba" for a batch, as the trace is. ImportError for "numba" where that is not installed.
+    """The traced operations, or the source that is run: "python" and "jax" for one board, "numpy"
+    and "numba" for a batch, as the trace is. ImportError for "numba" where that is not installed.
     """
     program = kernel.program("scalar" if form == "python" else "batch")
     summary = (

@@ -1,4 +1,4 @@
-"""Every game as an environment of Pgx: `boardenvs.envs.pgx.make("othello")` for `pgx.make(...)`."""
+"""Every game as an environment of Pgx: `make("othello")` here in place of `pgx.make("othello")`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import jax.numpy as jnp
 import pgx
 
 from boardenvs import games, render
-from boardenvs.envs import jax as envs_jax
 from boardenvs.envs.factory import VERSION
+from boardenvs.envs.jax.env import PLAYERS, JaxEnv, State
 from boardenvs.envs.opponent import Opponent
 from boardenvs.game.contract import Game
 from boardenvs.game.jax_rules import Board, positions_of
@@ -29,11 +29,11 @@ def make(game: str | Game, *, opponent: Opponent | None = None, **rules: Any) ->
     """The environment of a game, or of its text with the parameters of its rules.
 
     ```python
-    import boardenvs.envs.pgx
+    import boardenvs.envs.jax.pgx
     import jax
     from pgx.experimental import auto_reset
 
-    env = boardenvs.envs.pgx.make("lines_of_action")
+    env = boardenvs.envs.jax.pgx.make("lines_of_action")
     step = jax.jit(jax.vmap(auto_reset(env.step, env.init)))
     keys = jax.random.split(jax.random.key(0), 8)
     state = jax.vmap(env.init)(keys)
@@ -95,7 +95,7 @@ class PgxEnv(pgx.Env):
     def __init__(self, game: Game, *, opponent: Opponent | None = None) -> None:
         super().__init__()
         self.game = game
-        self._env = envs_jax.JaxEnv(game, opponent=opponent, autoreset=False)
+        self._env = JaxEnv(game, opponent=opponent, autoreset=False)
         self._players = 2 if opponent is None else 1
 
     def init(self, key: jax.Array) -> PgxState:
@@ -110,7 +110,7 @@ class PgxEnv(pgx.Env):
         """A uniformly random legal action, () int32; see `JaxEnv.sample`."""
         return self._env.rules.sample(_ours(state)._board, key)
 
-    def _shown(self, state: envs_jax.State, steps: jax.Array) -> PgxState:
+    def _shown(self, state: State, steps: jax.Array) -> PgxState:
         return PgxState(
             current_player=state.current_player,
             observation=state.observation,
@@ -123,11 +123,11 @@ class PgxEnv(pgx.Env):
             _game=self.game,
         )
 
-    def _hidden(self, state: PgxState) -> envs_jax.State:
-        return envs_jax.State(
+    def _hidden(self, state: PgxState) -> State:
+        return State(
             current_player=state.current_player,
             observation=state.observation,
-            rewards=jnp.zeros(envs_jax.PLAYERS),
+            rewards=jnp.zeros(PLAYERS),
             terminated=state.terminated,
             truncated=jnp.zeros_like(state.terminated),
             legal_action_mask=state.legal_action_mask,

@@ -4,7 +4,7 @@
     state = jax.vmap(env.init)(keys)
     state = jax.vmap(env.step)(state, actions, keys)
 
-The fields of a state are named as Pgx names them; `boardenvs.envs.pgx` has the same as a `pgx.Env`.
+The fields of a state are named as Pgx names them; `pgx` beside it has the same as a `pgx.Env`.
 """
 
 from __future__ import annotations

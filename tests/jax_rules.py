@@ -1,0 +1,68 @@
+"""What tests in JAX share: one thread, and rules in JAX beside the same rules in NumPy."""
+
+import os
+
+import numpy as np
+import pytest
+
+# XLA reads it once. A thread for each core would wait for the other tests' threads.
+os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
+os.environ.setdefault("NPROC", "1")
+jax = pytest.importorskip("jax", reason="the extra jax is not installed")
+
+from boardenvs.game.contract import Game  # noqa: E402 - after what it needs
+from boardenvs.game.jax_rules import JaxRules, positions_of  # noqa: E402
+from boardenvs.game.state import State, put, take  # noqa: E402
+
+PAIRS, UINT64 = "pairs", "uint64"
+
+
+def with_words(kind: str):
+    """The context in which words are of this kind."""
+    return jax.enable_x64(kind == UINT64)
+
+
+def compare(game: Game, plies: int, boards: int, kind: str) -> int:
+    """Random play in JAX and in NumPy, ply by ply; how many games ended.
+
+    Choice, board, legal actions, observation, result and end must be the same.
+    """
+    with with_words(kind):
+        rules = JaxRules(game)
+        assert rules.words.name == kind
+
+        def step(board, bits):
+            action = rules.sample_by(board, bits)
+            after = rules.advance(board, action)
+            was_legal = rules.is_legal(board, action)
+            return (action, was_legal, after, rules.legal(after), rules.observe(after),
+                    rules.outcome(after), rules.truncated(after), rules.is_over(after),
+                    rules.is_wiped_out(after))  # fmt: skip
+
+        step = jax.jit(jax.vmap(step))
+        rng, state, ended = np.random.default_rng(0), game.init(boards), 0
+        for _ in range(plies):
+            bits = rng.integers(1 << 64, size=boards, dtype=np.uint64)
+            actions = np.empty(boards, np.int64)
+            game.kernels.sample.batch([*state.legal_bits.T, bits], [actions])
+            chosen, was_legal, after, *found = step(rules.boards(state), rules.stored(bits))
+            state = game.step(state, actions)
+            np.testing.assert_array_equal(chosen, actions)
+            assert np.asarray(was_legal).all()
+            assert_same_state(positions_of(after), state)
+            expected = (
+                game.legal(state), game.observe(state), np.sign(game.lead(state)),
+                game.truncated(state), game.is_over(state), (state.own == 0) | (state.opp == 0),
+            )  # fmt: skip
+            for got, wanted in zip(found, expected, strict=True):
+                np.testing.assert_array_equal(got, wanted)
+            over = np.flatnonzero(game.is_over(state))
+            put(state, over, take(game.init(1), np.zeros(len(over), int)))
+            ended += len(over)
+    return ended
+
+
+def assert_same_state(first: State, second: State) -> None:
+    for name, a, b in zip(first._fields, first, second, strict=True):
+        assert a.dtype == b.dtype
+        np.testing.assert_array_equal(a, b, err_msg=name)

@@ -1,0 +1,265 @@
+"""JAX against NumPy and Python: words, rules, environments and players."""
+
+import numpy as np
+import pytest
+from jax_rules import PAIRS, UINT64, compare, jax, with_words
+from test_kernel import everything, on_ints, random_words
+from test_operations import all_rows, expected
+from test_policy import random_policy
+
+import boardenvs.envs.jax
+from boardenvs import games
+from boardenvs.agents.jax_players import draw_action, jax_player
+from boardenvs.agents.policy import PolicyAgent
+from boardenvs.game.jax_rules import JaxRules, positions_of
+from boardenvs.kernel import Kernel, trace
+from boardenvs.kernel.jax_words import words_in_use
+from boardenvs.kernel.jax_writer import compile_jax
+
+jnp = jax.numpy
+BOTH = pytest.mark.parametrize("kind", [PAIRS, UINT64])
+
+
+# ---- words and rules -----------------------------------------------------------------------------
+
+
+def compiled(function, kind, *words):
+    """The outputs of a function on words, (rows, outputs) uint64."""
+    assert words_in_use().name == kind
+    run = compile_jax(trace(function, len(words), "batch"), function.__name__, words_in_use())
+    rules = JaxRules(games.make("reversi"))  # only for how words are stored
+    outputs = jax.jit(jax.vmap(run))(*map(rules.stored, words))
+    halves = [np.array(x).astype(np.uint64) for x in jax.tree.leaves(outputs)]
+    if kind == UINT64:
+        return np.stack(halves, axis=1)
+    return np.stack(halves[::2], axis=1) | np.stack(halves[1::2], axis=1) << np.uint64(32)
+
+
+@BOTH
+def test_every_operation(kind):
+    """Each row of the table in all its uses, on numbers of all sizes."""
+    rng = np.random.default_rng(0)
+    words = random_words(600, 1).reshape(3, 200)
+    words[rng.random(words.shape) < 0.2] &= np.uint64(127)
+    words[rng.random(words.shape) < 0.1] |= np.uint64(ALL_BUT_LOW)
+    with with_words(kind):
+        found = compiled(all_rows, kind, *words)
+    assert found.tolist() == [expected(*row) for row in words.T.tolist()]
+
+
+ALL_BUT_LOW = (1 << 64) - 128
+
+
+@BOTH
+def test_all_that_rules_are_made_of(kind):
+    """Tables, rare parts, fills and the rest, as one function."""
+    words, others = random_words(200, 3), random_words(200, 4)
+    with with_words(kind):
+        found = compiled(everything, kind, words, others)
+    np.testing.assert_array_equal(found, on_ints(words, others))
+
+
+@pytest.mark.parametrize(
+    ("game", "kind"),
+    [
+        ("othello", PAIRS),
+        ("othello_holes", UINT64),
+        ("wolf_and_sheep", PAIRS),
+        ("wolf_and_sheep:rules=described", UINT64),
+        ("lines_of_action:max_steps=31", UINT64),
+        ("three_in_a_row:ThreeInARow", PAIRS),
+    ],
+)
+def test_rules_are_those_of_numpy(game, kind):
+    assert compare(games.make(game), plies=70, boards=40, kind=kind) > 0
+
+
+# ---- environments --------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def env():
+    return boardenvs.envs.jax.make("wolf_and_sheep:max_plies=30")
+
+
+def keys(seed, count=64):
+    return jax.random.split(jax.random.key(seed), count)
+
+
+def test_a_game_from_reset_to_reset(env):
+    """Rewards, ends and masks are the game's; the step that ends one begins the next."""
+    game, step = env.game, jax.jit(jax.vmap(env.step))
+    sample = jax.jit(jax.vmap(env.sample))
+    state = jax.jit(jax.vmap(env.init))(keys(0))
+    assert set(np.asarray(state.current_player).tolist()) == {0, 1}
+    ends = {"terminated": 0, "truncated": 0}
+    for ply in range(80):
+        before = positions_of(state.board)
+        first = np.asarray(state.current_player) ^ before.to_move
+        actions = np.asarray(sample(state, keys(ply)))
+        assert game.is_legal(before, actions).all()
+        movers = np.asarray(state.current_player)
+        state = step(state, actions, keys(100 + ply))
+        after = game.step(before, actions)
+        over = game.is_over(after)
+        paid = np.where(over, (game.results(after)[range(64), before.to_move] - 50) / 50, 0)
+        np.testing.assert_array_equal(np.asarray(state.rewards)[range(64), movers], paid)
+        np.testing.assert_array_equal(np.asarray(state.rewards).sum(axis=1), 0)
+        np.testing.assert_array_equal(state.terminated, after.terminated)
+        np.testing.assert_array_equal(state.truncated, game.truncated(after))
+        for name in ends:
+            ends[name] += int(np.asarray(getattr(state, name)).sum())
+        now = positions_of(state.board)
+        assert (now.ply[over] == 0).all()
+        np.testing.assert_array_equal(now.own[~over], after.own[~over])
+        np.testing.assert_array_equal(state.legal_action_mask, game.legal(now))
+        np.testing.assert_array_equal(state.observation, game.observe(now))
+        player = np.asarray(state.current_player)
+        np.testing.assert_array_equal(player[~over], (first ^ after.to_move)[~over])
+    assert all(ends.values())
+
+
+def test_an_illegal_action_loses(env):
+    state = jax.vmap(env.init)(keys(1))
+    movers = np.asarray(state.current_player)
+    illegal = np.asarray(~state.legal_action_mask).argmax(axis=1)
+    for actions in (illegal, np.full(64, -1), np.full(64, env.num_actions), np.full(64, 10**6)):
+        after = jax.vmap(env.step)(state, jnp.asarray(actions), keys(2))
+        rewards = np.asarray(after.rewards)
+        assert (rewards[range(64), movers] == -1).all()
+        assert (rewards[range(64), 1 - movers] == 1).all()
+        assert np.asarray(after.terminated).all()
+        assert (np.asarray(after.board.ply) == 0).all()
+
+
+def test_without_a_key_players_swap_roles(env):
+    state = env.init(jax.random.key(0))
+    first = int(state.current_player)
+    state = env.step(state, jnp.int32(-1))
+    assert int(state.current_player) == 1 - first
+
+
+def test_without_autoreset_a_game_stays_over():
+    env = boardenvs.envs.jax.make("three_in_a_row:ThreeInARow", autoreset=False)
+    step, sample = jax.jit(env.step), jax.jit(env.sample)
+    state = env.init(jax.random.key(0))
+    for ply in range(9):
+        if state.terminated:
+            break
+        state = step(state, sample(state, jax.random.key(ply)))
+    assert state.terminated
+    assert state.legal_action_mask.all()
+    after = step(state, jnp.int32(0))
+    assert (after.rewards == 0).all()
+    same = jax.tree.map(
+        lambda x, y: bool((x == y).all()), state._replace(rewards=0), after._replace(rewards=0)
+    )
+    assert all(jax.tree.leaves(same))
+
+
+def test_the_other_player_sees_the_other_side(env):
+    state = env.init(jax.random.key(3))
+    own = env.observe(state, state.current_player)
+    np.testing.assert_array_equal(own, state.observation)
+    other = env.observe(state, 1 - state.current_player)
+    game, board = env.game, positions_of(jax.tree.map(lambda x: x[None], state.board))
+    turned = board._replace(own=board.opp, opp=board.own, to_move=1 - board.to_move)
+    np.testing.assert_array_equal(other, game.observe(turned)[0])
+
+
+# ---- players -------------------------------------------------------------------------------------
+
+
+def test_policies_choose_as_in_numpy(env):
+    """The most probable action; where chance decides, by the same probabilities."""
+    game, rules = env.game, env.rules
+    policy = random_policy(game, (16, 8), seed=1)
+    rng, state = np.random.default_rng(0), game.init(200)
+    for _ in range(7):
+        state = game.step(state, game.sample(state, rng))
+    boards = rules.boards(state)
+    chances, _ = policy.evaluate(game, state)
+    best = jax_player(rules, PolicyAgent(policy))
+    actions = np.asarray(jax.vmap(best.act)(boards, keys(0, 200)))
+    np.testing.assert_array_equal(actions, PolicyAgent(policy).act(game, state))
+    sampling = jax_player(rules, PolicyAgent(policy, sample=True))
+    np.testing.assert_allclose(jax.vmap(sampling.chances)(boards), chances, atol=1e-5)
+    one = jax.tree.map(lambda x: x[0], boards)
+    drawn = np.asarray(jax.vmap(sampling.act, (None, 0))(one, keys(1, 20_000)))
+    shares = np.bincount(drawn, minlength=game.num_actions) / 20_000
+    np.testing.assert_allclose(shares, chances[0], atol=0.02)
+
+
+def test_actions_are_drawn_by_their_probabilities():
+    logits = jnp.log(jnp.array([0.0, 0.5, 0.0, 0.2, 0.3, 0.0]))
+    drawn = np.asarray(jax.vmap(draw_action, (None, 0))(logits, keys(0, 20_000)))
+    shares = np.bincount(drawn, minlength=6) / 20_000
+    np.testing.assert_allclose(shares, [0, 0.5, 0, 0.2, 0.3, 0], atol=0.02)
+    assert not shares[[0, 2, 5]].any()
+
+
+def test_an_opponent_replies_inside_the_step():
+    """Player 0 is always to move, in either role; the rewards are those of its games."""
+    env = boardenvs.envs.jax.make("three_in_a_row:ThreeInARow", opponent="random")
+    step, sample = jax.jit(jax.vmap(env.step)), jax.jit(jax.vmap(env.sample))
+    state = jax.jit(jax.vmap(env.init))(keys(0))
+    assert set(np.asarray(state.board.to_move).tolist()) == {0, 1}
+    assert (np.asarray(state.board.ply) == np.asarray(state.board.to_move)).all()
+    results = []
+    for ply in range(40):
+        before = np.asarray(state.board.ply)
+        state = step(state, sample(state, keys(ply)), keys(100 + ply))
+        assert (np.asarray(state.current_player) == 0).all()
+        over = np.asarray(state.terminated)
+        assert (np.asarray(state.board.ply)[~over] == before[~over] + 2).all()
+        assert (np.asarray(state.rewards)[~over] == 0).all()
+        results += np.asarray(state.rewards)[over, 0].tolist()
+    assert set(results) == {-1.0, 0.0, 1.0}
+    assert abs(np.mean(results)) < 0.2  # the same play on both sides, and the first role is drawn
+    with pytest.raises(ValueError, match="key is missing"):
+        env.step(jax.tree.map(lambda x: x[0], state), jnp.int32(0))
+
+
+def test_an_opponent_that_does_not_play_in_jax_is_named():
+    for opponent in ("alphabeta:depth=2", "trained:shield=true"):
+        with pytest.raises(ValueError, match=r"does not play in JAX: those that do are"):
+            boardenvs.envs.jax.make("othello", opponent=opponent)
+    with pytest.raises(ValueError, match="Did you mean 'othello'"):
+        boardenvs.envs.jax.make("otello")
+
+
+# ---- what XLA makes of it ------------------------------------------------------------------------
+
+
+def test_rules_stand_apart_from_what_uses_them(env):
+    """Merged with it, they would be computed for each byte: a hundred times the work."""
+    state = jax.vmap(env.init)(keys(0))
+    text = jax.jit(jax.vmap(env.step)).lower(state, jnp.zeros(64, int), keys(1)).compile().as_text()
+    assert 'inlineable="false"' in text or "call(" in text
+
+
+def test_steps_may_stand_in_conditionals(env):
+    """Of batches too, as in the wrappers of other libraries."""
+
+    def maybe(state, go, key):
+        action = env.sample(state, key)
+        return jax.lax.cond(go, lambda: env.step(state, action, key), lambda: state)
+
+    state = jax.vmap(env.init)(keys(0))
+    go = np.arange(64) % 2 == 0
+    after = jax.vmap(maybe)(state, go, keys(1))
+    np.testing.assert_array_equal(after.board.ply, go.astype(int))
+
+
+def test_a_kernel_in_jax_is_what_is_listed():
+    from boardenvs.kernel.listing import write_listing
+
+    def both(a, b):
+        return (a & b) >> 3, a | 1
+
+    text = write_listing(Kernel(both, 2, "both"), "jax").source
+    words = words_in_use()
+    names = {"constant": words.constant}
+    exec(text, names)
+    found = names["both"](words.constant(0xFF << 32), words.constant(0xF0 << 32))
+    assert words.halves([words.store(found[0])])[1] == 0xF0 >> 3
