@@ -21,6 +21,9 @@ PYTHON = [e for e in examples("python") if not e.place.startswith(ELSEWHERE)]
 def test_examples_run_alone(example, tmp_path):
     if "sb3" in example.text or "training" in example.text:
         pytest.importorskip("sb3_contrib")
+    for library in ("jax", "pgx"):
+        if f"import {library}" in example.text:
+            pytest.importorskip(library)
     file = tmp_path / "example.py"
     file.write_text(example.text, encoding="utf-8")
     path = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
