@@ -6,7 +6,7 @@ What `boardenvs.envs.sb3.BoardVecEnv` does for NumPy, as pure functions of whole
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -73,10 +73,12 @@ class Boards:
         self._starts = None if starts is None else rules.boards(starts)
         self.groups = list(self._make_groups())
         self.size = self.groups[-1].rows.stop
-        kinds = [(g.rows.stop - g.rows.start, g.reply is None) for g in self.groups]
-        self.discounts = jnp.concatenate(
-            [jnp.full(count, ZERO_SUM if alone else SAME_SIDE) for count, alone in kinds]
-        )
+        counts = [g.rows.stop - g.rows.start for g in self.groups]
+        # Of each board: whether an opponent replies, its group's size, and its group's first board.
+        self._replies = np.repeat([g.reply is not None for g in self.groups], counts)
+        self._sizes = np.repeat(counts, counts)
+        self._firsts = np.repeat([g.rows.start for g in self.groups], counts)
+        self.discounts = jnp.where(self._replies, SAME_SIDE, ZERO_SUM)
         self._symmetries = rules.game.symmetries if settings.symmetries else ()
         if len(self._symmetries) > 1:
             turn = Kernel(self._turn, 3, "turn")
@@ -102,9 +104,13 @@ class Boards:
         return groups
 
     def _pool_reply(self, index: int) -> Callable[[Board, jax.Array, Pool | None], jax.Array]:
-        """Replies of the pool's network of this index, which samples its actions."""
+        """Replies of the pool's network of this index, which samples its actions; random ones while
+        there is no pool.
+        """
 
         def reply(board: Board, key: jax.Array, pool: Pool | None) -> jax.Array:
+            if pool is None:
+                return jax.vmap(self.rules.sample)(board, _keys(key, board))
             network = jax.tree.map(lambda x: x[index], pool)
             act = network_player(self.rules, network, sample=True).act
             return jax.vmap(act)(board, _keys(key, board))
@@ -148,63 +154,59 @@ class Boards:
         board = jax.vmap(rules.advance)(games.board, actions)
         over = jax.vmap(rules.is_over)(board)
         rewards = jnp.where(over, -jax.vmap(rules.outcome)(board), 0.0)
-        replied = self._replied(board, over, reply_key, pool)
-        ended = jax.vmap(rules.is_over)(replied) & ~over
-        rewards = jnp.where(ended, jax.vmap(rules.outcome)(replied), rewards)
+        board = self._replied(board, self._replies & ~over, reply_key, pool)
+        ended = jax.vmap(rules.is_over)(board) & ~over
+        rewards = jnp.where(ended, jax.vmap(rules.outcome)(board), rewards)
         over |= ended
-        wiped_out = over & jax.vmap(rules.is_wiped_out)(replied)
-        result = Result(rewards, over, replied.ply, wiped_out)
+        wiped_out = over & jax.vmap(rules.is_wiped_out)(board)
+        result = Result(rewards, over, board.ply, wiped_out)
         begun = self.begin(draw_key, openings)
-        return jax.vmap(choose)(over, begun, games._replace(board=replied)), result
+        return jax.vmap(choose)(over, begun, games._replace(board=board)), result
 
-    def _replied(self, board: Board, over: jax.Array, key: jax.Array, pool: Pool | None) -> Board:
-        """The boards after the replies of opponents, where the game is not over."""
-        parts = []
+    def _replied(
+        self, board: Board, waiting: jax.Array, key: jax.Array, pool: Pool | None
+    ) -> Board:
+        """The boards after the opponents' plies where one is waited for; as many times the boards
+        of each group as there are.
+        """
+        if not self._replies.any():
+            return board
+        times, actions = len(board.ply) // self.size, []
         for group in self.groups:
-            part = _rows(board, group.rows)
-            if group.reply is not None:
-                key, own_key = jax.random.split(key)
-                after = jax.vmap(self.rules.advance)(part, group.reply(part, own_key, pool))
-                part = jax.vmap(choose)(over[group.rows], part, after)
-            parts.append(part)
-        return _joined(parts)
+            rows = slice(times * group.rows.start, times * group.rows.stop)
+            key, own_key = jax.random.split(key)
+            part = _rows(board, rows)
+            alone = jnp.zeros_like(part.ply)  # of no effect: nobody waits there
+            actions.append(alone if group.reply is None else group.reply(part, own_key, pool))
+        after = jax.vmap(self.rules.advance)(board, jnp.concatenate(actions))
+        return jax.vmap(choose)(waiting, after, board)
 
     # ---- new games ---------------------------------------------------------------------------
 
     def begin(self, key: jax.Array, openings: Board) -> Games:
         """New games on all boards, each with one of its group's openings."""
-        sizes = np.repeat([_SPARE * _count(g.rows) for g in self.groups], self._counts)
-        firsts = np.repeat([_SPARE * g.rows.start for g in self.groups], self._counts)
         row_key, symmetry_key = jax.random.split(key)
-        rows = jnp.asarray(firsts) + jax.random.randint(row_key, (self.size,), 0, sizes)
+        count = _SPARE * self._sizes
+        rows = _SPARE * self._firsts + jax.random.randint(row_key, (self.size,), 0, count)
         chosen = jax.random.randint(symmetry_key, (self.size,), 0, max(1, len(self._symmetries)))
         return Games(_rows(openings, rows), chosen)
 
-    @property
-    def _counts(self) -> list[int]:
-        return [_count(group.rows) for group in self.groups]
-
     def openings(self, key: jax.Array, pool: Pool | None) -> tuple[Board, jax.Array]:
-        """Positions that the games of an update begin from, as many a group as `begin` draws from,
-        with the learner to move; and whether there is one for every group, () bool.
+        """Positions that the games of an update begin from, `_SPARE` times the boards of each
+        group, with the learner to move; and whether there is one for every group, () bool.
         """
         play_key, reply_key = jax.random.split(key)
-        board, kept = self._first_plies(play_key, _SPARE * self.size)
-        parts, there = [], jnp.bool_(True)
-        for group in self.groups:
-            rows = slice(_SPARE * group.rows.start, _SPARE * group.rows.stop)
-            part, fine = _rows(board, rows), kept[rows]
-            if group.reply is not None:
-                reply_key, own_key = jax.random.split(reply_key)
-                after = jax.vmap(self.rules.advance)(part, group.reply(part, own_key, pool))
-                part = jax.vmap(choose)(part.to_move == self._seats(_count(rows)), part, after)
-                fine &= ~jax.vmap(self.rules.is_over)(part)
-            # Those that are over give way to others.
-            first_fine = jnp.argsort(~fine, stable=True)
-            wanted = jnp.arange(_count(rows)) % jnp.maximum(1, fine.sum())
-            parts.append(_rows(part, first_fine[wanted]))
-            there &= fine.any()
-        return _joined(parts), there
+        board, fine = self._first_plies(play_key, _SPARE * self.size)
+        waiting = jnp.repeat(self._replies, _SPARE) & (board.to_move != self._seats(len(fine)))
+        board = self._replied(board, waiting, reply_key, pool)
+        fine &= ~jax.vmap(self.rules.is_over)(board)
+        # In each group, those that are fine take the places of the others.
+        firsts = _SPARE * jnp.repeat(self._firsts, _SPARE)
+        counts = jnp.zeros(len(fine), int).at[firsts].add(fine)[firsts]
+        order = jnp.argsort(2 * firsts + ~fine, stable=True)
+        place = jnp.arange(len(fine)) - firsts
+        rows = order[firsts + place % jnp.maximum(1, counts)]
+        return _rows(board, rows), (counts > 0).all()
 
     def _seats(self, count: int) -> jax.Array:
         """The learner's role against opponents: the one that learns, or each in turn."""
@@ -234,17 +236,9 @@ class Boards:
         return board, ~jax.vmap(rules.is_over)(board)
 
 
-def _count(rows: slice) -> int:
-    return int(rows.stop - rows.start)
-
-
 def _keys(key: jax.Array, board: Board) -> jax.Array:
     return jax.random.split(key, len(board.ply))
 
 
-def _rows(board: Board, rows: slice | jax.Array) -> Board:
+def _rows(board: Board, rows: Any) -> Board:
     return jax.tree.map(lambda x: x[rows], board)
-
-
-def _joined(parts: list[Board]) -> Board:
-    return jax.tree.map(lambda *xs: jnp.concatenate(xs), *parts)

@@ -375,7 +375,7 @@ class Run:
         self._display.update(self.steps, figures)
 
     def _opponents(self) -> Pool | None:
-        """Other snapshots for the boards of the pool; the learner as it is while there are none."""
+        """Other snapshots for the boards of the pool; the learner itself where none was written."""
         count = sum(group.name == POOL for group in self._trainer.boards.groups)
         if not count:
             return None
