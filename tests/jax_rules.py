@@ -10,9 +10,16 @@ os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
 os.environ.setdefault("NPROC", "1")
 jax = pytest.importorskip("jax", reason="the extra jax is not installed")
 
+from test_kernel import everything, on_ints, random_words  # noqa: E402
+from test_operations import all_rows, expected  # noqa: E402
+
+from boardenvs import games  # noqa: E402
 from boardenvs.game.contract import Game  # noqa: E402 - after what it needs
 from boardenvs.game.jax_rules import JaxRules, positions_of  # noqa: E402
 from boardenvs.game.state import State, put, take  # noqa: E402
+from boardenvs.kernel import ALL, trace  # noqa: E402
+from boardenvs.kernel.jax_words import words_in_use  # noqa: E402
+from boardenvs.kernel.jax_writer import compile_jax  # noqa: E402
 
 PAIRS, UINT64 = "pairs", "uint64"
 
@@ -66,3 +73,33 @@ def assert_same_state(first: State, second: State) -> None:
     for name, a, b in zip(first._fields, first, second, strict=True):
         assert a.dtype == b.dtype
         np.testing.assert_array_equal(a, b, err_msg=name)
+
+
+def check_operations(kind: str) -> None:
+    """Each row of the table of operations in all its uses, on numbers of all sizes."""
+    rng = np.random.default_rng(0)
+    words = random_words(600, 1).reshape(3, 200)
+    words[rng.random(words.shape) < 0.2] &= np.uint64(127)
+    words[rng.random(words.shape) < 0.1] |= np.uint64(ALL - 127)
+    found = compiled(all_rows, kind, *words)
+    assert found.tolist() == [expected(*row) for row in words.T.tolist()]
+
+
+def check_functions(kind: str) -> None:
+    """Tables, rare parts, fills and the rest, as one function."""
+    words, others = random_words(200, 3), random_words(200, 4)
+    found = compiled(everything, kind, words, others)
+    np.testing.assert_array_equal(found, on_ints(words, others))
+
+
+def compiled(function, kind, *words):
+    """The outputs of a function on words, (rows, outputs) uint64."""
+    with with_words(kind):
+        assert words_in_use().name == kind
+        run = compile_jax(trace(function, len(words), "batch"), function.__name__, words_in_use())
+        rules = JaxRules(games.make("reversi"))  # only for how words are stored
+        outputs = jax.jit(jax.vmap(run))(*map(rules.stored, words))
+    halves = [np.array(x).astype(np.uint64) for x in jax.tree.leaves(outputs)]
+    if kind == UINT64:
+        return np.stack(halves, axis=1)
+    return np.stack(halves[::2], axis=1) | np.stack(halves[1::2], axis=1) << np.uint64(32)

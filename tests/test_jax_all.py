@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from jax_rules import PAIRS, UINT64, compare, jax
+from jax_rules import PAIRS, UINT64, check_functions, check_operations, compare, jax
 from test_learning import CONFIG
 from variants import VARIANTS, make
 
@@ -22,6 +22,12 @@ from boardenvs.game.jax_rules import JaxRules
 from training import jax_ppo
 
 jnp = jax.numpy
+
+
+def test_words_of_the_other_kind():
+    """Those that `test_jax.py` leaves out."""
+    check_operations(UINT64)
+    check_functions(PAIRS)
 
 
 @pytest.mark.parametrize("kind", [PAIRS, UINT64])
