@@ -442,7 +442,7 @@ class Run:
 
 def _leaves(tree: Any) -> list[Any]:
     """The arrays of a tree in NumPy, keys of random generators among them."""
-    return [np.asarray(jax.random.key_data(x) if _is_key(x) else x) for x in jax.tree.leaves(tree)]
+    return [np.array(jax.random.key_data(x) if _is_key(x) else x) for x in jax.tree.leaves(tree)]
 
 
 def _like(tree: Any, leaves: list[Any]) -> Any:

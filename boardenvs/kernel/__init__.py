@@ -4,8 +4,9 @@ A rule is a plain function on *words*: unsigned 64-bit values, one a board. `ope
 table of what can be done with them; such a function runs directly on Python ints and on uint64
 arrays. `trace` runs it once on symbols and records a straight-line program; `python_writer` writes
 that program as Python for one board, `numpy_writer` as NumPy calls on preallocated buffers for a
-batch, and `numba_writer` for both as Python that Numba compiles to machine code. `generated` runs
-what they write, and `backend` chooses. `boardenvs kernel GAME RULE` shows it.
+batch, `numba_writer` for both as Python that Numba compiles to machine code, and `jax_writer` as a
+function of JAX on the words of `jax_words`. `generated` runs what they write, and `backend` chooses
+between NumPy and Numba. `boardenvs kernel GAME RULE` shows it.
 """
 
 from boardenvs.kernel.backend import Kernel, get_backend, set_backend
