@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint fuzz soak soak-short browser docs install clean
+.PHONY: demo test lint fuzz soak soak-short browser examples docs install clean
 
 # A short PPO self-play training on Othello; results in runs/demo/.
 demo: $(VENV)/.train
@@ -15,6 +15,11 @@ test: lint
 # The page in a browser, where there is a chromium: some minutes.
 browser: $(VENV)/.dev
 	$(BIN)/python -m pytest tests/test_web_browser.py tests/test_web_accessible.py
+
+# Other libraries on these games, each in an environment of its own that stays in .venv-examples/;
+# one of them: `make examples EXAMPLES=torchrl_ppo`.
+examples:
+	$(PYTHON) .ci/examples.py $(EXAMPLES)
 
 # Wrong inputs of all kinds, so many of each: `make fuzz FUZZ_CASES=1000`. Those that fail are kept
 # in tests/fuzz/corpus and tried first the next time.
@@ -59,4 +64,4 @@ $(VENV)/.docs: pyproject.toml .ci/constraints.txt | $(VENV)/bin/python
 	touch $@
 
 clean:
-	rm -rf $(VENV) runs
+	rm -rf $(VENV) .venv-examples runs

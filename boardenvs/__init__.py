@@ -36,7 +36,7 @@ from boardenvs.game.contract import Game
 from boardenvs.game.errors import IllegalActionError, PositionError
 from boardenvs.game.perft import divide, perft
 from boardenvs.game.state import Position, State
-from boardenvs.kernel import get_backend, set_backend
+from boardenvs.kernel import get_backend, get_num_threads, set_backend, set_num_threads
 from boardenvs.search import Analysis, analyse
 from boardenvs.utils.version import __version__ as __version__
 
@@ -71,6 +71,7 @@ __all__ = [
     "explain",
     "games",
     "get_backend",
+    "get_num_threads",
     "lines_of_action_v0",
     "make_agent",
     "othello_holes_v0",
@@ -82,6 +83,7 @@ __all__ = [
     "register_game",
     "reversi_v0",
     "set_backend",
+    "set_num_threads",
     "vec_env",
     "wolf_and_sheep_v0",
 ]

@@ -51,7 +51,7 @@ def compare(game: Game, plies: int, boards: int, kind: str) -> int:
         for _ in range(plies):
             bits = rng.integers(1 << 64, size=boards, dtype=np.uint64)
             actions = np.empty(boards, np.int64)
-            game.kernels.sample.batch([*state.legal_bits.T, bits], [actions])
+            game.kernels.sample.batch([state.legal_bits, bits], [actions])
             chosen, was_legal, after, *found = step(rules.boards(state), rules.stored(bits))
             state = game.step(state, actions)
             np.testing.assert_array_equal(chosen, actions)

@@ -1,6 +1,6 @@
-"""Agents that have a signal sent to their own process, for the tests that end work before its time.
+"""Agents and a game that have a signal sent, for the tests that end work before its time.
 
-They play at random; `$ROBUST_SIGNAL` is the signal's number.
+The agents play at random; `$ROBUST_SIGNAL` is the signal's number.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ import os
 from typing import Any
 
 import numpy as np
+
+from boardenvs.games.othello import Othello
 
 _most = 0
 
@@ -28,3 +30,11 @@ def signal_parent_once(game: Any, state: Any, rng: np.random.Generator) -> Any:
         os.remove(flag)
         os.kill(os.getppid(), int(os.environ["ROBUST_SIGNAL"]))
     return game.sample(state, rng)
+
+
+class SignalledWhileRulesAreTraced(Othello):
+    """Othello with which the first thing that runs is a signal."""
+
+    def moves(self, *words: Any) -> Any:
+        os.kill(os.getpid(), int(os.environ["ROBUST_SIGNAL"]))
+        return super().moves(*words)

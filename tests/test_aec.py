@@ -54,6 +54,7 @@ def test_pettingzoo_accepts_it(game_id, rules, maker, capsys):
     seed_test(lambda: make(**rules), 300)
 
 
+@pytest.mark.skipif(not hasattr(pettingzoo, "make"), reason="this PettingZoo has no registry")
 @pytest.mark.parametrize("game_id", GAME_IDS)
 def test_registered_in_pettingzoo(game_id):
     env = pettingzoo.make("aec", f"boardenvs/{game_id}-v0", reward="zero_sum")

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from command_line import run
 
 from boardenvs.arena import play_match
 from boardenvs.arena.playing.openings import same_winner
-from boardenvs.cli import app
 from boardenvs.games import make
 from boardenvs.kernel import set_backend
 from boardenvs.records import check, load
@@ -23,14 +23,6 @@ def _numpy() -> Iterator[None]:
     set_backend("numpy")
     yield
     set_backend(None)
-
-
-def run(*words: object, code: int = 0) -> str:
-    result = CliRunner().invoke(app, [str(word) for word in words])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.output
-    return result.output
 
 
 def test_a_match_says_what_playing_it_says(tmp_path: Path) -> None:
@@ -90,6 +82,12 @@ def test_an_arena_is_played_resumed_and_widened(tmp_path: Path) -> None:
     few = ["--game", "reversi", "--pairs", 2, "--opening-plies", 3, 5, "--seed", 0]
     output = run("arena", "random", "greedy", *few, *out)
     assert "1/1  reversi  greedy - random" in output
+    report = html.unescape((tmp_path / "arena" / "report.html").read_text())
+    shown = json.loads(re.search(r'<script id="data"[^>]*>(.*?)</script>', report)[1])  # type: ignore[index]
+    assert [game["title"] for game in shown["games"]] == [
+        "greedy against random",
+        "random against greedy",
+    ]
     values = json.loads((tmp_path / "arena" / "results.json").read_text())
     assert values["settings"]["openings"] == {"reversi": [3, 5]}
     assert values["settings"]["anchor"] == "random"

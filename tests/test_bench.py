@@ -26,15 +26,17 @@ def run(*arguments):
 
 
 def test_tables_figures_and_pictures(tmp_path):
+    """Of any game that a text can name."""
     result = run(
-        *("--games", "othello", "--sizes", 1, 8, "--backends", "numpy", "--rounds", 2),
-        *("--seconds", 0.01, "--no-peers", "--out", tmp_path),
+        *("--games", "othello:holes=1", "--sizes", 1, 8, "--backends", "numpy", "--rounds", 2),
+        *("--seconds", 0.01, "--placements", 3, "--no-peers", "--out", tmp_path),
     )
     assert result.returncode == 0, result.stderr
     for word in ("raw_env", "kernel", "vec_env", "SB3 VecEnv", "Bytes a board", "exact end"):
         assert word in result.stdout
     document = json.loads((tmp_path / "bench.json").read_text())
     rows = document["results"]
+    assert {row["game"] for row in rows} == {"othello:holes=1"}
     assert {(r["interface"], r["boards"]) for r in rows} == {
         *(("raw_env", 1), ("env", 1)),
         *((name, size) for name in ("kernel", "vec_env", "SB3 VecEnv") for size in (1, 8)),
@@ -51,9 +53,14 @@ def test_tables_figures_and_pictures(tmp_path):
     for row in document["search"]:
         assert len(row["per_cpu_second"]) == 2
         assert row["median"] == np.median(row["per_cpu_second"])
+    for row in document["placements"]:
+        assert len(row["ns_a_board"]) == 3
+        assert row["slowest_to_median"] == max(row["ns_a_board"]) / row["median"] >= 1
+    rules = {row["rule"] for row in document["placements"]}
+    assert rules >= {"advance", "turn", "sample", "begin", "points", "planes", "view"}
     assert document["versions"]["numpy"] == np.__version__
-    assert (tmp_path / "othello.png").read_bytes().startswith(b"\x89PNG")
-    assert {p.name for p in tmp_path.iterdir()} == {"bench.json", "othello.png"}
+    assert (tmp_path / "othello_holes_1.png").read_bytes().startswith(b"\x89PNG")
+    assert {p.name for p in tmp_path.iterdir()} == {"bench.json", "othello_holes_1.png"}
 
 
 def test_wrong_input_is_named(tmp_path):
@@ -79,18 +86,6 @@ def test_searches_count_what_they_search():
     assert counts["MCTS", 64] == 640
     assert 2000 <= counts["alpha-beta", 1] < 2000 + 80**2  # the limit, and a look ahead
     assert len({w.name for w in found}) == len(found) == 3
-
-
-def test_any_game_is_measured(tmp_path):
-    result = run(
-        *("--games", "othello:holes=1", "--sizes", 4, "--backends", "numpy", "--rounds", 1),
-        *("--seconds", 0.001, "--no-peers", "--out", tmp_path),
-    )
-    assert result.returncode == 0, result.stderr
-    document = json.loads((tmp_path / "bench.json").read_text())
-    assert {row["game"] for row in document["results"]} == {"othello:holes=1"}
-    assert "exact end" in {row["search"] for row in document["search"]}
-    assert {p.name for p in tmp_path.iterdir()} == {"bench.json", "othello_holes_1.png"}
 
 
 @pytest.mark.parametrize("library", ["OpenSpiel", "PettingZoo"])

@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 import typer.main
+from command_line import run
 from registered import FewestDiscs
-from typer.testing import CliRunner, Result
+from typer.testing import CliRunner
 from variants import BUILT_IN, HERE, VARIANTS, make, of_built_in, random_line
 
 import boardenvs
@@ -39,14 +40,6 @@ def _numpy() -> Iterator[None]:
     set_backend("numpy")
     yield
     set_backend(None)
-
-
-def run(*words: object, code: int = 0) -> Result:
-    result = CliRunner().invoke(app, [str(word) for word in words])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.output
-    return result
 
 
 def rows(text: str) -> list[list[str]]:
@@ -109,13 +102,13 @@ def test_commands_import_what_they_need_when_they_need_it() -> None:
 
 
 def test_no_command_at_all_shows_what_there_is() -> None:
-    output = CliRunner().invoke(app, []).output
+    output = run(code=2)
     for name in COMMANDS:
         assert name in output
 
 
 def test_an_unknown_command_is_named() -> None:
-    assert "perft" in run("pertf", code=2).output
+    assert "perft" in run("pertf", code=2)
 
 
 @pytest.mark.parametrize("name", [name for name in COMMANDS if name != "bench"])
@@ -125,12 +118,12 @@ def test_every_command_explains_itself(name: str) -> None:
     assert re.search(rf"```\nboardenvs {name}\b", command.help), "an example in a code block"
     for parameter in command.params:
         assert parameter.name == "help" or len(parameter.help or "") > 10, parameter.name
-    assert f"boardenvs {name}" in run(name, "--help").output
+    assert f"boardenvs {name}" in run(name, "--help")
 
 
 def test_the_benchmark_is_one_program(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
-    ours = run("bench", "--help").output
+    ours = run("bench", "--help")
     module = subprocess.run(
         [sys.executable, "-m", "boardenvs.bench", "--help"],
         capture_output=True,
@@ -140,7 +133,7 @@ def test_the_benchmark_is_one_program(monkeypatch: pytest.MonkeyPatch) -> None:
     options = re.findall(r"--[a-z-]+", module.stdout)
     assert len(set(options)) == 8
     assert re.findall(r"--[a-z-]+", ours) == options
-    assert "Did you mean 'othello'" in run("bench", "--games", "otello", code=2).output
+    assert "Did you mean 'othello'" in run("bench", "--games", "otello", code=2)
 
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, BrokenPipeError])
@@ -160,7 +153,7 @@ def test_an_interruption_ends_quietly(
 
 
 def test_every_game_and_rule_is_listed() -> None:
-    found = {cells[0]: cells for cells in rows(run("games").output) if cells[0]}
+    found = {cells[0]: cells for cells in rows(run("games")) if cells[0]}
     specs = {games.spec_of(make(name)): name for name in BUILT_IN}
     assert found.keys() >= specs.keys()
     assert len(found) == len(VARIANTS)
@@ -175,7 +168,7 @@ def test_every_game_and_rule_is_listed() -> None:
 
 
 def test_a_game_s_page() -> None:
-    output = run("games", "lines_of_action:rules=described").output
+    output = run("games", "lines_of_action:rules=described")
     assert "agents= ['black', 'white']" in output
     board = [line for line in output.splitlines() if re.match(r"[1-8] .* [1-8]$", line)]
     assert board[1].split() == ["7", "W", *"BBBBBB", "W", "7"]  # where the description has black
@@ -184,10 +177,10 @@ def test_a_game_s_page() -> None:
 
 def test_a_game_without_a_page_shows_what_its_class_says(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(games.GAMES._factories, "fewest_discs", FewestDiscs)
-    output = run("games", "fewest_discs").output
+    output = run("games", "fewest_discs")
     assert "Othello the other way round: fewer discs win." in output
     assert "fewest_discs at the start" in output
-    assert "fewest_discs" in {cells[0] for cells in rows(run("games").output)}
+    assert "fewest_discs" in {cells[0] for cells in rows(run("games"))}
 
 
 @pytest.mark.parametrize(
@@ -204,7 +197,7 @@ def test_a_game_without_a_page_shows_what_its_class_says(monkeypatch: pytest.Mon
     ],
 )
 def test_a_wrong_game_is_named(spec: str, message: str) -> None:
-    assert message in run("games", spec, code=2).output
+    assert message in run("games", spec, code=2)
     with pytest.raises(ValueError, match=re.escape(message)):
         games.parse(spec)
 
@@ -234,7 +227,7 @@ def test_the_text_of_a_game(spec: str) -> None:
 @of_built_in
 def test_perft(name: str) -> None:
     expected = PERFT[name][:3]
-    output = run("perft", games.spec_of(make(name)), len(expected), "--divide").output
+    output = run("perft", games.spec_of(make(name)), len(expected), "--divide")
     cells = rows(output)
     counts = [row[1].replace(",", "") for row in cells[: len(expected)]]
     assert counts == [str(count) for count in expected]
@@ -249,7 +242,7 @@ def test_perft_goes_on_from_a_position() -> None:
     game = make("othello")
     position = game.next(game.start(), game.parse_action("e3"))
     text = fen.write_position(game, position)
-    depth, nodes, *_ = rows(run("perft", "othello", 5, "--position", text).output)[-1]
+    depth, nodes, *_ = rows(run("perft", "othello", 5, "--position", text))[-1]
     # The four first moves are images of each other, so each has a quarter of the sixth depth.
     assert (depth, nodes) == ("5", f"{PERFT['othello'][5] // 4:,}")
 
@@ -262,7 +255,7 @@ def test_perft_goes_on_from_a_position() -> None:
     ],
 )
 def test_perft_names_what_is_wrong(words: tuple[object, ...], message: str) -> None:
-    assert message in run("perft", *words, code=2).output
+    assert message in run("perft", *words, code=2)
 
 
 # ---- replay ------------------------------------------------------------------------------------
@@ -289,7 +282,7 @@ def recorded(tmp_path: Path) -> Path:
 
 
 def test_replay_counts_by_game(recorded: Path) -> None:
-    found = {row[0]: row[1:] for row in rows(run("replay", recorded, "--check").output)}
+    found = {row[0]: row[1:] for row in rows(run("replay", recorded, "--check"))}
     records = load(recorded)
     assert found.keys() == {games.spec_of(record.game) for record in records}
     for spec, (count, finished, cut_off, wrong, result, plies) in found.items():
@@ -307,26 +300,26 @@ def test_replay_counts_by_game(recorded: Path) -> None:
 
 def test_replay_names_wrong_games(transcripts: Path) -> None:
     message = "game 2: action 56 (a8) is not legal for red at ply 1"
-    assert message in run("replay", transcripts).output
-    assert message in run("replay", transcripts, "--check", code=1).output
+    assert message in run("replay", transcripts)
+    assert message in run("replay", transcripts, "--check", code=1)
     transcripts.write_text(f"{BAD}\n" * 7)
-    assert "and 2 more: --check names them all" in run("replay", transcripts).output
-    assert "game 7:" in run("replay", transcripts, "--check", code=1).output
+    assert "and 2 more: --check names them all" in run("replay", transcripts)
+    assert "game 7:" in run("replay", transcripts, "--check", code=1)
 
 
 def test_replay_shows_a_game(transcripts: Path) -> None:
-    output = run("replay", transcripts, "--number", 1, "--ply", 1).output
+    output = run("replay", transcripts, "--number", 1, "--ply", 1)
     assert re.search(r"1\. f4\s+2\. d3\s+3\. c6", output)
     assert "after 1 plies: f4" in output
     assert "4  .  .  .  B  B [B] .  .  4" in output
-    every = run("replay", transcripts, "--number", 1, "--board").output
+    every = run("replay", transcripts, "--number", 1, "--board")
     assert [line for line in every.splitlines() if line.startswith("after")] == [
         "after 0 plies",
         "after 1 plies: f4",
         "after 2 plies: d3",
         "after 3 plies: c6",
     ]
-    broken = run("replay", transcripts, "--number", 2).output
+    broken = run("replay", transcripts, "--number", 2)
     assert "after 1 plies: f4" in broken
     assert "here the record breaks the rules: action 56 (a8) is not legal for red" in broken
 
@@ -349,7 +342,7 @@ def test_replay_converts(tmp_path: Path, ending: str) -> None:
     game = make("othello")
     whole = [make_record(game, random_line(game, seed, 70)[1]) for seed in range(3)]
     save(tmp_path / "games.jsonl", whole)
-    output = run("replay", tmp_path / "games.jsonl", "--save", tmp_path / f"new{ending}").output
+    output = run("replay", tmp_path / "games.jsonl", "--save", tmp_path / f"new{ending}")
     assert f"3 games are in {tmp_path / f'new{ending}'}" in output.replace("\n", "")
     assert [r.actions for r in load(tmp_path / f"new{ending}")] == [r.actions for r in whole]
 
@@ -357,9 +350,8 @@ def test_replay_converts(tmp_path: Path, ending: str) -> None:
 def test_replay_says_what_a_format_loses(recorded: Path, tmp_path: Path) -> None:
     records: list[Record] = load(recorded)[:1]
     save(recorded, records)
-    assert (
-        "does not hold all of their players"
-        in run("replay", recorded, "--save", tmp_path / "new.txt").output
+    assert "does not hold all of their players" in run(
+        "replay", recorded, "--save", tmp_path / "new.txt"
     )
 
 
@@ -367,7 +359,7 @@ def test_replay_of_other_games_and_formats(tmp_path: Path) -> None:
     path = tmp_path / "moves"
     path.write_text("1. b1-b3 a3xc1\n")
     words = ("replay", path, "--game", "lines_of_action", "--format", "moves")
-    assert rows(run(*words).output)[0][:5] == ["lines_of_action", "1", "0", "1", "0"]
+    assert rows(run(*words))[0][:5] == ["lines_of_action", "1", "0", "1", "0"]
 
 
 @pytest.mark.parametrize(
@@ -383,8 +375,8 @@ def test_replay_of_other_games_and_formats(tmp_path: Path) -> None:
 def test_replay_names_what_is_wrong(
     transcripts: Path, words: tuple[object, ...], message: str
 ) -> None:
-    assert message in run("replay", transcripts, *words, code=2).output.replace("\n", " ")
+    assert message in run("replay", transcripts, *words, code=2).replace("\n", " ")
 
 
 def test_replay_of_no_file(tmp_path: Path) -> None:
-    assert "No such file" in run("replay", tmp_path / "games.wtb", code=2).output
+    assert "No such file" in run("replay", tmp_path / "games.wtb", code=2)

@@ -1,21 +1,17 @@
 """`boardenvs kernel`: what it prints is what runs, and what it cannot show it names."""
 
 import ast
+from functools import partial
 
 import pytest
-from typer.testing import CliRunner
+from command_line import run
 
 from boardenvs import games
-from boardenvs.cli import app
 
 FORMS = ["trace", "python", "numpy", "numba", "jax"]
 RULES = ["begin", "advance", "arrive", "sample", "points", "planes"]
 
-
-def run(*words, code=0):
-    result = CliRunner().invoke(app, ["kernel", *words])
-    assert result.exit_code == code, result.output
-    return result.output
+kernel = partial(run, "kernel")
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -23,7 +19,7 @@ def run(*words, code=0):
 def test_every_rule_in_every_form(rule, form):
     if form == "numba":
         pytest.importorskip("numba", reason="the extra fast is not installed")
-    text = run("wolf_and_sheep:rules=described", rule, "--as", form)
+    text = kernel("wolf_and_sheep:rules=described", rule, "--as", form)
     head, empty, *lines = text.splitlines()
     assert head.startswith(f"# {rule} of wolf_and_sheep:rules=described: ")
     assert empty == ""
@@ -38,7 +34,7 @@ def test_the_python_form_is_what_plays():
     """The printed function, run, makes the move."""
     game = games.make("othello")
     namespace = {"table_0": (*(1 << square for square in range(64)), 0)}
-    exec(run("othello", "advance", "--as", "python"), namespace)
+    exec(kernel("othello", "advance", "--as", "python"), namespace)
     start, action = game.start(), 20
     own, opp, *legal, over = namespace["advance"](start.own, start.opp, 0, 0, action)
     after = game.next(start, action)
@@ -46,14 +42,14 @@ def test_the_python_form_is_what_plays():
 
 
 def test_the_head_counts():
-    text = run("othello", "points")
+    text = kernel("othello", "points")
     assert text.splitlines()[0] == "# points of othello: 3 words in, 2 out, 2 operations"
     assert text.splitlines()[2:] == ["t3 = popcount i0", "t4 = popcount i1", "return t3 t4"]
-    assert "2 buffers" in run("othello", "points", "--as", "numpy").splitlines()[0]
+    assert "2 buffers" in kernel("othello", "points", "--as", "numpy").splitlines()[0]
 
 
 def test_a_rare_part_is_shown_where_it_is_used():
-    text = run("othello", "advance")
+    text = kernel("othello", "advance")
     outer = [line for line in text.splitlines() if not line.startswith(" ")]
     assert sum("= when " in line for line in outer) == 1
     count = int(text.splitlines()[0].split(" operations")[0].split()[-1])
@@ -61,17 +57,17 @@ def test_a_rare_part_is_shown_where_it_is_used():
 
 
 def test_highlighted_only_on_a_terminal(monkeypatch):
-    assert "\x1b" not in run("othello", "points", "--as", "python")
+    assert "\x1b" not in kernel("othello", "points", "--as", "python")
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TTY_COMPATIBLE", "1")
-    assert "\x1b" in run("othello", "points", "--as", "python")
+    assert "\x1b" in kernel("othello", "points", "--as", "python")
 
 
 def test_what_cannot_be_shown_is_named(monkeypatch):
-    text = run("othello", "advence", code=2)
+    text = kernel("othello", "advence", code=2)
     assert "unknown rule 'advence'. Did you mean 'advance'?" in text
-    assert "Did you mean 'othello'?" in run("otello", "advance", code=2)
-    assert "python" in run("othello", "advance", "--as", "c", code=2)
+    assert "Did you mean 'othello'?" in kernel("otello", "advance", code=2)
+    assert "python" in kernel("othello", "advance", "--as", "c", code=2)
     monkeypatch.setattr("boardenvs.kernel.backend.find_spec", lambda name: None)
-    text = run("othello", "advance", "--as", "numba", code=2)
+    text = kernel("othello", "advance", "--as", "numba", code=2)
     assert 'error: numba is not installed: pip install "boardenvs[fast]"' in text

@@ -276,3 +276,11 @@ def test_reset_options_and_actions_of_another_kind():
     parallel.reset()
     with error(TypeError, "actions are 19", "they must be a dict"):
         parallel.step(19)
+
+
+@pytest.mark.parametrize(
+    "plies", [(4, 0), None, 3, "ab", (1, 2, 3), (0.5, 2), (True, 2), (0, 1001), (0, 10**5000)]
+)
+def test_random_plies_are_a_range(plies):
+    with pytest.raises(ValueError, match=r"random_plies are .* a range \(low, high\) from 0 to"):
+        boardenvs.vec_env("othello", 2, random_plies=plies)

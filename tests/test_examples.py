@@ -24,6 +24,8 @@ def test_examples_run_alone(example, tmp_path):
     for library in ("jax", "pgx"):
         if f"import {library}" in example.text:
             pytest.importorskip(library)
+    if "onnx" in example.text:
+        pytest.importorskip("onnxruntime")
     file = tmp_path / "example.py"
     file.write_text(example.text, encoding="utf-8")
     path = os.pathsep.join([str(ROOT), str(ROOT / "tests")])

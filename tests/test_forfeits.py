@@ -34,7 +34,7 @@ class Wrapped:
 
 def act(agent: object, state: State) -> tuple[IntArray, Player]:
     player = Player(agent, np.random.default_rng(0))  # type: ignore[arg-type]
-    return player.act(GAME, state), player
+    return player.act(GAME, state, np.empty((len(state.ply), 0), np.int16)), player
 
 
 def raising(error: BaseException) -> Any:

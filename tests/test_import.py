@@ -27,3 +27,17 @@ def test_import_is_light():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert result.stdout.split("\n")[:2] == ["[]", "False"]
+
+
+def test_a_pettingzoo_without_a_registry_will_do():
+    """As before its version 1.27: environments are there, and Gymnasium's names."""
+    code = (
+        "import sys, pettingzoo; sys.modules['pettingzoo.env_registry'] = None; "
+        "import boardenvs, gymnasium; "
+        "env = boardenvs.env('othello'); env.reset(); print(env.agent_selection); "
+        "print(gymnasium.make('boardenvs/Othello-v0').reset(seed=1)[0].shape)"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.split("\n")[:2] == ["black", "(8, 8, 2)"]

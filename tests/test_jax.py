@@ -10,8 +10,6 @@ from boardenvs import games
 from boardenvs.agents.jax_players import draw_action, jax_player
 from boardenvs.agents.policy import PolicyAgent
 from boardenvs.game.jax_rules import positions_of
-from boardenvs.kernel import Kernel
-from boardenvs.kernel.jax_words import words_in_use
 
 jnp = jax.numpy
 
@@ -218,17 +216,3 @@ def test_steps_may_stand_in_conditionals(env):
     go = np.arange(64) % 2 == 0
     after = jax.vmap(maybe)(state, go, keys(1))
     np.testing.assert_array_equal(after.board.ply, go.astype(int))
-
-
-def test_a_kernel_in_jax_is_what_is_listed():
-    from boardenvs.kernel.listing import write_listing
-
-    def both(a, b):
-        return (a & b) >> 3, a | 1
-
-    text = write_listing(Kernel(both, 2, "both"), "jax").source
-    words = words_in_use()
-    names = {"constant": words.constant}
-    exec(text, names)
-    found = names["both"](words.constant(0xFF << 32), words.constant(0xF0 << 32))
-    assert words.halves([words.store(found[0])])[1] == 0xF0 >> 3

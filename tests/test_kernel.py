@@ -26,6 +26,7 @@ from boardenvs.kernel import (
     when,
 )
 from boardenvs.kernel.numpy_writer import CHUNK, NumpyProgram
+from boardenvs.kernel.octets import unpack
 from boardenvs.kernel.python_writer import compile_python
 
 # Boards of every density: random ones, few squares, few gaps, and the extremes.
@@ -205,12 +206,12 @@ def test_unpack(count, rows):
     """Bit i of a row's words is its element i; written to `out` where one is given."""
     words = random_words(9 * rows, count).reshape(rows, 9)
     expected = [[int(row[i // 64]) >> i % 64 & 1 for i in range(count)] for row in words]
-    bits = bitboard.unpack(words, count)
+    bits = unpack(words, count)
     assert bits.dtype == np.uint8
     np.testing.assert_array_equal(bits, expected)
-    np.testing.assert_array_equal(bitboard.unpack(words.T.copy().T, count), expected)
+    np.testing.assert_array_equal(unpack(words.T.copy().T, count), expected)
     out = np.full((rows, count), 7, np.uint8)
-    assert bitboard.unpack(words, count, out) is out
+    assert unpack(words, count, out) is out
     np.testing.assert_array_equal(out, expected)
 
 

@@ -131,8 +131,6 @@ ROTATE = Operation(
     ints=lambda word, distance: (word << distance | word >> (64 - distance)) & ALL,
     numpy=_rotate_arrays,
     python="({0} << {1} | {0} >> (64 - {1}))",
-    numba="({0} << {1}) | ({0} >> (uint64(64) - {1}))",
-    jax="({0} << {1}) | ({0} >> (64 - {1}))",
     cut=(0, 1),
     clean=lambda operands: False,
 )

@@ -7,17 +7,17 @@ import re
 import shutil
 import subprocess
 import sys
+from functools import partial
 from html.parser import HTMLParser
 
+import command_line
 import gymnasium
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import boardenvs
 from boardenvs import render
 from boardenvs.board.bitboard import squares_of
-from boardenvs.cli import app
 from boardenvs.games import GAMES, make
 from boardenvs.play import GameSession
 from boardenvs.records import Record, replay, save
@@ -123,11 +123,7 @@ def test_replay_writes_pages_and_gifs(tmp_path):
     file, page = tmp_path / "games.jsonl", tmp_path / "games.html"
     save(file, [random_record("othello", 1), random_record("lines_of_action", 2, plies=10)])
 
-    def run(*words, code=0):
-        result = CliRunner().invoke(app, ["replay", str(file), *map(str, words)])
-        assert result.exit_code == code, result.output
-        return result.output
-
+    run = partial(command_line.run, "replay", file)
     run("--html", page)
     assert len(data_of(page.read_text(encoding="utf-8"))["games"]) == 2
     run("--html", page, "--number", 2, "--legal")
@@ -225,9 +221,34 @@ def test_vector_environments_draw_every_board():
     assert len(frames) == 3
     for frame, position in zip(frames, boardenvs.game.state.unstack(envs.batch.state), strict=True):
         np.testing.assert_array_equal(frame, render.to_rgb(envs.game, position, unit=32))
+    before = boardenvs.game.state.unstack(envs.batch.state)
+    actions = [position.legal_actions()[-1] for position in before]
+    envs.step(np.array(actions))
+    for frame, position, action in zip(envs.render(), before, actions, strict=True):
+        after = envs.game.next(position, action)
+        marked = render.to_rgb(envs.game, after, action, before=position, unit=32)
+        np.testing.assert_array_equal(frame, marked)
     assert boardenvs.vec_env("othello", 3).render() is None
     with pytest.raises(ValueError, match="render_mode"):
         boardenvs.vec_env("othello", 3, render_mode="human")
+
+
+def test_vector_environments_mark_what_the_opponent_played(monkeypatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+    envs = boardenvs.vec_env(
+        "lines_of_action", 2, opponent="greedy", seat="black", render_mode="ansi"
+    )
+    envs.reset(seed=0)
+    assert not any("[" in text for text in envs.render())
+    envs.step(np.array([envs.game.start().legal_actions()[0]] * 2))
+    for text, position in zip(
+        envs.render(), boardenvs.game.state.unstack(envs.batch.state), strict=True
+    ):
+        assert envs.game.roles[position.to_move] == "black"
+        assert "[W]" in text
+        assert "[B]" not in text, "that is the learner's own move"
+    envs.reset(seed=0)
+    assert not any("[" in text for text in envs.render())
 
 
 def test_gymnasium_puts_the_boards_in_a_grid(monkeypatch, tmp_path):

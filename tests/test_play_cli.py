@@ -4,11 +4,10 @@ import re
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from command_line import invoke, run
 
 from boardenvs.agents import make_agent
 from boardenvs.board.bitboard import square_name
-from boardenvs.cli import app
 from boardenvs.game import fen
 from boardenvs.game.state import stack
 from boardenvs.games import GAMES, make
@@ -22,15 +21,7 @@ def file(tmp_path):
 
 
 def play(file, *words, lines=(), code=0):
-    result = CliRunner().invoke(
-        app,
-        ["play", *map(str, words), "--record", str(file)],
-        input="".join(f"{line}\n" for line in lines),
-    )
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.output
-    return result.output
+    return run("play", *words, "--record", file, lines=lines, code=code)
 
 
 def random_moves(game, seed, start=None):
@@ -155,7 +146,7 @@ def test_whatever_ends_it_keeps_the_game(file, monkeypatch, error):
         return line
 
     monkeypatch.setattr("builtins.input", read)
-    CliRunner().invoke(app, ["play", "othello", "--against", "greedy", "--record", str(file)])
+    invoke("play", "othello", "--against", "greedy", "--record", file)
     (record,) = load(file)
     assert len(record.actions) == 2
 
@@ -173,7 +164,7 @@ def test_the_game_is_in_the_file_before_the_next_move_is_typed(file, monkeypatch
             raise EOFError from None
 
     monkeypatch.setattr("builtins.input", read)
-    CliRunner().invoke(app, ["play", "othello", "--against", "greedy", "--record", str(file)])
+    invoke("play", "othello", "--against", "greedy", "--record", file)
     assert plies == [0, 2, 2]
 
 

@@ -51,3 +51,16 @@ def test_training_puts_games_and_settings_in(tmp_path):
     assert "<iframe srcdoc=" in page
     assert "&quot;game&quot;: &quot;othello&quot;" in page
     assert "samples" not in judged.model_dump()
+
+
+def test_curves_are_smoothed_by_means():
+    pytest.importorskip("sb3_contrib")
+    from training.plots import _smoothed
+
+    values = [float(n * n % 17) for n in range(40)]
+    smooth = _smoothed(values, 5)
+    for place in range(40):
+        around = values[max(0, place - 2) : place + 3]
+        assert smooth[place] == pytest.approx(sum(around) / len(around))
+    assert _smoothed([1.0, float("nan"), 3.0], 3) == [1.0, 2.0, 3.0]
+    assert _smoothed(values, 1) == values

@@ -2,27 +2,21 @@
 
 import json
 import xml.etree.ElementTree as ElementTree
+from functools import partial
 
 import numpy as np
 import pytest
+from command_line import run
 from negamax import lead_with_best_play
-from typer.testing import CliRunner
 
 from boardenvs.agents import explain, make_agent
-from boardenvs.cli import app
 from boardenvs.game import fen
 from boardenvs.games import make
 from boardenvs.play import GameSession, review
 from boardenvs.play.graph import draw_graph
 from boardenvs.records import replay, save
 
-
-def run(*words, code=0):
-    result = CliRunner().invoke(app, ["analyse", *map(str, words)])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.output
-    return result.output
+analyse = partial(run, "analyse")
 
 
 def random_record(game_id, seed, start=None):
@@ -100,22 +94,22 @@ def test_the_graph_is_a_picture_and_always_the_same():
 
 
 def test_json_of_a_position():
-    answer = json.loads(run("othello", "--with", "trained", "--json"))
+    answer = json.loads(analyse("othello", "--with", "trained", "--json"))
     assert answer["position"] == "8/8/8/3rb3/3br3/8/8/8 black 0"
     assert sorted(move["name"] for move in answer["moves"]) == ["c5", "d6", "e3", "f4"]
     assert answer["unit"] == "score"
-    tournament = json.loads(run("othello", "--with", "trained", "--json", "--tournament"))
+    tournament = json.loads(analyse("othello", "--with", "trained", "--json", "--tournament"))
     assert sorted(move["name"] for move in tournament["moves"]) == ["c4", "d3", "e6", "f5"]
 
 
 def test_the_default_is_perfect_where_that_can_be():
-    answer = json.loads(run("wolf_and_sheep", "--json"))
+    answer = json.loads(analyse("wolf_and_sheep", "--json"))
     assert (answer["exact"], answer["plies"], answer["outcome"]) == (True, 44, "loss")
-    assert json.loads(run("lines_of_action", "--json"))["positions"] == 200
+    assert json.loads(analyse("lines_of_action", "--json"))["positions"] == 200
 
 
 def test_a_search_goes_on_for_as_long_as_told():
-    answer = json.loads(run("othello", "--with", "mcts:rollouts=1", "--time", "0.3", "--json"))
+    answer = json.loads(analyse("othello", "--with", "mcts:rollouts=1", "--time", "0.3", "--json"))
     assert answer["positions"] >= 64
 
 
@@ -123,19 +117,19 @@ def test_tables(tmp_path):
     record = last_plies(3, 8)
     file = tmp_path / "games.jsonl"
     save(file, [random_record("othello", 5), record])
-    text = run("othello", file, "--number", 2, "--with", "alphabeta:depth=1,endgame=8")
+    text = analyse("othello", file, "--number", 2, "--with", "alphabeta:depth=1,endgame=8")
     assert "proven" in text
     assert "ada" in text
     assert "Both sides" in text
-    answer = json.loads(run("othello", file, "--number", 2, "--with", "greedy", "--json"))
+    answer = json.loads(analyse("othello", file, "--number", 2, "--with", "greedy", "--json"))
     assert [ply["move"] for ply in answer["plies"]] == [
         record.game.action_name(action) for action in record.actions
     ]
-    text = run("othello", file, "--number", 2, "--ply", 1, "--with", "greedy")
+    text = analyse("othello", file, "--number", 2, "--ply", 1, "--with", "greedy")
     assert "Moves" in text
     pytest.importorskip("matplotlib")
     for name in ("graph.png", "graph.svg"):
-        run("othello", file, "--with", "greedy", "--graph", tmp_path / name)
+        analyse("othello", file, "--with", "greedy", "--graph", tmp_path / name)
         assert (tmp_path / name).stat().st_size > 1000
 
 
@@ -161,4 +155,4 @@ def test_errors_name_what_is_wrong(tmp_path):
             "over",
         ),
     ):
-        assert said in run(*words, code=2)
+        assert said in analyse(*words, code=2)

@@ -6,15 +6,16 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from command_line import run
 
+import boardenvs
 from boardenvs.bench import __main__ as bench
-from boardenvs.cli import app
 from boardenvs.cli.console import make_console
 from boardenvs.game.openings import MAX_PLIES, random_openings
 from boardenvs.games import make
@@ -29,14 +30,6 @@ def _numpy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     set_backend("numpy")
     yield
     set_backend(None)
-
-
-def run(*words: object, code: int = 0) -> str:
-    result = CliRunner().invoke(app, [str(word) for word in words])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.output
-    return result.output
 
 
 # ---- words ---------------------------------------------------------------------------------------
@@ -95,6 +88,7 @@ def test_errors_of_machine_and_installation_need_no_traceback(
     output = run("perft", "othello", 1, code=2)
     assert output.startswith("error: ")
     assert len(output.splitlines()) == 1
+    assert __name__ not in output  # which alone would be enough for code of users
 
 
 @pytest.mark.parametrize(
@@ -116,6 +110,144 @@ def test_the_benchmark_refuses_what_it_cannot_measure(
         bench.main(words)
     assert ended.value.code == 2
     assert message in capsys.readouterr().err
+
+
+# ---- code of users -------------------------------------------------------------------------------
+
+BOTS = """
+from __future__ import annotations
+from typing import TYPE_CHECKING
+import sys
+import numpy as np
+from boardenvs.games.othello import Othello
+if TYPE_CHECKING:
+    from boardenvs import Game
+
+class Agent:
+    def act(self, game, state, rng): return game.sample(state, rng)
+class Raising(Agent):
+    def __init__(self):
+        {}["missing"]
+class InNumpy(Agent):
+    def __init__(self):
+        np.zeros(3).reshape(7)
+class OfType(Agent):
+    def __init__(self): raise TypeError("no\\nway")
+def leave(): sys.exit("enough")
+def deep(): return deep()
+class Choosy(Agent):
+    def check_game(self, game): return 1 / 0
+class Lost(Agent):
+    def act(self, game, state, rng): return game.no_such_thing
+def lost_game(size: int = 3) -> Game: open("no/file")
+def wrong_game(size: int = 3) -> Game: return int("x")
+def odd_game(size: Game) -> Game: return Othello()
+def right_game(size: int = 3) -> Game: return Othello()
+class Ruleless(Othello):
+    def moves(self, *words): return 1 / 0
+"""
+
+
+def at(code: str) -> str:
+    """The place of this code, as messages name it."""
+    lines = BOTS.splitlines()
+    return f"(bots.py, line {next(i for i, text in enumerate(lines, start=1) if code in text)})"
+
+
+AGENTS = {
+    "Raising": f"raised KeyError: 'missing' {at('missing')}",
+    "InNumpy": f"raised ValueError: cannot reshape array of size 3 into shape (7,) {at('reshape')}",
+    "OfType": f"raised TypeError: no way {at('TypeError')}",
+    "leave": f"raised SystemExit: enough {at('enough')}",
+    "deep": f"raised RecursionError: maximum recursion depth exceeded {at('deep')}",
+}
+COMMANDS_OF_AGENTS = [
+    ["match", "reversi", "{}", "random"],
+    ["arena", "random", "{}", "--out", "arena"],
+    ["play", "reversi", "--against", "{}"],
+    ["analyse", "reversi", "--with", "{}"],
+    ["web", "--agent", "{}"],
+]
+COMMANDS_OF_GAMES = [
+    ["match", "{}", "random", "random"],
+    ["arena", "random", "greedy", "--game", "{}", "--out", "arena"],
+    ["play", "{}"],
+    ["analyse", "{}"],
+    ["solve", "{}"],
+    ["perft", "{}", 1],
+    ["games", "{}"],
+    ["kernel", "{}", "advance"],
+    ["replay", "games.jsonl", "--game", "{}"],
+    ["bench", "--games", "{}"],
+]
+
+
+@pytest.fixture
+def bots() -> Iterator[Path]:
+    path = Path("bots.py")
+    path.write_text(BOTS)
+    yield path
+    sys.modules.pop("bots", None)
+
+
+def last_line(words: Sequence[object], given: str) -> str:
+    """What a wrong command prints after its usage."""
+    output = run(*(str(word).format(given) for word in words), code=2)
+    assert "Traceback" not in output
+    return output.splitlines()[-1]
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_an_agent_that_cannot_be_made_says_where(bots: Path, name: str) -> None:
+    told = last_line(COMMANDS_OF_AGENTS[0], f"python:bots:{name}")
+    assert told == f"error: 'python:bots:{name}' {AGENTS[name]}"
+
+
+@pytest.mark.parametrize("words", COMMANDS_OF_AGENTS[1:], ids=lambda words: words[0])
+def test_every_command_of_agents_says_it(bots: Path, words: list[object]) -> None:
+    assert f"'python:bots:Raising' {AGENTS['Raising']}" in last_line(words, "python:bots:Raising")
+    assert {path.name for path in Path().iterdir()} <= {"bots.py", "__pycache__"}
+
+
+@pytest.mark.parametrize("words", COMMANDS_OF_GAMES, ids=lambda words: words[0])
+def test_every_command_of_games_says_it(bots: Path, words: list[object]) -> None:
+    told = last_line(words, "bots:lost_game")
+    message = f"[Errno 2] No such file or directory: 'no/file' {at('no/file')}"
+    assert f"'bots:lost_game' raised FileNotFoundError: {message}" in told
+    assert {path.name for path in Path().iterdir()} <= {"bots.py", "__pycache__"}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["match", "bots:wrong_game:size=4", "random", "random"],
+         "'bots:wrong_game:size=4' raised ValueError: invalid literal for int() with base 10: 'x' "
+         + at("wrong_game")),
+        (["match", "bots:odd_game:size=4", "random", "random"],
+         "size cannot be given in a text: it must be annotated as bool, int, float or str"),
+        (["match", "bots:Ruleless", "random", "random"],
+         f"ZeroDivisionError: division by zero {at('def moves')}"),
+        (["match", "reversi", "python:bots:Choosy", "random"],
+         f"ZeroDivisionError: division by zero {at('check_game')}"),
+        (["analyse", "reversi", "--with", "python:bots:Lost"],
+         "AttributeError: 'Othello' object has no attribute 'no_such_thing' " + at("no_such")),
+    ],
+)  # fmt: skip
+def test_other_errors_of_users_code(bots: Path, words: list[object], message: str) -> None:
+    assert last_line(words, "") == f"error: {message}"
+
+
+def test_annotations_for_type_checkers_alone_do_no_harm(bots: Path) -> None:
+    assert "4" in run("perft", "bots:right_game:size=4", 1).split()
+
+
+def test_faults_of_ours_keep_their_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = "def fail(*_): return {}['ours']"
+    names: dict[str, Any] = {}
+    exec(compile(source, str(Path(boardenvs.__file__).parent / "x.py"), "exec"), names)
+    monkeypatch.setattr("boardenvs.games.parse", names["fail"])
+    with pytest.raises(KeyError, match="ours"):
+        run("perft", "othello", 1)
 
 
 # ---- outputs -------------------------------------------------------------------------------------
@@ -166,7 +298,12 @@ def test_names_of_files_may_look_like_markup(games: Path) -> None:
     assert "2 games are in [bold].jsonl" in output
 
 
-def test_what_is_printed_is_printed_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("terminal", ["0", "1"])
+def test_what_is_printed_is_printed_as_it_is(
+    terminal: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TTY_COMPATIBLE", terminal)
+    assert make_console().is_terminal == (terminal == "1")
     make_console().print("pip install 'boardenvs[bench]'")
     assert capsys.readouterr().out == "pip install 'boardenvs[bench]'\n"
 

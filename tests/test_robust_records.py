@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
+import struct
 import subprocess
 import sys
+import tracemalloc
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,8 +18,10 @@ import pytest
 from three_in_a_row import ThreeInARow
 
 from boardenvs import games
+from boardenvs.game import fen
 from boardenvs.games import make
-from boardenvs.records import Record, load, save
+from boardenvs.records import Record, bounds, formats, load, save
+from boardenvs.records.jsonl import read_jsonl
 from boardenvs.utils.json_text import MAX_DEPTH, parse_json
 
 GOOD = {
@@ -105,23 +111,99 @@ def test_numbers_of_wthor_are_numbers(key: str, value: object, tmp_path: Path) -
         save(tmp_path / "games.wtb", [replace(record, actions=(19,) * 61, info={"score": 32})])
 
 
+# ---- memory --------------------------------------------------------------------------------------
+
+VALUES = ["[]", "{}", "[[]]", '{"":[]}', '{"a":0}', "[0]", '"a"', '"\\u0100"', "0.5", "1", "99999"]
+
+
+def traced(call: Callable[[], object]) -> tuple[int, int]:
+    """Bytes that what it returns takes, and the most that were taken."""
+    call()  # what stays for good
+    tracemalloc.start()
+    try:
+        kept = call()
+        return tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+        del kept
+
+
+@pytest.mark.parametrize("value", VALUES)
+def test_a_line_takes_no_more_memory_than_is_counted(value: str, tmp_path: Path) -> None:
+    text = line(info={"x": "values"}).replace('"values"', f"[{','.join([value] * 5_000)}]")
+    path = tmp_path / "games.jsonl"
+    path.write_text(text)
+    assert traced(lambda: load(path))[0] < bounds.memory_of(text)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"actions": ""},
+        {"actions": " ".join(["d3"] * 300)},
+        {"start": fen.write_position(make("othello"), make("othello").start())},
+        {"info": {f"key {i}": i for i in range(999)}},
+        {"info": {"x": "\N{SNAKE}" + "x" * 9999}},
+    ],
+)
+def test_games_take_no_more_memory_than_is_counted(change: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    path.write_text(f"{line(**change)}\n" * 100)
+    assert traced(lambda: load(path))[0] < 100 * bounds.memory_of(line(**change))
+
+
+ENDLESS = {  # files of a few kB, or that a header would make so, with 5,000 games
+    "games.jsonl": f"{line()}\n".encode() * 5_000,
+    "games.jsonl.gz": gzip.compress(f"{line()}\n".encode() * 5_000),
+    "games.txt": b"f5\n" * 5_000,
+    "games.wtb": struct.pack("<4BIHH4B", 20, 1, 1, 1, 5_000, 0, 2000, 8, 0, 0, 0)
+    + bytes([0] * 8 + [56] + [0] * 59) * 5_000,
+}
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_a_file_of_too_many_games_is_refused_before_they_fill_the_memory(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(ENDLESS[name])
+    monkeypatch.setattr(formats, "MAX_MEMORY", 1 << 21)
+
+    def refuse() -> None:
+        with pytest.raises(ValueError, match=r"games.* may take more than 2 MiB of memory") as told:
+            load(path)
+        assert str(told.value).startswith(str(path))
+
+    assert traced(refuse)[1] < 3 << 20
+    monkeypatch.undo()
+    assert len(load(path)) == 5_000
+
+
+def test_who_keeps_no_games_reads_files_of_any_length(tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl.gz"
+    path.write_bytes(ENDLESS[path.name])
+    assert traced(lambda: sum(1 for _ in read_jsonl(path)))[1] < 1 << 20
+
+
 # ---- games of others -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("text", ["os:abort", "os:getcwd", "sys:exit", "three_in_a_row:wins"])
-def test_a_file_calls_nothing(text: str) -> None:
+def test_a_file_calls_nothing() -> None:
+    texts = ["os:getcwd", "three_in_a_row:wins", "sys:exit", "os:abort"]
     code = (
         "import os, sys; from boardenvs import games\n"
         "sys.path.append('tests'); import three_in_a_row\n"
-        f"try:\n    games.make_from_file({text!r})\n"
-        "except ValueError as error:\n    print(error)"
+        f"for text in {texts}:\n"
+        "    try:\n        games.make_from_file(text)\n"
+        "    except ValueError as error:\n        print(error)"
     )
     root = Path(__file__).parent.parent
     ended = subprocess.run(
         [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=False
     )
     assert ended.returncode == 0
-    assert "which a file does not import or call" in ended.stdout
+    told = ended.stdout.splitlines()
+    assert [line.count("which a file does not import or call") for line in told] == [1] * 4
 
 
 def test_records_of_a_game_that_is_known_are_read(tmp_path: Path) -> None:

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
-from typer.testing import CliRunner
+from command_line import run
 
-from boardenvs.cli import app
+from boardenvs.bench import __main__ as bench
 from boardenvs.cli.match import _Keeper
 from boardenvs.records import check, load
 from boardenvs.utils.signals import ENDING, handling
@@ -76,7 +76,7 @@ def test_a_match_keeps_games_while_it_lasts(
     monkeypatch.setattr("robust_agents.signal_when_some_games_are_over", looking)
     player = "python:robust_agents:signal_when_some_games_are_over"
     words = ["match", "reversi", player, "random", "--pairs", "20", "--record", str(path)]
-    assert CliRunner().invoke(app, words).exit_code == 0
+    run(*words)
     assert 0 < max(seen) < 40
     assert seen == sorted(seen)
     assert len(load(path)) == 40
@@ -139,6 +139,27 @@ def handlers() -> Iterator[None]:
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
+
+
+@pytest.mark.parametrize("number", ALL)
+def test_the_benchmark_ends_in_a_line_and_writes_nothing(
+    tmp_path: Path,
+    handlers: None,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    number: signal.Signals,
+) -> None:
+    monkeypatch.setenv("ROBUST_SIGNAL", str(int(number)))
+    (tmp_path / "bench.json").write_text("before")
+    game = "robust_agents:SignalledWhileRulesAreTraced"
+    words = ["--games", game, "--sizes", "1", "--backends", "numpy", "--no-peers"]
+    with pytest.raises(SystemExit) as ended:
+        bench.main([*words, "--out", str(tmp_path)])
+    assert ended.value.code == 130
+    assert capsys.readouterr().err == "interrupted\n"
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [
+        ("bench.json", "before")
+    ]
 
 
 def test_what_nohup_ignores_stays_ignored(handlers: None) -> None:

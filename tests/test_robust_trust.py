@@ -17,12 +17,11 @@ import numpy as np
 import pytest
 import torch as th
 import yaml
-from typer.testing import CliRunner
+from command_line import invoke
 
 from boardenvs.agents import trained
 from boardenvs.arena import make_settings
 from boardenvs.arena.tournament.settings import resumed_settings
-from boardenvs.cli import app
 from boardenvs.kernel import set_backend
 from training import checkpoint, ppo
 from training.config import Config
@@ -59,9 +58,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def run(*words: object) -> tuple[int, str]:
-    result = CliRunner().invoke(app, [str(word) for word in words])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
+    result = invoke(*words)
     return result.exit_code, result.output
 
 
@@ -107,6 +104,7 @@ def open_journals() -> Iterator[tuple[int, str]]:
 SETTINGS: list[dict[str, Any]] = [
     {"game": "planted:Game"},
     {"game": "planted:Game:x=1"},
+    {"game": "reversi", "callbacks": {"planted:Game": {}}},
     {"game": "reversi", "self_play": {"opponents": {"python:planted:player": 0.5}}},
     {"game": "reversi", "self_play": {"openings": {"python:planted:player": 0.5}}},
     {"game": "reversi", "evaluation": {"opponents": ["python:planted:player"]}},
@@ -179,7 +177,7 @@ def test_a_journals_code_is_imported_with_trust() -> None:
     assert MARK.exists()
 
 
-@pytest.mark.parametrize("settings", SETTINGS[2:])
+@pytest.mark.parametrize("settings", SETTINGS[3:])
 def test_code_of_settings_is_imported_with_trust(settings: dict[str, Any]) -> None:
     path = Path("a.yaml")
     path.write_text(yaml.safe_dump({"steps": 1, **settings}))
@@ -192,7 +190,7 @@ def test_code_of_settings_is_imported_with_trust(settings: dict[str, Any]) -> No
 
 def test_code_on_the_command_line_is_imported() -> None:
     path = Path("a.yaml")
-    path.write_text(yaml.safe_dump({"steps": 1, **SETTINGS[4]}))
+    path.write_text(yaml.safe_dump({"steps": 1, **SETTINGS[5]}))
     read_settings(Config, path, ["evaluation.opponents=[python:planted:player]"])
     assert MARK.exists()
     code, output = run("match", "reversi", "python:planted:player", "random", "--pairs", 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 from collections.abc import Iterator
 from concurrent.futures import Future
@@ -9,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
+from command_line import run
 
 from boardenvs.arena import Settings, make_settings, run_tournament
 from boardenvs.arena.tournament import pool
 from boardenvs.arena.tournament.job import Job, Played
 from boardenvs.arena.tournament.pool import WorkerError
-from boardenvs.cli import app
+from boardenvs.arena.tournament.settings import make_plan
 from boardenvs.kernel import set_backend
 
 ROOT = Path(__file__).parent.parent
@@ -72,13 +73,33 @@ def test_several_that_died_early_are_told_and_nothing_is_lost(
     starts.write_text("1000")
     with pytest.raises(WorkerError, match=r"3 worker processes .*signal 9 \(SIGKILL\)"):
         run_tournament(tournament, tmp_path / "arena", workers=1)
-    words = ["arena", "--resume", "--out", str(tmp_path / "arena"), "--workers", "1"]
-    told = CliRunner().invoke(app, words)
-    assert told.exit_code == 2
-    assert f"boardenvs arena --resume --out {tmp_path / 'arena'}" in told.output
-    assert "Traceback" not in told.output
+    words = ["arena", "--resume", "--out", tmp_path / "arena", "--workers", 1]
+    told = run(*words, code=2)
+    assert f"boardenvs arena --resume --out {tmp_path / 'arena'}" in told
+    assert "Traceback" not in told
     starts.write_text("0")
-    assert CliRunner().invoke(app, words).exit_code == 0
+    run(*words)
+
+
+def test_a_process_that_lives_is_replaced_without_waiting_for_its_end(
+    tournament: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As it is where another one has died: the job is played again in a new process."""
+    worker, (job,) = pool._Worker(multiprocessing.get_context("spawn")), make_plan(tournament).jobs
+    assert worker.play(job).result().match is not None
+    process = worker._process
+    assert process is not None
+    join, waited = process.join, list[float | None]()
+
+    def joining(timeout: float | None = None) -> None:
+        waited.append(timeout)
+        join(timeout and 0.1)
+
+    monkeypatch.setattr(process, "join", joining)
+    assert worker.replace()
+    assert waited in ([], [None])  # by the executor, once it has been killed
+    assert worker.play(job).result().match is not None
+    worker.end()
 
 
 def test_a_process_that_dies_with_nothing_to_do_is_replaced(

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from command_line import invoke, run
 from negamax import lead_with_best_play
 from placings import CLASSIC, DESCRIBED, game_of
-from typer.testing import CliRunner
 from variants import random_position
 
-from boardenvs.cli import app
 from boardenvs.game.fen import parse_position, write_position
 from boardenvs.game.state import Position, stack
 from boardenvs.games import parse
@@ -23,14 +23,11 @@ from boardenvs.tablebase import Tablebase
 NEARLY_WON = "8/8/5s1s/6s1/3w4/s7/8/8 wolf 20"
 
 
-def run(*words: str, code: int = 0) -> str:
-    result = CliRunner().invoke(app, ["solve", *words])
-    assert result.exit_code == code, result.output
-    return result.output
+solve = partial(run, "solve")
 
 
 def solved(*words: str) -> Any:
-    return json.loads(run(*words, "--json"))
+    return json.loads(solve(*words, "--json"))
 
 
 def follow(spec: str, position: str, line: list[str]) -> Position:
@@ -94,17 +91,17 @@ def test_a_line_depends_on_the_seed_alone() -> None:
 def test_a_cap_that_comes_first() -> None:
     answer = solved("wolf_and_sheep:max_plies=25")
     assert (answer["winner"], answer["plies"], len(answer["line"])) == (None, 25, 25)
-    text = run("wolf_and_sheep:max_plies=25")
+    text = solve("wolf_and_sheep:max_plies=25")
     assert "within the 25 plies that max_plies leaves; the cap then pays the wolf" in text
 
 
 def test_what_people_read() -> None:
-    text = run("wolf_and_sheep")
+    text = solve("wolf_and_sheep")
     assert "Winner with perfect play: sheep; plies to the end: 44." in text
     assert "49,625" in text
     assert "d8-c7" in text
     over = write_position(game_of(CLASSIC), over_position())
-    text = run("wolf_and_sheep", "--position", over)
+    text = solve("wolf_and_sheep", "--position", over)
     assert "The game is over; winner: wolf." in text
     assert "A perfect line" not in text
     assert solved("wolf_and_sheep", "--position", over)["moves"] == []
@@ -135,7 +132,7 @@ def over_position() -> Position:
     ],
 )
 def test_errors_are_short_and_named(words: list[str], message: str) -> None:
-    text = run(*words, code=2)
+    text = solve(*words, code=2)
     assert message in " ".join(text.split())
     assert "Traceback" not in text
 
@@ -151,8 +148,7 @@ def test_progress_is_not_on_standard_output(monkeypatch: pytest.MonkeyPatch, tmp
     monkeypatch.setattr(build, "solve_all", solve_all)
     monkeypatch.setattr(table, "_loaded", {})
     monkeypatch.setenv("BOARDENVS_CACHE", str(tmp_path))
-    result = CliRunner().invoke(app, ["solve", "wolf_and_sheep", "--json"])
-    assert json.loads(result.stdout)["winner"] == "wolf"
+    assert json.loads(invoke("solve", "wolf_and_sheep", "--json").stdout)["winner"] == "wolf"
 
 
 # ---- by search -----------------------------------------------------------------------------------
@@ -163,7 +159,7 @@ WON_IN_FIVE = "2bbb3/1b3w2/w2ww3/w1w1wb2/w4wb1/w2b4/w3b3/5bbb white 17"
 
 
 def test_the_examples_are_those_of_the_help() -> None:
-    text = run("--help")
+    text = solve("--help")
     assert ONE_MOVE_WINS.split()[0] in text
     assert WON_IN_FIVE.split()[0] in text
 
@@ -178,7 +174,7 @@ def test_the_end_of_othello() -> None:
     end = follow("othello", ONE_MOVE_WINS, answer["line"])
     assert end.terminated
     assert end.pieces(0).bit_count() - end.pieces(1).bit_count() == 2
-    text = run("othello", "--position", ONE_MOVE_WINS)
+    text = solve("othello", "--position", ONE_MOVE_WINS)
     assert "Black wins by 2 with best play." in text
     assert f"Best play: {' '.join(answer['line'])}" in text
     assert f"{answer['nodes']:,} positions in " in text
@@ -213,7 +209,7 @@ def test_a_win_of_lines_of_action() -> None:
     end = follow("lines_of_action", WON_IN_FIVE, answer["line"])
     assert end.terminated
     assert parse("lines_of_action").result(end) == (0, 100)
-    text = run("lines_of_action", "--position", WON_IN_FIVE)
+    text = solve("lines_of_action", "--position", WON_IN_FIVE)
     assert "White wins in 5 plies with best play." in text
 
 
@@ -221,7 +217,7 @@ def test_what_is_not_solved() -> None:
     answer = solved("othello", "--depth", "3")
     assert (answer["winner"], answer["margin"], answer["depth"]) == (None, None, 3)
     assert len(answer["line"]) == 3
-    text = " ".join(run("othello", "--depth", "3").split())
+    text = " ".join(solve("othello", "--depth", "3").split())
     assert (
         f"Not solved within the limits. 3 plies ahead the heuristic gives {answer['value']:+} to "
         "black." in text
@@ -235,11 +231,11 @@ def test_what_is_over_or_a_draw() -> None:
     answer = solved("othello", "--position", over, "--moves")
     assert (answer["winner"], answer["margin"]) == ("black", 3)
     assert (answer["moves"], answer["line"], answer["nodes"]) == ([], [], 0)
-    assert "The game is over: black wins by 3." in run("othello", "--position", over)
+    assert "The game is over: black wins by 3." in solve("othello", "--position", over)
     last_step = "1w6/8/8/3b1b2/1w6/8/8/1w1b4 black 50"
-    text = run("lines_of_action", "--position", last_step)
+    text = solve("lines_of_action", "--position", last_step)
     assert "The game is over: a draw." in text
-    text = run("lines_of_action", "--position", last_step.replace("50", "49"))
+    text = solve("lines_of_action", "--position", last_step.replace("50", "49"))
     assert "A draw with best play." in text
 
 
@@ -269,14 +265,14 @@ def test_a_file_of_positions(tmp_path: Path) -> None:
     alone = solved("othello", "--position", f"{ends} O")
     for key in ("winner", "margin", "line"):
         assert answers[1][key] == alone[key]
-    text = run("othello", "--file", str(file))
+    text = solve("othello", "--file", str(file))
     assert "black wins by 2" in text
     assert "c8" in text
     file.write_text(f"{NEARLY_WON}\n8/8/8/8/8/8/3w4/s1s1s1s1 sheep\n")
-    text = run("wolf_and_sheep", "--file", str(file))
+    text = solve("wolf_and_sheep", "--file", str(file))
     assert "wolf wins in 1 ply" in text
     file.write_text(f"{ONE_MOVE_WINS}\n8/8 black\n")
-    text = " ".join(run("othello", "--file", str(file), code=2).split())
+    text = " ".join(solve("othello", "--file", str(file), code=2).split())
     assert f"{file.name}, line 2: position '8/8 black': the board has 2 ranks" in text
     file.write_text("# nothing\n")
-    assert "has no positions" in run("othello", "--file", str(file), code=2)
+    assert "has no positions" in solve("othello", "--file", str(file), code=2)

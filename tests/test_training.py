@@ -149,6 +149,13 @@ def test_configurations_that_come_with_the_project_are_valid(path: Path) -> None
         ("ppo.epochs=many", "ppo.epochs is 'many': .*valid integer"),
         ("ppo.gae_lambda=1.5", "ppo.gae_lambda is 1.5: .*less than or equal to 1"),
         ("steps=0", "steps is 0: .*greater than 0"),
+        (
+            f"steps={10**400}",
+            "steps is 1000.*0000: .*less than or equal to 1000000000000000",
+        ),
+        (f"self_play.boards={10**400}", "self_play.boards is 1000.*less than or equal to 16777216"),
+        ("ppo.learning_rate=.inf", "ppo.learning_rate is inf: .*finite"),
+        ("evaluation.opening_plies=[0, 1001]", "less than or equal to 1000"),
         ("self_play.opening_plies=[9, 3]", r"opening_plies is \[9, 3\]: .*range"),
         ("evaluation.opponents=[greddy]", "evaluation.opponents: .*Did you mean 'greedy'"),
         ("evaluation.opponents=[random, random]", "named twice"),

@@ -374,3 +374,31 @@ def test_a_training_that_goes_on(tab, folder):
     assert tab.page.get_by_text("There is no policy yet.").is_visible()
     tab.page.get_by_text("Settings").click()
     assert "steps: 1000" in tab.page.locator("pre").inner_text()
+
+
+def test_dragging_a_piece_with_a_finger(browser, server):
+    tab = Tab(browser, server, has_touch=True).open()
+    tab.new_game("lines_of_action", "human", "human")
+    touch = tab.context.new_cdp_session(tab.page)
+
+    def middle(name):
+        box = tab.square(name).bounding_box()
+        return {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
+
+    def drag(start, end):
+        (a, b) = middle(start), middle(end)
+        touch.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [a]})
+        for part in (0.25, 0.5, 0.75, 1):
+            point = {axis: a[axis] + part * (b[axis] - a[axis]) for axis in "xy"}
+            touch.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [point]})
+        touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+    scrolled = tab.page.evaluate("scrollY")
+    drag("b1", "b3")
+    tab.until(lambda: tab.plies == 1)
+    assert tab.square("b3").get_attribute("aria-label").startswith("b3, black")
+    assert tab.page.evaluate("scrollY") == scrolled
+    drag("e4", "e6")  # no piece: nothing is played
+    drag("a3", "c3")
+    tab.until(lambda: tab.plies == 2)
+    tab.close()

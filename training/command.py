@@ -45,12 +45,8 @@ class Command(Generic[Settings]):
         console = Console(markup=False)
         try:
             config = read_settings(self.settings, options.config, options.set, trust=options.trust)
-            folder = RUNS / config.name
-            if not options.resume:
-                make_folder(folder, config, options.overwrite)
-            th.set_num_threads(config.threads)
-            with threadpool_limits(config.threads), interrupting():  # NumPy's threads
-                finished = self.train(config, folder, options.resume, console)
+            how = {"resume": options.resume, "overwrite": options.overwrite}
+            finished = run(self.train, config, console, **how)
         except (ConfigError, CheckpointError, RunError) as error:
             print(f"error: {error}", file=sys.stderr)
             return EXIT_USAGE
@@ -71,6 +67,26 @@ class Command(Generic[Settings]):
         return shlex.join(words + [word for item in options.set for word in ("--set", item)])
 
 
+def run(
+    train: Train[Settings],
+    config: Settings,
+    console: Console,
+    *,
+    resume: bool = False,
+    overwrite: bool = False,
+) -> bool:
+    """Train in the run's folder, which is made where it is not to resume; see `Command`.
+
+    Raises RunError, CheckpointError, OSError and KeyboardInterrupt.
+    """
+    folder = RUNS / config.name
+    if not resume:
+        make_folder(folder, config, overwrite)
+    th.set_num_threads(config.threads)
+    with threadpool_limits(config.threads), interrupting():  # NumPy's threads
+        return train(config, folder, resume, console)
+
+
 def _parser(module: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=f"python -m {module}", description="Train a policy by self-play."
@@ -82,7 +98,7 @@ def _parser(module: str) -> argparse.ArgumentParser:
     parser.add_argument(
         "--trust",
         action="store_true",
-        help="import the code that CONFIG names: python: players and games in modules",
+        help="import the code that CONFIG names: python: players, games and callbacks in modules",
     )
     parser.add_argument(
         "--set",

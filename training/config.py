@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
+from training.callbacks import check_callback
 from training.settings import NotNegative, Positive, RunSettings, Section, Share
 
 
@@ -40,6 +41,17 @@ class Config(RunSettings):
     packages: ClassVar = (*RunSettings.packages, "stable-baselines3", "sb3-contrib")
 
     ppo: PPOSettings = Field(default_factory=PPOSettings)
+    callbacks: dict[str, dict[str, Any]] = Field(default_factory=dict)
+
+    @field_validator("callbacks")
+    @classmethod
+    def _callable(cls, callbacks: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+        for target, parameters in callbacks.items():
+            try:
+                check_callback(target, parameters)
+            except ValueError as error:
+                raise ValueError(f"callback {target}: {error}") from None
+        return callbacks
 
     @model_validator(mode="after")
     def _divisible(self) -> Self:

@@ -35,7 +35,14 @@ WRITTEN = (
 )
 
 # What may differ between the settings of a run and those it is resumed with.
-_FREE_TO_CHANGE = ("steps", "minutes", "checkpoint_every", "report", "self_play.threads")
+_FREE_TO_CHANGE = (
+    "steps",
+    "minutes",
+    "checkpoint_every",
+    "report",
+    "self_play.threads",
+    "callbacks",
+)
 
 
 class RunError(Exception):

@@ -18,11 +18,13 @@ from boardenvs.agents.pool import OpponentPool
 from boardenvs.envs.groups import EndedGames
 from boardenvs.envs.sb3 import BoardVecEnv
 from boardenvs.utils.files import write_atomically
+from training.callbacks import Callbacks
 from training.checkpoint import save_checkpoint
 from training.config import Config
 from training.history import History, is_due, policy_notes
 from training.interrupt import InterruptRequest
 from training.model import capture, model_file, restore
+from training.panel import PanelResult
 from training.progress import TrainingDisplay
 from training.settings import POOL, SELF_PLAY
 
@@ -38,18 +40,17 @@ class Training(BaseCallback):
     is all there is, and a run that resumes there goes on as if it had not been interrupted.
     """
 
-    def __init__(
-        self, config: Config, folder: Path, env: BoardVecEnv, interrupt: InterruptRequest
-    ) -> None:
+    def __init__(self, config: Config, folder: Path, env: BoardVecEnv, others: Callbacks) -> None:
         super().__init__()
         self.config = config
         self.folder = folder
         self.env = env
         self.history = History(config)
         self.best_weights: dict[str, Any] = {}
-        self.display: TrainingDisplay
+        self.others = others
+        self.display: TrainingDisplay  # both are there while it runs
+        self.interrupt: InterruptRequest
         self._pool = OpponentPool(folder / "pool", config.self_play.pool.size, config.seed)
-        self._interrupt = interrupt
         self._steps_saved = 0
         self._steps_seen = 0  # at the start of the update
         self._updates_seen = 0
@@ -83,7 +84,7 @@ class Training(BaseCallback):
     def _on_training_start(self) -> None:
         self.history.start_clocks()
         if not self.history.results:
-            self._evaluate()
+            self._log(self._evaluate().figures)
             self._add_to_pool()
             self._try("the first checkpoint", self.save)
 
@@ -110,12 +111,13 @@ class Training(BaseCallback):
         figures = self._figures()
         self.history.add_figures(steps, figures)
         self.display.update(steps, figures)
-        is_last = self.history.is_finished(steps)
+        is_last = self.history.is_finished(steps) or self.others.stop_requested
         if is_last or is_due(self._steps_seen, steps, self.config.evaluation.every):
-            self._evaluate()
+            figures |= self._evaluate().figures
+        self._log(figures)
         if is_due(self._steps_seen, steps, self.config.self_play.pool.every):
             self._add_to_pool()
-        if is_last or self._interrupt.requested:
+        if is_last or self.interrupt.requested:
             self.save()
             raise StopTraining
         if is_due(self._steps_saved, steps, self.config.checkpoint_every):
@@ -142,7 +144,15 @@ class Training(BaseCallback):
             "train/entropy_bonus": float(model.ent_coef),
         }
 
-    def _evaluate(self) -> None:
+    def _log(self, figures: dict[str, float]) -> None:
+        """Give the figures to SB3's logger, in whose formats callbacks have them written."""
+        logger = self.model.logger
+        logger.name_to_value.clear()  # what SB3 records itself is among them, by other names
+        for name, value in figures.items():
+            logger.record(name, value)
+        logger.dump(self.model.num_timesteps)
+
+    def _evaluate(self) -> PanelResult:
         model = _maskable(self.model)
         result, is_best = self.history.evaluate(self._policy(model), model.num_timesteps)
         self.display.evaluated(result, is_best)
@@ -150,6 +160,7 @@ class Training(BaseCallback):
             # A copy: the optimiser changes the tensors in place.
             self.best_weights = {k: v.clone() for k, v in model.policy.state_dict().items()}
             self._try("the best policy", lambda: self.write_best(model))
+        return result
 
     def write_best(self, model: MaskablePPO) -> None:
         """Write the best policy, which the model must hold, for players and for SB3."""

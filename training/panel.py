@@ -61,6 +61,16 @@ class PanelResult(BaseModel):
         scores = self._scores()
         return not any(self._leaks()), min(scores), sum(scores) / len(scores)
 
+    @property
+    def figures(self) -> dict[str, float]:
+        """All of it by the names of figures; README.md explains each."""
+        figures = {"evaluation/worst": self.worst}
+        for name, score in self.scores.items():
+            figures[f"evaluation/{name}"] = score.score
+            figures[f"evaluation_plies/{name}"] = score.plies
+            figures[f"evaluation_wiped_out/{name}"] = score.wiped_out
+        return figures | {f"exact/{name.replace(' ', '_')}": x for name, x in self.exact.items()}
+
     def _scores(self) -> list[float]:
         shares = [value for name, value in self.exact.items() if not name.endswith(LEAKS)]
         return shares or [s.score for s in self.scores.values()]

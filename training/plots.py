@@ -6,6 +6,7 @@ import io
 from collections.abc import Mapping, Sequence
 
 import matplotlib as mpl
+import numpy as np
 
 mpl.use("Agg")  # no display is needed
 
@@ -119,6 +120,8 @@ def rating_scale(
     return _png(figure, title)
 
 
+_SMOOTHED = 0.04  # of all updates: how many go into a mean
+
 # What the picture of a training shows, one field each: its heading and the figures in it.
 _FIELDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("entropy, nats", ("train/entropy",)),
@@ -144,10 +147,15 @@ def figures_over_steps(title: str, figures: Sequence[Mapping[str, float]]) -> by
         rows, 3, figsize=(10, 2.3 * rows), sharex=True, layout="constrained", dpi=150, squeeze=False
     )
     steps = [f["steps"] / 1e6 for f in figures]
+    width = round(len(figures) * _SMOOTHED) | 1  # odd: as many before as after
     for axes, (heading, names) in zip(grid.flat, fields, strict=False):
         for colour, name in zip(_COLOURS * len(names), names, strict=False):
             values = [f[name] for f in figures]
-            axes.plot(steps, values, color=colour, lw=1, label=name.removeprefix("games/"))
+            axes.plot(steps, values, color=colour, lw=0.6, alpha=0.4)
+            axes.plot(
+                steps, _smoothed(values, width), color=colour, lw=1.8,
+                label=name.removeprefix("games/"),
+            )  # fmt: skip
         axes.set_title(heading, fontsize=9)
         if len(names) > 1 or names == scores:
             axes.legend(fontsize=7)
@@ -156,8 +164,23 @@ def figures_over_steps(title: str, figures: Sequence[Mapping[str, float]]) -> by
         axes.tick_params(labelsize=8)
     for axes in grid.flat[len(fields) :]:
         axes.set_visible(False)
-    figure.supxlabel("steps, millions", fontsize=9)
+    means = f"; thick: means over {width} updates, thin: each update" if width > 1 else ""
+    figure.supxlabel(f"steps, millions{means}", fontsize=9)
     return _png(figure, title)
+
+
+def _smoothed(values: Sequence[float], width: int) -> list[float]:
+    """The means over so many values around each, fewer at the ends; nan counts as no value."""
+    padded = np.array(values, float)
+    known = np.isfinite(padded)
+    box = np.ones(width)
+    sums = np.convolve(np.where(known, padded, 0.0), box, "full")
+    counts = np.convolve(known, box, "full")
+    begin = (width - 1) // 2
+    inner = slice(begin, begin + len(padded))
+    with np.errstate(invalid="ignore"):
+        means: list[float] = (sums[inner] / counts[inner]).tolist()
+    return means
 
 
 def _png(figure: Figure, title: str) -> bytes:

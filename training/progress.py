@@ -90,13 +90,7 @@ class TrainingDisplay:
 
     def evaluated(self, result: PanelResult, is_best: bool) -> None:
         """Show and log an evaluation."""
-        figures = {"evaluation/worst": result.worst}
-        for name, score in result.scores.items():
-            figures[f"evaluation/{name}"] = score.score
-            figures[f"evaluation_plies/{name}"] = score.plies
-            figures[f"evaluation_wiped_out/{name}"] = score.wiped_out
-        figures |= {f"exact/{name.replace(' ', '_')}": x for name, x in result.exact.items()}
-        self._log(figures, result.steps)
+        self._log(result.figures, result.steps)
         self._scores = "".join(f"{name} {s.score:.2f}  " for name, s in result.scores.items())
         self.say(
             f"{result.steps:>11,} steps {result.minutes:6.2f} min   {result}"

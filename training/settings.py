@@ -13,11 +13,14 @@ from pydantic_core import ErrorDetails
 
 from boardenvs import games
 from boardenvs.agents import agent_for
+from boardenvs.game.openings import MAX_PLIES
 from boardenvs.utils.checks import check_name, cut, quote, unknown
 from training.trust import code_named
 
-PlyRange = tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]]
-Positive = Annotated[int, Field(gt=0)]
+Ply = Annotated[int, Field(ge=0, le=MAX_PLIES)]
+PlyRange = tuple[Ply, Ply]
+Positive = Annotated[int, Field(gt=0, le=10**15)]  # which floats still hold exactly
+Boards = Annotated[int, Field(gt=0, le=1 << 24)]
 NotNegative = Annotated[float, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Part = Annotated[float, Field(gt=0, le=1)]
@@ -39,7 +42,7 @@ class ConfigError(Exception):
 class Section(BaseModel):
     """A group of settings: fixed once read, and without unknown ones."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class PoolSettings(Section):
@@ -50,7 +53,7 @@ class PoolSettings(Section):
 
 
 class SelfPlaySettings(Section):
-    boards: Positive = 512
+    boards: Boards = 512
     threads: Positive = 1
     openings: Annotated[dict[str, Part], Field(min_length=1)] = Field(default={"random": 1.0})
     opening_plies: PlyRange = (0, 40)

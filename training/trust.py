@@ -1,7 +1,7 @@
 """Code that a configuration names is imported only where the user has said so.
 
-A configuration may be of others; `python:` players and games in modules, "MODULE:NAME", would run
-what they chose.
+A configuration may be of others; `python:` players, and games and callbacks in modules,
+"MODULE:NAME", would run what they chose.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ def code_named(settings: dict[str, Any], overrides: Sequence[str]) -> list[str]:
     game = settings.get("game")
     if isinstance(game, str) and games.imports_code(game):
         found.append(game)
+    callbacks = settings.get("callbacks")
+    if isinstance(callbacks, dict):
+        found += map(str, callbacks)
     unsaid = [text for text in found if not any(text in override for override in overrides)]
     return [cut(text) for text in dict.fromkeys(unsaid)]
 

@@ -36,6 +36,28 @@ class Agent(Protocol):
 
 
 @runtime_checkable
+class HistoryAgent(Agent, Protocol):
+    """An agent that asks how each game came about, not only where it stands; matches tell it."""
+
+    def act_after(
+        self, game: Game, state: State, actions: IntArray, rng: np.random.Generator
+    ) -> IntArray:
+        """As `Agent.act`; row i of `actions` (B, P) int16 has the plies of game i from its start,
+        -1 after the last.
+        """
+        ...
+
+
+def act_after(
+    agent: Agent, game: Game, state: State, actions: IntArray, rng: np.random.Generator
+) -> IntArray:
+    """What the agent plays, by a `HistoryAgent`'s `act_after` or else by `act`."""
+    if isinstance(agent, HistoryAgent):
+        return agent.act_after(game, state, actions, rng)
+    return agent.act(game, state, rng)
+
+
+@runtime_checkable
 class GameSpecific(Protocol):
     """An agent that does not play every game."""
 

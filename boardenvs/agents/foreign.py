@@ -27,7 +27,8 @@ from boardenvs.agents.base import Agent
 from boardenvs.game.contract import Game
 from boardenvs.game.state import IntArray, State
 from boardenvs.utils.checks import quote
-from boardenvs.utils.imports import import_object
+from boardenvs.utils.imports import import_object, top_level
+from boardenvs.utils.raised import naming_errors
 
 
 @dataclass(frozen=True)
@@ -92,12 +93,13 @@ def adapt(given: object) -> Agent:
 def load_agent(target: str) -> Agent:
     """The agent "MODULE:NAME", from a module on Python's path or in the current folder.
 
-    ValueError where there is no such module or name, where the module raises when it is imported,
-    or where what is there is no agent.
+    ValueError where there is no such module or name, where the module raises when it is imported
+    or the agent when it is made, or where what is there is no agent.
     """
     found = import_object(target)
     try:
-        return adapt(found)
+        with naming_errors(f"python:{target}", top_level(target)):
+            return adapt(found)
     except TypeError as error:
         raise ValueError(f"{quote(target)} is not an agent: {error}") from error
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,7 +18,9 @@ import numpy as np
 from boardenvs import games
 from boardenvs.game.contract import Game
 from boardenvs.game.state import Array, BoolArray, Int8Array, IntArray, State
+from boardenvs.utils.blas import one_thread
 from boardenvs.utils.checks import check_name
+from boardenvs.utils.files import write_atomically
 
 Float32Array: TypeAlias = np.ndarray[Any, np.dtype[np.float32]]
 Layer: TypeAlias = tuple[Float32Array, Float32Array]  # weights (inputs, outputs), biases (outputs,)
@@ -88,14 +91,24 @@ class Policy:
         planes_first = observation.transpose(0, 3, 1, 2)
         inputs = math.prod(planes_first.shape[1:])  # no -1 for it: there may be no rows
         x = planes_first.reshape(len(planes_first), inputs).astype(np.float32)
-        for weights, biases in self.hidden:
-            x = x @ weights
-            x += biases
-            ACTIVATIONS[self.activation](x)
-        (policy, policy_bias), (value, value_bias) = self.policy_head, self.value_head
-        logits: Float32Array = x @ policy + policy_bias
-        values: Float32Array = (x @ value + value_bias)[:, 0]
+        with one_thread():
+            for weights, biases in self.hidden:
+                x = x @ weights
+                x += biases
+                ACTIVATIONS[self.activation](x)
+            (policy, policy_bias), (value, value_bias) = self.policy_head, self.value_head
+            logits: Float32Array = x @ policy + policy_bias
+            values: Float32Array = (x @ value + value_bias)[:, 0]
         return logits, values
+
+    def to_onnx(self, path: Path | str) -> None:
+        """Write the policy to a file as an ONNX model: see `boardenvs.agents.onnx_file`.
+
+        ImportError where `onnx` is not installed, OSError where the file cannot be written.
+        """
+        from boardenvs.agents.onnx_file import onnx_bytes
+
+        write_atomically(Path(path), onnx_bytes(self))
 
     def check_game(self, game: Game) -> None:
         """ValueError where the policy was trained for another game or other rules."""

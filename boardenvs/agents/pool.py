@@ -1,4 +1,4 @@
-"""The learner's earlier selves as opponents, each a policy file in the folder of the run.
+"""The learner's earlier selves as opponents, each a policy file in one folder.
 
 A policy that meets only itself can go round in circles, forgetting how to beat what it no longer
 plays. Against the snapshots it must still be good at that.
@@ -21,8 +21,8 @@ from boardenvs.agents.policy_file import load_policy, save_policy
 class OpponentPool:
     """The last `size` snapshots of a run; older files stay in the folder, but are not drawn."""
 
-    def __init__(self, folder: Path, size: int, seed: int) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path | str, size: int, seed: int) -> None:
+        self._folder = Path(folder)
         self._size = size
         self._rng = np.random.default_rng([seed, size])
         self._digests: dict[str, str] = {}  # of the files, oldest first

@@ -9,6 +9,7 @@ from boardenvs.agents.base import Agent, check_game
 from boardenvs.agents.foreign import adapt, load_agent
 from boardenvs.agents.greedy import GreedyAgent
 from boardenvs.agents.mcts import mcts_agent
+from boardenvs.agents.openspiel.player import openspiel_agent
 from boardenvs.agents.perfect import PerfectAgent
 from boardenvs.agents.positional import PositionalAgent
 from boardenvs.agents.random import RandomAgent
@@ -27,6 +28,7 @@ AGENTS: dict[str, Callable[..., Agent]] = {
     "policy": policy_agent,
     "trained": TrainedAgent,
     "python": load_agent,
+    "openspiel": openspiel_agent,
 }
 
 

@@ -11,8 +11,10 @@ from boardenvs.bench import jax
 from boardenvs.bench.measure import measure, pin_to_one_core
 from boardenvs.bench.memory import bytes_per_board
 from boardenvs.bench.peers import peers
+from boardenvs.bench.placement import placements
 from boardenvs.bench.report import (
     memory_table,
+    placement_table,
     search_table,
     speed_table,
     write_json,
@@ -21,7 +23,9 @@ from boardenvs.bench.report import (
 from boardenvs.bench.search import searches
 from boardenvs.bench.workloads import workloads
 from boardenvs.cli.console import make_console, make_progress
+from boardenvs.game.contract import Game
 from boardenvs.games import GAMES, parse, spec_of
+from boardenvs.utils.ending import ending_in_a_line
 from boardenvs.utils.files import check_folder, file_name
 
 _SIZES = [1, 16, 256, 1024, 4096, 16384, 65536]
@@ -34,14 +38,19 @@ def main(words: Sequence[str] | None = None, prog: str = "python -m boardenvs.be
 
     `words` are the arguments of the command named `prog`, by default those of the process.
     """
-    parser = _parser(prog)
-    arguments = parser.parse_args(words)
-    try:
-        games = {spec_of(game): game for game in map(parse, arguments.games)}
-        _check(arguments)
-        check_folder(arguments.out)
-    except (ValueError, OSError) as wrong:
-        parser.error(str(wrong))
+    with ending_in_a_line():
+        parser = _parser(prog)
+        arguments = parser.parse_args(words)
+        try:
+            games = {spec_of(game): game for game in map(parse, arguments.games)}
+            _check(arguments)
+            check_folder(arguments.out)
+        except (ValueError, OSError) as wrong:
+            parser.error(str(wrong))
+        _run(arguments, games)
+
+
+def _run(arguments: argparse.Namespace, games: dict[str, Game]) -> None:
     pinned = pin_to_one_core()
     console = make_console()
     if arguments.jax:
@@ -59,18 +68,26 @@ def main(words: Sequence[str] | None = None, prog: str = "python -m boardenvs.be
             arguments.seconds,
             lambda name: progress.update(task, advance=1, description=name),
         )
+        placed = placements(
+            list(games.values()),
+            arguments.backends if arguments.placements else [],
+            arguments.placements,
+            lambda name: progress.update(task, description=name),
+        )
     played = [result for result in results if result.workload.unit == "plies"]
     searched = [result for result in results if result.workload.unit != "plies"]
     memory = {name: bytes_per_board(game) for name, game in games.items()}
     console.print(speed_table(played))
     if searched:
         console.print(search_table(searched))
+    if placed:
+        console.print(placement_table(placed))
     console.print(memory_table(memory))
     for name, error in errors.items():
         console.print(f"not run: {name}: {error}", style="yellow")
     arguments.out.mkdir(parents=True, exist_ok=True)
     setting = {"rounds": arguments.rounds, "seconds": arguments.seconds, "one_core": pinned}
-    write_json(arguments.out / "bench.json", played, searched, memory, setting, errors)
+    write_json(arguments.out / "bench.json", played, searched, placed, memory, setting, errors)
     if find_spec("matplotlib"):
         for name in games:
             write_picture(arguments.out / f"{file_name(name)}.png", played, name)
@@ -88,6 +105,8 @@ def _check(arguments: argparse.Namespace) -> None:
         raise ValueError("--jax needs JAX: pip install 'boardenvs[jax]'")
     if arguments.rounds < 1:
         raise ValueError(f"--rounds is {arguments.rounds}: it must be 1 or more")
+    if arguments.placements < 0:
+        raise ValueError(f"--placements is {arguments.placements}: it must be 0 or more")
     if not 0 < arguments.seconds < float("inf"):
         raise ValueError(f"--seconds is {arguments.seconds}: it must be a number above 0")
 
@@ -114,6 +133,8 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     add("--rounds", type=int, default=5, help="interleaved rounds (5)")
     seconds = "CPU seconds of each workload in a round (0.2)"
     add("--seconds", type=float, default=0.2, help=seconds)
+    places = "places in memory that the arrays of single rules are timed in; 0: none (20)"
+    add("--placements", type=int, default=20, metavar="PLACES", help=places)
     add("--no-peers", action="store_true", help="leave the other libraries out")
     add("--jax", action="store_true", help="measure random play and PPO in JAX instead, and Pgx's")
     out = "where bench.json and the pictures go (runs/bench)"

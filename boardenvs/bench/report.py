@@ -14,6 +14,7 @@ from rich.table import Table
 
 from boardenvs.arena.report.text import game_title
 from boardenvs.bench.measure import Measurement
+from boardenvs.bench.placement import Placements
 from boardenvs.utils.files import write_atomically
 from boardenvs.utils.machine import processor, version
 
@@ -90,6 +91,24 @@ def search_table(results: list[Measurement]) -> Table:
     return table
 
 
+def placement_table(placements: list[Placements]) -> Table:
+    """Single rules, wherever their arrays lie."""
+    table = Table(
+        title="Single rules by the placement of their arrays, ns of processor time a board"
+    )
+    for name in ("game", "rule", "backend"):
+        table.add_column(name)
+    for name in ("places", "fastest", "median", "slowest", "slowest/median"):
+        table.add_column(name, justify="right")
+    for p in placements:
+        fastest, slowest = min(p.nanoseconds), max(p.nanoseconds)
+        figures = (f"{x:.1f}" for x in (fastest, p.median, slowest))
+        table.add_row(
+            p.game, p.rule, p.backend, str(len(p.nanoseconds)), *figures, f"{p.worst:.2f}"
+        )
+    return table
+
+
 def memory_table(memory: dict[str, dict[str, float]]) -> Table:
     """Bytes a board by game and interface."""
     table = Table(title="Bytes a board, peak during a step included")
@@ -106,6 +125,7 @@ def write_json(
     path: Path,
     results: list[Measurement],
     searched: list[Measurement],
+    placements: list[Placements],
     memory: dict[str, dict[str, float]],
     setting: dict[str, Any],
     errors: dict[str, str],
@@ -145,6 +165,17 @@ def write_json(
                 "spread": r.spread,
             }
             for r in searched
+        ],
+        "placements": [
+            {
+                "game": p.game,
+                "rule": p.rule,
+                "backend": p.backend,
+                "ns_a_board": p.nanoseconds,
+                "median": p.median,
+                "slowest_to_median": p.worst,
+            }
+            for p in placements
         ],
         "bytes_per_board": memory,
         "not_run": errors,

@@ -12,7 +12,8 @@ import numpy as np
 
 from boardenvs.envs.factory import env, raw_env, vec_env
 from boardenvs.game.contract import Game
-from boardenvs.game.state import put
+from boardenvs.game.openings import random_openings
+from boardenvs.game.state import State, put
 from boardenvs.games import spec_of
 from boardenvs.kernel.backend import Backend
 
@@ -84,6 +85,12 @@ def aec_slice(env: Any, seed: int = 0) -> Callable[[], int]:
 def _aec(game: Game, interface: str) -> Callable[[], Callable[[], int]]:
     make = {"env": env, "raw_env": raw_env}[interface]
     return lambda: aec_slice(make(game))
+
+
+def middle_game(game: Game, boards: int, rng: np.random.Generator) -> State:
+    """Positions after random plies, more than openings have."""
+    low = game.opening_plies[1] + 2
+    return random_openings(game, boards, (low, 2 * low), rng)
 
 
 def _kernel(game: Game, boards: int) -> Callable[[], Callable[[], int]]:

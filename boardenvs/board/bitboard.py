@@ -17,9 +17,7 @@ Functions on `Bits` run unchanged on Python ints, on uint64 arrays and on traced
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import NamedTuple
 
 from boardenvs.kernel import ALL, Bits, Word, less, popcount, spread
 from boardenvs.utils.checks import quote
@@ -28,9 +26,6 @@ SIZE = 8
 FILE_A = 0x0101010101010101
 FILE_H = FILE_A << 7
 RANK_1 = 0xFF
-
-# Bytes that `unpack` makes at once before it copies them: they should not leave the cache.
-_UNPACKED_AT_ONCE = 1 << 17
 
 
 class Direction(NamedTuple):
@@ -228,22 +223,3 @@ def squares_of(bits: int) -> Iterator[int]:
     while bits:
         yield (bits & -bits).bit_length() - 1
         bits &= bits - 1
-
-
-def unpack(
-    words: np.ndarray[Any, np.dtype[np.uint64]],
-    count: int,
-    out: np.ndarray[Any, np.dtype[np.uint8]] | None = None,
-) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    """The lowest `count` bits of each row of words (B, W) as 0 and 1, (B, count) uint8.
-
-    With `out`, written there: memory that is used again saves the page faults of new memory.
-    """
-    octets = np.ascontiguousarray(words, "<u8").view(np.uint8)
-    if out is None:
-        return np.unpackbits(octets, axis=1, count=count, bitorder="little")
-    rows = max(1, _UNPACKED_AT_ONCE // count)
-    for start in range(0, len(octets), rows):
-        part = slice(start, start + rows)
-        out[part] = np.unpackbits(octets[part], axis=1, count=count, bitorder="little")
-    return out

@@ -14,6 +14,7 @@ from boardenvs.cli import (
     analyse,
     arena,
     bench,
+    export,
     games,
     kernel,
     match,
@@ -73,6 +74,7 @@ app.command()(function_of(solve.Solve))
 app.command()(function_of(analyse.Analyse))
 app.command()(function_of(replay.Replay))
 app.command()(function_of(web.Web))
+app.command()(export.export)
 app.command()(perft.perft)
 app.command()(kernel.kernel)
 app.command(

@@ -34,7 +34,7 @@ def show_explanation(
 ) -> None:
     """The board, the verdict and the moves."""
     console.print(Text.from_ansi(to_ansi(notation.game, position, legal=True)))
-    console.print(f"\n[bold]{_verdict(notation, position, found)}[/]\n")
+    console.print(f"\n{_verdict(notation, position, found)}\n", style="bold")
     console.print(explanation_table(notation, position, found, count))
 
 

@@ -115,8 +115,9 @@ class Arena:
         from boardenvs.arena.report.display import Display
         from boardenvs.arena.tournament.pool import WorkerError
         from boardenvs.arena.tournament.run import JOURNAL
+        from boardenvs.cli.arena_games import sample_games
         from boardenvs.cli.console import make_console
-        from boardenvs.cli.group import message_of
+        from boardenvs.utils.ending import message_of
         from boardenvs.utils.files import check_folder
 
         settings, console = self._settings(), make_console()
@@ -131,7 +132,7 @@ class Arena:
                     workers=self.workers,
                     watcher=watcher,
                 )
-            lacking = write_results(results, self.out)
+            lacking = write_results(results, self.out, sample_games(results, self.out))
         except KeyboardInterrupt:
             go_on = self._how_to_go_on(settings)
             console.print(f"interrupted; go on with: {go_on}", markup=False, soft_wrap=True)
@@ -197,15 +198,15 @@ class _Recording:
 
     def played(self, played: Played) -> None:
         """See `boardenvs.arena.tournament.run.Watcher`."""
+        from boardenvs.cli.arena_games import games_file
         from boardenvs.games import parse
         from boardenvs.records import record_match
         from boardenvs.records.jsonl import write_record
-        from boardenvs.utils.files import file_name
 
         if played.match is not None and played.match.actions is not None:
             players = (played.first, played.second)
             found = record_match(parse(played.game), played.match, players)
-            path = self._folder / "games" / f"{file_name(played.game)}.jsonl"
+            path = games_file(self._folder, played.game)
             path.parent.mkdir(exist_ok=True)
             with path.open("a", encoding="utf-8") as file:
                 file.write("".join(f"{write_record(record)}\n" for record in found))

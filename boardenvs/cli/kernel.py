@@ -18,8 +18,8 @@ def kernel(
     rule: Annotated[
         str,
         typer.Argument(
-            help="What is compiled: `begin`, `advance`, `arrive`, `sample`, `points`, `planes` or "
-            "`evaluate`."
+            help="What is compiled: `begin`, `advance`, `ply`, `turn`, `arrive`, `sample`, "
+            "`is_legal`, `points`, `planes`, `view` or `evaluate`."
         ),
     ],
     form: Annotated[

@@ -1,4 +1,4 @@
-"""`boardenvs play`: a game against an agent, or between two people, in the terminal."""
+"""`boardenvs play`: a game against an agent, or between two people, in the terminal or a window."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ import typer
 from boardenvs.cli.names import GameName, player_names
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from boardenvs.game.contract import Game
     from boardenvs.game.state import Position
-    from boardenvs.play import GameSession
+    from boardenvs.play import GameSession, MoveNotation, Table
     from boardenvs.play.store import GameStore
 
 BOTH = "both"
@@ -27,11 +29,15 @@ class Play:
     `undo`, `redo`, `resign`, `level AGENT`, `new`, `help` and `quit`. The game is kept in a file
     after every move, whatever ends the program, and `--resume` goes on with it.
 
+    With `--window` moves are clicked or dragged, or made with the arrow keys and Enter; every
+    button has a key, which it shows, and closing the window ends the program.
+
     ```
     boardenvs play othello --against trained --as black
     boardenvs play lines_of_action --against alphabeta:depth=2 --as white
     boardenvs play othello --as both --tournament
     boardenvs play othello --resume
+    boardenvs play lines_of_action --window
     ```
     """
 
@@ -72,21 +78,48 @@ class Play:
             help="Othello: name squares as tournaments do, with rows counted from the top.",
         ),
     ] = False
+    window: Annotated[
+        bool,
+        typer.Option(
+            "--window", help="Play in a window, by mouse and keys; needs the extra `render`."
+        ),
+    ] = False
     seed: Annotated[int, typer.Option(help="What the agent's chance hangs on.", min=0)] = 0
 
     def run(self) -> None:
         from boardenvs.cli.console import make_console
-        from boardenvs.cli.play_loop import TerminalGame
         from boardenvs.games import parse
-        from boardenvs.play import MoveNotation
+        from boardenvs.play import MoveNotation, Table
         from boardenvs.play.store import GameStore
+        from boardenvs.render.raster import import_pygame
 
         game = parse(self.game)
-        humans = self._humans(game)
+        players = self._players(game)
         notation = MoveNotation(game, self.tournament)
+        if self.window:
+            import_pygame()
         store = GameStore(self.record)
-        session = self._session(game, humans, store)
-        TerminalGame(session, notation, store, make_console(), self.seed).run()
+        table, console = Table(self._session(game, players, store), store), make_console()
+        try:
+            self._play(table, notation, console)
+        except KeyboardInterrupt:
+            console.print()
+            raise typer.Exit(130) from None
+        finally:
+            store.keep(table.session)
+            if table.session.actions:
+                console.print(f"the game is in {store.path}", markup=False)
+
+    def _play(self, table: Table, notation: MoveNotation, console: Console) -> None:
+        """Play until the player has enough."""
+        if self.window:
+            from boardenvs.play.window import WindowGame
+
+            WindowGame(table, notation, self.seed).run()
+        else:
+            from boardenvs.cli.play_loop import TerminalGame
+
+            TerminalGame(table, notation, console, self.seed).run()
 
     def _humans(self, game: Game) -> tuple[int, ...]:
         """The roles that are played here."""
@@ -101,17 +134,22 @@ class Play:
         check_name("role", self.role, [*game.roles, BOTH])
         return (game.roles.index(self.role),)
 
-    def _session(self, game: Game, humans: tuple[int, ...], store: GameStore) -> GameSession:
-        """The game to play; its players are `human` and the texts of agents."""
+    def _players(self, game: Game) -> tuple[str, str]:
+        """Who plays by role, `human` or the text of an agent; ValueError where that cannot play."""
         from boardenvs.agents import agent_for
-        from boardenvs.cli.play_loop import HUMAN, default_opponent
+        from boardenvs.play.table import HUMAN, default_opponent
+
+        humans = self._humans(game)
+        opponent = self.against or default_opponent(game)
+        agent_for(game, opponent)
+        first, second = (HUMAN if role in humans else opponent for role in (0, 1))
+        return first, second
+
+    def _session(self, game: Game, players: tuple[str, str], store: GameStore) -> GameSession:
+        """The game to play."""
         from boardenvs.games import spec_of
         from boardenvs.play import GameSession
 
-        opponent = self.against or default_opponent(game)
-        agent_for(game, opponent)  # ValueError where it cannot play
-        names = [HUMAN if role in humans else opponent for role in (0, 1)]
-        players = (names[0], names[1])
         if not self.resume:
             return GameSession(game, self._start(game), players=players)
         if self.position is not None:

@@ -7,34 +7,20 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import typer
 from rich.console import Console
 from rich.text import Text
 
 from boardenvs.agents import Agent, agent_for, explain
 from boardenvs.cli.analyse_tables import explanation_table
-from boardenvs.envs.opponent import choose
-from boardenvs.game.contract import Game
 from boardenvs.game.errors import IllegalActionError
-from boardenvs.game.state import stack
-from boardenvs.play import GameSession, MoveNotation
-from boardenvs.play.store import GameStore
+from boardenvs.play import MoveNotation, Table
+from boardenvs.play.table import reply
 from boardenvs.render import to_ansi
 
 with contextlib.suppress(ImportError):  # Windows has none
     import readline  # noqa: F401 - lines that are typed can be edited, and earlier ones recalled
 
-HUMAN = "human"
 _HINTS = 3  # moves
-
-
-def default_opponent(game: Game) -> str:
-    """The trained policy where the game has one, else tree search, which plays all games."""
-    try:
-        agent_for(game, "trained")
-    except ValueError:
-        return "mcts"
-    return "trained"
 
 
 class _Command(NamedTuple):
@@ -43,20 +29,11 @@ class _Command(NamedTuple):
 
 
 class TerminalGame:
-    """A session whose players are `human`, who types, or the texts of agents."""
+    """A table at which those who type sit."""
 
-    def __init__(
-        self,
-        session: GameSession,
-        notation: MoveNotation,
-        store: GameStore,
-        console: Console,
-        seed: int,
-    ) -> None:
-        self._session, self._notation = session, notation
-        self._store, self._console, self._seed = store, console, seed
-        self._names = list(session.players or (HUMAN, HUMAN))
-        self._humans = tuple(role for role in (0, 1) if self._names[role] == HUMAN)
+    def __init__(self, table: Table, notation: MoveNotation, console: Console, seed: int) -> None:
+        self._table, self._notation = table, notation
+        self._console, self._seed = console, seed
         self._agents: dict[str, Agent] = {}
         self._ended = False
         self._commands = {
@@ -73,58 +50,44 @@ class TerminalGame:
     def run(self) -> None:
         """Play until the player quits, or there is no more input."""
         self._say("type a move, or help")
-        try:
-            self._show()
-            while not self._ended:
-                self._turn()
-        except KeyboardInterrupt:
-            self._say("")
-            raise typer.Exit(130) from None
-        finally:
-            self._store.keep(self._session)
-            if self._session.actions:
-                self._say(f"the game is in {self._store.path}")
+        self._show()
+        while not self._ended:
+            self._turn()
 
     # ---- turns ---------------------------------------------------------------------------------
 
     def _turn(self) -> None:
-        session = self._session
-        role = session.game.roles[session.position.to_move]
-        if session.must_pass:
-            self._say(f"{role} has no move and passes")
-            self._play(session.game.noop)
-        elif session.is_over or session.position.to_move in self._humans:
+        table = self._table
+        if table.session.must_pass:
+            self._say(f"{table.mover} has no move and passes")
+            self._play(table.session.game.noop)
+        elif table.session.is_over or table.is_humans_turn:
             self._ask()
         else:
-            self._let_agent_move(role)
+            self._let_agent_move()
 
-    def _let_agent_move(self, role: str) -> None:
-        session = self._session
-        name = self._names[session.position.to_move]
+    def _let_agent_move(self) -> None:
+        session, role = self._table.session, self._table.mover
+        name = self._table.players[session.position.to_move]
         with self._console.status(f"{role}, {name}, is thinking"):
-            # By ply, so that a move that is taken back and made again is answered alike.
-            rng = np.random.default_rng([self._seed, session.position.ply])
-            action = int(choose(self._agent(name), session.game, stack([session.position]), rng)[0])
+            action = reply(self._agent(name), session.game, session.position, self._seed)
         written = self._notation.write(action, session.position)
         self._play(action)
         self._say(f"{role} played {written}")
 
     def _agent(self, name: str) -> Agent:
         if name not in self._agents:
-            self._agents[name] = agent_for(self._session.game, name)
+            self._agents[name] = agent_for(self._table.session.game, name)
         return self._agents[name]
 
     def _play(self, action: int) -> None:
-        self._session.play(action)
-        self._store.keep(self._session)
+        self._table.play(action)
         self._show()
 
     def _ask(self) -> None:
         """One line of input."""
-        session = self._session
-        prompt = (
-            "undo, new or quit" if session.is_over else session.game.roles[session.position.to_move]
-        )
+        session = self._table.session
+        prompt = "undo, new or quit" if session.is_over else self._table.mover
         try:
             text = input(f"{prompt}> ").strip()
         except EOFError:
@@ -146,55 +109,39 @@ class TerminalGame:
     # ---- commands ------------------------------------------------------------------------------
 
     def _hint(self, _: str) -> None:
-        session = self._session
+        session, name = self._table.session, self._table.adviser
         if session.is_over:
             raise ValueError("the game is over: there is no move to look for")
-        agents = [name for name in self._names if name != HUMAN]
-        name = agents[0] if agents else default_opponent(session.game)
         with self._console.status(f"{name} is thinking"):
             rng = np.random.default_rng(self._seed)
             found = explain(self._agent(name), session.game, session.position, rng)
         self._console.print(explanation_table(self._notation, session.position, found, _HINTS))
 
     def _undo(self, _: str) -> None:
-        resigned = self._session.resigned is not None
-        if not self._session.undo_to(self._humans) and not resigned:
-            raise ValueError("there is no move of yours to take back")
-        self._store.keep(self._session)
+        self._table.undo()
         self._show()
 
     def _redo(self, _: str) -> None:
-        session = self._session
-        if not session.redo():
-            raise ValueError("there is nothing to play again")
-        while session.undone and session.position.to_move not in self._humans:
-            session.redo()
-        self._store.keep(session)
+        self._table.redo()
         self._show()
 
     def _resign(self, _: str) -> None:
-        session = self._session
-        session.resign()
-        self._store.keep(session)
+        self._table.resign()
         self._show()
 
     def _level(self, name: str) -> None:
-        seats = [role for role in (0, 1) if role not in self._humans]
+        table = self._table
+        seats = [role for role in (0, 1) if role not in table.humans]
         if not name or not seats:
-            now = self._names[seats[0]] if seats else "nobody: both sides are yours"
+            now = table.players[seats[0]] if seats else "nobody: both sides are yours"
             self._say(f"you play against {now}" + ("; level AGENT changes that" if seats else ""))
             return
         self._agent(name)  # ValueError where it cannot play
-        self._names[seats[0]] = name
-        self._session.players = (self._names[0], self._names[1])
+        table.change_player(seats[0], name)
         self._say(f"you play against {name} now")
 
     def _new(self, _: str) -> None:
-        self._store.begin_another(self._session)
-        first = self._session.positions[0]
-        self._session = GameSession(
-            self._session.game, first, players=(self._names[0], self._names[1])
-        )
+        self._table.new_game()
         self._show()
 
     def _help(self, _: str) -> None:
@@ -209,28 +156,16 @@ class TerminalGame:
 
     def _show(self) -> None:
         """The board, the pieces counted, and the legal moves or the result."""
-        session = self._session
+        session, legal = self._table.session, self._table.is_humans_turn
         last = session.actions[-1] if session.actions else None
-        legal = session.position.to_move in self._humans and not session.is_over
         board = to_ansi(session.game, session.position, last, before=session.before, legal=legal)
         self._console.print()
         self._console.print(Text.from_ansi(board))
-        counted = zip(session.game.roles, session.pieces, strict=True)
-        self._say(", ".join(f"{role} has {count}" for role, count in counted))
+        self._say(self._table.counts)
         if session.is_over:
-            self._say(self._result())
+            self._say(self._table.result)
         elif legal and not session.must_pass:
             self._say(f"moves: {' '.join(self._notation.legal(session.position))}")
-
-    def _result(self) -> str:
-        session = self._session
-        goal = session.goal or (0.0, 0.0)
-        if goal[0] == goal[1]:
-            return "the game is a draw"
-        winner = session.game.roles[goal[1] > goal[0]]
-        if session.resigned is not None:
-            return f"{session.game.roles[session.resigned]} resigned: {winner} wins"
-        return f"the game is over: {winner} wins"
 
     def _say(self, text: str) -> None:
         self._console.print(text, markup=False)

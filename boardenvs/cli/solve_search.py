@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 from rich.console import Console
@@ -15,7 +16,7 @@ from boardenvs.game.fen import write_position
 from boardenvs.game.state import Position
 from boardenvs.games import spec_of
 from boardenvs.render import to_ansi
-from boardenvs.search import Analysis, Limits, analyse
+from boardenvs.search import ENDGAME, Analysis, Limits, analyse, search_moves
 
 
 class Outcome(NamedTuple):
@@ -130,26 +131,13 @@ class SearchSolver:
 
     def _search_moves(self, root: Position, depth: int, progress: Progress) -> list[SearchedMove]:
         """Every move, best first."""
-        game, actions = self._game, root.legal_actions()
-        found = []
-        for action in progress.track(actions, description="moves"):
-            after = game.next(root, action)
-            outcome = self._final(after)
-            if not game.is_over_one(after):
-                time = self._time / len(actions)
-                outcome = self._outcome(
-                    after, analyse(game, after, depth=max(depth - 1, 1), time=time)
-                )
-            found.append(
-                SearchedMove(
-                    game.action_name(action, root),
-                    outcome.winner,
-                    outcome.margin,
-                    None if outcome.plies is None else outcome.plies + 1,
-                    None if outcome.value is None else -outcome.value,
-                )
-            )
-        return sorted(found, key=lambda move: _rank(move, game.roles[root.to_move]), reverse=True)
+        game, limits = self._game, Limits(depth, time=self._time, endgame=ENDGAME)
+        found = search_moves(game, root, limits, watch=partial(progress.track, description="moves"))
+        moves = [
+            SearchedMove(game.action_name(action, root), *self._outcome(root, analysis))
+            for action, analysis in found.items()
+        ]
+        return sorted(moves, key=lambda move: _rank(move, game.roles[root.to_move]), reverse=True)
 
     def _final(self, position: Position) -> Outcome:
         """The outcome of a game that ends with this position."""

@@ -10,6 +10,7 @@ from pettingzoo import AECEnv
 from boardenvs.envs.core import BoardEnv, RenderMode, ResetNeededError, Reward
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import illegal_action
+from boardenvs.game.state import Int8Array
 from boardenvs.utils.checks import unknown
 
 OnIllegal: TypeAlias = Literal["raise", "forfeit"]
@@ -36,6 +37,7 @@ class BoardAECEnv(BoardEnv, AECEnv):
         super().__init__(game, name=name, reward=reward, render_mode=render_mode)
         self.on_illegal = on_illegal
         self._updates = 0  # steps and resets so far, for the check in agent_iter
+        self._next_view: Int8Array | None = None  # of the side to move, made with the last ply
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
         """Start a game, at `options["position"]` where given (see `boardenvs.game.fen`).
@@ -53,6 +55,7 @@ class BoardAECEnv(BoardEnv, AECEnv):
         self._skip_agent_selection = None
         self.is_over = False  # terminated or truncated; the agents may still be there
         self._updates += 1
+        self._next_view = None
         if self.render_mode == "human":
             self.render()
 
@@ -79,7 +82,8 @@ class BoardAECEnv(BoardEnv, AECEnv):
             self._finish(self._forfeit_rewards([position.to_move]), truncated=False)
             return
         self.last_action, self.last_position = number, position
-        self._position = position = self.game.next(position, number)
+        self._position, self._next_view = self.game.next_with_view(position, number)
+        position = self._position
         self.agent_selection = self.possible_agents[position.to_move]
         if position.terminated:
             self._finish(self._final_rewards(), truncated=False)
@@ -100,7 +104,10 @@ class BoardAECEnv(BoardEnv, AECEnv):
             raise ValueError(unknown("agent", agent, self.possible_agents)) from None
         if self.is_over or role != position.to_move:
             return self._view(role, (0,) * len(position.legal_bits))
-        return self._view(role, position.legal_bits)
+        if self._next_view is None:
+            return self._view(role, position.legal_bits)
+        bits, self._next_view = self._next_view, None  # given away once: it may be written to
+        return self._seen(bits)
 
     if TYPE_CHECKING:
         # PettingZoo's own says that the observation may be None, which it is for observe=False.

@@ -17,8 +17,8 @@ from boardenvs.agents import Agent, agent_for
 from boardenvs.envs.opponent import Opponent, check_actions, choose
 from boardenvs.envs.seats import check_seat, draw_seats
 from boardenvs.envs.starts import Starts
-from boardenvs.game.contract import ILLEGAL_ACTION_REWARD, Game, goal_to_reward
-from boardenvs.game.state import BoolArray, FloatArray, Int8Array, IntArray, State, put, take
+from boardenvs.game.contract import Game
+from boardenvs.game.state import BoolArray, FloatArray, Int8Array, IntArray, State, Turn, put, take
 from boardenvs.utils.checks import is_whole, quote
 from boardenvs.utils.splitmix import mix
 
@@ -78,6 +78,7 @@ class Batch:
         self._starts = Starts(game, random_plies, starts)
         self._games = np.zeros(size, np.uint64)  # games begun in each row
         self._none = game.init(0)
+        self._no_rows: IntArray = np.empty(0, np.int64)
         self.seed(None)
 
     @property
@@ -132,94 +133,73 @@ class Batch:
 
     def _begin(self, rows: IntArray) -> IntArray:
         """Set up new games; the rows of those that the opponent's opening ply ended."""
+        if self._opponent is None:  # no game is over where it starts
+            self._starts.put(self.state, rows, self._rng)
+            return self._no_rows
         new = self._starts.draw(len(rows), self._rng)
-        if self._opponent is not None:
-            self.seats[rows] = draw_seats(self.game, self.seat, self._keys[rows], self._games[rows])
-            self._games[rows] += np.uint64(1)
-            theirs = np.flatnonzero(new.to_move != self.seats[rows])
-            if theirs.size:
-                put(new, theirs, self._reply(self._opponent, take(new, theirs)))
+        self.seats[rows] = draw_seats(self.game, self.seat, self._keys[rows], self._games[rows])
+        self._games[rows] += np.uint64(1)
+        theirs = np.flatnonzero(new.to_move != self.seats[rows])
+        if theirs.size:
+            put(new, theirs, self._reply(self._opponent, take(new, theirs)).state)
         put(self.state, rows, new)
         return rows[self.game.is_over(new)]
 
-    def step(self, actions: IntArray, *, checked: bool = False) -> StepResult:
+    def step(self, actions: IntArray) -> StepResult:
         """Play one action in each row, and replace games that are over as `autoreset` says.
 
-        With `checked` no game is waiting, and all actions are known to be legal. Raises TypeError
-        or ValueError where `actions` is not (B,) of integers.
+        Raises TypeError or ValueError where `actions` is not (B,) of integers.
         """
+        return self.go_on(self.turn(check_actions(actions, self.size)))
+
+    def turn(self, actions: IntArray, *, checked: bool = False) -> Turn:
+        """One action in each row but the waiting ones; nothing has changed before `go_on`.
+
+        With `checked` no game is waiting, and all actions are known to be legal.
+        """
+        return self.game.turn(self.state, actions, self.waiting, checked=checked)
+
+    def go_on(self, turn: Turn) -> StepResult:
+        """After a `turn`: the opponent's plies, and new games as `autoreset` says."""
         if self.autoreset is AutoresetMode.SAME_STEP:
-            result = self._play(actions, checked)
+            result = self._play(turn)
             if result.ended.size:
                 self.restart(result.ended)
             return result
         waiting = self.waiting.copy()
-        result = self._play(actions, checked)
+        result = self._play(turn)
         if self.autoreset is AutoresetMode.NEXT_STEP and waiting.any():
             self.restart(np.flatnonzero(waiting))
         self.waiting[result.ended] = True
         return result
 
-    def _play(self, actions: IntArray, checked: bool) -> StepResult:
-        """One action in each row but the waiting ones; a game that ended stays as it ended."""
-        game = self.game
-        movers = self.state.to_move if self._opponent is None else self.seats
-        illegal: BoolArray = np.zeros(self.size, np.bool_)
-        if not checked:
-            actions = check_actions(actions, self.size)
-            illegal = ~(game.is_legal(self.state, actions) | self.waiting)
-        idle = illegal | self.waiting
-        if checked or not idle.any():
-            self.state = game.step(self.state, actions)
-            over = game.is_over(self.state)
-            live = ~over
-        else:
-            over = self._step_rows(np.flatnonzero(~idle), actions)
-            live = ~(idle | over)
+    def _play(self, turn: Turn) -> StepResult:
+        """The turn, and the opponent's after it; a game that ended stays as it ended."""
+        self.state, rewards, terminated, truncated, illegal = turn
         if self._opponent is not None:
-            over |= self._step_opponent(self._opponent, live)
-        return self._result(movers, over, illegal)
+            rows = np.flatnonzero(~(terminated | truncated | self.waiting))
+            if rows.size:
+                self._answer(self._opponent, rows, turn)
+        ended = np.flatnonzero(terminated | truncated)
+        final = take(self.state, ended) if ended.size else self._none
+        return StepResult(rewards, terminated, truncated, illegal, ended, final)
 
-    def _step_rows(self, rows: IntArray, actions: IntArray) -> BoolArray:
-        """One ply in these rows only; (B,) bool of the games that it ended."""
-        new = self.game.step(take(self.state, rows), actions[rows])
-        state = State(*(x.copy() for x in self.state))
-        put(state, rows, new)
-        self.state = state
-        over: BoolArray = np.zeros(self.size, np.bool_)
-        over[rows] = self.game.is_over(new)
-        return over
+    def _answer(self, opponent: Agent, rows: IntArray, turn: Turn) -> None:
+        """The opponent's ply in these rows, and what it comes to for the learner."""
+        whole = rows.size == self.size
+        reply = self._reply(opponent, self.state if whole else take(self.state, rows))
+        turn.rewards[rows] = 0.0 - reply.rewards
+        turn.terminated[rows] = reply.terminated
+        turn.truncated[rows] = reply.truncated
+        if whole:
+            self.state = reply.state
+        else:
+            put(self.state, rows, reply.state)
 
-    def _step_opponent(self, opponent: Agent, live: BoolArray) -> BoolArray:
-        """The opponent's ply in the live games; (B,) bool of those that it ended."""
-        rows = np.flatnonzero(live)
-        over: BoolArray = np.zeros(self.size, np.bool_)
-        if rows.size:
-            whole = rows.size == self.size
-            new = self._reply(opponent, self.state if whole else take(self.state, rows))
-            over[rows] = self.game.is_over(new)
-            if whole:
-                self.state = new
-            else:
-                put(self.state, rows, new)
-        return over
-
-    def _reply(self, opponent: Agent, state: State) -> State:
-        """The state after the opponent's ply in every row."""
-        return self.game.step(state, choose(opponent, self.game, state, self._rng))
-
-    def _result(self, movers: Int8Array, over: BoolArray, illegal: BoolArray) -> StepResult:
-        rewards = np.zeros(self.size)
-        truncated: BoolArray = np.zeros(self.size, np.bool_)
-        ended = np.flatnonzero(over | illegal)
-        if not ended.size:
-            return StepResult(rewards, over, truncated, illegal, ended, self._none)
-        final = take(self.state, ended)
-        goals = self.game.results(final)[np.arange(ended.size), movers[ended]]
-        rewards[ended] = goal_to_reward(goals)
-        rewards[illegal] = ILLEGAL_ACTION_REWARD
-        truncated[ended] = self.game.truncated(final)
-        return StepResult(rewards, (over & ~truncated) | illegal, truncated, illegal, ended, final)
+    def _reply(self, opponent: Agent, state: State) -> Turn:
+        """The opponent's ply in every row."""
+        actions = choose(opponent, self.game, state, self._rng)
+        return self.game.turn(state, actions, checked=True)
 
     def snapshot(self) -> dict[str, Any]:
         """All that the games to come depend on but the opponent, as arrays and plain values; see

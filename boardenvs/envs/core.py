@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import struct
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeAlias, get_args
@@ -13,15 +12,19 @@ from gymnasium import error, spaces
 
 from boardenvs.board.bitboard import SIZE
 from boardenvs.game import fen
-from boardenvs.game.contract import ILLEGAL_ACTION_REWARD, WIN, Game, goal_to_reward
+from boardenvs.game.contract import WIN, Game, goal_to_reward
 from boardenvs.game.errors import PositionError, illegal_action
 from boardenvs.game.state import Int8Array, Position
+from boardenvs.game.turn import ILLEGAL_ACTION_REWARD
 from boardenvs.kernel import ALL
 from boardenvs.utils.checks import check_name, quote, unknown
 
 Reward: TypeAlias = Literal["goal", "zero_sum"]
 RenderMode: TypeAlias = Literal["human", "ansi", "rgb_array", "svg"]
 VectorRenderMode: TypeAlias = Literal["rgb_array", "ansi"]
+
+# The planes, or {"observation": planes, "action_mask": mask}.
+Observation: TypeAlias = Int8Array | dict[str, Int8Array]
 
 FRAMES_PER_SECOND = 2  # that a window shows
 
@@ -75,8 +78,8 @@ class BoardEnv:
         self.possible_agents = list(game.roles)
         shape = game.observation_shape
         self._num_planes = shape[2]
-        self._format = f"<{shape[2] + game.action_planes + 1}Q"  # planes, then legal actions
-        self.observation_spaces = {role: _observation_space(game) for role in game.roles}
+        self._num_actions = game.num_actions
+        self.observation_spaces = {role: observation_and_mask(game) for role in game.roles}
         self.action_spaces = {role: spaces.Discrete(game.num_actions) for role in game.roles}
         self.state_space = spaces.Box(0, 1, (*shape[:2], shape[2] + 1), np.int8)
         self.last_action: int | None = None
@@ -101,8 +104,11 @@ class BoardEnv:
 
         The planes that the first role observes, and one of ones where the second is to move.
         """
-        words = (*self._seen_by(0), -self._position.to_move & ALL)
-        return _planes(_bits(struct.pack(f"<{len(words)}Q", *words)), len(words))
+        own, opp, legal_bits, to_move, ply, _ = self._position
+        if to_move:
+            own, opp = opp, own
+        turn = (-to_move & ALL, *legal_bits[1:])  # stands where the legal actions would
+        return _planes(self.game.one_view(own, opp, 0, ply, turn), self._num_planes + 1)
 
     def render(self) -> Any:
         """A str for "ansi", in colours unless $NO_COLOR is set, and for "svg"; a (H, W, 3) uint8
@@ -185,18 +191,17 @@ class BoardEnv:
             raise illegal_action(self.game, self._position, number)
         return number
 
-    def _seen_by(self, role: int) -> tuple[int, ...]:
+    def _view(self, role: int, legal_bits: tuple[int, ...]) -> dict[str, Any]:
+        """A role's observation, with these actions as its mask."""
         own, opp, _, to_move, ply, _ = self._position
         if role != to_move:
             own, opp = opp, own
-        return self.game.plane_words(own, opp, role, ply)
+        return self._seen(self.game.one_view(own, opp, role, ply, legal_bits))
 
-    def _view(self, role: int, legal_bits: tuple[int, ...]) -> dict[str, Any]:
-        """A role's observation, with these actions as its mask."""
+    def _seen(self, bits: Int8Array) -> dict[str, Any]:
+        """An observation of planes and legal actions as `Game.next_with_view` gives them."""
         count = self._num_planes
-        # Planes and mask in one go: unpacking costs a call, whatever its size.
-        bits = _bits(struct.pack(self._format, *self._seen_by(role), *legal_bits))
-        mask = bits[64 * count : 64 * count + self.game.num_actions]
+        mask = bits[64 * count : 64 * count + self._num_actions]
         return {"observation": _planes(bits, count), "action_mask": mask}
 
     def _final_rewards(self) -> tuple[float, float]:
@@ -239,20 +244,14 @@ _AFTER_RESET = frozenset(
 )
 
 
-def _observation_space(game: Game) -> spaces.Dict:
+def observation_and_mask(game: Game) -> spaces.Dict:
+    """The space of {"observation": (8, 8, C), "action_mask": (A,)}, both int8 of 0 and 1."""
     return spaces.Dict(
         {
             "observation": spaces.Box(0, 1, game.observation_shape, np.int8),
             "action_mask": spaces.Box(0, 1, (game.num_actions,), np.int8),
         }
     )
-
-
-def _bits(octets: bytes) -> Int8Array:
-    bits: Int8Array = np.unpackbits(np.frombuffer(octets, np.uint8), bitorder="little").view(
-        np.int8
-    )
-    return bits
 
 
 def _planes(bits: Int8Array, count: int) -> Int8Array:

@@ -85,8 +85,8 @@ def vec_env(game: str | Game, num_envs: int = 1, **options: Any) -> BoardVectorE
     """Many games at once, as Gymnasium's vector environment.
 
     Options are those of `BoardVectorEnv` (`reward`, "zero_sum" by default, `opponent`, `seat`,
-    `random_plies`, `autoreset_mode`, `copy`, `render_mode`) and, where `game` is a text, the
-    parameters of its rules.
+    `random_plies`, `autoreset_mode`, `copy`, `mask_in_observation`, `render_mode`) and, where
+    `game` is a text, the parameters of its rules.
 
     ```python
     import boardenvs
@@ -104,7 +104,7 @@ def single_env(game: str | Game, **options: Any) -> BoardSingleEnv:
     """One game against an opponent, as Gymnasium's environment; `gymnasium.make` calls this.
 
     Options are those of `BoardSingleEnv` (`reward`, "zero_sum" by default, `opponent`, `seat`,
-    `render_mode`) and, where `game` is a text, the parameters of its rules.
+    `mask_in_observation`, `render_mode`) and, where `game` is a text, the parameters of its rules.
     """
     return _make(BoardSingleEnv, game, options)
 

@@ -21,7 +21,7 @@ from boardenvs.envs.opponent import Opponent, check_actions, legal_actions
 from boardenvs.envs.symmetry import BoardSymmetries
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import IllegalActionError
-from boardenvs.game.state import FloatArray, IntArray, State, concat
+from boardenvs.game.state import FloatArray, IntArray, State, Turn, concat
 from boardenvs.utils.checks import is_whole, quote
 
 ZERO_SUM, SAME_SIDE = -1.0, 1.0  # the factor of the next state's value
@@ -137,13 +137,8 @@ class GroupedBoards:
 
         Raises IllegalActionError, and nothing is played, where an action is illegal.
         """
-        actions = check_actions(actions, self.size)
-        legal = self.game.is_legal(self.seen, actions)
-        if not legal.all():
-            self._refuse(actions, int(np.argmin(legal)))
-        if self.symmetries:
-            actions = self.symmetries.meant(actions)
-        results = self._step_groups(actions)
+        turns = self._turns(check_actions(actions, self.size))
+        results = self._go_on(turns)
         result = results[0] if len(results) == 1 else _join(results, self.rows)
         if result.ended.size:
             for ended, part in zip(self._ended, results, strict=True):
@@ -160,17 +155,29 @@ class GroupedBoards:
             return result.final
         return self.symmetries.seen(result.final, self._chosen[result.ended])
 
-    def _step_groups(self, actions: IntArray) -> list[StepResult]:
-        """One step of every group."""
-        if len(self.batches) == 1:
-            return [self.batches[0].step(actions, checked=True)]
-        todo = [
-            partial(batch.step, actions[rows], checked=True)
+    def _turns(self, actions: IntArray) -> list[Turn]:
+        """The turn of every group; IllegalActionError where an action is not legal."""
+        meant = actions
+        if self.symmetries:  # which know what is meant by legal actions alone
+            legal = self.game.is_legal(self.seen, actions)
+            if not legal.all():
+                self._refuse(actions, int(np.argmin(legal)))
+            meant = self.symmetries.meant(actions)
+        turns = [
+            batch.turn(meant[rows], checked=self.symmetries is not None)
             for batch, rows in zip(self.batches, self.rows, strict=True)
         ]
-        if self._workers is None:
-            return [step() for step in todo]
-        steps = [self._workers.submit(step) for step in todo]
+        for turn, rows in zip(turns, self.rows, strict=True):
+            if turn.illegal.any():
+                self._refuse(actions, rows.start + int(np.argmax(turn.illegal)))
+        return turns
+
+    def _go_on(self, turns: Sequence[Turn]) -> list[StepResult]:
+        """What follows the turn in every group."""
+        todo = [partial(batch.go_on, turn) for batch, turn in zip(self.batches, turns, strict=True)]
+        if self._workers is None or len(todo) == 1:
+            return [go_on() for go_on in todo]
+        steps = [self._workers.submit(go_on) for go_on in todo]
         try:
             return [step.result() for step in steps]
         finally:  # after an error too no thread goes on with a board

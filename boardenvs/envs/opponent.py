@@ -39,7 +39,10 @@ def choose(opponent: Agent, game: Game, state: State, rng: np.random.Generator) 
 
 def check_actions(given: object, size: int) -> IntArray:
     """Actions as an array (`size`,) of integers; TypeError or ValueError for anything else."""
-    actions = np.asarray(given)
+    try:
+        actions = np.asarray(given)
+    except (TypeError, ValueError, OverflowError):  # lists of several lengths, in one another
+        raise ValueError(f"actions are {quote(given)}: they must be ({size},) integers") from None
     if actions.shape != (size,):
         raise ValueError(f"actions have shape {actions.shape}: it must be ({size},)")
     if actions.dtype.kind not in "iu":

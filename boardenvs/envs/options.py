@@ -29,4 +29,5 @@ class VectorOptions(TypedDict, total=False):
     random_plies: tuple[int, int]
     autoreset_mode: AutoresetMode | str
     copy: bool
+    mask_in_observation: bool
     render_mode: VectorRenderMode | None

@@ -16,7 +16,8 @@ from boardenvs import games
 from boardenvs.envs.factory import env_name
 from boardenvs.envs.registration import gymnasium_id
 from boardenvs.game import fen
-from boardenvs.game.contract import DRAW, ILLEGAL_ACTION_REWARD, LOSS, WIN, Game, goal_to_reward
+from boardenvs.game.contract import DRAW, LOSS, WIN, Game, goal_to_reward
+from boardenvs.game.turn import ILLEGAL_ACTION_REWARD
 
 
 class GameModule(ModuleType):

@@ -1,4 +1,4 @@
-"""Entries in the registries of PettingZoo and Gymnasium.
+"""Entries in the registries of PettingZoo, which has one since its version 1.27, and Gymnasium.
 
 pettingzoo.make("aec", "boardenvs/othello-v0")
 gymnasium.make("boardenvs/Othello-v0", opponent="greedy")
@@ -10,11 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import gymnasium
-from pettingzoo.env_registry import registration
 
 from boardenvs import games
 from boardenvs.envs.factory import VERSION
 from boardenvs.game.contract import Game
+
+try:
+    from pettingzoo.env_registry import registration as in_pettingzoo
+except ModuleNotFoundError:  # older, as AgileRL wants it; nothing else of 1.27 is used here
+    in_pettingzoo = None
 
 
 def gymnasium_id(game_id: str) -> str:
@@ -56,10 +60,10 @@ def register() -> None:
 def add_names(game_id: str) -> None:
     """Give a game its names in the registries of PettingZoo and Gymnasium, if it lacks them."""
     name = f"boardenvs/{game_id}-{VERSION}"
-    if name not in registration.aec_registry:
+    if in_pettingzoo is not None and name not in in_pettingzoo.aec_registry:
         makers = "boardenvs.envs.factory"
-        registration.register("aec", name, f"{makers}:env", kwargs={"game": game_id})
-        registration.register("parallel", name, f"{makers}:parallel_env", kwargs={"game": game_id})
+        in_pettingzoo.register("aec", name, f"{makers}:env", kwargs={"game": game_id})
+        in_pettingzoo.register("parallel", name, f"{makers}:parallel_env", kwargs={"game": game_id})
     if gymnasium_id(game_id) not in gymnasium.registry:
         gymnasium.register(
             gymnasium_id(game_id),

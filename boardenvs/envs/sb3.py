@@ -34,6 +34,7 @@ from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvS
 
 from boardenvs.envs.batch import StepResult
 from boardenvs.envs.groups import BoardGroup, EndedGames, GroupedBoards
+from boardenvs.envs.memory import ReusedMemory
 from boardenvs.envs.opponent import Opponent
 from boardenvs.game.contract import Game
 from boardenvs.game.state import BoolArray, FloatArray, Int8Array, IntArray, State
@@ -92,6 +93,10 @@ class BoardVecEnv(VecEnv):
             seed=seed,
         )
         self._final_infos = final_infos
+        size = self.boards.size
+        self._planes = ReusedMemory((size, int(np.prod(game.observation_shape))), np.int8)
+        self._masks = ReusedMemory((size, game.num_actions), np.bool_)
+        self._mask: BoolArray | None = None  # of what was last observed, until it is asked for
         observation_space = spaces.Box(0, 1, game.observation_shape, np.int8)
         action_space = spaces.Discrete(game.num_actions)
         super().__init__(self.boards.size, observation_space, action_space)
@@ -108,7 +113,15 @@ class BoardVecEnv(VecEnv):
 
     def action_masks(self) -> BoolArray:
         """The legal actions of every board as the policy sees it, (B, A) bool."""
-        return self.game.legal(self.boards.seen)
+        mask, self._mask = self._mask, None
+        return self.game.legal(self.boards.seen) if mask is None else mask
+
+    def _observe(self) -> Int8Array:
+        """What the policy sees, with the masks made beside it for who asks for them first."""
+        observation, self._mask = self.game.view(
+            self.boards.seen, self._planes.take(), self._masks.take()
+        )
+        return observation
 
     def reset(self) -> Int8Array:
         """New games everywhere; after `seed` they are determined by it."""
@@ -118,7 +131,7 @@ class BoardVecEnv(VecEnv):
         self._reset_seeds()
         self._reset_options()
         self.boards.restart()
-        return self.game.observe(self.boards.seen)
+        return self._observe()
 
     def step_async(self, actions: IntArray) -> None:
         self._actions = actions
@@ -129,7 +142,7 @@ class BoardVecEnv(VecEnv):
         if self._final_infos and result.ended.size:
             self._tell_the_end(result, infos)
         return (
-            self.game.observe(self.boards.seen),
+            self._observe(),
             result.rewards.astype(np.float32),
             result.terminated | result.truncated,
             infos,
@@ -173,7 +186,7 @@ class BoardVecEnv(VecEnv):
     def restore(self, snapshot: dict[str, Any]) -> Int8Array:
         """Go on from a `snapshot` of an environment made alike; returns the observation."""
         self.boards.restore(snapshot)
-        return self.game.observe(self.boards.seen)
+        return self._observe()
 
     # ---- the rest of SB3's interface, which thinks in lists of environments ----------------
 

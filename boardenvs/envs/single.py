@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import gymnasium
 import numpy as np
+from gymnasium import spaces
 
 from boardenvs.agents import agent_for
 from boardenvs.envs.aec import BoardAECEnv
-from boardenvs.envs.core import RenderMode, ResetNeededError, Reward
+from boardenvs.envs.core import (
+    Observation,
+    RenderMode,
+    ResetNeededError,
+    Reward,
+    observation_and_mask,
+)
 from boardenvs.envs.opponent import Opponent, choose
 from boardenvs.envs.seats import check_seat
 from boardenvs.game.contract import Game
-from boardenvs.game.state import Int8Array, stack
+from boardenvs.game.state import stack
 
 
-class BoardSingleEnv(gymnasium.Env[Int8Array, np.int64]):
+class BoardSingleEnv(gymnasium.Env[Observation, np.int64]):
     """The learner's plies are steps; the opponent's are played inside, the opening one by `reset`.
 
     `opponent` is whatever `Batch` takes. `seat` is the learner's role, or "random" (drawn by
     `reset` from its seed) or "alternating". The observation is (8, 8, C) int8 and
     `info["action_mask"]` (A,) int8; `action_masks()` gives the mask to sb3-contrib. An illegal
-    action loses the game: -1.
+    action loses the game: -1. With `mask_in_observation` the observation is a dict of both,
+    "observation" and "action_mask", as PettingZoo's environments have it.
 
     `reward="zero_sum"`, the default of Gymnasium's environments here, rewards the end of the game
     with +1, 0 or -1; "goal" with the goal values of the rule sheets, 100, 50 or 0.
@@ -46,6 +54,7 @@ class BoardSingleEnv(gymnasium.Env[Int8Array, np.int64]):
         opponent: Opponent = "random",
         seat: str = "random",
         reward: Reward = "zero_sum",
+        mask_in_observation: bool = False,
         render_mode: RenderMode | None = None,
     ) -> None:
         check_seat(game, seat)
@@ -55,14 +64,17 @@ class BoardSingleEnv(gymnasium.Env[Int8Array, np.int64]):
         self.opponent = agent_for(game, opponent)
         self.seat = seat
         self.render_mode = render_mode
-        first = game.roles[0]
-        self.observation_space = self.board.observation_space(first)["observation"]
-        self.action_space = self.board.action_space(first)
+        self.mask_in_observation = mask_in_observation
+        space = observation_and_mask(game)
+        self.observation_space = cast(
+            "spaces.Space[Observation]", space if mask_in_observation else space["observation"]
+        )
+        self.action_space = spaces.Discrete(game.num_actions)
         self._games = 0
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Int8Array, dict[str, Any]]:
+    ) -> tuple[Observation, dict[str, Any]]:
         """A new game, at `options["position"]` where given (see `boardenvs.game.fen`)."""
         super().reset(seed=seed)
         self.board.reset(options=options)  # first: nothing changes where it refuses them
@@ -73,7 +85,7 @@ class BoardSingleEnv(gymnasium.Env[Int8Array, np.int64]):
         self._reply()
         return self._seen()
 
-    def step(self, action: np.int64 | int) -> tuple[Int8Array, float, bool, bool, dict[str, Any]]:
+    def step(self, action: np.int64 | int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """The learner's ply and the opponent's answer.
 
         Raises TypeError for what is not an integer, IllegalActionError for one out of range, and
@@ -125,7 +137,8 @@ class BoardSingleEnv(gymnasium.Env[Int8Array, np.int64]):
             state = stack([board.position])
             board.step(choose(self.opponent, board.game, state, self.np_random)[0])
 
-    def _seen(self) -> tuple[Int8Array, dict[str, Any]]:
+    def _seen(self) -> tuple[Observation, dict[str, Any]]:
         view = self.board.observe(self._role)
         info = {"action_mask": view["action_mask"], "seat": self._role}
-        return view["observation"], {**info, **self.board.infos[self._role]}
+        observation = view if self.mask_in_observation else view["observation"]
+        return observation, {**info, **self.board.infos[self._role]}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, get_args
+from typing import Any, NamedTuple, cast, get_args
 
 import numpy as np
 from gymnasium import spaces
@@ -13,16 +13,38 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from boardenvs.envs.batch import Batch, StepResult
-from boardenvs.envs.core import FRAMES_PER_SECOND, Reward, VectorRenderMode
+from boardenvs.envs.core import (
+    FRAMES_PER_SECOND,
+    Observation,
+    Reward,
+    VectorRenderMode,
+    observation_and_mask,
+)
+from boardenvs.envs.memory import ReusedMemory
 from boardenvs.envs.opponent import Opponent
 from boardenvs.game.contract import DRAW, Game
-from boardenvs.game.state import BoolArray, FloatArray, Int8Array, IntArray, unstack
+from boardenvs.game.state import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Position,
+    State,
+    take,
+    unstack,
+)
 from boardenvs.utils.checks import check_name, quote, unknown
 
 _UNIT = 32  # pixels of a square, in pictures of many boards
 
 
-class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
+class _Step(NamedTuple):
+    """What was played in a step."""
+
+    state: State  # before it
+    actions: IntArray
+
+
+class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
     """`num_envs` games at once. Observations are (B, 8, 8, C) int8, actions (B,) integers.
 
     Without an `opponent` every step is one ply of whoever is to move, and the reward is the
@@ -34,6 +56,9 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
     where the game is over: `action_space.sample(tuple(mask))` draws from them. `action_masks()` is
     the same as bool. `infos["to_move"]` (B,) int8 is that side as index of `game.roles`. An
     illegal action loses the game: -1. `infos["illegal_action"]` (B,) bool tells where.
+
+    With `mask_in_observation` observations are dicts, {"observation": (B, 8, 8, C), "action_mask":
+    (B, A)}, for libraries that look for masks there; `infos` has the same array.
 
     `reward="zero_sum"`, the default of Gymnasium's environments here, rewards the end of the game
     with +1, 0 or -1; "goal" with the goal values of the rule sheets, 100, 50 or 0.
@@ -64,6 +89,7 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
         random_plies: tuple[int, int] = (0, 0),
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
         copy: bool = True,
+        mask_in_observation: bool = False,
         render_mode: VectorRenderMode | None = None,
     ) -> None:
         check_name("reward", reward, get_args(Reward))
@@ -88,23 +114,28 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
             "render_modes": list(get_args(VectorRenderMode)),
             "render_fps": FRAMES_PER_SECOND,
         }
-        self.single_observation_space = spaces.Box(0, 1, game.observation_shape, np.int8)
+        self.mask_in_observation = mask_in_observation
+        space = observation_and_mask(game)
+        self.single_observation_space = cast(
+            "spaces.Space[Observation]", space if mask_in_observation else space["observation"]
+        )
         self.single_action_space = spaces.Discrete(game.num_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._begun = False
-        self._planes: Int8Array | None = None
-        self._mask: BoolArray | None = None
-        if not copy:
-            self._planes = np.empty((num_envs, int(np.prod(game.observation_shape))), np.int8)
-            self._mask = np.empty((num_envs, game.num_actions), np.bool_)
+        self._last: _Step | None = None  # for pictures
+        planes = (num_envs, int(np.prod(game.observation_shape)))
+        self._planes = ReusedMemory(planes, np.int8)
+        self._mask = ReusedMemory((num_envs, game.num_actions), np.bool_)
+        # What every step writes to where it need not copy.
+        self._kept = None if copy else (self._planes.take(), self._mask.take())
 
     def reset(
         self,
         *,
         seed: int | Sequence[int] | None = None,
         options: Mapping[str, Any] | None = None,
-    ) -> tuple[Int8Array, dict[str, Any]]:
+    ) -> tuple[Observation, dict[str, Any]]:
         """New games in all rows, or in those of `options["reset_mask"]` (B,) bool.
 
         `seed` is one for each row, or one for the first row, the next one for the second and so
@@ -131,12 +162,13 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
         if seed is not None:
             self.batch.seed(seed)
         self._begun = True
+        self._last = None
         self.batch.restart(None if mask is None else np.flatnonzero(mask))
-        return self._observe(), self._infos()
+        return self._seen()
 
     def step(
         self, actions: IntArray
-    ) -> tuple[Int8Array, FloatArray, BoolArray, BoolArray, dict[str, Any]]:
+    ) -> tuple[Observation, FloatArray, BoolArray, BoolArray, dict[str, Any]]:
         """One action in each game: observations, rewards, terminations, truncations, infos."""
         batch = self.batch
         if not self._begun:
@@ -146,14 +178,17 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
                 f"{batch.waiting.sum()} games are over: reset them with "
                 'reset(options={"reset_mask": terminated | truncated})'
             )
+        before = batch.state  # a step makes new arrays
         result = batch.step(actions)
-        infos = self._infos()
+        if self.render_mode is not None:
+            self._last = _Step(before, np.array(actions))
+        observations, infos = self._seen()
         if result.illegal.any():
             infos |= {"illegal_action": result.illegal, "_illegal_action": result.illegal | True}
         if self.autoreset_mode is AutoresetMode.SAME_STEP and result.ended.size:
             infos |= self._final(result)
         return (
-            self._observe(),
+            observations,
             self._paid(result),
             result.terminated,
             result.truncated,
@@ -161,8 +196,8 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
         )
 
     def render(self) -> tuple[Any, ...] | None:
-        """The pixels of each game, B arrays (H, W, 3) uint8, or texts for "ansi"; None where no
-        render_mode was given. ResetNeeded before the first reset.
+        """The pixels of each game, B arrays (H, W, 3) uint8, or texts for "ansi", with the last
+        move marked; None where no render_mode was given. ResetNeeded before the first reset.
         """
         from boardenvs import render
 
@@ -173,22 +208,53 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
         draw: Callable[..., Any] = render.to_ansi
         if self.render_mode == "rgb_array":
             draw = partial(render.to_rgb, unit=_UNIT)
-        return tuple(draw(self.game, position) for position in unstack(self.batch.state))
+        pictures = []
+        for row, position in enumerate(unstack(self.batch.state)):
+            action, before = self._last_ply(row, position)
+            pictures.append(draw(self.game, position, action, before=before))
+        return tuple(pictures)
+
+    def _last_ply(self, row: int, now: Position) -> tuple[int | None, Position | None]:
+        """The action that led to the position in a row, and the position before; None for games
+        that have just begun.
+        """
+        if self._last is None:
+            return None, None
+        game, action = self.game, int(self._last.actions[row])
+        before = unstack(take(self._last.state, slice(row, row + 1)))[0]
+        if not (0 <= action < game.num_actions and before.is_legal(action)):
+            return None, None
+        after = game.next(before, action)
+        if after == now:
+            return action, before
+        if self.batch.opponent is not None and not game.is_over_one(after):
+            for reply in after.legal_actions():
+                if game.next(after, reply) == now:
+                    return reply, after
+        return None, None
 
     def action_masks(self) -> BoolArray:
         """The legal actions of every game, (B, A) bool; see `infos["action_mask"]`."""
-        mask = self.game.legal(self.batch.state, out=self._mask)
+        out = self._kept[1] if self._kept else None
+        return self._masked(self.game.legal(self.batch.state, out=out))
+
+    def _masked(self, mask: BoolArray) -> BoolArray:
+        """Without the actions of games that are over."""
         if self.batch.waiting.any():
             mask[self.batch.waiting] = False
         return mask
 
-    def _observe(self) -> Int8Array:
-        return self.game.observe(self.batch.state, out=self._planes)
-
-    def _infos(self) -> dict[str, Any]:
+    def _seen(self) -> tuple[Observation, dict[str, Any]]:
+        """Observations and infos of the positions on the boards."""
+        planes, mask = self._kept or (self._planes.take(), self._mask.take())
+        planes, mask = self.game.view(self.batch.state, planes, mask)
+        action_mask = self._masked(mask).view(np.int8)
+        observations: Observation = planes
+        if self.mask_in_observation:
+            observations = {"observation": planes, "action_mask": action_mask}
         everywhere = np.ones(self.num_envs, np.bool_)
-        return {
-            "action_mask": self.action_masks().view(np.int8),
+        return observations, {
+            "action_mask": action_mask,
             "_action_mask": everywhere,
             "to_move": self.batch.state.to_move.copy(),
             "_to_move": everywhere,
@@ -206,9 +272,12 @@ class BoardVectorEnv(VectorEnv[Int8Array, IntArray, Any]):
         """The infos of games that ended in this step, as Gymnasium's SAME_STEP lays them out."""
         rows, last = result.ended, result.final
         over = result.terminated | result.truncated
-        observations = np.full(self.num_envs, None, object)
-        for row, observation in zip(rows.tolist(), self.game.observe(last), strict=True):
-            observations[row] = observation
+        observations = np.empty(self.num_envs, object)  # of None
+        for row, planes in zip(rows.tolist(), self.game.observe(last), strict=True):
+            observations[row] = planes
+            if self.mask_in_observation:
+                mask = np.zeros(self.game.num_actions, np.int8)  # nothing is legal any more
+                observations[row] = {"observation": planes, "action_mask": mask}
         plies_played = np.zeros(self.num_envs, np.int32)
         plies_played[rows] = last.ply
         to_move = np.zeros(self.num_envs, np.int8)

@@ -33,19 +33,21 @@ from boardenvs.game.state import (
     IntArray,
     Position,
     State,
+    Turn,
     WordArray,
     empty_state,
     state_words,
     take,
     unstack,
 )
+from boardenvs.game.turn import play_turn
 from boardenvs.kernel import ALL, Bits
+from boardenvs.kernel.octets import unpack
 from boardenvs.utils.checks import is_whole, quote
 
 WIN, DRAW, LOSS = 100.0, 50.0, 0.0
 MAX_PLY = 1 << 30  # of a position to start from: batches count plies in 32 bits
 MAX_VALUE = 100_000  # heuristics stay below
-ILLEGAL_ACTION_REWARD = -1.0  # of an offender whose game ends with it, under either scale
 
 
 def goal_to_reward(goal: Any) -> Any:
@@ -268,6 +270,24 @@ class Game(ABC):
         result = self.kernels.advance.one(own, opp, to_move, ply, action)
         return Position(result[0], result[1], result[2:-1], 1 - to_move, ply + 1, bool(result[-1]))
 
+    def next_with_view(self, position: Position, action: int) -> tuple[Position, Int8Array]:
+        """`next`, and what the side then to move sees: its planes and then its legal actions, in
+        words of 64 squares or actions, (64 * (C + W),) int8 of 0 and 1.
+        """
+        own, opp, _, to_move, ply, _ = position
+        result, seen = self.kernels.ply.one_in_parts(own, opp, to_move, ply, action)
+        after = Position(result[0], result[1], result[2:-1], 1 - to_move, ply + 1, bool(result[-1]))
+        return after, seen
+
+    def one_view(
+        self, own: int, opp: int, role: int, ply: int, legal_bits: tuple[int, ...]
+    ) -> Int8Array:
+        """What the role sees whose squares are `own`, as in `next_with_view`, with these actions as
+        the legal ones.
+        """
+        seen: Int8Array = self.kernels.view.one_in_parts(own, opp, role, ply, *legal_bits)[1]
+        return seen
+
     def checked_next(self, position: Position, action: int) -> Position:
         """The position after an action; IllegalActionError, with what is legal, where it is not.
 
@@ -312,24 +332,21 @@ class Game(ABC):
     def legal(self, state: State, out: BoolArray | None = None) -> BoolArray:
         """The legal actions, (B, A) bool; all False where terminated. Written to `out` if given."""
         octets = None if out is None else out.view(np.uint8)
-        mask: BoolArray = bitboard.unpack(state.legal_bits, self.num_actions, octets).view(np.bool_)
+        mask: BoolArray = unpack(state.legal_bits, self.num_actions, octets).view(np.bool_)
         return mask
 
     def is_legal(self, state: State, actions: IntArray) -> BoolArray:
         """Whether row i's action is legal, (B,) bool; actions out of range are not."""
-        actions = np.asarray(actions)
-        inside = (actions >= 0) & (actions < self.num_actions)
-        index = np.where(inside, actions, 0)
-        words = state.legal_bits[np.arange(len(index)), index >> 6]
-        bit = (words >> (index & 63).astype(np.uint64)) & np.uint64(1)
-        legal: BoolArray = inside & (bit != 0)
+        index = np.asarray(actions).astype(np.intp, copy=False)
+        legal: BoolArray = np.empty(len(index), np.bool_)
+        self.kernels.is_legal.batch([state.legal_bits, index.view(np.uint64)], [legal])
         return legal
 
     def sample(self, state: State, rng: np.random.Generator) -> IntArray:
         """A uniformly random legal action for each row, (B,) int64; noop where terminated."""
         actions = np.empty(len(state.own), np.int64)
-        bits = rng.integers(1 << 64, size=len(actions), dtype=np.uint64)
-        self.kernels.sample.batch([*state.legal_bits.T, bits], [actions])
+        bits = _random_words(rng, len(actions))
+        self.kernels.sample.batch([state.legal_bits, bits], [actions])
         return actions
 
     def step(self, state: State, actions: IntArray) -> State:
@@ -345,7 +362,7 @@ class Game(ABC):
         new = empty_state(len(index), self.action_planes + 1)
         self.kernels.advance.batch(
             [*state_words(state), index.view(np.uint64)],
-            [new.own, new.opp, *new.legal_bits.T, new.terminated],
+            [new.own, new.opp, new.legal_bits, new.terminated],
         )
         np.bitwise_xor(state.to_move, 1, out=new.to_move)
         np.add(state.ply, 1, out=new.ply)
@@ -353,6 +370,22 @@ class Game(ABC):
             for before, after in zip(state, new, strict=True):
                 after[frozen] = before[frozen]
         return new
+
+    def turn(
+        self,
+        state: State,
+        actions: IntArray,
+        waiting: BoolArray | None = None,
+        *,
+        checked: bool = False,
+    ) -> Turn:
+        """One ply in every row but the `waiting` ones (B,) bool, and what it came to.
+
+        Rows with an illegal action, and those that wait, stay as they are; what is over must wait.
+        `actions` is (B,) int; with `checked` no row waits, and all actions are known to be legal,
+        which saves time. The input state is not modified.
+        """
+        return play_turn(self, state, np.asarray(actions), waiting, checked=checked)
 
     def checked_step(self, state: State, actions: IntArray) -> State:
         """The state after one ply in every row; IllegalActionError for the first illegal action.
@@ -423,12 +456,28 @@ class Game(ABC):
 
         A view of memory that holds the planes first, (B, C * 64) int8: `out`, if given.
         """
-        planes = self.kernels.planes.num_outputs
-        words: WordArray = np.empty((len(state.own), planes), np.uint64)
-        self.kernels.planes.batch(state_words(state), list(words.T))
-        bits = bitboard.unpack(words, 64 * planes, None if out is None else out.view(np.uint8))
-        shape = (len(words), planes, bitboard.SIZE, bitboard.SIZE)
-        return bits.view(np.int8).reshape(shape).transpose(0, 2, 3, 1)
+        bits = self._empty_planes(state) if out is None else out
+        self.kernels.planes.batch(state_words(state), [bits])
+        return self._as_planes(bits)
+
+    def view(
+        self, state: State, planes: Int8Array | None = None, mask: BoolArray | None = None
+    ) -> tuple[Int8Array, BoolArray]:
+        """`observe` and `legal` at once, which is faster; written to `planes` (B, C * 64) int8 and
+        `mask` (B, A) bool where they are given.
+        """
+        planes = self._empty_planes(state) if planes is None else planes
+        if mask is None:
+            mask = np.empty((len(planes), self.num_actions), np.bool_)
+        self.kernels.view.batch([*state_words(state), state.legal_bits], [planes, mask])
+        return self._as_planes(planes), mask
+
+    def _empty_planes(self, state: State) -> Int8Array:
+        return np.empty((len(state.own), 64 * self.kernels.planes.num_outputs), np.int8)
+
+    def _as_planes(self, bits: Int8Array) -> Int8Array:
+        shape = (len(bits), self.kernels.planes.num_outputs, bitboard.SIZE, bitboard.SIZE)
+        return bits.reshape(shape).transpose(0, 2, 3, 1)
 
     def _repr_svg_(self) -> str | None:
         """In a notebook: the starting position."""
@@ -445,6 +494,13 @@ class Game(ABC):
     def __getstate__(self) -> dict[str, Any]:
         # The compiled rules are derived, and functions made by exec do not pickle.
         return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+
+
+def _random_words(rng: np.random.Generator, count: int) -> WordArray:
+    """Uniformly random words, (count,)."""
+    if isinstance(rng.bit_generator, np.random.PCG64):  # the default: its own words are the same
+        return rng.bit_generator.random_raw(count)  # type: ignore[return-value]  # in half the time
+    return rng.integers(1 << 64, size=count, dtype=np.uint64)
 
 
 @lru_cache(maxsize=64)

@@ -49,6 +49,7 @@ class JaxRules:
         self._advance = apart(self._compiled(kernels.advance))
         self._planes = apart(self._compiled(kernels.planes))
         self._sample = apart(self._compiled(kernels.sample))
+        self._is_legal = self._compiled(kernels.is_legal)
         self._points = self._compiled(kernels.points)
         with jax.ensure_compile_time_eval():  # it may be made where a function is being traced
             starts = self.boards(game.init(1))
@@ -109,10 +110,8 @@ class JaxRules:
 
     def is_legal(self, board: Board, action: jax.Array) -> jax.Array:
         """Whether the action is legal, () bool; numbers that are no action are not."""
-        chosen = jnp.zeros_like(action, jnp.uint32)  # the half of a word that has its bit
-        for index, half in enumerate(self.words.halves(board.legal_bits)):
-            chosen = jnp.where(action >> 5 == index, half, chosen)  # faster than a gather
-        return (chosen >> (action & 31).astype(jnp.uint32)) & 1 == 1
+        (flag,) = self._is_legal(*board.legal_bits, action)
+        return self.words.low(flag) == 1
 
     def observe(self, board: Board) -> jax.Array:
         """What the side to move sees, (8, 8, C) bool, indexed as that of `Game.observe`."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from functools import reduce
 from typing import TYPE_CHECKING
 
 from boardenvs.board import bitboard
-from boardenvs.kernel import Bits, Kernel, less, nonzero, popcount, spread
+from boardenvs.kernel import ALL, Bits, Kernel, less, nonzero, popcount, spread, trace, when
 
 if TYPE_CHECKING:
     from boardenvs.game.contract import Game
@@ -18,12 +19,20 @@ class Kernels:
 
     def __init__(self, game: Game) -> None:
         self._game = game
-        self.begin = Kernel(self._begin, 4, "begin")
-        self.advance = Kernel(self._advance, 5, "advance")
+        legal = game.action_planes + 1
+        planes = len(trace(game.planes, 4, "batch").outputs)
+        self.begin = Kernel(self._begin, 4, "begin", (legal, 1))
+        self.advance = Kernel(self._advance, 5, "advance", (1, 1, legal, 1))
+        self.ply = Kernel(self._ply, 5, "ply", (1, 1, legal, 1, -planes, -legal))
         self.arrive = Kernel(self._arrive, 5, "arrive")
-        self.sample = Kernel(self._sample, game.action_planes + 2, "sample")
+        self.turn = Kernel(
+            self._turn, (1, 1, legal, 1, 1, 1, 1, 1), "turn", (1, 1, legal, *[1] * 7)
+        )
+        self.sample = Kernel(self._sample, (legal, 1), "sample")
+        self.is_legal = Kernel(self._is_legal, (legal, 1), "is_legal")
         self.points = Kernel(game.points, 3, "points")
-        self.planes = Kernel(game.planes, 4, "planes")
+        self.planes = Kernel(game.planes, 4, "planes", (-planes,))
+        self.view = Kernel(self._view, (1, 1, 1, 1, legal), "view", (-planes, -legal))
         self.evaluate = Kernel(game.evaluate if game.has_heuristic else _even, 4, "evaluate")
 
     def _begin(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[Bits, ...]:
@@ -42,12 +51,71 @@ class Kernels:
         mine, theirs = self._game.play(own, opp, action)
         return (theirs, mine, *self._begin(theirs, mine, to_move ^ 1, ply + 1))
 
+    def _ply(
+        self, own: Bits, opp: Bits, to_move: Bits, ply: Bits, action: Bits
+    ) -> tuple[Bits, ...]:
+        """`_advance` and then `_view`, of the side then to move."""
+        own, opp, *legal, over = self._advance(own, opp, to_move, ply, action)
+        return (own, opp, *legal, over, *self._view(own, opp, to_move ^ 1, ply + 1 & ALL, *legal))
+
     def _arrive(
         self, own: Bits, opp: Bits, to_move: Bits, ply: Bits, action: Bits
     ) -> tuple[Bits, Bits, Bits]:
         """`_advance` without the legal actions: much less work where `over` does not need them."""
         theirs, mine, *_, terminated = self._advance(own, opp, to_move, ply, action)
         return theirs, mine, terminated
+
+    def _turn(self, own: Bits, opp: Bits, *rest: Bits) -> tuple[Bits, ...]:
+        """A row's step in a batch: its state, its action and whether it waits for its next game.
+
+        Gives the state after it, and then the flags terminated, truncated and illegal and, as a
+        signed number, the reward to the mover: 1, 0 or -1. An illegal action loses; it changes
+        nothing, and nor does a row that waits.
+        """
+        *legal, to_move, ply, terminated, action, waits = rest
+        plays = self._is_legal(*legal, action) & (waits ^ 1)
+        illegal = (plays | waits) ^ 1
+        here = spread(plays)
+        # Tables may end at noop: what is no action must not be looked up.
+        taken = _choose(here, action, self._game.noop)
+        theirs, mine, *moves, over = self._advance(own, opp, to_move, ply, taken)
+        truncated: Bits = 0
+        if self._game.max_plies is not None:
+            truncated = less(ply + 1 & ALL, self._game.max_plies) ^ 1
+            truncated = truncated & (over ^ 1) & plays
+        ended = over & plays
+        sign = when(ended | truncated, self._mover_won, theirs, mine, to_move ^ 1)
+        return (
+            _choose(here, theirs, own),
+            _choose(here, mine, opp),
+            *(_choose(here, new, old) for new, old in zip(moves, legal, strict=True)),
+            to_move ^ plays,
+            ply + plays,
+            _choose(here, over, terminated),
+            ended | illegal,
+            truncated,
+            illegal,
+            sign - illegal,
+        )
+
+    def _mover_won(self, own: Bits, opp: Bits, to_move: Bits) -> Bits:
+        """The reward at the end to the side that has moved: 1, 0 or, as a signed number, -1."""
+        theirs, mine = self._game.points(own, opp, to_move)
+        return (less(theirs, mine) - less(mine, theirs)) & ALL
+
+    def _is_legal(self, *words: Bits) -> Bits:
+        """The flag 1 where the action, the last word, is one of the legal ones, the others."""
+        *legal, action = words
+        index = action >> 6
+        while len(legal) > 1:  # halves the words by each binary digit of the index
+            odd = spread(index & 1)
+            pairs = [_choose(odd, b, a) for a, b in zip(legal[::2], legal[1::2], strict=False)]
+            legal, index = pairs + legal[2 * len(pairs) :], index >> 1
+        return (legal[0] >> (action & 63)) & less(action, self._game.num_actions)
+
+    def _view(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits, *legal: Bits) -> Sequence[Bits]:
+        """The planes, and the legal actions as they are given."""
+        return (*self._game.planes(own, opp, to_move, ply), *legal)
 
     def _sample(self, *words: Bits) -> Bits:
         """A uniform choice of a set bit of all words but the last, which is random.
@@ -68,6 +136,11 @@ class Kernels:
             k = k - (count & mask)
             action = action + (beyond << 6)
         return action + bitboard.select(chosen, k)
+
+
+def _choose(mask: Bits, a: Bits, b: Bits) -> Bits:
+    """The bits of `a` where the mask has ones, else those of `b`."""
+    return b ^ ((a ^ b) & mask)
 
 
 def _even(own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[int, int]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from boardenvs.game.contract import Game
 from boardenvs.game.state import BoolArray, IntArray, State, concat, take
-from boardenvs.utils.checks import cut
+from boardenvs.utils.checks import is_whole, quote
 
 # Attempts before the game is taken to have no more distinct openings.
 _ROUNDS = 8
@@ -71,7 +71,7 @@ def _random_lines(
     keep: Keep | None,
 ) -> Openings:
     """What `random_openings` says, with the plies played."""
-    _check_plies(plies)
+    check_plies(plies)
     drawn = 0
     parts: list[Openings] = []
     for _ in range(_ROUNDS):
@@ -127,10 +127,15 @@ def first_of_each(state: State) -> IntArray:
     return np.sort(np.unique(key, axis=0, return_index=True)[1])
 
 
-def _check_plies(plies: tuple[int, int]) -> None:
-    low, high = plies
-    if not 0 <= low <= high <= MAX_PLIES:
+def check_plies(plies: object, name: str = "plies of openings") -> None:
+    """ValueError, which says what they are called, where these are no range (low, high) of plies.
+
+    Who keeps a range for later work calls this at once.
+    """
+    ends = list(plies) if isinstance(plies, tuple | list) else []
+    ends = [int(x) if isinstance(x, np.integer) else x for x in ends]
+    right = len(ends) == 2 and all(is_whole(x, 0, MAX_PLIES) for x in ends)
+    if not right or ends[0] > ends[1]:
         raise ValueError(
-            f"plies of openings are ({cut(str(low))}, {cut(str(high))}): they must be a range "
-            f"(low, high) from 0 to {MAX_PLIES}"
+            f"{name} are {quote(plies)}: they must be a range (low, high) from 0 to {MAX_PLIES}"
         )

@@ -39,6 +39,18 @@ class State(NamedTuple):
     terminated: Array  # (B,) bool
 
 
+class Turn(NamedTuple):
+    """What a ply in every row came to."""
+
+    state: State  # after it
+    rewards: (
+        FloatArray  # (B,) float64: +1, 0, -1 for the mover at the end; -1 for an illegal action
+    )
+    terminated: BoolArray  # (B,) bool: the game is over, or was lost by an illegal action
+    truncated: BoolArray  # (B,) bool: the cap on plies was reached
+    illegal: BoolArray  # (B,) bool: the action was illegal; the board did not change
+
+
 class Position(NamedTuple):
     """One position in Python ints; the fields mean what they mean in `State`.
 
@@ -97,7 +109,9 @@ def state_words(state: State) -> list[IntArray]:
 
 def take(state: State, rows: Any) -> State:
     """The rows selected by an index array, a boolean array or a slice."""
-    return State(*(x[rows] for x in state))
+    if isinstance(rows, np.ndarray) and rows.dtype.kind == "i":
+        return State(*[x.take(rows, 0) for x in state])  # half the time of indexing
+    return State(*[x[rows] for x in state])
 
 
 def put(state: State, rows: Any, values: State) -> None:

@@ -22,7 +22,8 @@ from boardenvs.games.lines_of_action import LinesOfAction
 from boardenvs.games.othello import CENTRE_HOLES, Othello
 from boardenvs.games.wolf_and_sheep import WolfAndSheep
 from boardenvs.utils.checks import cut, quote, unknown
-from boardenvs.utils.imports import import_object
+from boardenvs.utils.imports import import_object, top_level
+from boardenvs.utils.raised import describe, naming_errors
 from boardenvs.utils.spec import parse_parameters, write_spec
 
 ENTRY_POINTS = "boardenvs.games"
@@ -55,7 +56,7 @@ class _Games(Mapping[str, Factory]):
 
     def __getitem__(self, game_id: str) -> Factory:
         if game_id not in self._factories:
-            self.add(game_id, self._entry_points[game_id].load())
+            self.add(game_id, _load(self._entry_points[game_id]))
         return self._factories[game_id]
 
     def __contains__(self, game_id: object) -> bool:
@@ -87,6 +88,16 @@ class _Games(Mapping[str, Factory]):
 
 GAMES = _Games()
 add = GAMES.add
+
+
+def _load(point: importlib.metadata.EntryPoint) -> Factory:
+    """The factory that an installed package declares; ValueError where it cannot be imported."""
+    try:
+        factory: Factory = point.load()
+    except (Exception, SystemExit) as error:
+        reason = describe(error, top_level(point.value))
+        raise ValueError(f"game {point.name!r} cannot be imported: {reason}") from error
+    return factory
 
 
 class _Named(NamedTuple):
@@ -227,11 +238,18 @@ def _parameters(factory: Factory, hidden: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _checked(factory: Factory, values: dict[str, Any], name: str) -> Game:
-    """What the factory makes; ValueError where that is no game."""
+    """What the factory makes; ValueError where it raises anything, or that is no game."""
     try:
-        made: object = factory(**values)
+        with naming_errors(name, _package(factory)):
+            made: object = factory(**values)
     except TypeError as error:  # an abstract class, or a factory that wants arguments
         raise ValueError(f"{name} cannot be made: {error}") from error
     if not isinstance(made, Game):
         raise ValueError(f"{name} makes {quote(made)}: it must make a Game (boardenvs.Game)")
     return made
+
+
+def _package(factory: Factory) -> str:
+    """The top-level package that a factory is of."""
+    function = getattr(factory, "func", factory)  # of a partial
+    return top_level(getattr(function, "__module__", None) or "")

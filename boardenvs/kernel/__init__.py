@@ -4,13 +4,15 @@ A rule is a plain function on *words*: unsigned 64-bit values, one a board. `ope
 table of what can be done with them; such a function runs directly on Python ints and on uint64
 arrays. `trace` runs it once on symbols and records a straight-line program; `python_writer` writes
 that program as Python for one board, `numpy_writer` as NumPy calls on preallocated buffers for a
-batch, `numba_writer` for both as Python that Numba compiles to machine code, and `jax_writer` as a
-function of JAX on the words of `jax_words`. `generated` runs what they write, and `backend` chooses
-between NumPy and Numba. `boardenvs kernel GAME RULE` shows it.
+batch, `numba_writer` for both as machine code: `lanes` are its words, `rows` its loop over a batch,
+`threads` share large ones. `jax_writer` makes a function of JAX of it, on `jax_words`. `layout`
+says how words lie in arrays, `generated` runs what is written, and `backend` chooses between NumPy
+and Numba. `boardenvs kernel GAME RULE` shows it.
 """
 
 from boardenvs.kernel.backend import Kernel, get_backend, set_backend
 from boardenvs.kernel.operations import less, nonzero, popcount
+from boardenvs.kernel.threads import get_num_threads, set_num_threads
 from boardenvs.kernel.trace import Program, Word, trace
 from boardenvs.kernel.words import ALL, Bits, Table, guard, spread, when
 
@@ -22,11 +24,13 @@ __all__ = [
     "Table",
     "Word",
     "get_backend",
+    "get_num_threads",
     "guard",
     "less",
     "nonzero",
     "popcount",
     "set_backend",
+    "set_num_threads",
     "spread",
     "trace",
     "when",

@@ -6,11 +6,13 @@ import os
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from importlib.util import find_spec
+from struct import Struct
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from boardenvs.kernel.numba_writer import NumbaProgram, compile_numba
+from boardenvs.kernel.layout import Layout
+from boardenvs.kernel.numba_writer import NumbaProgram, compile_numba, compile_parts
 from boardenvs.kernel.numpy_writer import NumpyProgram
 from boardenvs.kernel.python_writer import compile_python
 from boardenvs.kernel.trace import Program, Target, trace
@@ -70,14 +72,24 @@ def check_backend(name: str, what: str = "backend") -> Backend:
 class Kernel:
     """A rule function on words, compiled on first use by the backend in use then.
 
-    `function` takes `num_inputs` words and returns one or a sequence of them.
+    `function` takes words and returns one or a sequence of them. `inputs` and `outputs` say how
+    they lie in the arrays of a batch, see `Layout`; a number is so many arrays (B,), one a word,
+    and such are the outputs where nothing is said.
     """
 
-    def __init__(self, function: Callable[..., Any], num_inputs: int, name: str) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        inputs: int | Sequence[int],
+        name: str,
+        outputs: Sequence[int] | None = None,
+    ) -> None:
         self.name = name
         self._function = function
-        self._num_inputs = num_inputs
+        self._inputs = (1,) * inputs if isinstance(inputs, int) else tuple(inputs)
+        self._outputs = outputs
         self._one: dict[Backend | None, Callable[..., tuple[int, ...]]] = {}
+        self._parts: dict[Backend | None, Callable[..., tuple[tuple[int, ...], Array]]] = {}
         self._batch: dict[Backend, Callable[[Sequence[Array], Sequence[Array]], None]] = {}
 
     def one(self, *inputs: int) -> tuple[int, ...]:
@@ -88,8 +100,18 @@ class Kernel:
             function = self._one[get_backend()] = self.compile_one()
         return function(*inputs)
 
+    def one_in_parts(self, *inputs: int) -> tuple[tuple[int, ...], Array]:
+        """For one board: the outputs that are words in the layout, as ints, and the bits of those
+        that are octets there, which come after them, lowest first, (64 * n,) int8 of 0 and 1.
+        """
+        try:
+            function = self._parts[_chosen]
+        except KeyError:
+            function = self._parts[get_backend()] = self._compile_parts()
+        return function(*inputs)
+
     def batch(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
-        """For a batch: reads arrays (B,), writes arrays (B,); see `numpy_writer.NumpyProgram`."""
+        """For a batch: reads arrays and writes arrays; see `numpy_writer.NumpyProgram`."""
         backend = _chosen or get_backend()
         if backend not in self._batch:
             self._batch[backend] = self._compile_batch()
@@ -99,11 +121,16 @@ class Kernel:
     def num_outputs(self) -> int:
         return len(self.program().outputs)
 
+    @cached_property
+    def layout(self) -> Layout:
+        """How the words lie in the arrays of a batch."""
+        return Layout(self._inputs, tuple(self._outputs or (1,) * self.num_outputs))
+
     def program(self, target: Target = "batch") -> Program:
         """The function as a straight-line program. Machine code for one board is made of the one
         for a batch too: a pass of the loops in the other costs more than it saves.
         """
-        return trace(self._function, self._num_inputs, target)
+        return trace(self._function, sum(self._inputs), target)
 
     def compile_one(self) -> Callable[..., tuple[int, ...]]:
         """The function for one board, by the backend in use."""
@@ -111,6 +138,21 @@ class Kernel:
             return compile_python(self.program("scalar"), self.name)
         return compile_numba(self.program(), self.name)
 
+    def _compile_parts(self) -> Callable[..., tuple[tuple[int, ...], Array]]:
+        words = sum(width for width in self.layout.outputs if width > 0)
+        if get_backend() == "numba":
+            return compile_parts(self.program(), f"{self.name}_in_parts", words)
+        function, pack = self.compile_one(), Struct(f"<{self.num_outputs - words}Q").pack
+
+        def in_parts(*inputs: int) -> tuple[tuple[int, ...], Array]:
+            outputs = function(*inputs)
+            packed = np.frombuffer(pack(*outputs[words:]), np.uint8)
+            return outputs[:words], np.unpackbits(packed, bitorder="little").view(np.int8)
+
+        return in_parts
+
     def _compile_batch(self) -> Callable[[Sequence[Array], Sequence[Array]], None]:
-        writer = NumpyProgram if get_backend() == "numpy" else NumbaProgram
-        return writer(self.program(), self.name)
+        if get_backend() == "numpy":
+            layout = None if self.layout.is_one_by_one else self.layout
+            return NumpyProgram(self.program(), self.name, layout)
+        return NumbaProgram(self.program(), self.name, self.layout)

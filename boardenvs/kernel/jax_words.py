@@ -1,9 +1,9 @@
 """Words in JAX: uint64 arrays, or pairs of uint32 arrays where JAX has no 64-bit integers.
 
 JAX has them only where `jax_enable_x64` is set, which changes the types of a whole program. Pairs
-need no flag and give the same bits. Both kinds have Python's operators, and a `Words` has what else
-generated source calls. A half that is known is an int, and what is computed with ints costs nothing
-when the program runs.
+need no flag and give the same bits. Both kinds have the operators and functions that
+`word_functions` writes. A half that is known is an int, and what is computed with ints costs
+nothing when the program runs.
 """
 
 from __future__ import annotations
@@ -26,7 +26,80 @@ Half: TypeAlias = Any  # a uint32 array, or an int where the bits are known
 Stored: TypeAlias = Any
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
+class Word64:
+    """A word as a uint64 array."""
+
+    value: jax.Array
+
+    def __and__(self, other: Word64 | int) -> Word64:
+        return Word64(self.value & _value(other))
+
+    def __or__(self, other: Word64 | int) -> Word64:
+        return Word64(self.value | _value(other))
+
+    def __xor__(self, other: Word64 | int) -> Word64:
+        return Word64(self.value ^ _value(other))
+
+    def __invert__(self) -> Word64:
+        return Word64(~self.value)
+
+    def __add__(self, other: Word64 | int) -> Word64:
+        return Word64(self.value + _value(other))
+
+    def __sub__(self, other: Word64 | int) -> Word64:
+        return Word64(self.value - _value(other))
+
+    def __rsub__(self, other: int) -> Word64:
+        return Word64(_value(other) - self.value)
+
+    def __mul__(self, other: Word64 | int) -> Word64:
+        return Word64(self.value * _value(other))
+
+    def __lshift__(self, distance: Word64 | int) -> Word64:
+        return Word64(self.value << _value(distance))
+
+    def __rlshift__(self, other: int) -> Word64:
+        return Word64(_value(other) << self.value)
+
+    def __rshift__(self, distance: Word64 | int) -> Word64:
+        return Word64(self.value >> _value(distance))
+
+    def __rrshift__(self, other: int) -> Word64:
+        return Word64(_value(other) >> self.value)
+
+    def __lt__(self, other: Word64 | int) -> Word64:
+        return Word64((self.value < _value(other)).astype(jnp.uint64))
+
+    def __gt__(self, other: Word64 | int) -> Word64:
+        return Word64((self.value > _value(other)).astype(jnp.uint64))
+
+    def __ne__(self, other: object) -> Word64:  # type: ignore[override]
+        assert isinstance(other, (Word64, int))
+        return Word64((self.value != _value(other)).astype(jnp.uint64))
+
+    __rand__, __ror__, __rxor__, __radd__, __rmul__ = __and__, __or__, __xor__, __add__, __mul__
+    __hash__ = None  # type: ignore[assignment]
+
+    def bit_count(self) -> Word64:
+        """The number of set bits."""
+        return Word64(lax.population_count(self.value))
+
+    def lookup(self, table: Table) -> Word64:
+        """The element of a `Table`; the last one for an index beyond it."""
+        index = self.value.astype(jnp.int32)
+        return Word64(jnp.take(jnp.asarray(table.array), index, mode="clip"))
+
+    def choose(self, word: Word64 | int) -> Word64:
+        """The word where this one is not 0, else 0."""
+        return Word64(jnp.where(self.value != 0, _value(word), np.uint64(0)))
+
+
+def _value(word: Word64 | int) -> Any:
+    return np.uint64(word & ALL) if isinstance(word, int) else word.value
+
+
+@dataclass(frozen=True, eq=False)
 class Pair:
     """A word as its low and its high 32 bits."""
 
@@ -86,33 +159,74 @@ class Pair:
     def __rsub__(self, other: int) -> Pair:
         return _pair(other) - self
 
+    def __rlshift__(self, other: int) -> Pair:
+        return _pair(other) << self
+
+    def __rrshift__(self, other: int) -> Pair:
+        return _pair(other) >> self
+
+    def __lt__(self, other: Pair | int) -> Pair:
+        other = _pair(other)
+        low = _less(self.low, other.low)
+        if _is(self.high, 0) and _is(other.high, 0):
+            return Pair(low, 0)
+        same = _xor(_nonzero(_xor(self.high, other.high)), 1)
+        return Pair(_or(_less(self.high, other.high), _and(same, low)), 0)
+
+    def __gt__(self, other: Pair | int) -> Pair:
+        return _pair(other) < self
+
+    def __ne__(self, other: object) -> Pair:  # type: ignore[override]
+        assert isinstance(other, (Pair, int))
+        differ = self ^ other
+        return Pair(_nonzero(_or(differ.low, differ.high)), 0)
+
     __rand__, __ror__, __rxor__, __radd__, __rmul__ = __and__, __or__, __xor__, __add__, __mul__
+    __hash__ = None  # type: ignore[assignment]
+
+    def bit_count(self) -> Pair:
+        """The number of set bits."""
+        return Pair(_add(_popcount(self.low), _popcount(self.high)), 0)
+
+    def lookup(self, table: Table) -> Pair:
+        """The element of a `Table`; the last one for an index beyond it."""
+        index = _array(self.low).astype(jnp.int32)
+        low, high = table.array & np.uint64(HALF), table.array >> np.uint64(32)
+        halves = [
+            jnp.take(jnp.asarray(half.astype(np.uint32)), index, mode="clip") if half.any() else 0
+            for half in (low, high)
+        ]
+        return Pair(*halves)
+
+    def choose(self, word: Pair | int) -> Pair:
+        """The word where this one is not 0, else 0."""
+        word = _pair(word)
+        mask = _sub(0, _nonzero(_or(self.low, self.high)))
+        return Pair(_and(mask, word.low), _and(mask, word.high))
+
+
+def when(condition: Any, function: Callable[..., Any], *args: Any) -> Any:
+    """The function's one result where the condition is not 0, else 0. XLA works on all rows alike:
+    the function is computed for all.
+    """
+    (result,) = function(*args)
+    return condition.choose(result)
 
 
 @dataclass(frozen=True)
 class Words:
-    """What generated source needs beside operators, for one of the kinds of words.
+    """How words of one kind are stored.
 
     `load` makes a word of what is stored, or of a uint32 or int32 array; `store` the reverse.
     """
 
     name: str  # "uint64" or "pairs"
-    constant: Callable[[int], Any]
     load: Callable[[Stored], Any]
     store: Callable[[Any], Stored]
-    less: Callable[[Any, Any], Any]
-    nonzero: Callable[[Any], Any]
-    popcount: Callable[[Any], Any]
-    lookup: Callable[[Table, Any], Any]
-    choose: Callable[[Any, Any], Any]  # (flag, word): the word where the flag is not 0, else 0
     join: Callable[[jax.Array, jax.Array], Stored]  # of its low and high 32 bits, uint32
     low: Callable[[Stored], jax.Array]  # the low 32 bits, uint32
     halves: Callable[[Sequence[Stored]], list[jax.Array]]  # low, high, low, ... as uint32
     bits: Callable[[Sequence[Stored]], jax.Array]  # W words as (64 * W,) bool, lowest bit first
-
-    def of(self, value: int) -> Stored:
-        """A stored word of this value."""
-        return self.store(self.constant(value))
 
 
 def words_in_use() -> Words:
@@ -121,10 +235,6 @@ def words_in_use() -> Words:
 
 
 # ---- uint64 --------------------------------------------------------------------------------------
-
-
-def _lookup(table: Table, index: jax.Array) -> jax.Array:
-    return jnp.take(jnp.asarray(table.array), index.astype(jnp.int32), mode="clip")
 
 
 def _halves(words: Sequence[jax.Array]) -> list[jax.Array]:
@@ -145,14 +255,8 @@ def _spread(numbers: jax.Array, width: int) -> jax.Array:
 
 UINT64 = Words(
     name="uint64",
-    constant=np.uint64,
-    load=lambda x: x.astype(jnp.uint64),
-    store=lambda word: jnp.asarray(word, jnp.uint64),
-    less=lambda a, b: (a < b).astype(jnp.uint64),
-    nonzero=lambda a: (a != 0).astype(jnp.uint64),
-    popcount=lambda a: lax.population_count(a),
-    lookup=_lookup,
-    choose=lambda flag, word: jnp.where(flag != 0, word, np.uint64(0)),
+    load=lambda x: Word64(x.astype(jnp.uint64)),
+    store=lambda word: jnp.asarray(_value(word), jnp.uint64),
     join=lambda low, high: low.astype(jnp.uint64) | (high.astype(jnp.uint64) << np.uint64(32)),
     low=lambda word: word.astype(jnp.uint32),
     halves=_halves,
@@ -164,11 +268,7 @@ UINT64 = Words(
 
 
 def _pair(value: Pair | int) -> Pair:
-    return value if isinstance(value, Pair) else _constant_pair(value)
-
-
-def _constant_pair(value: int) -> Pair:
-    return Pair(value & HALF, (value & ALL) >> 32)
+    return value if isinstance(value, Pair) else Pair(value & HALF, (value & ALL) >> 32)
 
 
 def _load_pair(stored: Stored) -> Pair:
@@ -177,31 +277,9 @@ def _load_pair(stored: Stored) -> Pair:
     return Pair(stored.astype(jnp.uint32), 0)  # no number here is negative
 
 
-def _store_pair(word: Pair) -> Stored:
+def _store_pair(word: Pair | int) -> Stored:
+    word = _pair(word)
     return _array(word.low), _array(word.high)
-
-
-def _less_pairs(a: Pair, b: Pair) -> Pair:
-    low = _less(a.low, b.low)
-    if _is(a.high, 0) and _is(b.high, 0):
-        return Pair(low, 0)
-    same = _xor(_nonzero(_xor(a.high, b.high)), 1)
-    return Pair(_or(_less(a.high, b.high), _and(same, low)), 0)
-
-
-def _lookup_pairs(table: Table, index: Pair) -> Pair:
-    where = _array(index.low).astype(jnp.int32)
-    halves = (table.array & np.uint64(HALF)), (table.array >> np.uint64(32))
-    found = [
-        jnp.take(jnp.asarray(half.astype(np.uint32)), where, mode="clip") if half.any() else 0
-        for half in halves
-    ]
-    return Pair(*found)
-
-
-def _choose_pairs(flag: Pair, word: Pair) -> Pair:
-    mask = _sub(0, _nonzero(_or(flag.low, flag.high)))
-    return Pair(_and(mask, word.low), _and(mask, word.high))
 
 
 def _bits_of_pairs(words: Sequence[Stored]) -> jax.Array:
@@ -210,14 +288,8 @@ def _bits_of_pairs(words: Sequence[Stored]) -> jax.Array:
 
 PAIRS = Words(
     name="pairs",
-    constant=_constant_pair,
     load=_load_pair,
     store=_store_pair,
-    less=_less_pairs,
-    nonzero=lambda a: Pair(_nonzero(_or(a.low, a.high)), 0),
-    popcount=lambda a: Pair(_add(_popcount(a.low), _popcount(a.high)), 0),
-    lookup=_lookup_pairs,
-    choose=_choose_pairs,
     join=lambda low, high: (low, high),
     low=lambda word: word[0],
     halves=lambda words: [half for word in words for half in word],

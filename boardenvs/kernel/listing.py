@@ -42,4 +42,4 @@ def write_listing(kernel: Kernel, form: Form) -> Listing:
             check_backend("numba")
             return Listing(write_batch(program, kernel.name), f"{summary}; for a batch")
         case "jax":
-            return Listing(write_jax(program, kernel.name)[0], f"{summary}; for one board")
+            return Listing(write_jax(program, kernel.name), f"{summary}; for one board")

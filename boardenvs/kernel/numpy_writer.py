@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from boardenvs.kernel.generated import run_source
+from boardenvs.kernel.layout import Layout
+from boardenvs.kernel.octets import unpack
 from boardenvs.kernel.operations import OPERATIONS
 from boardenvs.kernel.trace import Node, Program
 
@@ -24,13 +27,18 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 class NumpyProgram:
-    """A program traced with target "batch". Call it with inputs (B,) and outputs (B,), to write.
+    """A program traced with target "batch". Call it with inputs and outputs, to write, which hold
+    the words as the layout says; by default arrays (B,), one a word.
 
-    Inputs are unsigned, of any width. Outputs may be strided and may be of any integer or boolean
-    dtype, but must not overlap the inputs. `source` is what it runs, its sub-programs first.
+    Inputs are unsigned, of any width. Outputs may be of any integer or boolean dtype, those of
+    octets of one with eight bits, and must not overlap the inputs; inputs and outputs (B,) may be
+    strided. `source` is what it runs, its sub-programs first.
     """
 
-    def __init__(self, program: Program, name: str) -> None:
+    def __init__(self, program: Program, name: str, layout: Layout | None = None) -> None:
+        self._arrays = None if layout is None else _Arrays(program, layout)
+        if self._arrays is not None:
+            program = replace(program, outputs=self._arrays.computed)
         writer = _Writer(program, name)
         self.num_buffers = writer.num_buffers
         self.source: str = "\n".join([*(sub.source + "\n" for sub in writer.subs), writer.source])
@@ -39,7 +47,14 @@ class NumpyProgram:
         self._local = threading.local()
 
     def __call__(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
-        rows = len(outputs[0])
+        if self._arrays is None:
+            self._on_columns(inputs, outputs)
+        else:
+            self._arrays.run(self._on_columns, inputs, outputs)
+
+    def _on_columns(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
+        """The program on arrays (B,), one a word."""
+        rows = len(outputs[0]) if outputs else 0
         if rows <= CHUNK:
             self._run(inputs, outputs, self._buffers(rows))
             return
@@ -62,6 +77,62 @@ class NumpyProgram:
                 kept.pop(next(iter(kept)))
             buffers = kept[rows] = list(np.empty((self.num_buffers, rows), np.uint64))
         return buffers
+
+
+class _Arrays:
+    """A layout in NumPy: arrays of several words as columns, and octets made of words."""
+
+    def __init__(self, program: Program, layout: Layout) -> None:
+        self._layout = layout
+        ends = np.cumsum(np.abs(layout.outputs)).tolist()
+        words = [
+            program.outputs[end - abs(width) : end]
+            for end, width in zip(ends, layout.outputs, strict=True)
+        ]
+        nodes = program.nodes
+        inputs = [i for i, node in enumerate(nodes) if node.op == "input"]
+        given, start = {}, 0
+        for k, width in enumerate(layout.inputs):
+            given[tuple(inputs[start : start + width])] = k
+            start += width
+        # Octets of what stands in an input are made of it as it lies there.
+        self._given = [
+            given.get(part) if width < 0 else None
+            for part, width in zip(words, layout.outputs, strict=True)
+        ]
+        self.computed = tuple(
+            word
+            for part, source in zip(words, self._given, strict=True)
+            if source is None
+            for word in part
+        )
+
+    def run(
+        self,
+        program: Callable[[Sequence[Array], Sequence[Array]], None],
+        inputs: Sequence[Array],
+        outputs: Sequence[Array],
+    ) -> None:
+        """Run the program on columns."""
+        columns: list[Array] = []
+        octets = []
+        for array, width, source in zip(outputs, self._layout.outputs, self._given, strict=True):
+            if width > 0:
+                columns += _columns(array)
+                continue
+            words = (
+                inputs[source] if source is not None else np.empty((len(array), -width), np.uint64)
+            )
+            octets.append((words, array))
+            if source is None:
+                columns += list(words.T)
+        program([column for array in inputs for column in _columns(array)], columns)
+        for words, array in octets:
+            unpack(words, array.shape[1], array.view(np.uint8))
+
+
+def _columns(array: Array) -> list[Array]:
+    return [array] if array.ndim == 1 else list(array.T)
 
 
 def _compute_rows(

@@ -49,9 +49,7 @@ class Operation:
     operands: int = 2
     ints: Callable[..., int]  # on Python ints in [0, 2**64); exact modulo 2**64
     numpy: Callable[..., Any]  # on uint64 arrays, which may be given an array to write as last one
-    python: str  # as a Python expression on ints
-    numba: str  # as a right-hand side in Numba's Python, on uint64
-    jax: str  # as an expression on JAX's words, which have Python's operators; see `jax_words`
+    python: str  # as a Python expression, on ints, `lanes.Lanes` and `jax_words`
     method: str = ""  # the Python operator for it: "and" for `__and__` and `__rand__`
     commutes: bool = False
     cut: tuple[int, ...] = ()  # operands of `python` that must lie in [0, 2**64)
@@ -83,8 +81,6 @@ _ROWS = (
         ints=operator.and_,
         numpy=np.bitwise_and,
         python="({0} & {1})",
-        numba="{0} & {1}",
-        jax="{0} & {1}",
         method="and",
         commutes=True,
         clean=any,
@@ -96,8 +92,6 @@ _ROWS = (
         ints=operator.or_,
         numpy=np.bitwise_or,
         python="({0} | {1})",
-        numba="{0} | {1}",
-        jax="{0} | {1}",
         method="or",
         commutes=True,
         clean=all,
@@ -109,8 +103,6 @@ _ROWS = (
         ints=operator.xor,
         numpy=np.bitwise_xor,
         python="({0} ^ {1})",
-        numba="{0} ^ {1}",
-        jax="{0} ^ {1}",
         method="xor",
         commutes=True,
         clean=all,
@@ -122,8 +114,6 @@ _ROWS = (
         ints=operator.invert,
         numpy=np.bitwise_not,
         python="(~{0})",
-        numba="~{0}",
-        jax="~{0}",
         method="invert",
         clean=_never,
     ),
@@ -132,8 +122,6 @@ _ROWS = (
         ints=operator.add,
         numpy=np.add,
         python="({0} + {1})",
-        numba="{0} + {1}",
-        jax="{0} + {1}",
         method="add",
         commutes=True,
         clean=_never,
@@ -143,8 +131,6 @@ _ROWS = (
         ints=operator.sub,
         numpy=np.subtract,
         python="({0} - {1})",
-        numba="{0} - {1}",
-        jax="{0} - {1}",
         method="sub",
         clean=_never,
     ),
@@ -153,8 +139,6 @@ _ROWS = (
         ints=operator.mul,
         numpy=np.multiply,
         python="({0} * {1})",
-        numba="{0} * {1}",
-        jax="{0} * {1}",
         method="mul",
         commutes=True,
         clean=_never,
@@ -165,8 +149,6 @@ _ROWS = (
         ints=operator.lshift,
         numpy=np.left_shift,
         python="({0} << {1})",
-        numba="{0} << {1}",
-        jax="{0} << {1}",
         method="lshift",
         cut=(1,),
         clean=_never,
@@ -177,8 +159,6 @@ _ROWS = (
         ints=operator.rshift,
         numpy=np.right_shift,
         python="({0} >> {1})",
-        numba="{0} >> {1}",
-        jax="{0} >> {1}",
         method="rshift",
         cut=(0, 1),
         bound=_shifted_right,
@@ -189,8 +169,6 @@ _ROWS = (
         ints=lambda a, b: int(a < b),
         numpy=np.less,
         python="({0} < {1})",
-        numba="uint64({0} < {1})",
-        jax="less({0}, {1})",
         cut=(0, 1),
         bound=lambda a, b: 1,
     ),
@@ -201,8 +179,6 @@ _ROWS = (
         ints=lambda a: int(a != 0),
         numpy=np.sign,  # a comparison would need a cast from bool
         python="({0} != 0)",
-        numba="uint64({0} != uint64(0))",
-        jax="nonzero({0})",
         cut=(0,),
         bound=lambda a: 1,
     ),
@@ -213,8 +189,6 @@ _ROWS = (
         ints=int.bit_count,
         numpy=np.bitwise_count,
         python="{0}.bit_count()",
-        numba="popcount({0})",
-        jax="popcount({0})",
         cut=(0,),
         bound=lambda a: 127,
     ),

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import itertools
+import math
 from typing import TYPE_CHECKING, Any
 
 from boardenvs.agents.explain import Unit
+from boardenvs.game.contract import MAX_VALUE
 from boardenvs.play.notation import MoveNotation
 from boardenvs.play.review import Review, ReviewedPly
 
@@ -39,13 +41,15 @@ def draw_graph(review: Review, file_format: str, notation: MoveNotation | None =
     figure.set_size_inches(9.0, 1.0 + 2.2 * len(units))
     all_axes = figure.subplots(len(units), sharex=True, squeeze=False)[:, 0]
     for axes, unit in zip(all_axes, units, strict=True):
-        _draw_values(axes, [ply for ply in plies if ply.explanation.unit == unit])
+        of_unit = [ply for ply in plies if ply.explanation.unit == unit]
+        edge = _edge(of_unit) if unit == "heuristic" else math.inf
+        _draw_values(axes, of_unit, edge)
         axes.set_ylabel(f"{_UNITS[unit]}\nfor {review.record.game.roles[0]}", color=_INK)
         if unit == "score":
             axes.set_ylim(-1.2, 1.2)
         for ply in review.largest_losses(_MARKED, unit=unit):
             name = notation.write(ply.action) if notation.tournament else ply.name
-            _mark(axes, ply, f"{ply.number}. {name}")
+            _mark(axes, ply, f"{ply.number}. {name}", edge)
     all_axes[-1].set_xlabel("ply", color=_INK)
     all_axes[-1].set_xlim(0, len(review.plies) + 1)
     buffer = io.BytesIO()
@@ -67,23 +71,35 @@ def _figure() -> Any:
     return Figure(dpi=150, layout="constrained")
 
 
-def _draw_values(axes: Axes, plies: list[ReviewedPly]) -> None:
-    """A line for each run of plies of this unit."""
+def _edge(plies: list[ReviewedPly]) -> float:
+    """Where wins and losses that are proven are drawn: beyond all values of the heuristic."""
+    values = [abs(value) for ply in plies for value in (ply.before, ply.after) if value is not None]
+    return 1.25 * max((value for value in values if value < MAX_VALUE), default=1.0) or 1.0
+
+
+def _draw_values(axes: Axes, plies: list[ReviewedPly], edge: float) -> None:
+    """A line for each run of plies of this unit, with values beyond the edge on it."""
     for _, group in itertools.groupby(enumerate(plies), lambda pair: pair[1].number - pair[0]):
         run = [ply for _, ply in group]
         axes.plot(
-            [ply.number for ply in run], [_for_first(ply, ply.before) for ply in run],
+            [ply.number for ply in run], [_for_first(ply, ply.before, edge) for ply in run],
             color=_LINE, linewidth=1.6, marker="o", markersize=2.5, zorder=3,
         )  # fmt: skip
+    if any(abs(ply.before or 0.0) > edge for ply in plies):
+        for end, text in ((edge, "won"), (-edge, "lost")):
+            axes.axhline(end, color=_RULE, linewidth=1.2, linestyle="--")
+            axes.annotate(
+                text, (0, end), color=_INK, fontsize=8, textcoords="offset points", xytext=(2, 2)
+            )
     axes.axhline(0, color=_INK, linewidth=0.8)
     axes.grid(color=_RULE, linewidth=0.8)
     axes.tick_params(length=0, colors=_INK)
     axes.spines[:].set_visible(False)
 
 
-def _mark(axes: Axes, ply: ReviewedPly, label: str) -> None:
+def _mark(axes: Axes, ply: ReviewedPly, label: str, edge: float) -> None:
     """From the value before a move to the one after it."""
-    before, after = (_for_first(ply, value) for value in (ply.before, ply.after))
+    before, after = (_for_first(ply, value, edge) for value in (ply.before, ply.after))
     axes.plot(
         [ply.number, ply.number], [before, after], color=_LOSS, linewidth=2.2, zorder=4,
         solid_capstyle="round",
@@ -95,7 +111,7 @@ def _mark(axes: Axes, ply: ReviewedPly, label: str) -> None:
     )  # fmt: skip
 
 
-def _for_first(ply: ReviewedPly, value: float | None) -> float:
-    """A value to the side that played the ply, as one to the first role."""
-    value = value or 0.0
+def _for_first(ply: ReviewedPly, value: float | None, edge: float) -> float:
+    """A value to the side that played the ply, as one to the first role, up to the edge."""
+    value = min(max(value or 0.0, -edge), edge)
     return value if ply.role == 0 else -value

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from boardenvs.game.contract import Game
 from boardenvs.games import make
+from boardenvs.records.bounds import MAX_MEMORY
 from boardenvs.records.jsonl import GZIP, read_jsonl, write_jsonl
 from boardenvs.records.record import Record
 from boardenvs.records.transcript import read_transcripts, write_transcripts
@@ -24,38 +25,52 @@ class Format(NamedTuple):
     lacks: tuple[str, ...]  # the fields of a record that it does not hold
 
 
-def _read_moves(path: Path, game: Game | None) -> list[Record]:
-    return read_transcripts(path, game or make("othello"))
+def _read_jsonl(path: Path, game: Game | None) -> Iterable[Record]:
+    return read_jsonl(path, MAX_MEMORY)
+
+
+def _read_wthor(path: Path, game: Game | None) -> Iterable[Record]:
+    return read_wthor(path, MAX_MEMORY)[1]
+
+
+def _read_moves(path: Path, game: Game | None) -> Iterable[Record]:
+    return read_transcripts(path, game or make("othello"), MAX_MEMORY)
 
 
 FORMATS = {
-    "jsonl": Format((".jsonl", ".jsonl.gz"), lambda path, _: read_jsonl(path), write_jsonl, ()),
-    "wthor": Format((".wtb",), lambda path, _: read_wthor(path)[1], write_wthor, ("players",)),
+    "jsonl": Format((".jsonl", ".jsonl.gz"), _read_jsonl, write_jsonl, ()),
+    "wthor": Format((".wtb",), _read_wthor, write_wthor, ("players",)),
     "moves": Format((".txt",), _read_moves, write_transcripts, ("players", "info")),
 }
 
 
-def format_of(path: Path) -> str:
+def format_of(path: Path | str) -> str:
     """The name of the format that the path's ending says; ValueError where it says none."""
     for name, known in FORMATS.items():
-        if path.name.lower().endswith(known.suffixes):
+        if Path(path).name.lower().endswith(known.suffixes):
             return name
     endings = ", ".join(suffix for known in FORMATS.values() for suffix in known.suffixes)
     raise ValueError(f"{path} does not say its format: end the name in one of {endings}")
 
 
-def load(path: Path, *, format_name: str | None = None, game: Game | None = None) -> list[Record]:
+def load(
+    path: Path | str, *, format_name: str | None = None, game: Game | None = None
+) -> list[Record]:
     """The records of a file, in the format given, or that of its name, or that it looks like.
 
     `game` is what plain moves belong to, Othello by default; other formats say it themselves.
-    ValueError where the file is not in its format.
+    ValueError where the file is not in its format, or its games may take more than 2 GiB of memory:
+    `jsonl.read_jsonl` reads files of any length game by game.
     """
+    path = Path(path)
     name = format_name or _recognised(path)
     check_name("format", name, FORMATS)
     return list(FORMATS[name].read(path, game))
 
 
-def save(path: Path, records: Sequence[Record], *, format_name: str | None = None) -> list[str]:
+def save(
+    path: Path | str, records: Sequence[Record], *, format_name: str | None = None
+) -> list[str]:
     """Write the records to a file, which is replaced only when all of them are written.
 
     Returns the fields that some of them have and the format does not hold. ValueError where the
@@ -63,7 +78,7 @@ def save(path: Path, records: Sequence[Record], *, format_name: str | None = Non
     """
     name = format_name or format_of(path)
     check_name("format", name, FORMATS)
-    FORMATS[name].write(path, records)
+    FORMATS[name].write(Path(path), records)
     return [key for key in FORMATS[name].lacks if any(getattr(r, key) for r in records)]
 
 

@@ -23,6 +23,7 @@ from typing import Any
 from boardenvs import games
 from boardenvs.game import fen
 from boardenvs.game.contract import LOSS, WIN, Game
+from boardenvs.records.bounds import read_lines
 from boardenvs.records.record import Record, names, parse_names
 from boardenvs.utils.checks import check_name, cut, is_whole
 from boardenvs.utils.files import replacing
@@ -30,7 +31,6 @@ from boardenvs.utils.json_text import parse_json
 
 VERSION = 1
 GZIP = b"\x1f\x8b"  # how compressed files begin
-_MAX_LINE = 1 << 20
 _MAX_MESSAGE = 300
 _KEYS = ("version", "game", "players", "start", "goal", "actions", "info")
 
@@ -85,28 +85,28 @@ def parse_record(line: str) -> Record:
     )
 
 
-def read_jsonl(path: Path) -> Iterator[Record]:
-    """The records of a file, line by line; ValueError names a line that holds none.
+def read_jsonl(path: Path | str, memory: int | None = None) -> Iterator[Record]:
+    """The records of a file, line by line; ValueError names a line that holds none, or where all
+    up to it take more than so many bytes of `memory`: who keeps none may read files of any length.
 
     Compressed files are decompressed, empty lines skipped.
     """
-    with path.open("rb") as file:
+    with Path(path).open("rb") as file:
         compressed = file.read(2) == GZIP
         file.seek(0)
         lines = io.TextIOWrapper(gzip.GzipFile(fileobj=file) if compressed else file, "utf-8")
         number = 0
         try:
-            for number, line in enumerate(iter(lambda: lines.readline(_MAX_LINE + 1), ""), start=1):
-                if len(line) > _MAX_LINE:
-                    raise ValueError(f"{path}, line {number}, has more than {_MAX_LINE} characters")
+            for number, line in read_lines(lines, path, memory):
                 if line.strip():
                     yield _parse_line(line, f"{path}, line {number}")
         except (EOFError, zlib.error, gzip.BadGzipFile, UnicodeDecodeError) as error:
             raise ValueError(f"{path} is damaged after line {number}: {cut(str(error))}") from None
 
 
-def write_jsonl(path: Path, records: Iterable[Record]) -> None:
+def write_jsonl(path: Path | str, records: Iterable[Record]) -> None:
     """Write the records, one a line; `path` is replaced only when all of them are written."""
+    path = Path(path)
     with replacing(path) as file:
         lines = (f"{write_record(record)}\n".encode() for record in records)
         if path.suffix != ".gz":

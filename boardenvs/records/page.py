@@ -15,10 +15,18 @@ from boardenvs.render.page import ShownGame, to_page
 def write_page(records: Sequence[Record], *, title: str = "Games", legal: bool = False) -> str:
     """One HTML file with all the games, each on a board to step through.
 
-    `legal` marks where the side to move can play to. A game that breaks the rules ends before the
-    illegal action, and says so. ValueError where there are no games.
+    Titles name the game where there are several. `legal` marks where the side to move can play to.
+    A game that breaks the rules ends before the illegal action, and says so. ValueError where there
+    are no games.
     """
-    return to_page([show(record) for record in records], title=title, legal=legal)
+    shown = [show(record) for record in records]
+    if len({record.game for record in records}) > 1:
+        texts = (spec_of(record.game) for record in records)
+        shown = [
+            game._replace(title=f"{text}: {game.title}")
+            for game, text in zip(shown, texts, strict=True)
+        ]
+    return to_page(shown, title=title, legal=legal)
 
 
 def show(record: Record) -> ShownGame:

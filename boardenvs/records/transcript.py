@@ -16,6 +16,7 @@ from boardenvs.board.bitboard import parse_square, square_name
 from boardenvs.game.contract import Game
 from boardenvs.game.notation import PASS
 from boardenvs.games.othello import Othello
+from boardenvs.records.bounds import read_lines
 from boardenvs.records.record import Record, names, parse_names
 from boardenvs.records.tournament import from_moves, to_moves, turned
 from boardenvs.utils.checks import cut
@@ -54,17 +55,22 @@ def write_transcript(record: Record) -> str:
     return " ".join(names(record))
 
 
-def read_transcripts(path: Path, game: Game) -> list[Record]:
-    """The games of a file."""
+def read_transcripts(path: Path | str, game: Game, memory: int | None = None) -> list[Record]:
+    """The games of a file; ValueError names the line that is wrong, or up to which the games take
+    more than so many bytes of `memory`.
+    """
+    path = Path(path)
     try:
-        return parse_transcripts(game, path.read_text(encoding="utf-8").splitlines())
+        with path.open(encoding="utf-8") as file:
+            return parse_transcripts(game, (line for _, line in read_lines(file, path, memory)))
     except ValueError as error:  # a UnicodeDecodeError too
-        raise ValueError(f"{path}, {error}") from None
+        named = str(error).startswith(str(path))
+        raise ValueError(str(error) if named else f"{path}, {error}") from None
 
 
-def write_transcripts(path: Path, records: Iterable[Record]) -> None:
+def write_transcripts(path: Path | str, records: Iterable[Record]) -> None:
     """Write the games, one a line; `path` is replaced only when all of them are written."""
-    with replacing(path) as file:
+    with replacing(Path(path)) as file:
         file.writelines(f"{write_transcript(record)}\n".encode() for record in records)
 
 

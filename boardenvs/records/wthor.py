@@ -39,6 +39,7 @@ from boardenvs.game.state import IntArray, State
 from boardenvs.games import make
 from boardenvs.games.othello import Othello
 from boardenvs.records.batch import play, starts_of
+from boardenvs.records.bounds import GAME, too_much
 from boardenvs.records.record import Record
 from boardenvs.records.tournament import from_moves, to_moves, turned
 from boardenvs.utils.checks import cut, is_whole
@@ -47,6 +48,7 @@ from boardenvs.utils.files import write_atomically
 _HEADER = struct.Struct("<4BIHH4B")
 _GAME = struct.Struct("<HHHBB60s")
 _DISCS, _MOVES = 64, 60
+_MEMORY = 2 * GAME  # bytes that a game takes at most
 
 
 @dataclass(frozen=True)
@@ -61,26 +63,32 @@ class Header:
     names: int = 0
 
 
-def read_wthor(path: Path) -> tuple[Header, list[Record]]:
-    """The header and the games; ValueError where the file is damaged or not of this kind.
+def read_wthor(path: Path | str, memory: int | None = None) -> tuple[Header, list[Record]]:
+    """The header and the games; ValueError where the file is damaged or not of this kind, or where
+    its games take more than so many bytes of `memory`.
 
     A record's info has the numbers `tournament`, `black` and `white`, the scores `score` and
     `theoretical`, and the `year` and `depth` of the header. Its goal is what the score says.
     """
+    most = -1 if memory is None else memory // _MEMORY * _GAME.size + _HEADER.size
     try:
-        return _parse(path.read_bytes())
+        with Path(path).open("rb") as file:
+            content = file.read(most)
+            if file.read(1):
+                raise ValueError(too_much(memory or 0))
+        return _parse(content)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 
 
-def write_wthor(path: Path, records: Sequence[Record], header: Header | None = None) -> None:
+def write_wthor(path: Path | str, records: Sequence[Record], header: Header | None = None) -> None:
     """Write games of Othello; what `read_wthor` read comes out byte for byte.
 
     What a record's info lacks is 0, or for the scores the discs at the end. Without a header the
     file is of today, and year and depth are those of the first record. ValueError for records of
     other games, of other starts, or cut off without a score.
     """
-    write_atomically(path, _write(records, header or _header_of(records)))
+    write_atomically(Path(path), _write(records, header or _header_of(records)))
 
 
 def _parse(content: bytes) -> tuple[Header, list[Record]]:

@@ -27,8 +27,9 @@ def picture(game_id: str) -> str:
     return to_svg(game, position, action, before=before, caption=False)
 
 
-def write_pictures(folder: Path) -> None:
+def write_pictures(folder: Path | str) -> None:
     """Write a picture of every game into the folder."""
+    folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     for game_id in games.GAMES:
         (folder / f"{game_id}.svg").write_text(picture(game_id), encoding="utf-8", newline="\n")

@@ -6,8 +6,10 @@ ranks; rank 8 is on top. The caption has a strip of the frame below the board.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from boardenvs.board.bitboard import SIZE, squares_of
 from boardenvs.game.shapes import Circle, Drawing, Ink, Placed, Rect, Scene, Shape, Text
@@ -20,23 +22,45 @@ LABEL = 1.0  # height of the label above a picture on a sheet
 GAP = 0.5  # between pictures on a sheet
 
 
-def corner(square: int) -> tuple[float, float]:
+class Side(NamedTuple):
+    """How the board lies: `flipped`, with h1 in the upper left corner; `turned`, with the rank that
+    is called 1 at the other end, as tournaments of Othello count.
+    """
+
+    flipped: bool = False
+    turned: bool = False
+
+
+UPRIGHT = Side()
+
+
+def corner(square: int, side: Side = UPRIGHT) -> tuple[float, float]:
     """The upper left corner of a square."""
+    square = SIZE * SIZE - 1 - square if side.flipped else square
     return MARGIN + square % SIZE, MARGIN + SIZE - 1 - square // SIZE
 
 
-def scene(seen: View, *, caption: bool = True) -> Scene:
+def square_at(x: float, y: float, side: Side = UPRIGHT) -> int | None:
+    """The square at a point of the picture; None beside the board."""
+    file, row = math.floor(x - MARGIN), math.floor(y - MARGIN)
+    if not (0 <= file < SIZE and 0 <= row < SIZE):
+        return None
+    square = file + SIZE * (SIZE - 1 - row)
+    return SIZE * SIZE - 1 - square if side.flipped else square
+
+
+def scene(seen: View, *, caption: bool = True, side: Side = UPRIGHT) -> Scene:
     """The picture of what is seen."""
     look = board_look(seen.look.board)
     width = SIZE + 2 * MARGIN
     height = width + (CAPTION if caption else 0)
-    placed = [Placed("board", _board(look, height), 0, 0)]
-    placed += _on_squares("hole", seen.holes, _hole(look))
-    placed += _on_squares("mark", seen.marks, mark(look))
+    placed = [Placed("board", _board(look, height, side), 0, 0)]
+    placed += on_squares("hole", seen.holes, _hole(look), side)
+    placed += on_squares("mark", seen.marks, mark(look), side)
     looks = seen.look.pieces_of(seen.roles)
     for role, look_of_role, pieces in zip(seen.roles, looks, seen.pieces, strict=True):
-        placed += _on_squares(role, pieces, look_of_role.drawing)
-    placed += _on_squares("target", seen.targets, target(look))
+        placed += on_squares(role, pieces, look_of_role.drawing, side)
+    placed += on_squares("target", seen.targets, target(look), side)
     if caption:
         text = Text(width / 2, CAPTION / 2, seen.caption, 0.36, Ink(look.label))
         drawing = Drawing(width, CAPTION, (text,))
@@ -44,17 +68,13 @@ def scene(seen: View, *, caption: bool = True) -> Scene:
     return Scene(width, height, look.frame, seen.caption, tuple(placed))
 
 
-def empty_board(seen: View, *, flipped: bool = False) -> Scene:
-    """The board without pieces, marks and caption; `flipped`, with rank 1 on top."""
+def empty_board(seen: View, *, side: Side = UPRIGHT) -> Scene:
+    """The board without pieces, marks and caption."""
     width = SIZE + 2 * MARGIN
     look = board_look(seen.look.board)
-    holes = squares_of(seen.holes)
-    placed = [Placed("board", _board(look, width, flipped), 0, 0)]
-    placed += [
-        Placed("hole", _hole(look), *corner(SIZE * SIZE - 1 - hole if flipped else hole))
-        for hole in holes
-    ]
-    return Scene(width, width, look.frame, " and ".join(seen.roles), tuple(placed))
+    holes = on_squares("hole", seen.holes, _hole(look), side)
+    placed = (Placed("board", _board(look, width, side), 0, 0), *holes)
+    return Scene(width, width, look.frame, " and ".join(seen.roles), placed)
 
 
 def sheet(scenes: Sequence[Scene], labels: Sequence[str], columns: int) -> Scene:
@@ -71,12 +91,13 @@ def sheet(scenes: Sequence[Scene], labels: Sequence[str], columns: int) -> Scene
     return Scene(across * width, down * height, "#ffffff", title, tuple(placed))
 
 
-def _on_squares(what: str, squares: int, drawing: Drawing) -> Iterator[Placed]:
-    return (Placed(what, drawing, *corner(square)) for square in squares_of(squares))
+def on_squares(what: str, squares: int, drawing: Drawing, side: Side = UPRIGHT) -> Iterator[Placed]:
+    """The drawing on each square of a bitboard."""
+    return (Placed(what, drawing, *corner(square, side)) for square in squares_of(squares))
 
 
 @lru_cache
-def _board(look: BoardLook, height: float, flipped: bool = False) -> Drawing:
+def _board(look: BoardLook, height: float, side: Side) -> Drawing:
     """The frame, the labels in it and the empty squares, which look alike from both sides."""
     width = SIZE + 2 * MARGIN
     edge = 0.05
@@ -94,7 +115,8 @@ def _board(look: BoardLook, height: float, flipped: bool = False) -> Drawing:
         shapes += [Rect(*corner(s), 1, 1, Ink(look.light)) for s in light]
     for i in range(SIZE):
         at, middle = MARGIN + i + 0.5, MARGIN / 2
-        file, rank = (SIZE - 1 - i, i + 1) if flipped else (i, SIZE - i)
+        file = SIZE - 1 - i if side.flipped else i
+        rank = SIZE - i if side.flipped == side.turned else i + 1
         shapes.append(Text(at, width - middle, "abcdefgh"[file], 0.32, Ink(look.label)))
         shapes.append(Text(middle, at, str(rank), 0.32, Ink(look.label)))
     return Drawing(width, height, tuple(shapes))

@@ -31,6 +31,12 @@ def import_pygame() -> ModuleType:
 
 def draw_rgb(scene: Scene, unit: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
     """The picture, (H, W, 3) uint8; a square is `unit` pixels wide."""
+    pixels = import_pygame().surfarray.pixels3d(draw_surface(scene, unit))
+    return np.ascontiguousarray(pixels.swapaxes(0, 1))
+
+
+def draw_surface(scene: Scene, unit: int) -> Any:
+    """The picture as a `pygame.Surface`."""
     pygame = import_pygame()
     picture = pygame.Surface((round(scene.width * unit), round(scene.height * unit)), 0, 32)
     picture.fill(scene.ground)
@@ -45,7 +51,7 @@ def draw_rgb(scene: Scene, unit: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
             for p in scene.placed
         ]
     )
-    return np.ascontiguousarray(pygame.surfarray.pixels3d(picture).swapaxes(0, 1))
+    return picture
 
 
 @lru_cache(maxsize=64)

@@ -7,12 +7,13 @@ What is in `compiled` is compiled together with the rules; `engine` and `trees` 
 from boardenvs.search.analysis import Analysis, analyse, search_moves, search_position
 from boardenvs.search.engine import Engine, engine_for
 from boardenvs.search.evaluator import Evaluator
-from boardenvs.search.limits import Limits
+from boardenvs.search.limits import ENDGAME, Limits
 from boardenvs.search.playouts import play_out
 from boardenvs.search.results import SearchResults
 from boardenvs.search.trees import Trees, TreeSettings, search_trees
 
 __all__ = [
+    "ENDGAME",
     "Analysis",
     "Engine",
     "Evaluator",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time as clock
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -14,7 +14,7 @@ from boardenvs.game.contract import Game
 from boardenvs.game.state import Position, WordArray, stack
 from boardenvs.search.compiled.values import DECIDED, WIN
 from boardenvs.search.engine import engine_for
-from boardenvs.search.limits import MAX_DEPTH, Limits
+from boardenvs.search.limits import ENDGAME, MAX_DEPTH, Limits
 
 Outcome: TypeAlias = Literal["win", "draw", "loss"]
 
@@ -52,7 +52,7 @@ def analyse(
     depth: int = MAX_DEPTH,
     nodes: int | None = None,
     time: float | None = None,
-    endgame: int = 24,
+    endgame: int = ENDGAME,
 ) -> Analysis:
     """Search a position until its outcome is proven or a limit is met.
 
@@ -113,12 +113,14 @@ def search_moves(
     limits: Limits,
     *,
     stop: Callable[[], bool] | None = None,
+    watch: Callable[[Sequence[int]], Iterable[int]] = iter,
 ) -> dict[int, Analysis]:
     """Every legal action as search sees it, for the side that makes the move.
 
     Depth and plies count the move itself, lines begin with it. Nodes and time are shared out
     equally. Where they do not end the search, the value of the best is that of the position by
-    `search_position` with the same limits.
+    `search_position` with the same limits. `watch` goes through the actions as they are searched,
+    to show progress.
     """
     actions = position.legal_actions()
     share = replace(
@@ -126,7 +128,7 @@ def search_moves(
         nodes=None if limits.nodes is None else max(limits.nodes // len(actions), 1),
         time=None if limits.time is None else limits.time / len(actions),
     )
-    return {action: _search_move(game, position, action, share, stop) for action in actions}
+    return {action: _search_move(game, position, action, share, stop) for action in watch(actions)}
 
 
 def _search_move(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from boardenvs.utils.checks import is_number, is_whole, quote
 
 MAX_DEPTH = 100  # plies; the table's tags know distances below 255
+ENDGAME = 24  # empty squares that are solved at once, where a position is analysed
 MAX_NODES = 1 << 62  # compiled code counts in 64 bits
 
 

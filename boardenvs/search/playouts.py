@@ -29,6 +29,6 @@ def play_out(game: Game, state: State, seeds: WordArray) -> IntArray:
         if len(rows):
             seeds += np.uint64(GOLDEN)
             actions: IntArray = np.empty(len(rows), np.int64)
-            game.kernels.sample.batch([*state.legal_bits.T, mix(seeds)], [actions])
+            game.kernels.sample.batch([state.legal_bits, mix(seeds)], [actions])
             state = game.step(state, actions)
     return values

@@ -58,7 +58,7 @@ def positions(game: Game, to_move: int, wolf: int) -> tuple[IntArray, State]:
     wolves, sheep = (state.own, state.opp) if to_move == 0 else (state.opp, state.own)
     wolves[:], sheep[:] = 1 << wolf, flocks[rank]
     state.to_move[:], state.ply[:] = to_move, 0
-    game.kernels.begin.batch(state_words(state), [*state.legal_bits.T, state.terminated])
+    game.kernels.begin.batch(state_words(state), [state.legal_bits, state.terminated])
     return (64 * to_move + wolf) * FLOCKS + rank, state
 
 

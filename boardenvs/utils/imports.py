@@ -5,11 +5,10 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-import traceback
-from pathlib import Path
 from typing import Any
 
 from boardenvs.utils.checks import cut, unknown
+from boardenvs.utils.raised import describe
 
 
 def import_object(target: str) -> Any:
@@ -25,8 +24,10 @@ def import_object(target: str) -> Any:
     add_current_folder()
     try:
         found: Any = importlib.import_module(module_name)
-    except Exception as error:  # anything may be in a module
-        raise ValueError(f"cannot import {module_name!r}: {_explain(error)}") from error
+    except (Exception, SystemExit) as error:  # anything may be in a module
+        missing = isinstance(error, ModuleNotFoundError)
+        reason = str(error) if missing else describe(error, top_level(target))
+        raise ValueError(f"cannot import {module_name!r}: {reason}") from error
     for part in name.split("."):
         if not hasattr(found, part):
             known = [n for n, x in vars(found).items() if _is_from(x, module_name)]
@@ -35,14 +36,9 @@ def import_object(target: str) -> Any:
     return found
 
 
-def _explain(error: Exception) -> str:
-    """What an import raised, and where."""
-    if isinstance(error, ModuleNotFoundError):
-        return str(error)
-    text = " ".join("".join(traceback.format_exception_only(error)).split())
-    frames = traceback.extract_tb(error.__traceback__)
-    at = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
-    return f"{cut(text, 300)}{at}"
+def top_level(target: str) -> str:
+    """The package, or the module in none, of a text "MODULE:NAME"."""
+    return target.partition(":")[0].partition(".")[0]
 
 
 def _is_from(thing: object, module_name: str) -> bool:

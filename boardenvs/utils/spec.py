@@ -81,10 +81,22 @@ def write_value(value: bool | int | float | str | None) -> str:
 
 
 def parameters_of(factory: Callable[..., object]) -> dict[str, Any]:
-    """The names of what a factory can be given, and their types."""
+    """The names of what a factory can be given, and their types; None where that cannot be told."""
     function = getattr(factory, "func", factory)  # of a partial
-    hints = get_type_hints(function.__init__ if inspect.isclass(function) else function)
-    return {name: hints.get(name) for name in _signature(factory)}
+    function = function.__init__ if inspect.isclass(function) else function
+    names = getattr(function, "__globals__", {})
+    return {key: _type_of(p.annotation, names) for key, p in _signature(factory).items()}
+
+
+def _type_of(annotation: Any, names: dict[str, Any]) -> Any:
+    """The type that an annotation means, alone: others may be of what type checkers know alone."""
+    holder = type("Holder", (), {"__annotations__": {"it": annotation}})
+    try:
+        return (
+            None if annotation is inspect.Parameter.empty else get_type_hints(holder, names)["it"]
+        )
+    except Exception:  # any expression may be an annotation
+        return None
 
 
 def _signature(factory: Callable[..., object]) -> Mapping[str, inspect.Parameter]:

@@ -78,7 +78,7 @@ class Connection:
             },
             "agents": [
                 *permissions.agents,
-                *(name for name in AGENTS if name not in ("policy", "python")),
+                *(name for name in AGENTS if name not in ("policy", "python", "openspiel")),
             ],
             "formats": ["jsonl", "wthor", "moves"],
         }

@@ -12,13 +12,14 @@ from functools import lru_cache
 
 from boardenvs import games
 from boardenvs.agents.base import check_game
+from boardenvs.agents.openspiel.player import BOTS
 from boardenvs.agents.spec import AGENTS, make_agent
 from boardenvs.game.contract import Game
 from boardenvs.utils.checks import cut
 from boardenvs.utils.spec import parse_parameters
 
 _PYTHON = "python"
-_BUILT_IN_FILES = ("trained",)  # what stands where a file's path could
+_NO_FILES = ("trained", *BOTS)  # texts that are no paths
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class Permissions:
         values = parse_parameters(text, name, rest if separator else None, AGENTS[name])
         paths = [value for value in values.values() if isinstance(value, str)]
         for path in paths:
-            if path in _BUILT_IN_FILES or self.files or path in self.policies():
+            if path in _NO_FILES or self.files or path in self.policies():
                 continue
             raise ValueError(
                 f"{cut(path)!r} is a file, which this page may not name: start boardenvs web with "

@@ -38,12 +38,16 @@ def disturb(folder: Path, works: list[Work], seconds: float, rng: random.Random)
     while number == 0 or time.monotonic() - begun < seconds:
         for work in works:
             place = folder / f"{work.name}{number}"
-            kills.kill(work, place, expected[work.name], rng, rows[work.name])
+            row = rows[work.name]
+            before = len(row.faults)
+            kills.kill(work, place, expected[work.name], rng, row)
+            for fault in row.faults[before:]:
+                say(fault)
         number += 1
         tried = sum(row.tried for row in rows.values())
         say(f"{tried} kills, {sum(len(row.faults) for row in rows.values())} faults")
-    for work in works:
-        rows[work.name].seen = "the same result as an undisturbed run"
+    for row in rows.values():
+        row.seen = f"the same result; the slowest ended after {row.slowest:.0f} s"
     return [*rows.values(), *disks(folder, works, expected, short=seconds == 0)]
 
 

@@ -22,20 +22,24 @@ _ENDS = (0, 130, -signal.SIGKILL, -signal.SIGTERM, -signal.SIGHUP, -signal.SIGIN
 def kill(
     work: Work, folder: Path, expected: tuple[Any, float], rng: random.Random, row: Row
 ) -> None:
-    """Interrupt the work once or twice, let it end, and compare."""
+    """Interrupt the work up to six times, or until it is over; let it end, and compare."""
     prepare(folder)
     result, seconds = expected
     seen = Counter[str]()
-    for _ in range(rng.randint(1, 2)):
+    for _ in range(rng.randint(3, 6)):
         process = work.start(folder)
-        time.sleep(rng.uniform(0, 1.1 * seconds))
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(rng.uniform(0, 0.9 * seconds))
+            break  # it was over before
         number = rng.choice(SIGNALS)
         workers = _children(process.pid) if rng.random() < 0.5 else []
         victim = rng.choice(workers) if workers else process.pid
         with contextlib.suppress(ProcessLookupError):
             os.kill(victim, number)
         seen[f"{number.name} of {'a worker' if workers else 'it'}"] += 1
+        begun = time.monotonic()
         problem = _end(process, number, bool(workers)) or whole_so_far(work, folder)
+        row.slowest = max(row.slowest, time.monotonic() - begun)
         if problem:
             row.faults.append(f"{work.name}, {number.name}: {problem}")
             return
@@ -54,13 +58,23 @@ def _end(process: subprocess.Popen[str], number: signal.Signals, of_worker: bool
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         return "it did not end within 300 s"
-    # What Python prints where Ctrl-C comes while it starts is not ours.
-    starting = "boardenvs" not in output and "training" not in output
+    starting = _is_of_python(output)
     if "Traceback" in output and not starting:
         return f"a traceback: {output[-1500:]}"
     if process.returncode not in _ENDS and not (of_worker or starting):
         return f"exit code {process.returncode}: {output[-800:]}"
     return ""
+
+
+def _is_of_python(output: str) -> bool:
+    """Whether this is what Python or click prints where Ctrl-C comes before the command begins, or
+    after it has ended.
+    """
+    if output.strip() in ("", "Aborted!"):
+        return True
+    return "KeyboardInterrupt" in output and not any(
+        f" in {x}" in output for x in ("invoke", "main")
+    )
 
 
 def _children(pid: int) -> list[int]:

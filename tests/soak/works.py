@@ -28,6 +28,7 @@ class Row:
     name: str
     tried: int = 0
     seen: str = ""
+    slowest: float = 0.0  # seconds from a signal to the end
     faults: list[str] = field(default_factory=list)
 
 
@@ -105,12 +106,6 @@ TINY = {
     "report": {"pairs": 2, "opponents": ["random"]},
 }
 
-MACHINE_CODE = """
-from boardenvs.game.perft import perft
-from boardenvs.games import make
-print(perft(make("othello"), 4), file=open("nodes", "w"))
-"""
-
 
 def _training(folder: Path) -> Any:
     run = folder / "runs" / "tiny"
@@ -133,10 +128,6 @@ def _table(folder: Path) -> Any:
     return sorted(_digest(path) for path in (folder / "cache").glob("*.tablebase*"))
 
 
-def _nodes(folder: Path) -> Any:
-    return (folder / "nodes").read_text()
-
-
 def _digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
@@ -152,7 +143,8 @@ WORKS = [
     Work("records", (*_COMMAND, "match", "reversi", "random", "greedy", "--pairs", "100",
                      "--record", "games.jsonl"), _games),
     Work("tablebase", (*_COMMAND, "solve", "wolf_and_sheep"), _table),
-    Work("machine code", ("-c", MACHINE_CODE), _nodes,
+    Work("machine code", (*_COMMAND, "match", "wolf_and_sheep", "random", "greedy", "--pairs",
+                          "20", "--record", "games.jsonl"), _games,
          environment=(("BOARDENVS_BACKEND", "numba"),)),
 ]  # fmt: skip
 

@@ -187,7 +187,8 @@ class Ongoing:
             for index, player in enumerate(self._players):
                 turn = side == index
                 if turn.any():
-                    actions[turn] = player.act(self._game, take(state, turn))
+                    played = self._actions[rows[turn]]
+                    actions[turn] = player.act(self._game, take(state, turn), played)
             forfeit = actions == FORFEIT
             self._forfeits[rows[forfeit]] = 1 + side[forfeit]
             self._end(rows[forfeit], take(state, forfeit))

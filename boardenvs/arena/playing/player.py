@@ -9,21 +9,18 @@ position that an agent cannot handle must not cost it the games beside.
 from __future__ import annotations
 
 import time
-import traceback
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from boardenvs.agents import Agent
+from boardenvs.agents.base import Agent, act_after
 from boardenvs.game import fen
 from boardenvs.game.contract import Game
 from boardenvs.game.state import IntArray, Position, State, take, unstack
+from boardenvs.utils.raised import describe
 
 FORFEIT = int(np.iinfo(np.int64).min)  # in the place of an action
-
-_MAX_MESSAGE = 300
 
 
 @dataclass
@@ -62,10 +59,13 @@ class Player:
         self._rng = rng
         self.conduct = Conduct()
 
-    def act(self, game: Game, state: State) -> IntArray:
-        """A legal action for each row, or FORFEIT, (B,) int64; KeyboardInterrupt passes through."""
+    def act(self, game: Game, state: State, played: IntArray) -> IntArray:
+        """A legal action for each row, or FORFEIT, (B,) int64; KeyboardInterrupt passes through.
+
+        Row i of `played` (B, P) has the plies of game i so far, -1 after the last.
+        """
         started = time.process_time()
-        actions = self._ask(game, state)
+        actions = self._ask(game, state, played)
         conduct, asked = self.conduct, len(actions)
         if conduct.moves:
             conduct.cpu_seconds += time.process_time() - started
@@ -80,11 +80,12 @@ class Player:
             actions[illegal] = FORFEIT
         return actions
 
-    def _ask(self, game: Game, state: State) -> IntArray:
+    def _ask(self, game: Game, state: State, played: IntArray) -> IntArray:
         batch = len(state.ply)
         try:
-            # The agent gets a copy, which it may write to.
-            answer = self._agent.act(game, take(state, np.arange(batch)), self._rng)
+            # The agent gets copies, which it may write to.
+            given = take(state, np.arange(batch))
+            answer = act_after(self._agent, game, given, played.copy(), self._rng)
             return _checked(answer, batch)
         except KeyboardInterrupt:
             raise
@@ -93,17 +94,8 @@ class Player:
         if batch == 1:
             return np.array([FORFEIT])
         self.conduct.repeats += 1
-        return np.concatenate([self._ask(game, take(state, [row])) for row in range(batch)])
-
-
-def describe(error: BaseException) -> str:
-    """An exception in one line: its type, its message and where it was raised."""
-    text = " ".join("".join(traceback.format_exception_only(error)).split())
-    frames = traceback.extract_tb(error.__traceback__)
-    if not frames or frames[-1].filename == __file__:  # what `_checked` finds wrong
-        return text[:_MAX_MESSAGE]
-    last = frames[-1]
-    return f"{text[:_MAX_MESSAGE]} ({Path(last.filename).name}, line {last.lineno})"
+        rows = ([row] for row in range(batch))
+        return np.concatenate([self._ask(game, take(state, row), played[row]) for row in rows])
 
 
 def _checked(answer: Any, batch: int) -> IntArray:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from boardenvs.arena.report.document import document
@@ -15,15 +16,19 @@ from boardenvs.utils.files import write_atomically
 from boardenvs.utils.html import report_page
 
 
-def write_results(results: Results, folder: Path) -> list[str]:
-    """Write everything; returns what could not be written and why."""
+def write_results(results: Results, folder: Path | str, extra: Sequence[str] = ()) -> list[str]:
+    """Write everything; returns what could not be written and why.
+
+    `extra` is HTML for the end of report.html.
+    """
+    folder = Path(folder)
     write_atomically(folder / "results.json", json.dumps(document(results), indent=1).encode())
     has_pictures = importlib.util.find_spec("matplotlib") is not None
     report = markdown(results, has_pictures)
     write_atomically(folder / "report.md", report.encode())
     if has_pictures:
         _write_pictures(results, folder)
-    write_atomically(folder / "report.html", report_page(report, folder).encode())
+    write_atomically(folder / "report.html", report_page(report, folder, extra).encode())
     if not has_pictures:
         return ['no pictures, since matplotlib is missing: pip install "boardenvs[arena]"']
     return []

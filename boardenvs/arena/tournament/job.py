@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 
 from boardenvs.agents import Agent, as_agent
+from boardenvs.agents.base import HistoryAgent
 from boardenvs.arena.playing.match import MatchResult, play_match
 from boardenvs.arena.playing.openings import same_winner
-from boardenvs.arena.playing.player import Conduct, describe
+from boardenvs.arena.playing.player import Conduct
 from boardenvs.game.contract import Game
 from boardenvs.game.state import FloatArray, IntArray, State
 from boardenvs.utils.checks import field_of, is_number, is_text, is_whole
+from boardenvs.utils.raised import describe
 
 NOBODY, FIRST, SECOND = 0, 1, 2  # whose code is running
 
@@ -72,7 +74,7 @@ class Job:
         for side, entrant in ((FIRST, self.first), (SECOND, self.second)):
             running(side)
             try:
-                agents.append(_Announced(as_agent(entrant.source), side, running))
+                agents.append(_announced(as_agent(entrant.source), side, running))
             except KeyboardInterrupt:
                 raise
             except BaseException as error:  # as in a match
@@ -175,6 +177,27 @@ class _Announced:
         actions = self.agent.act(game, state, rng)
         self.running(NOBODY)
         return actions
+
+
+@dataclass(frozen=True)
+class _AnnouncedHistoryAgent(_Announced):
+    """The same of an agent that asks how games came about."""
+
+    agent: HistoryAgent
+
+    def act_after(
+        self, game: Game, state: State, actions: IntArray, rng: np.random.Generator
+    ) -> IntArray:
+        self.running(self.side)
+        chosen = self.agent.act_after(game, state, actions, rng)
+        self.running(NOBODY)
+        return chosen
+
+
+def _announced(agent: Agent, side: int, running: Callable[[int], None]) -> _Announced:
+    if isinstance(agent, HistoryAgent):
+        return _AnnouncedHistoryAgent(agent, side, running)
+    return _Announced(agent, side, running)
 
 
 def _letters(scores: FloatArray, forfeits: IntArray) -> list[str]:

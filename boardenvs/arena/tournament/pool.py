@@ -7,7 +7,6 @@ import multiprocessing
 import os
 import pickle
 import signal
-import threading
 from collections.abc import Generator, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -18,6 +17,7 @@ from typing import Any
 from boardenvs.arena.tournament.job import NOBODY, Job, Played
 from boardenvs.arena.tournament.schedule import Schedule
 from boardenvs.kernel import get_backend, set_backend
+from boardenvs.utils.processes import serve_parent
 
 # Libraries that would otherwise start a thread a core in every process; read when they are loaded.
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -120,17 +120,16 @@ class _Worker:
         asked to. WorkerError where several in a row had not.
         """
         failed = self._process is not None and self.running == _NOT_STARTED
-        how = self._how_it_ended()
-        self.end()
         self._failures = self._failures + 1 if failed else 0
-        if self._failures >= _MOST_STARTS:
+        how = self._how_it_ended() if self._failures >= _MOST_STARTS else ""
+        self.end()
+        if how:
             raise WorkerError(f"{_MOST_STARTS} worker processes died before they played, {how}")
         self._make()
         return not failed
 
     def _how_it_ended(self) -> str:
-        if self._process is None:
-            return "the last without a trace"
+        assert self._process is not None
         self._process.join(30)  # it is about to end, however busy the machine
         code = self._process.exitcode
         if code is not None and code < 0:
@@ -156,20 +155,9 @@ def _start(side: Any, backend: str) -> None:
     """What a worker process does first."""
     global _side
     _side = side
-    # Ctrl-C, and a terminal that closes, are for the parent, which ends the workers.
-    for name in ("SIGINT", "SIGHUP"):
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    serve_parent()
     set_backend(backend)
     side.value = NOBODY
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
-    os._exit(1)
 
 
 def _play(pickled: bytes) -> Played:

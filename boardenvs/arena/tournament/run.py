@@ -45,7 +45,7 @@ class Watcher(Protocol):
 
 def run_tournament(
     settings: Settings,
-    folder: Path,
+    folder: Path | str,
     *,
     resume: bool = False,
     overwrite: bool = False,
@@ -65,7 +65,7 @@ def run_tournament(
     import it.
     """
     plan = make_plan(settings)
-    journal = _open(settings, folder, resume, overwrite)
+    journal = _open(settings, Path(folder), resume, overwrite)
     results = {played.key: played for played in journal.played}
     left = [job for job in plan.jobs if job.key not in results]
     schedule = Schedule(left, journal.played)
@@ -81,9 +81,9 @@ def run_tournament(
     return summarise(settings, plan, [results[job.key] for job in plan.jobs])
 
 
-def read_settings(folder: Path) -> dict[str, Any]:
+def read_settings(folder: Path | str) -> dict[str, Any]:
     """The settings of the tournament in a folder, as `Settings.to_json` wrote them."""
-    return Journal.open(folder / JOURNAL).settings
+    return Journal.open(Path(folder) / JOURNAL).settings
 
 
 def _cores() -> int:

@@ -14,11 +14,11 @@ from boardenvs import games
 from boardenvs.agents import as_agent, check_game
 from boardenvs.agents.spec import imports_code as agent_imports_code
 from boardenvs.arena.playing.openings import same_winner
-from boardenvs.arena.playing.player import describe
 from boardenvs.arena.tournament.job import Entrant, Job
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import distinct_openings
 from boardenvs.utils.checks import cut, field_of, is_text, is_whole, unknown
+from boardenvs.utils.raised import describe
 from boardenvs.utils.version import __version__
 
 FORMAT = 1  # of the journal and of results.json

@@ -99,6 +99,8 @@ export class Board {
       const move = from !== to && this.moves?.find((m) => m[1] === from && m[2] === to);
       if (move) this.chosen(move[0]);
     });
+    // A finger that is scrolling, or taken away by the system, drags nothing.
+    made.addEventListener("pointercancel", () => { this.dragged = null; });
     made.addEventListener("dragstart", (event) => event.preventDefault());
     return made;
   }

@@ -1,0 +1,117 @@
+"""Threads for large batches of machine code, which leaves Python to the others while it runs."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from boardenvs.utils.checks import is_whole, quote
+
+Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+
+VARIABLE = "BOARDENVS_THREADS"
+
+FEWEST_ROWS = 16384  # of a batch that threads share: below, to wake them costs too much of the gain
+_MOST_THREADS = 1024
+# A thread takes part after part, at most so many rows: one that the system holds up leaves the rest
+# to the others.
+_PART = 8192
+_ALIGNED = 64  # rows; so no two threads write to the same line of a cache
+
+_chosen: int | None = None
+_pool: ThreadPoolExecutor | None = None
+_pool_size = 0
+_lock = threading.Lock()
+
+
+def set_num_threads(number: int | None) -> None:
+    """Play compiled batches of 16,384 boards and more with so many threads from now on; None goes
+    back to the default, $BOARDENVS_THREADS or else 1.
+
+    Results do not depend on it. Other batches, and those of the backend "numpy", are played by one
+    thread. ValueError for anything but a whole number from 1 to 1024.
+
+    ```python
+    import boardenvs
+
+    boardenvs.set_num_threads(2)
+    env = boardenvs.othello_v0.vec_env(65_536)
+    boardenvs.set_num_threads(None)
+    ```
+    """
+    global _chosen
+    _chosen = None if number is None else _checked(number, "number of threads")
+
+
+def get_num_threads() -> int:
+    """The number of threads for compiled batches of 16,384 boards and more.
+
+    ValueError where $BOARDENVS_THREADS is no number of threads.
+
+    ```python
+    import boardenvs
+
+    print(boardenvs.get_num_threads())  # 1, where nobody asked for more
+    ```
+    """
+    global _chosen
+    if _chosen is None:
+        text = os.environ.get(VARIABLE) or "1"
+        _chosen = _checked(int(text) if text.isdecimal() else text, VARIABLE)
+    return _chosen
+
+
+def _checked(number: object, what: str) -> int:
+    if not is_whole(number, 1, _MOST_THREADS):
+        raise ValueError(
+            f"{what} is {quote(number)}: it must be a whole number from 1 to {_MOST_THREADS}"
+        )
+    assert isinstance(number, int)
+    return number
+
+
+def run_in_parts(run: Callable[..., None], arrays: Sequence[Array], rows: int) -> None:
+    """Call a function that works row by row with all rows of the arrays, in parts, by threads."""
+    threads = get_num_threads()
+    part = min(_PART, -(-rows // threads // _ALIGNED) * _ALIGNED)
+    parts = iter([slice(start, start + part) for start in range(0, rows, part)])
+    others = _submit(threads - 1, _run_all, run, arrays, parts)
+    try:
+        _run_all(run, arrays, parts)
+    finally:  # after an error too no thread goes on with the arrays
+        errors = [other.exception() for other in others]
+    for error in errors:
+        if error is not None:
+            raise error
+
+
+def _run_all(run: Callable[..., None], arrays: Sequence[Array], parts: Iterator[slice]) -> None:
+    """The parts that nobody else has taken."""
+    for part in parts:  # a list's iterator gives each element once, whichever threads ask
+        run(*[array[part] for array in arrays])
+
+
+def _submit(number: int, function: Callable[..., None], *args: Any) -> list[Future[None]]:
+    """Have so many threads call the function; they are started once."""
+    global _pool, _pool_size
+    with _lock:  # no other thread puts another pool in its place before it has its work
+        if _pool is None or _pool_size != number:
+            if _pool is not None:
+                _pool.shutdown(wait=False)
+            _pool, _pool_size = ThreadPoolExecutor(number, "boardenvs"), number
+        return [_pool.submit(function, *args) for _ in range(number)]
+
+
+def _forget_workers() -> None:
+    """In a process that was forked off: the threads stayed in the other one."""
+    global _pool, _lock
+    _pool, _lock = None, threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_workers)

@@ -1,0 +1,25 @@
+"""The command line within this process: what a command prints and ends with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from typer.testing import CliRunner, Result
+
+from boardenvs.cli import app
+
+
+def invoke(*words: object, lines: Sequence[str] = ()) -> Result:
+    """Run `boardenvs` with these words, and these lines to read; its own faults are raised."""
+    given = "".join(f"{line}\n" for line in lines)
+    result = CliRunner().invoke(app, [str(word) for word in words], input=given)
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def run(*words: object, code: int = 0, lines: Sequence[str] = ()) -> str:
+    """What it prints, errors too, where it ends with this exit code."""
+    result = invoke(*words, lines=lines)
+    assert result.exit_code == code, result.output
+    return result.output

@@ -1,0 +1,126 @@
+"""ONNX models of policies: onnxruntime computes from them what NumPy does from the policy."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from test_cli import run
+from test_policy import positions, random_policy
+
+import boardenvs
+from boardenvs import games
+from boardenvs.agents.policy import Policy
+from boardenvs.agents.policy_file import load_policy, save_policy
+from boardenvs.agents.trained import trained_policy
+from boardenvs.game.contract import Game
+
+onnxruntime = pytest.importorskip("onnxruntime")
+
+
+def session(path: Path) -> Any:
+    return onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+
+
+def outputs(path: Path, observation: Any, mask: Any) -> list[Any]:
+    names = ["logits", "probabilities", "value"]
+    found: list[Any] = session(path).run(
+        names, {"observation": observation, "action_mask": mask.astype(np.int8)}
+    )
+    return found
+
+
+def check(policy: Policy, path: Path) -> None:
+    game = policy.game
+    state = positions(game)
+    legal = game.legal(state)
+    logits, chances, values = outputs(path, game.observe(state), legal)
+    expected, value = policy.evaluate(game, state)
+    assert np.abs(chances - expected).max() < 1e-5
+    assert np.abs(values - value).max() < 1e-5
+    assert np.abs(logits - policy.forward(game.observe(state))[0])[legal].max() < 1e-4
+    assert (logits[~legal] == np.finfo(np.float32).min).all()
+
+
+@pytest.mark.parametrize("hidden", [(24, 16), (8,), ()])
+def test_a_runtime_computes_what_the_policy_does(
+    game: Game, tmp_path: Path, hidden: tuple[int, ...]
+) -> None:
+    policy = random_policy(game, hidden)
+    policy.to_onnx(tmp_path / "policy.onnx")
+    check(policy, tmp_path / "policy.onnx")
+
+
+def test_tanh_is_kept(tmp_path: Path) -> None:
+    made = random_policy(games.make("othello"))
+    policy = Policy(made.game, made.hidden, made.policy_head, made.value_head, activation="tanh")
+    policy.to_onnx(str(tmp_path / "policy.onnx"))
+    check(policy, tmp_path / "policy.onnx")
+
+
+def test_it_takes_what_environments_give(tmp_path: Path) -> None:
+    """One board, and many; at the end of a game, where nothing is legal, there are no nan."""
+    path = tmp_path / "policy.onnx"
+    random_policy(games.make("othello")).to_onnx(path)
+    env = boardenvs.env("othello")
+    env.reset(seed=1)
+    seen = env.last()[0]
+    assert seen is not None
+    mask = seen["action_mask"]
+    logits, chances, values = outputs(path, seen["observation"][None], mask[None])
+    assert (logits.shape, chances.shape, values.shape) == ((1, 65), (1, 65), (1,))
+    assert mask[logits.argmax()] == 1
+    observations, infos = boardenvs.vec_env("othello", 3).reset(seed=1)
+    assert outputs(path, observations, infos["action_mask"])[1].shape == (3, 65)
+    assert np.isfinite(outputs(path, observations, np.zeros((3, 65), np.int8))[1]).all()
+
+
+def test_a_model_says_what_it_plays(tmp_path: Path) -> None:
+    game = games.make("wolf_and_sheep", rules="described")
+    random_policy(game).to_onnx(tmp_path / "policy.onnx")
+    about = session(tmp_path / "policy.onnx").get_modelmeta().custom_metadata_map
+    assert games.make(about["game"]) == game
+    assert json.loads(about["roles"]) == ["wolf", "sheep"]
+    assert json.loads(about["notes"]) == {"steps": 7}
+    assert about["boardenvs"] == boardenvs.__version__
+
+
+# ---- boardenvs export ------------------------------------------------------------------------
+
+
+def test_a_file_is_exported(tmp_path: Path) -> None:
+    policy = random_policy(games.make("othello"))
+    save_policy(policy, tmp_path / "policy.npz", stored="float32")
+    told = run("export", tmp_path / "policy.npz", tmp_path / "policy.onnx").output
+    assert "othello: observations (B, 8, 8, 2), action masks (B, 65)" in " ".join(told.split())
+    check(policy, tmp_path / "policy.onnx")
+
+
+def test_a_policy_of_the_package_is_exported_by_its_game(tmp_path: Path) -> None:
+    spec = "wolf_and_sheep:rules=described"
+    run("export", spec, tmp_path / "wolf.npz")
+    ours, theirs = trained_policy(games.make(spec)), load_policy(tmp_path / "wolf.npz")
+    assert theirs.game == games.make(spec)
+    for (weights, _), (others, _) in zip(ours.hidden, theirs.hidden, strict=True):
+        assert others.dtype == np.float32
+        assert (weights == others).all()
+
+
+@pytest.mark.parametrize(
+    ("policy", "out", "message"),
+    [
+        ("othello", "othello.pt", "unknown format to export to '.pt'"),
+        ("othelo", "othello.onnx", "unknown game 'othelo'. Did you mean 'othello'"),
+        ("none.npz", "othello.onnx", "there is no policy file none.npz"),
+        ("othello", "none/othello.onnx", "there is no folder none"),
+    ],
+)
+def test_what_cannot_be_exported_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, policy: str, out: str, message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert message in " ".join(run("export", policy, out, code=2).output.split())
+    assert not list(tmp_path.iterdir())

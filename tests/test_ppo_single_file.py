@@ -1,0 +1,119 @@
+"""The PPO in one file: it stands alone, its returns are results, and what it saves plays."""
+
+from __future__ import annotations
+
+import ast
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch as th
+from test_policy import positions
+
+import boardenvs
+from boardenvs.agents.policy_file import load_policy
+from boardenvs.envs.batch import StepResult
+from boardenvs.envs.groups import BoardGroup, GroupedBoards
+from boardenvs.game.contract import Game
+from training import ppo_single_file
+
+FILE = Path(ppo_single_file.__file__)
+TINY = ["--total-timesteps", "1500", "--num-envs", "32", "--num-steps", "16", "--hidden", "16"]
+TINY += ["--num-minibatches", "2", "--pool-every", "512", "--eval-pairs", "3"]
+
+
+def test_it_needs_torch_numpy_and_boardenvs_alone() -> None:
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(FILE.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names.add(str(node.module))
+    others = {name.split(".")[0] for name in names} - set(sys.stdlib_module_names)
+    assert others == {"torch", "numpy", "boardenvs"}
+
+
+def test_a_copy_in_an_empty_folder_makes_a_policy(tmp_path: Path) -> None:
+    shutil.copy(FILE, tmp_path / "mine.py")
+    game = "wolf_and_sheep:rules=described"
+    environment = {**os.environ, "PYTHONPATH": str(FILE.parents[1]), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, "mine.py", "--game", game, *TINY],
+        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "against greedy" in done.stdout
+    policy = load_policy(tmp_path / "policy.npz")
+    assert policy.game == boardenvs.games.make(game)
+    assert policy.notes == {"seed": 0, "steps": 1536}
+    result = boardenvs.play_match(policy.game, f"policy:{tmp_path / 'policy.npz'}", "random", 2)
+    assert not any(conduct.forfeits for conduct in result.conduct)
+
+
+class Watched(GroupedBoards):
+    """Notes who moves in each step, and what the games that it ended paid each role."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.movers: list[Any] = []
+        self.paid: list[dict[int, Any]] = []
+
+    def step(self, actions: Any) -> StepResult:
+        self.movers.append(self.state.to_move.copy())
+        result = super().step(actions)
+        goals = self.game.results(result.final) / 50 - 1
+        self.paid.append(dict(zip(result.ended.tolist(), goals, strict=True)))
+        return result
+
+
+def test_returns_are_the_results_of_whole_games_for_the_mover(game: Game) -> None:
+    """With lambda 1, in self-play and against an opponent, on boards side by side."""
+    words = ["--gae-lambda", "1", "--num-steps", "70", "--num-envs", "24", "--hidden", "16"]
+    args = ppo_single_file.parse_args([*words, "--num-minibatches", "1"])
+    th.manual_seed(1)
+    net = ppo_single_file.Network(game, args)
+    groups = [BoardGroup(16), BoardGroup(8, "greedy")]
+    openings = (0, 10 if game.id == "wolf_and_sheep" else 40)
+    boards = Watched(game, groups, random_plies=openings, symmetries=True, seed=1)
+    returns = ppo_single_file.play(boards, net, args)[-1].reshape(70, 24).numpy()
+    seen = 0
+    for board in range(24):
+        result = None
+        for t in reversed(range(70)):
+            result = boards.paid[t].get(board, result)
+            if result is not None:  # the game of this step ended in what was played
+                assert returns[t, board] == pytest.approx(result[boards.movers[t][board]], abs=1e-4)
+                seen += 1
+    assert seen > 200
+
+
+def test_the_policy_that_it_saves_is_the_network(game: Game) -> None:
+    args = ppo_single_file.parse_args(["--hidden", "24", "16", "--no-bf16"])
+    net = ppo_single_file.Network(game, args)
+    with th.no_grad():
+        for values in net.parameters():
+            values.copy_(th.randn(values.shape, generator=th.Generator().manual_seed(1)) * 0.2)
+        state = positions(game)
+        logits, value = net(*ppo_single_file.look(game, state, "cpu"))
+    policy = net.to_policy(game, {})
+    legal = game.legal(state)
+    ours, worth = policy.forward(game.observe(state))
+    assert np.abs(ours - logits.numpy())[legal].max() < 1e-4
+    assert np.abs(worth - value.numpy()).max() < 1e-4
+    assert (logits.numpy()[~legal] < -1e7).all()
+
+
+def test_the_same_seed_gives_the_same_run(tmp_path: Path) -> None:
+    weights = []
+    for name, seed in (("one", 3), ("two", 3), ("three", 4)):
+        out = tmp_path / f"{name}.npz"
+        words = [*TINY, "--seed", str(seed), "--out", str(out)]
+        ppo_single_file.main(ppo_single_file.parse_args(words))
+        weights.append(load_policy(out).policy_head[0])
+    assert (weights[0] == weights[1]).all()
+    assert (weights[0] != weights[2]).any()
