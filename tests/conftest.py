@@ -49,3 +49,30 @@ def backend(request):
     set_backend(request.param)
     yield request.param
     set_backend(None)
+
+
+# ---- the page in the browser ---------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """What the page's server lists."""
+    return tmp_path_factory.mktemp("runs")
+
+
+@pytest.fixture(scope="module")
+def server(folder):
+    """A server of the page."""
+    from web_server import served
+
+    with served("--folder", str(folder)) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Headless Chromium."""
+    from web_browser import chromium
+
+    with chromium() as browser:
+        yield browser

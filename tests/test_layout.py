@@ -51,7 +51,8 @@ def test_words_and_octets(backend: str, rows: int, bits: int) -> None:
         ints, seen = kernel.one_in_parts(*inputs)
         assert ints == expected[:5]
         assert seen[:bits].tolist() == octets
-        assert (seen.dtype, seen.shape) == (np.int8, (64 * words,))
+        assert seen.dtype == np.int8
+        assert seen.shape == (64 * words,)
     assert (around[[0, -1]] == 7).all()
     assert (wide[:, [0, 2]] == 5).all()
     assert first[rows] == 0
@@ -80,6 +81,7 @@ def test_memory_is_used_again_once_nobody_has_it() -> None:
     del view
     third = memory.take()
     assert third.ctypes.data == place
-    assert (third.shape, third.dtype) == ((3, 5), np.int8)
+    assert third.shape == (3, 5)
+    assert third.dtype == np.int8
     third[:] = 3
     assert (second == 2).all()

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_cli import run
+from command_line import run
 from test_policy import positions, random_policy
 
 import boardenvs
@@ -94,7 +94,7 @@ def test_a_model_says_what_it_plays(tmp_path: Path) -> None:
 def test_a_file_is_exported(tmp_path: Path) -> None:
     policy = random_policy(games.make("othello"))
     save_policy(policy, tmp_path / "policy.npz", stored="float32")
-    told = run("export", tmp_path / "policy.npz", tmp_path / "policy.onnx").output
+    told = run("export", tmp_path / "policy.npz", tmp_path / "policy.onnx")
     assert "othello: observations (B, 8, 8, 2), action masks (B, 65)" in " ".join(told.split())
     check(policy, tmp_path / "policy.onnx")
 
@@ -122,5 +122,5 @@ def test_what_cannot_be_exported_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, policy: str, out: str, message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert message in " ".join(run("export", policy, out, code=2).output.split())
+    assert message in " ".join(run("export", policy, out, code=2).split())
     assert not list(tmp_path.iterdir())

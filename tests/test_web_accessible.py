@@ -6,8 +6,7 @@ import shutil
 import subprocess
 
 import pytest
-from web_browser import Tab, chromium, needs_browser, shot
-from web_server import served
+from web_browser import Tab, needs_browser, shot
 
 from boardenvs import games, records
 from boardenvs.agents.trained import FOLDER as TRAINED
@@ -51,18 +50,6 @@ def folder(tmp_path_factory):
     settings = make_settings(["random", "greedy", "positional"], ["othello"], pairs=2)
     run_tournament(settings, folder / "arena", workers=1)
     return folder
-
-
-@pytest.fixture(scope="module")
-def server(folder):
-    with served("--folder", str(folder)) as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")

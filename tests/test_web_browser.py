@@ -5,7 +5,7 @@ import time
 from dataclasses import replace
 
 import pytest
-from web_browser import OVER, Tab, chromium, needs_browser
+from web_browser import OVER, Tab, needs_browser
 from web_server import served
 
 from boardenvs import games, records
@@ -13,23 +13,6 @@ from boardenvs.arena import play_match
 
 pytestmark = needs_browser
 SLOW = "alphabeta:depth=30"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("runs")
-
-
-@pytest.fixture(scope="module")
-def server(folder):
-    with served("--folder", str(folder)) as server:
-        yield server
 
 
 @pytest.fixture
@@ -399,6 +382,6 @@ def test_dragging_a_piece_with_a_finger(browser, server):
     assert tab.square("b3").get_attribute("aria-label").startswith("b3, black")
     assert tab.page.evaluate("scrollY") == scrolled
     drag("e4", "e6")  # no piece: nothing is played
-    drag("a3", "c3")
+    drag("a4", "c4")
     tab.until(lambda: tab.plies == 2)
     tab.close()

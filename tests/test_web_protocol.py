@@ -19,17 +19,6 @@ from boardenvs.game import fen
 from boardenvs.records.record import Record, names, replay
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("runs")
-
-
-@pytest.fixture(scope="module")
-def server(folder):
-    with served("--folder", str(folder)) as server:
-        yield server
-
-
 @pytest.fixture
 def page(server):
     with server.page() as page:

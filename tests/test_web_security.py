@@ -18,13 +18,6 @@ MARK = "imported_by_the_page"
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("runs")
-    with served("--folder", str(folder)) as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
 def listening():
     """A server that others than this machine could reach."""
     with served("--host", "0.0.0.0") as server:

@@ -232,6 +232,7 @@ def measure_processes(args: argparse.Namespace, runners: int, rounds: int) -> Pr
         ours, theirs = context.Pipe()
         process = context.Process(target=_run_runner, args=(theirs, args, number), daemon=True)
         process.start()
+        theirs.close()  # so that the end of a runner ends the waiting for it
         pipes.append(ours)
         processes.append(process)
     net = Network(boardenvs.games.make(args.game), args)

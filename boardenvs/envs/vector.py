@@ -273,11 +273,12 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
         rows, last = result.ended, result.final
         over = result.terminated | result.truncated
         observations = np.empty(self.num_envs, object)  # of None
-        for row, planes in zip(rows.tolist(), self.game.observe(last), strict=True):
-            observations[row] = planes
-            if self.mask_in_observation:
-                mask = np.zeros(self.game.num_actions, np.int8)  # nothing is legal any more
-                observations[row] = {"observation": planes, "action_mask": mask}
+        seen = np.fromiter(self.game.observe(last), object, len(rows))
+        if self.mask_in_observation:
+            mask = np.zeros(self.game.num_actions, np.int8)  # nothing is legal any more
+            for i, planes in enumerate(seen):
+                seen[i] = {"observation": planes, "action_mask": mask.copy()}
+        observations[rows] = seen
         plies_played = np.zeros(self.num_envs, np.int32)
         plies_played[rows] = last.ply
         to_move = np.zeros(self.num_envs, np.int8)

@@ -498,8 +498,9 @@ class Game(ABC):
 
 def _random_words(rng: np.random.Generator, count: int) -> WordArray:
     """Uniformly random words, (count,)."""
-    if isinstance(rng.bit_generator, np.random.PCG64):  # the default: its own words are the same
-        return rng.bit_generator.random_raw(count)  # type: ignore[return-value]  # in half the time
+    if isinstance(rng.bit_generator, np.random.PCG64):
+        # The default: its raw words are the same ones, in half the time.
+        return rng.bit_generator.random_raw(count)
     return rng.integers(1 << 64, size=count, dtype=np.uint64)
 
 

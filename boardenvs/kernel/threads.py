@@ -18,9 +18,8 @@ VARIABLE = "BOARDENVS_THREADS"
 
 FEWEST_ROWS = 16384  # of a batch that threads share: below, to wake them costs too much of the gain
 _MOST_THREADS = 1024
-# A thread takes part after part, at most so many rows: one that the system holds up leaves the rest
-# to the others.
-_PART = 8192
+# A thread takes part after part: one that the system holds up leaves the rest to the others.
+_PARTS_A_THREAD = 2
 _ALIGNED = 64  # rows; so no two threads write to the same line of a cache
 
 _chosen: int | None = None
@@ -78,13 +77,14 @@ def _checked(number: object, what: str) -> int:
 def run_in_parts(run: Callable[..., None], arrays: Sequence[Array], rows: int) -> None:
     """Call a function that works row by row with all rows of the arrays, in parts, by threads."""
     threads = get_num_threads()
-    part = min(_PART, -(-rows // threads // _ALIGNED) * _ALIGNED)
+    part = -(-rows // (threads * _PARTS_A_THREAD * _ALIGNED)) * _ALIGNED
     parts = iter([slice(start, start + part) for start in range(0, rows, part)])
     others = _submit(threads - 1, _run_all, run, arrays, parts)
     try:
         _run_all(run, arrays, parts)
     finally:  # after an error too no thread goes on with the arrays
-        errors = [other.exception() for other in others]
+        # Those that have not begun by now, on a busy machine, would find nothing left.
+        errors = [other.exception() for other in others if not other.cancel()]
     for error in errors:
         if error is not None:
             raise error

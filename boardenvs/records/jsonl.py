@@ -91,7 +91,8 @@ def read_jsonl(path: Path | str, memory: int | None = None) -> Iterator[Record]:
 
     Compressed files are decompressed, empty lines skipped.
     """
-    with Path(path).open("rb") as file:
+    path = Path(path)
+    with path.open("rb") as file:
         compressed = file.read(2) == GZIP
         file.seek(0)
         lines = io.TextIOWrapper(gzip.GzipFile(fileobj=file) if compressed else file, "utf-8")

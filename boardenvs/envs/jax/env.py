@@ -17,9 +17,10 @@ import jax.numpy as jnp
 from boardenvs import games
 from boardenvs.agents.jax_players import JaxPlayer, jax_player
 from boardenvs.envs.opponent import Opponent
-from boardenvs.game.contract import ILLEGAL_ACTION_REWARD, Game
+from boardenvs.game.contract import Game
 from boardenvs.game.jax_rules import Board, JaxRules, choose
 from boardenvs.game.state import stack
+from boardenvs.game.turn import ILLEGAL_ACTION_REWARD
 
 PLAYERS = 2
 _LEARNER = 0  # the player that an environment with an opponent is for
