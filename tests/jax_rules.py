@@ -5,8 +5,13 @@ import os
 import numpy as np
 import pytest
 
-# XLA reads it once. A thread for each core would wait for the other tests' threads.
-os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
+# XLA reads it once. A thread for each core would wait for the other tests' threads; what runs for
+# moments need not be compiled well.
+os.environ.setdefault(
+    "XLA_FLAGS",
+    "--xla_cpu_multi_thread_eigen=false --xla_backend_optimization_level=0 "
+    "--xla_llvm_disable_expensive_passes=true",
+)
 os.environ.setdefault("NPROC", "1")
 jax = pytest.importorskip("jax", reason="the extra jax is not installed")
 

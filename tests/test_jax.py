@@ -127,9 +127,8 @@ def test_without_autoreset_a_game_stays_over():
         before, state = state, batch.step(state, batch.sample(state, keys(ply)), keys(0))
         ended = np.asarray(before.terminated)
         assert (np.asarray(state.rewards)[ended] == 0).all()
-        for x, y in zip(
-            *map(jax.tree.leaves, (before._replace(rewards=0), state._replace(rewards=0)))
-        ):
+        kept = before._replace(rewards=state.rewards)
+        for x, y in zip(jax.tree.leaves(kept), jax.tree.leaves(state), strict=True):
             np.testing.assert_array_equal(np.asarray(x)[ended], np.asarray(y)[ended])
         assert np.asarray(state.legal_action_mask)[np.asarray(state.terminated)].all()
     assert ended.any()

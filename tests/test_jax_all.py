@@ -6,11 +6,15 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 import yaml
+
+os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")  # compiled as for users
+
 from jax_rules import PAIRS, UINT64, check_functions, check_operations, compare, jax
 from test_learning import CONFIG
 from variants import VARIANTS, make
