@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -131,3 +134,21 @@ def test_a_minute_of_self_play_beats_random_and_greedy(
     scores = json.loads(Path("runs/short/result.json").read_text())["report"]["scores"]["policy"]
     assert scores["random"]["score"] >= 0.93
     assert scores["greedy"]["score"] >= 0.85
+
+
+def test_the_benchmark_in_jax(tmp_path):
+    """What it measures and writes; its figures are nobody's to test."""
+    words = ["--jax", "--games", "othello", "--sizes", 32, "--rounds", 2, "--seconds", 0.01]
+    result = subprocess.run(
+        [sys.executable, "-m", "boardenvs.bench", *map(str, words), "--out", tmp_path],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    assert not set(tmp_path.iterdir()) - {tmp_path / "jax.json"}
+    rows = json.loads((tmp_path / "jax.json").read_text())["results"]
+    libraries = {"boardenvs", "Pgx"} if find_spec("pgx") else {"boardenvs"}
+    assert {r["library"] for r in rows} == libraries
+    assert {r["unit"] for r in rows} == {"plies", "steps"}
+    assert all(r["boards"] == 32 and len(r["per_cpu_second"]) == 2 for r in rows)
