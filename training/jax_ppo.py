@@ -62,6 +62,8 @@ class JaxConfig(Config):
                 jax_agent(game, spec)
             except ValueError as error:
                 raise ValueError(f"self_play.opponents: {error}") from None
+        if self.callbacks:
+            raise ValueError("callbacks are for training.ppo: leave them out")
         if self.self_play.threads > 1:
             raise ValueError(
                 f"self_play.threads is {self.self_play.threads}: opponents are part of the "
@@ -388,7 +390,8 @@ class Run:
         result, is_best = self.history.evaluate(self._policy(), self.steps)
         self._display.evaluated(result, is_best)
         if is_best:
-            self._best = jax.device_get(self._learner.network)  # an update takes its memory back
+            # A copy: an update takes the memory back.
+            self._best = jax.tree.map(np.array, self._learner.network)
             self._try("the best policy", self.write_best)
 
     def write_best(self) -> None:
@@ -398,7 +401,7 @@ class Run:
 
     def _policy(self, network: Network | None = None, steps: int | None = None) -> Policy:
         """The policy of a network after so many steps, or of the learner now."""
-        layers = jax.device_get(self._learner.network if network is None else network)
+        layers = jax.tree.map(np.array, self._learner.network if network is None else network)
         (first, biases), *rest = layers.hidden
         hidden = ((self._trainer.inputs.for_all_squares(first), biases), *rest)
         notes = policy_notes(self.config, self.steps if steps is None else steps)
