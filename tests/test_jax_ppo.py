@@ -16,8 +16,9 @@ from boardenvs.agents.policy_file import load_policy
 from boardenvs.game.jax_rules import JaxRules, positions_of
 from boardenvs.games import make
 from training import jax_ppo
-from training.jax_boards import Boards
-from training.jax_ppo import JaxConfig, Trainer
+from training.jax_boards import Boards, Result
+from training.jax_learner import Step, Trainer
+from training.jax_ppo import JaxConfig
 from training.settings import ConfigError, SelfPlaySettings, read_settings
 
 jnp = jax.numpy
@@ -70,8 +71,9 @@ def test_returns_are_results(trainer: Trainer) -> None:
     for t in reversed(range(steps)):
         later = expected[t + 1] if t + 1 < steps else 0
         expected[t] = np.where(over[t], rewards[t], signs * later)
-    result = jax_ppo.Result(jnp.float32(rewards), jnp.asarray(over), None, None)
-    seen = jax_ppo.Step(None, None, None, jnp.zeros((steps, boards.size)), result)
+    none: Any = None
+    result = Result(jnp.float32(rewards), jnp.asarray(over), none, none)
+    seen = Step(none, none, none, jnp.zeros((steps, boards.size)), result)
     whole = Trainer.__new__(Trainer)
     whole.boards, whole.ppo = boards, trainer.ppo.model_copy(update={"gae_lambda": 1.0})
     found = whole._advantages(seen, jnp.zeros(boards.size))

@@ -23,6 +23,9 @@ from training.settings import POOL, SELF_PLAY, SelfPlaySettings
 # The networks of the pool's boards, each with a first axis for the groups of these boards.
 Pool: TypeAlias = Network
 
+# The opponents' actions on boards, by a key and the pool.
+Reply: TypeAlias = Callable[[Board, jax.Array, Pool | None], jax.Array]
+
 # Openings a board that each update draws from.
 _SPARE = 2
 
@@ -34,7 +37,7 @@ class Games(NamedTuple):
     symmetry: jax.Array  # (B,) int32: index of the game's symmetries under which it is seen
 
 
-class View(NamedTuple):
+class Seen(NamedTuple):
     """What the learner sees: each game under its symmetry."""
 
     planes: jax.Array  # (B, C * 64) bool, plane by plane
@@ -51,11 +54,11 @@ class Result(NamedTuple):
 
 
 class Group(NamedTuple):
-    """The boards of one kind; `reply` takes boards, a key and the pool."""
+    """The boards of one kind; nobody replies in self-play."""
 
     name: str
     rows: slice
-    reply: Callable[[Board, jax.Array, Pool | None], jax.Array] | None
+    reply: Reply | None
 
 
 class Boards:
@@ -97,13 +100,19 @@ class Boards:
                 groups.append(Group(name, rows, self._pool_reply(pool)))
                 pool += 1
             else:
-                act = jax.vmap(jax_player(self.rules, name).act)
-                groups.append(
-                    Group(name, rows, lambda board, key, _, act=act: act(board, _keys(key, board)))
-                )
+                groups.append(Group(name, rows, self._player_reply(name)))
         return groups
 
-    def _pool_reply(self, index: int) -> Callable[[Board, jax.Array, Pool | None], jax.Array]:
+    def _player_reply(self, spec: str) -> Reply:
+        """Replies of a player by specification."""
+        act = jax.vmap(jax_player(self.rules, spec).act)
+
+        def reply(board: Board, key: jax.Array, pool: Pool | None) -> jax.Array:
+            return act(board, _keys(key, board))
+
+        return reply
+
+    def _pool_reply(self, index: int) -> Reply:
         """Replies of the pool's network of this index, which samples its actions; random ones while
         there is no pool.
         """
@@ -119,7 +128,7 @@ class Boards:
 
     # ---- what the learner sees and does ------------------------------------------------------
 
-    def view(self, games: Games) -> View:
+    def view(self, games: Games) -> Seen:
         """The games as the learner sees them."""
         rules, board = self.rules, games.board
         legal = jax.vmap(rules.legal)(board)
@@ -127,7 +136,7 @@ class Boards:
             own, opp = jax.vmap(self._turned)(board.own, board.opp, games.symmetry)
             board = board._replace(own=own, opp=opp)
             legal = jnp.take_along_axis(legal, self._originals[games.symmetry], axis=1)
-        return View(jax.vmap(rules.planes)(board), legal)
+        return Seen(jax.vmap(rules.planes)(board), legal)
 
     def _turn(self, own: Bits, opp: Bits, symmetry: Bits) -> tuple[Bits, Bits]:
         """Own and opposing squares under the symmetry of this index."""
@@ -163,9 +172,7 @@ class Boards:
         begun = self.begin(draw_key, openings)
         return jax.vmap(choose)(over, begun, games._replace(board=board)), result
 
-    def _replied(
-        self, board: Board, waiting: jax.Array, key: jax.Array, pool: Pool | None
-    ) -> Board:
+    def _replied(self, board: Board, waiting: Any, key: jax.Array, pool: Pool | None) -> Board:
         """The boards after the opponents' plies where one is waited for; as many times the boards
         of each group as there are.
         """
@@ -179,7 +186,8 @@ class Boards:
             alone = jnp.zeros_like(part.ply)  # of no effect: nobody waits there
             actions.append(alone if group.reply is None else group.reply(part, own_key, pool))
         after = jax.vmap(self.rules.advance)(board, jnp.concatenate(actions))
-        return jax.vmap(choose)(waiting, after, board)
+        chosen: Board = jax.vmap(choose)(waiting, after, board)
+        return chosen
 
     # ---- new games ---------------------------------------------------------------------------
 
@@ -241,4 +249,5 @@ def _keys(key: jax.Array, board: Board) -> jax.Array:
 
 
 def _rows(board: Board, rows: Any) -> Board:
-    return jax.tree.map(lambda x: x[rows], board)
+    chosen: Board = jax.tree.map(lambda x: x[rows], board)
+    return chosen

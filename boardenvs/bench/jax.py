@@ -192,10 +192,19 @@ def _slices(init: Any, step: Any, sampler: Sampler, boards: int) -> Callable[[],
     def play() -> int:
         nonlocal state, key
         key, chance = jax.random.split(key)
-        state = jax.block_until_ready(many(state, chance))
+        state = many(state, chance)
+        _wait(state)
         return boards * PLIES
 
     return play
+
+
+def _wait(tree: Any) -> None:
+    """Until the arrays of a tree are computed, which a call only begins."""
+    import jax
+
+    for array in jax.tree.leaves(tree):
+        array.block_until_ready()
 
 
 # ---- PPO -----------------------------------------------------------------------------------------
@@ -205,7 +214,6 @@ def _ppo(make: Callable[[], tuple[Any, Any]], boards: int) -> Callable[[], Calla
     """Updates of a small PPO in self-play: the learner's steps, not its strength, are measured."""
 
     def start() -> Callable[[], int]:
-        import jax
 
         from boardenvs.bench.jax_ppo import STEPS, new_learner
 
@@ -213,7 +221,8 @@ def _ppo(make: Callable[[], tuple[Any, Any]], boards: int) -> Callable[[], Calla
 
         def play() -> int:
             nonlocal learner
-            learner = jax.block_until_ready(update(learner))
+            learner = update(learner)
+            _wait(learner)
             return boards * STEPS
 
         return play

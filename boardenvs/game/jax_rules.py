@@ -21,6 +21,10 @@ from boardenvs.kernel import Kernel
 from boardenvs.kernel.jax_words import HALF, Stored, Words, words_in_use
 from boardenvs.kernel.jax_writer import compile_jax
 
+# JAX gives neither a type.
+_metadata: Any = set_xla_metadata
+_barrier: Any = lax.optimization_barrier
+
 
 class Board(NamedTuple):
     """One position; the fields mean what they mean in `game.state.State`.
@@ -111,7 +115,7 @@ class JaxRules:
     def is_legal(self, board: Board, action: jax.Array) -> jax.Array:
         """Whether the action is legal, () bool; numbers that are no action are not."""
         (flag,) = self._is_legal(*board.legal_bits, action)
-        return self.words.low(flag) == 1
+        return jnp.asarray(self.words.low(flag) == 1)
 
     def observe(self, board: Board) -> jax.Array:
         """What the side to move sees, (8, 8, C) bool, indexed as that of `Game.observe`."""
@@ -172,11 +176,11 @@ def apart(function: Callable[..., Any]) -> Callable[..., Any]:
     call = jax.jit(function)
 
     def on_cpu(*arguments: Any) -> Any:
-        with set_xla_metadata(inlineable="false"):
+        with _metadata(inlineable="false"):
             return call(*arguments)
 
     def elsewhere(*arguments: Any) -> Any:
-        return lax.optimization_barrier(function(*arguments))
+        return _barrier(function(*arguments))
 
     def run(*arguments: Any) -> Any:
         return lax.platform_dependent(*arguments, cpu=on_cpu, default=elsewhere)

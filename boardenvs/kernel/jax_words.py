@@ -231,7 +231,7 @@ class Words:
 
 def words_in_use() -> Words:
     """uint64 where JAX has it (`jax_enable_x64`), else pairs."""
-    return UINT64 if jax.config.jax_enable_x64 else PAIRS
+    return UINT64 if jax.dtypes.canonicalize_dtype(np.uint64) == np.uint64 else PAIRS
 
 
 # ---- uint64 --------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ PLAYERS = 2
 _LEARNER = 0  # the player that an environment with an opponent is for
 
 
-class State(NamedTuple):
+class JaxState(NamedTuple):
     """One game. Players are 0 and 1; which of them has the first role is drawn for each game."""
 
     current_player: jax.Array  # () int32: who is to move
@@ -93,19 +93,17 @@ class JaxEnv:
     def observation_shape(self) -> tuple[int, int, int]:
         return self.game.observation_shape
 
-    def init(self, key: jax.Array) -> State:
+    def init(self, key: jax.Array) -> JaxState:
         """A new game; `key` draws which player has the first role, and an opponent's ply."""
         board, player = self._begin(key)
         return self._seen(board, player, jnp.zeros(PLAYERS), jnp.bool_(False), jnp.bool_(False))
 
-    def step(self, state: State, action: jax.Array, key: jax.Array | None = None) -> State:
+    def step(self, state: JaxState, action: jax.Array, key: jax.Array | None = None) -> JaxState:
         """The state after the current player's action, () int.
 
         `key` draws what `init` draws for the game that follows; without it players swap roles from
         game to game. ValueError where there is an opponent and no key.
         """
-        if self._opponent is not None and key is None:
-            raise ValueError("key is missing: step(state, action, key), the opponent draws from it")
         illegal = ~self.rules.is_legal(state.board, action)
         board = self.rules.advance(state.board, action)
         over = self.rules.is_over(board) | illegal
@@ -113,6 +111,10 @@ class JaxEnv:
         paid = jnp.where(over, paid, 0.0)  # to who has moved
         player = 1 - state.current_player
         if self._opponent is not None:
+            if key is None:
+                raise ValueError(
+                    "key is missing: the opponent draws from it, step(state, ..., key)"
+                )
             key, ply_key = jax.random.split(key)
             reply = self.rules.advance(board, self._opponent.act(board, ply_key))
             board = choose(over, board, reply)
@@ -125,12 +127,14 @@ class JaxEnv:
             first = player ^ board.to_move  # who has had the first role
             board, player = choose(over, self._begin(key, 1 - first), (board, player))
             return self._seen(board, player, rewards, over & ~truncated, truncated)
-        board = choose(illegal, state.board, board)
+        before = state.board, state.current_player
+        board, player = choose(illegal, before, (board, player))
         new = self._seen(board, player, rewards, over & ~truncated, truncated)
         same = state._replace(rewards=jnp.zeros(PLAYERS))
-        return choose(state.terminated | state.truncated, same, new)
+        chosen: JaxState = choose(state.terminated | state.truncated, same, new)
+        return chosen
 
-    def sample(self, state: State, key: jax.Array) -> jax.Array:
+    def sample(self, state: JaxState, key: jax.Array) -> jax.Array:
         """A uniformly random legal action, () int32, drawn from words: several times as fast as
         from a mask. Noop where the game is over.
         """
@@ -143,7 +147,7 @@ class JaxEnv:
         """
         return jax_player(self.rules, agent)
 
-    def observe(self, state: State, player: jax.Array) -> jax.Array:
+    def observe(self, state: JaxState, player: jax.Array) -> jax.Array:
         """What this player would see if it were to move, (8, 8, C) bool."""
         board, rules = state.board, self.rules
         return rules.observe(choose(player == state.current_player, board, rules.turned(board)))
@@ -155,12 +159,12 @@ class JaxEnv:
         rewards: jax.Array,
         terminated: jax.Array,
         truncated: jax.Array,
-    ) -> State:
+    ) -> JaxState:
         mask = self.rules.legal(board)
         if not self.autoreset:
             mask |= terminated | truncated
         observation = self.rules.observe(board)
-        return State(player, observation, rewards, terminated, truncated, mask, board)
+        return JaxState(player, observation, rewards, terminated, truncated, mask, board)
 
     def _begin(
         self, key: jax.Array | None, first: jax.Array | None = None

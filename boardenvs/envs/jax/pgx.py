@@ -12,7 +12,7 @@ import pgx
 
 from boardenvs import games, render
 from boardenvs.envs.factory import VERSION
-from boardenvs.envs.jax.env import PLAYERS, JaxEnv, State
+from boardenvs.envs.jax.env import PLAYERS, JaxEnv, JaxState
 from boardenvs.envs.opponent import Opponent
 from boardenvs.game.contract import Game
 from boardenvs.game.jax_rules import Board, positions_of
@@ -110,7 +110,7 @@ class PgxEnv(pgx.Env):
         """A uniformly random legal action, () int32; see `JaxEnv.sample`."""
         return self._env.rules.sample(_ours(state)._board, key)
 
-    def _shown(self, state: State, steps: jax.Array) -> PgxState:
+    def _shown(self, state: JaxState, steps: jax.Array) -> PgxState:
         return PgxState(
             current_player=state.current_player,
             observation=state.observation,
@@ -123,8 +123,8 @@ class PgxEnv(pgx.Env):
             _game=self.game,
         )
 
-    def _hidden(self, state: PgxState) -> State:
-        return State(
+    def _hidden(self, state: PgxState) -> JaxState:
+        return JaxState(
             current_player=state.current_player,
             observation=state.observation,
             rewards=jnp.zeros(PLAYERS),
