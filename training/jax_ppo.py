@@ -1,8 +1,8 @@
 """Train a policy by self-play, as one program of JAX: `python -m training.jax_ppo CONFIG`.
 
 The recipe is that of `training.ppo`, see README.md, and so are settings, files and report. Playing
-and learning are one compiled function, `Trainer.update` in `jax_learner.py`: on a processor it saves
-the way between libraries, on a GPU nothing leaves it. Opponents must play in JAX too.
+and learning are one compiled function, `Trainer.update` in `jax_learner.py`: on a processor that
+saves the way between libraries, on a GPU nothing leaves it. Opponents must play in JAX too.
 """
 
 from __future__ import annotations

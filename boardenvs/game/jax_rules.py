@@ -105,8 +105,8 @@ class JaxRules:
 
     def is_wiped_out(self, board: Board) -> jax.Array:
         """Whether a side has no piece left, () bool."""
-        own, opp = (sum(half != 0 for half in self.words.halves([x])) for x in board[:2])
-        return (own == 0) | (opp == 0)
+        own, opp = (jnp.stack(self.words.halves([word])).any() for word in board[:2])
+        return ~(own & opp)
 
     def legal(self, board: Board) -> jax.Array:
         """The legal actions, (A,) bool; all False where terminated."""
