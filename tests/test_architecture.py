@@ -83,7 +83,7 @@ def blocked():
     return Kernel(namespace["blocked"], 2, "blocked")
 
 
-@pytest.mark.parametrize("form", ["trace", "python", "numpy"])
+@pytest.mark.parametrize("form", ["trace", "python", "numpy", "jax"])
 def test_what_becomes_of_the_example(form):
     block = BLOCKS[form if form == "trace" else f"{form}-writer"]
     assert write_listing(blocked(), form).source == block

@@ -8,7 +8,7 @@ from command_line import run
 
 from boardenvs import games
 
-FORMS = ["trace", "python", "numpy", "numba"]
+FORMS = ["trace", "python", "numpy", "numba", "jax"]
 RULES = ["begin", "advance", "arrive", "sample", "points", "planes"]
 
 kernel = partial(run, "kernel")

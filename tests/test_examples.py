@@ -23,6 +23,9 @@ def test_examples_run_alone(example, tmp_path):
         pytest.importorskip("ray.rllib", reason="RLlib is not installed here: make rllib")
     if "sb3" in example.text or "training" in example.text:
         pytest.importorskip("sb3_contrib")
+    for library in ("jax", "pgx"):
+        if f"import {library}" in example.text:
+            pytest.importorskip(library)
     if "onnx" in example.text:
         pytest.importorskip("onnxruntime")
     file = tmp_path / "example.py"

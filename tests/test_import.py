@@ -3,7 +3,17 @@
 import subprocess
 import sys
 
-HEAVY = ["torch", "stable_baselines3", "matplotlib", "pygame", "pydantic", "rich", "yaml", "numba"]
+HEAVY = [
+    "torch",
+    "stable_baselines3",
+    "matplotlib",
+    "pygame",
+    "pydantic",
+    "rich",
+    "yaml",
+    "numba",
+    "jax",
+]
 
 
 def test_import_is_light():

@@ -10,11 +10,8 @@ import numpy as np
 from boardenvs.agents import RandomAgent
 from boardenvs.envs.groups import BoardGroup, EndedGames
 from boardenvs.envs.opponent import Opponent
-from training.openings import played_openings
+from training.openings import played_starts
 from training.settings import POOL, SELF_PLAY, RunSettings
-
-# Openings of agents are played before the training begins, so many of them.
-_STARTS = 1 << 16
 
 
 def board_groups(config: RunSettings) -> list[BoardGroup]:
@@ -30,13 +27,10 @@ def board_groups(config: RunSettings) -> list[BoardGroup]:
 
 def board_options(config: RunSettings) -> dict[str, Any]:
     """What all groups share, as `GroupedBoards` takes it by name."""
-    settings, starts = config.self_play, None
-    if settings.openings.keys() != {"random"} or settings.undecided:
-        rng = np.random.default_rng([config.seed, _STARTS])
-        starts = played_openings(config.make_game(), settings, _STARTS, rng)
+    settings = config.self_play
     return {
         "random_plies": settings.opening_plies,
-        "starts": starts,
+        "starts": played_starts(config),
         "symmetries": settings.symmetries,
         "threads": settings.threads,
     }

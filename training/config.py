@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -25,11 +25,21 @@ class PPOSettings(Section):
     value_weight: NotNegative = 0.5
     max_gradient: Annotated[float, Field(gt=0)] = 0.5
 
+    def learning_rate_at(self, done: float) -> float:
+        """The step size after this share of the run, 0 to 1."""
+        return _between(self.learning_rate, self.final_learning_rate, done)
+
+    def entropy_bonus_at(self, done: float) -> float:
+        """The entropy bonus after this share of the run, 0 to 1."""
+        last = self.final_entropy_bonus
+        return _between(self.entropy_bonus, self.entropy_bonus if last is None else last, done)
+
 
 class Config(RunSettings):
     """All settings of a run; `configs/othello.yaml` says what each means."""
 
-    libraries = ("stable-baselines3", "sb3-contrib")
+    packages: ClassVar = (*RunSettings.packages, "stable-baselines3", "sb3-contrib")
+
     ppo: PPOSettings = Field(default_factory=PPOSettings)
     callbacks: dict[str, dict[str, Any]] = Field(default_factory=dict)
 
@@ -52,3 +62,7 @@ class Config(RunSettings):
                 f"ppo.steps_per_update = {rollout}, the steps of an update"
             )
         return self
+
+
+def _between(first: float, last: float, done: float) -> float:
+    return first + (last - first) * min(1.0, done)

@@ -22,7 +22,7 @@ from training.checkpoint import save_checkpoint
 from training.config import Config
 from training.history import History, is_due, policy_notes
 from training.interrupt import InterruptRequest
-from training.model import capture, entropy_bonus, model_file, restore
+from training.model import capture, model_file, restore
 from training.panel import PanelResult
 from training.progress import TrainingDisplay
 from training.settings import POOL
@@ -99,7 +99,8 @@ class Training(BaseCallback):
         return True
 
     def _on_rollout_end(self) -> None:
-        _maskable(self.model).ent_coef = entropy_bonus(self.config, self.model.num_timesteps)
+        done = self.model.num_timesteps / self.config.steps
+        _maskable(self.model).ent_coef = self.config.ppo.entropy_bonus_at(done)
 
     def _on_training_end(self) -> None:
         self._on_rollout_start()

@@ -62,12 +62,6 @@ def make_model(config: Config, env: BoardVecEnv) -> MaskablePPO:
     return model
 
 
-def entropy_bonus(config: Config, steps: int) -> float:
-    """The entropy bonus after so many steps of the run, falling linearly like the learning rate."""
-    first, last = config.ppo.entropy_bonus, config.ppo.final_entropy_bonus
-    return first if last is None else first + (last - first) * min(1.0, steps / config.steps)
-
-
 def capture(model: MaskablePPO, env: BoardVecEnv) -> dict[str, Any]:
     """All that the rest of a training depends on, between two updates."""
     return {

@@ -14,10 +14,22 @@ from boardenvs.arena.playing.openings import same_winner
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import first_of_each
 from boardenvs.game.state import State, concat, take
-from training.settings import SelfPlaySettings
+from training.settings import RunSettings, SelfPlaySettings
+
+# Openings of agents are played before the training begins, so many of them.
+_STARTS = 1 << 16
 
 # Rounds of playing until there are as many openings as asked for.
 _ROUNDS = 8
+
+
+def played_starts(config: RunSettings) -> State | None:
+    """The openings of a run; None where they are random plies, which are played as games begin."""
+    settings = config.self_play
+    if settings.openings.keys() == {"random"} and not settings.undecided:
+        return None
+    rng = np.random.default_rng([config.seed, _STARTS])
+    return played_openings(config.make_game(), settings, _STARTS, rng)
 
 
 def played_openings(

@@ -44,8 +44,6 @@ from training.settings import RunSettings
 
 RAW, SHIELDED, ANCHOR = "policy", "policy, shielded", "random"
 
-_PACKAGES = ("boardenvs", "numpy", "torch")
-
 
 class Rating(BaseModel):
     """A rating in Elo points and its 95 % interval; None where the games give no end."""
@@ -232,7 +230,7 @@ def _table(headings: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 def _made_with(config: RunSettings) -> dict[str, str]:
     """What the weights depend on beside the settings."""
     versions = {}
-    for package in (*_PACKAGES, *config.libraries):
+    for package in config.packages:
         try:
             versions[package] = metadata.version(package)
         except metadata.PackageNotFoundError:  # boardenvs from a checkout that is not installed

@@ -140,8 +140,8 @@ class ReportSettings(PanelSettings):
 class GameSettings(Section):
     """The settings of everything that is learnt of a game: which one, by which name and seed."""
 
-    # What the weights depend on beside torch and NumPy; the report tells their versions.
-    libraries: ClassVar[tuple[str, ...]] = ()
+    # What the weights of such a run depend on: the report has their versions.
+    packages: ClassVar[tuple[str, ...]] = ("boardenvs", "numpy", "torch")
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
     game: str

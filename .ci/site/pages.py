@@ -26,6 +26,7 @@ GUIDES = {
     "index.md": "README.md",
     "games.md": "boardenvs/games/README.md",
     "environments.md": "boardenvs/envs/README.md",
+    "jax.md": "boardenvs/envs/jax/README.md",
     "players.md": "boardenvs/agents/README.md",
     "arena.md": "boardenvs/arena/README.md",
     "command_line.md": "boardenvs/cli/README.md",
@@ -55,6 +56,7 @@ REFERENCE = {
         [
             *("envs.core", "envs.aec", "envs.parallel", "envs.vector", "envs.single"),
             *("envs.sb3:BoardVecEnv", "envs.groups", "envs.page"),
+            *("envs.jax.env:make, JaxEnv, JaxState", "envs.jax.pgx:make, PgxEnv"),
         ],
     ),
     "agents": ("Players", ["agents", "agents.policy", "agents.shield"]),

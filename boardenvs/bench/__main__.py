@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+from boardenvs.bench import jax
 from boardenvs.bench.measure import measure, pin_to_one_core
 from boardenvs.bench.memory import bytes_per_board
 from boardenvs.bench.peers import peers
@@ -42,7 +43,7 @@ def main(words: Sequence[str] | None = None, prog: str = "python -m boardenvs.be
         arguments = parser.parse_args(words)
         try:
             games = {spec_of(game): game for game in map(parse, arguments.games)}
-            _check_numbers(arguments)
+            _check(arguments)
             check_folder(arguments.out)
         except (ValueError, OSError) as wrong:
             parser.error(str(wrong))
@@ -51,11 +52,14 @@ def main(words: Sequence[str] | None = None, prog: str = "python -m boardenvs.be
 
 def _run(arguments: argparse.Namespace, games: dict[str, Game]) -> None:
     pinned = pin_to_one_core()
+    console = make_console()
+    if arguments.jax:
+        jax.run(list(games.values()), arguments, console, pinned)
+        return
     chosen = list(workloads(list(games.values()), arguments.sizes, arguments.backends))
     chosen += searches(list(games.values()), arguments.backends)
     if not arguments.no_peers:
         chosen += peers([size for size in _PEER_SIZES if size <= max(arguments.sizes)])
-    console = make_console()
     with make_progress(console) as progress:
         task = progress.add_task("", total=len(chosen) * (arguments.rounds + 1))
         results, errors = measure(
@@ -92,11 +96,13 @@ def _run(arguments: argparse.Namespace, games: dict[str, Game]) -> None:
     console.print(f"the figures are in {arguments.out}/")
 
 
-def _check_numbers(arguments: argparse.Namespace) -> None:
-    """ValueError where a number is out of its range."""
+def _check(arguments: argparse.Namespace) -> None:
+    """ValueError where a number is out of its range, or JAX is asked for and missing."""
     for size in arguments.sizes:
         if not 1 <= size <= _MOST_BOARDS:
             raise ValueError(f"--sizes has {size}: it must be from 1 to {_MOST_BOARDS} boards")
+    if arguments.jax and not find_spec("jax"):
+        raise ValueError("--jax needs JAX: pip install 'boardenvs[jax]'")
     if arguments.rounds < 1:
         raise ValueError(f"--rounds is {arguments.rounds}: it must be 1 or more")
     if arguments.placements < 0:
@@ -130,6 +136,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     places = "places in memory that the arrays of single rules are timed in; 0: none (20)"
     add("--placements", type=int, default=20, metavar="PLACES", help=places)
     add("--no-peers", action="store_true", help="leave the other libraries out")
+    add("--jax", action="store_true", help="measure random play and PPO in JAX instead, and Pgx's")
     out = "where bench.json and the pictures go (runs/bench)"
     add("--out", type=Path, default=Path("runs/bench"), metavar="FOLDER", help=out)
     return parser

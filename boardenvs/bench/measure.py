@@ -20,6 +20,7 @@ class Measurement:
     workload: Workload
     cpu: list[float] = field(default_factory=list)  # a second of processor time
     wall: list[float] = field(default_factory=list)  # a second on the clock
+    setup: float = 0.0  # seconds on the clock until the first slice was done, compiling included
 
     @property
     def median(self) -> float:
@@ -54,6 +55,7 @@ def measure(
     for workload in workloads:
         tick(f"set up {workload.name}")
         set_backend(workload.backend)
+        began = time.perf_counter()
         try:
             play = workload.start()
             play()  # compiles and fills caches
@@ -62,7 +64,8 @@ def measure(
                 raise
             errors[workload.name] = f"{type(error).__name__}: {error}"
             continue
-        running.append((Measurement(workload), play))
+        setup = time.perf_counter() - began
+        running.append((Measurement(workload, setup=setup), play))
     for _ in range(rounds):
         for result, play in running:
             tick(result.workload.name)

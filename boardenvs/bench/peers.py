@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from boardenvs.bench.jax import pgx_play
 from boardenvs.bench.workloads import Workload, aec_slice
 
 _SLICE = 300
-_PGX_STEPS = 16  # steps in one compiled scan
 
 
 def peers(sizes: list[int]) -> Iterator[Workload]:
@@ -70,38 +70,12 @@ def _pettingzoo(name: str, maker: str) -> Callable[[], Callable[[], int]]:
 
 
 def _pgx(boards: int) -> Callable[[], Callable[[], int]]:
-    """A compiled scan over vmapped steps with automatic resets, all on the device."""
-
-    def start() -> Callable[[], int]:
-        import jax
+    def make() -> Any:
         import pgx
-        from pgx.experimental import act_randomly, auto_reset
 
-        env = pgx.make("othello")
-        step = jax.vmap(auto_reset(env.step, env.init))
+        return pgx.make("othello")
 
-        def one(state: Any, key: Any) -> tuple[Any, None]:
-            choice, chance = jax.random.split(key)
-            action = act_randomly(choice, state.legal_action_mask)
-            return step(state, action, jax.random.split(chance, boards)), None
-
-        def scan(state: Any, key: Any) -> Any:
-            return jax.lax.scan(one, state, jax.random.split(key, _PGX_STEPS))[0]
-
-        many = jax.jit(scan)
-        state = jax.jit(jax.vmap(env.init))(jax.random.split(jax.random.key(0), boards))
-        key = jax.random.key(1)
-
-        def play() -> int:
-            nonlocal state, key
-            key, chance = jax.random.split(key)
-            state = many(state, chance)
-            state.terminated.block_until_ready()
-            return boards * _PGX_STEPS
-
-        return play
-
-    return start
+    return pgx_play(make, "Pgx's", boards)
 
 
 def _envpool(boards: int) -> Callable[[], Callable[[], int]]:

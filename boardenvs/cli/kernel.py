@@ -23,11 +23,11 @@ def kernel(
         ),
     ],
     form: Annotated[
-        Literal["trace", "python", "numpy", "numba"],
+        Literal["trace", "python", "numpy", "numba", "jax"],
         typer.Option(
             "--as",
-            help="The recorded operations, or the code that is made of them: `python` for one "
-            "board, `numpy` or `numba` for a batch.",
+            help="The recorded operations, or the code that is made of them: `python` or `jax` "
+            "for one board, `numpy` or `numba` for a batch.",
         ),
     ] = "trace",
 ) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, TypeAlias
 
 from boardenvs.kernel.backend import Kernel, check_backend
+from boardenvs.kernel.jax_writer import write_jax
 from boardenvs.kernel.numba_writer import write_batch
 from boardenvs.kernel.numpy_writer import NumpyProgram
 from boardenvs.kernel.python_writer import write_python
 
-Form: TypeAlias = Literal["trace", "python", "numpy", "numba"]
+Form: TypeAlias = Literal["trace", "python", "numpy", "numba", "jax"]
 
 
 class Listing(NamedTuple):
@@ -20,8 +21,8 @@ class Listing(NamedTuple):
 
 
 def write_listing(kernel: Kernel, form: Form) -> Listing:
-    """The traced operations, or the source that is run: "python" for one board, "numpy" and "numba"
-    for a batch, as the trace is. ImportError for "numba" where that is not installed.
+    """The traced operations, or the source that is run: "python" and "jax" for one board, "numpy"
+    and "numba" for a batch, as the trace is. ImportError for "numba" where that is not installed.
     """
     program = kernel.program("scalar" if form == "python" else "batch")
     summary = (
@@ -40,3 +41,5 @@ def write_listing(kernel: Kernel, form: Form) -> Listing:
         case "numba":
             check_backend("numba")
             return Listing(write_batch(program, kernel.name), f"{summary}; for a batch")
+        case "jax":
+            return Listing(write_jax(program, kernel.name), f"{summary}; for one board")

@@ -15,9 +15,9 @@ import numpy as np
 
 from boardenvs.kernel.generated import load_source
 from boardenvs.kernel.layout import Layout, one_by_one
-from boardenvs.kernel.operations import OPERATIONS
 from boardenvs.kernel.threads import FEWEST_ROWS, get_num_threads, run_in_parts
-from boardenvs.kernel.trace import Node, Program, write_constant
+from boardenvs.kernel.trace import Program
+from boardenvs.kernel.word_functions import WordFunctions, in_tuple, numbered
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -98,103 +98,48 @@ def write_functions(programs: Mapping[str, Program]) -> str:
     return writer.source()
 
 
-class _Writer:
+class _Writer(WordFunctions):
     """Writes the source of programs."""
-
-    def __init__(self) -> None:
-        self._lines: list[str] = []
-        self._tables: dict[tuple[int, ...], str] = {}
-        self._branches = 0
 
     def one(self, program: Program, name: str) -> None:
         """Add a function of words that returns the outputs."""
-        self._function(program, f"{name}_of_words")
-        words, outputs = _numbered("i", program.num_inputs), len(program.outputs)
+        self.add(program, f"{name}_of_words")
+        words, outputs = numbered("i", program.num_inputs), len(program.outputs)
         signature = f"types.UniTuple(uint64, {outputs})({', '.join(['uint64'] * len(words))})"
-        self._lines += [
+        self.lines += [
             f"{name}_one = one_row({name}_of_words, {outputs})",
             f"@njit({signature}, cache=True, error_model='numpy')",
             f"def {name}({', '.join(words)}):",
-            f"    return {name}_one({_tuple(words)})",
+            f"    return {name}_one({in_tuple(words)})",
         ]
 
     def parts(self, program: Program, name: str, outputs: int) -> None:
         """Add a function of words and of an array, which gets the bits of the later outputs."""
-        self._function(program, f"{name}_of_words")
-        words = _numbered("i", program.num_inputs)
+        self.add(program, f"{name}_of_words")
+        words = numbered("i", program.num_inputs)
         kinds = ", ".join([*["uint64"] * len(words), "types.int8[::1]"])
         signature = f"types.UniTuple(uint64, {outputs})({kinds})"
-        self._lines += [
+        self.lines += [
             f"{name}_one = one_row_and_octets({name}_of_words, {outputs})",
             f"@njit({signature}, cache=True, error_model='numpy', _nrt=False)",
             f"def {name}({', '.join([*words, 'octets'])}):",
-            f"    return {name}_one({_tuple(words)}, octets)",
+            f"    return {name}_one({in_tuple(words)}, octets)",
         ]
 
     def batch(self, program: Program, name: str, layout: Layout) -> None:
         """Add a function of arrays."""
-        self._function(program, f"{name}_of_words")
+        self.add(program, f"{name}_of_words")
         inputs, outputs = map(tuple, layout)
-        arrays = _numbered("i", len(inputs)) + _numbered("o", len(outputs))
-        self._lines += [
+        arrays = numbered("i", len(inputs)) + numbered("o", len(outputs))
+        self.lines += [
             f"{name}_rows = each_row({name}_of_words, {inputs}, {outputs})",
             _ON_ARRAYS,
             f"def {name}({', '.join(arrays)}):",
-            f"    {name}_rows({_tuple(arrays)})",
+            f"    {name}_rows({in_tuple(arrays)})",
         ]
 
     def source(self) -> str:
-        return "\n".join([_PRELUDE + _made_by() + "\n", *self._lines, ""])
-
-    def _function(self, program: Program, name: str) -> None:
-        """Add the program as a function of `Lanes`, after what it needs."""
-        text = [_text(node, i) for i, node in enumerate(program.nodes)]
-        body = [f"    {text[i]} = {self._expression(program, i, text)}" for i in program.steps()]
-        self._lines += [
-            f"def {name}({', '.join(_numbered('i', program.num_inputs))}):",
-            *body,
-            f"    return {_tuple([text[o] for o in program.outputs])}",
-        ]
-
-    def _expression(self, program: Program, index: int, text: Sequence[str]) -> str:
-        node = program.nodes[index]
-        args = [text[a] for a in node.args]
-        if node.op in OPERATIONS:
-            return OPERATIONS[node.op].python.format(*args)
-        match node.op:
-            case "lookup":
-                return f"{self._table(node.extra.values)}[{args[0]}]"
-            case "when":
-                self._branches += 1
-                name = f"where_{self._branches}"
-                self._function(node.extra, name)
-                return f"when({args[0]}, {name}, {', '.join(args[1:])})"
-            case op:
-                raise NotImplementedError(op)
-
-    def _table(self, values: tuple[int, ...]) -> str:
-        if values not in self._tables:
-            self._tables[values] = f"table_{len(self._tables)}"
-            self._lines.append(f"{self._tables[values]} = Table({list(values)})")
-        return self._tables[values]
-
-
-def _text(node: Node, index: int) -> str:
-    match node.op:
-        case "const":
-            return write_constant(node.extra)
-        case "input":
-            return f"i{node.extra}"
-        case _:
-            return f"t{index}"
-
-
-def _numbered(prefix: str, count: int) -> list[str]:
-    return [f"{prefix}{k}" for k in range(count)]
-
-
-def _tuple(names: Sequence[str]) -> str:
-    return f"({', '.join(names)},)"
+        return "\n".join([_PRELUDE + _made_by() + "\n", *self.lines, ""])
 
 
 def _made_by() -> str:

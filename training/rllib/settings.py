@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -68,7 +68,7 @@ class RLlibPPOSettings(PPOSettings):
 class RLlibSettings(RunSettings):
     """All settings of a run; `configs/rllib/othello.yaml` says what each means."""
 
-    libraries = ("ray",)
+    packages: ClassVar = (*RunSettings.packages, "ray")
     ppo: RLlibPPOSettings = Field(default_factory=RLlibPPOSettings)
     cluster: ClusterSettings = Field(default_factory=ClusterSettings)
     rllib: dict[str, Any] = Field(default_factory=dict)

@@ -1,0 +1,133 @@
+"""Players in JAX: uniformly random play, and policies, whose networks run in the same program.
+
+Their functions take one board; `jax.vmap` makes them functions of batches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
+
+import jax
+import jax.numpy as jnp
+
+from boardenvs.agents.policy import Policy, PolicyAgent
+from boardenvs.agents.random import RandomAgent
+from boardenvs.agents.spec import agent_for
+from boardenvs.agents.trained import TrainedAgent, trained_policy
+from boardenvs.game.contract import Game
+from boardenvs.game.jax_rules import Board, JaxRules
+from boardenvs.utils.checks import quote
+
+JaxLayer: TypeAlias = tuple[jax.Array, jax.Array]  # weights (inputs, outputs), biases (outputs,)
+
+ACTIVATIONS = {"relu": jax.nn.relu, "tanh": jnp.tanh}
+
+
+class JaxPlayer(NamedTuple):
+    """A player, by how it draws its actions."""
+
+    act: Callable[[Board, jax.Array], jax.Array]  # (board, key): a legal action, () int32
+    chances: Callable[[Board], jax.Array]  # the probability of each action, (A,) float32
+
+
+class Network(NamedTuple):
+    """The layers of a `Policy`."""
+
+    hidden: tuple[JaxLayer, ...]
+    policy_head: JaxLayer
+    value_head: JaxLayer
+
+
+def network_of(policy: Policy) -> Network:
+    """A policy's layers in JAX."""
+    hidden = tuple(_layer(*layer) for layer in policy.hidden)
+    return Network(hidden, _layer(*policy.policy_head), _layer(*policy.value_head))
+
+
+def _layer(weights: object, biases: object) -> JaxLayer:
+    return jnp.asarray(weights, jnp.float32), jnp.asarray(biases, jnp.float32)
+
+
+def forward(
+    network: Network, planes: jax.Array, activation: str = "relu"
+) -> tuple[jax.Array, jax.Array]:
+    """The outputs for planes (..., C * 64), as `JaxRules.planes` has them: logits of all actions,
+    legal or not, (..., A) float32, and values (...,) float32.
+    """
+    x = planes.astype(jnp.float32)
+    for weights, biases in network.hidden:
+        x = ACTIVATIONS[activation](x @ weights + biases)
+    (policy, policy_bias), (value, value_bias) = network.policy_head, network.value_head
+    return x @ policy + policy_bias, (x @ value + value_bias)[..., 0]
+
+
+def jax_player(rules: JaxRules, given: object) -> JaxPlayer:
+    """The player in JAX of an agent or its text; ValueError as of `jax_agent`."""
+    agent = jax_agent(rules.game, given)
+    if isinstance(agent, RandomAgent):
+        return _random_player(rules)
+    network, activation = network_of(agent.policy), agent.policy.activation
+    return network_player(rules, network, sample=agent.sample, activation=activation)
+
+
+def jax_agent(game: Game, given: object) -> RandomAgent | PolicyAgent:
+    """The agent that plays in JAX of an object or a text: "random", "trained", "policy:PATH", the
+    last two with sample=true or without.
+
+    ValueError for any other agent, or one that cannot play the game.
+    """
+    agent = agent_for(game, given)
+    if isinstance(agent, TrainedAgent) and not agent.shield:
+        return PolicyAgent(trained_policy(game), agent.sample)
+    if isinstance(agent, RandomAgent | PolicyAgent):
+        return agent
+    raise ValueError(
+        f"{quote(given)} does not play in JAX: those that do are 'random', 'trained' and "
+        "'policy:PATH', without a shield"
+    )
+
+
+def _random_player(rules: JaxRules) -> JaxPlayer:
+    def chances(board: Board) -> jax.Array:
+        legal = legal_or_noop(rules, board)
+        return legal / legal.sum()
+
+    return JaxPlayer(rules.sample, chances)
+
+
+def network_player(
+    rules: JaxRules, network: Network, *, sample: bool, activation: str = "relu"
+) -> JaxPlayer:
+    """The network's most probable action or, where it samples, one by its probabilities."""
+
+    def logits(board: Board) -> jax.Array:
+        found, _ = forward(network, rules.planes(board), activation)
+        return jnp.where(legal_or_noop(rules, board), found, -jnp.inf)
+
+    def draw(board: Board, key: jax.Array) -> jax.Array:
+        return draw_action(logits(board), key)
+
+    def best(board: Board, key: jax.Array) -> jax.Array:
+        return logits(board).argmax().astype(jnp.int32)
+
+    def certain(board: Board) -> jax.Array:
+        return jax.nn.one_hot(logits(board).argmax(), rules.game.num_actions)
+
+    if sample:
+        return JaxPlayer(draw, lambda board: jax.nn.softmax(logits(board)))
+    return JaxPlayer(best, certain)
+
+
+def draw_action(logits: jax.Array, key: jax.Array) -> jax.Array:
+    """An action by the probabilities of logits (A,), () int32: the first at which their sum reaches
+    a random height. `jax.random.categorical` draws a number for every action, this one for all.
+    """
+    reached = jnp.cumsum(jax.nn.softmax(logits))
+    height = (1 - jax.random.uniform(key)) * reached[-1]  # above 0, and never too high
+    return (reached < height).sum().astype(jnp.int32)
+
+
+def legal_or_noop(rules: JaxRules, board: Board) -> jax.Array:
+    """The legal actions, (A,) bool, and noop where the game is terminated."""
+    return rules.legal(board).at[rules.game.noop].max(board.terminated)

@@ -1,0 +1,195 @@
+"""Environments of every game as pure functions of JAX, for one board: `jax.vmap` makes batches.
+
+    env = boardenvs.envs.jax.make("othello")
+    state = jax.vmap(env.init)(keys)
+    state = jax.vmap(env.step)(state, actions, keys)
+
+The fields of a state are named as Pgx names them; `pgx` beside it has the same as a `pgx.Env`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from boardenvs import games
+from boardenvs.agents.jax_players import JaxPlayer, jax_player
+from boardenvs.envs.opponent import Opponent
+from boardenvs.game.contract import Game
+from boardenvs.game.jax_rules import Board, JaxRules, choose
+from boardenvs.game.state import stack
+from boardenvs.game.turn import ILLEGAL_ACTION_REWARD
+
+PLAYERS = 2
+_LEARNER = 0  # the player that an environment with an opponent is for
+
+
+class JaxState(NamedTuple):
+    """One game. Players are 0 and 1; which of them has the first role is drawn for each game."""
+
+    current_player: jax.Array  # () int32: who is to move
+    observation: jax.Array  # (8, 8, C) bool: what that player sees
+    rewards: jax.Array  # (2,) float32: of the players, for the last step
+    terminated: jax.Array  # () bool: the last step ended a game
+    truncated: jax.Array  # () bool: the last step ended a game by the cap on plies
+    legal_action_mask: jax.Array  # (A,) bool
+    board: Board
+
+
+def make(
+    game: str | Game, *, opponent: Opponent | None = None, autoreset: bool = True, **rules: Any
+) -> JaxEnv:
+    """The environment of a game, or of its text with the parameters of its rules.
+
+    ```python
+    import boardenvs.envs.jax
+    import jax
+
+    env = boardenvs.envs.jax.make("othello")
+    step = jax.jit(jax.vmap(env.step))
+    keys = jax.random.split(jax.random.key(0), 8)
+    state = jax.vmap(env.init)(keys)
+    state = step(state, jax.vmap(env.sample)(state, keys), keys)
+    print(state.observation.shape, state.current_player)
+    ```
+    """
+    return JaxEnv(games.make(game, **rules), opponent=opponent, autoreset=autoreset)
+
+
+class JaxEnv:
+    """A game for JAX. `init` and `step` take one board, and may be jitted and vmapped.
+
+    A step is one ply of the current player. At the end of a game the winner's reward is +1 and the
+    loser's -1; an illegal action loses, and changes no square. With `autoreset` the step that ends
+    a game returns the next one's first observation, mask and board, beside the last one's rewards
+    and `terminated` or `truncated`. Without it the game stays over: steps change nothing, rewards
+    are 0 and, as in Pgx, every action is marked legal.
+
+    With an `opponent`, an agent that plays in JAX (see `agents.jax_players`), player 0 learns and a
+    step is its ply and the reply; `init` and `step` then need keys.
+
+    Words are 64-bit integers where JAX has them (`jax_enable_x64`) when this is made, else pairs of
+    32 bits; results are the same. Raises ValueError for an opponent that cannot play here.
+    """
+
+    def __init__(
+        self, game: Game, *, opponent: Opponent | None = None, autoreset: bool = True
+    ) -> None:
+        self.game = game
+        self.rules = JaxRules(game)
+        self.autoreset = autoreset
+        self._opponent: JaxPlayer | None = None
+        if opponent is not None:
+            self._opponent = jax_player(self.rules, opponent)
+            self._replies = self._first_replies()
+
+    @property
+    def num_actions(self) -> int:
+        return self.game.num_actions
+
+    @property
+    def observation_shape(self) -> tuple[int, int, int]:
+        return self.game.observation_shape
+
+    def init(self, key: jax.Array) -> JaxState:
+        """A new game; `key` draws which player has the first role, and an opponent's ply."""
+        board, player = self._begin(key)
+        return self._seen(board, player, jnp.zeros(PLAYERS), jnp.bool_(False), jnp.bool_(False))
+
+    def step(self, state: JaxState, action: jax.Array, key: jax.Array | None = None) -> JaxState:
+        """The state after the current player's action, () int.
+
+        `key` draws what `init` draws for the game that follows; without it players swap roles from
+        game to game. ValueError where there is an opponent and no key.
+        """
+        illegal = ~self.rules.is_legal(state.board, action)
+        board = self.rules.advance(state.board, action)
+        over = self.rules.is_over(board) | illegal
+        paid = jnp.where(illegal, ILLEGAL_ACTION_REWARD, -self.rules.outcome(board))
+        paid = jnp.where(over, paid, 0.0)  # to who has moved
+        player = 1 - state.current_player
+        if self._opponent is not None:
+            if key is None:
+                raise ValueError(
+                    "key is missing: the opponent draws from it, step(state, ..., key)"
+                )
+            key, ply_key = jax.random.split(key)
+            reply = self.rules.advance(board, self._opponent.act(board, ply_key))
+            board = choose(over, board, reply)
+            ended = self.rules.is_over(board) & ~over
+            paid = jnp.where(ended, self.rules.outcome(board), paid)
+            over, player = over | ended, state.current_player
+        rewards = jnp.where(jnp.arange(PLAYERS) == state.current_player, paid, -paid)
+        truncated = self.rules.truncated(board) & ~illegal
+        if self.autoreset:
+            first = player ^ board.to_move  # who has had the first role
+            board, player = choose(over, self._begin(key, 1 - first), (board, player))
+            return self._seen(board, player, rewards, over & ~truncated, truncated)
+        before = state.board, state.current_player
+        board, player = choose(illegal, before, (board, player))
+        new = self._seen(board, player, rewards, over & ~truncated, truncated)
+        same = state._replace(rewards=jnp.zeros(PLAYERS))
+        chosen: JaxState = choose(state.terminated | state.truncated, same, new)
+        return chosen
+
+    def sample(self, state: JaxState, key: jax.Array) -> jax.Array:
+        """A uniformly random legal action, () int32, drawn from words: several times as fast as
+        from a mask. Noop where the game is over.
+        """
+        return self.rules.sample(state.board, key)
+
+    def player(self, agent: Opponent) -> JaxPlayer:
+        """The agent in JAX: `player.act(state.board, key)` is its action, () int32.
+
+        ValueError for an agent that does not play in JAX; see `agents.jax_players.jax_player`.
+        """
+        return jax_player(self.rules, agent)
+
+    def observe(self, state: JaxState, player: jax.Array) -> jax.Array:
+        """What this player would see if it were to move, (8, 8, C) bool."""
+        board, rules = state.board, self.rules
+        return rules.observe(choose(player == state.current_player, board, rules.turned(board)))
+
+    def _seen(
+        self,
+        board: Board,
+        player: jax.Array,
+        rewards: jax.Array,
+        terminated: jax.Array,
+        truncated: jax.Array,
+    ) -> JaxState:
+        mask = self.rules.legal(board)
+        if not self.autoreset:
+            mask |= terminated | truncated
+        observation = self.rules.observe(board)
+        return JaxState(player, observation, rewards, terminated, truncated, mask, board)
+
+    def _begin(
+        self, key: jax.Array | None, first: jax.Array | None = None
+    ) -> tuple[Board, jax.Array]:
+        """A new game's board and the player to move; `first` has the first role, unless a key draws
+        who has.
+        """
+        start = self.rules.start
+        if key is None:
+            assert first is not None
+            return start, first
+        if self._opponent is None:
+            return start, (jax.random.bits(key, (), jnp.uint32) & 1).astype(jnp.int32)
+        boards, chances = self._replies
+        seat_key, reply_key = jax.random.split(key)
+        chosen = jax.random.categorical(reply_key, chances)
+        reply = jax.tree.map(lambda x: x[chosen], boards)
+        return choose(jax.random.bernoulli(seat_key), reply, start), jnp.int32(_LEARNER)
+
+    def _first_replies(self) -> tuple[Board, jax.Array]:
+        """The boards after each first ply, and the logarithm of the opponent's chance of it."""
+        assert self._opponent is not None
+        start = self.game.start()
+        actions = start.legal_actions()
+        boards = self.rules.boards(stack([self.game.next(start, action) for action in actions]))
+        with jax.ensure_compile_time_eval():
+            chances = self._opponent.chances(self.rules.start)[jnp.array(actions)]
+            return boards, jnp.log(chances)

@@ -1,0 +1,188 @@
+"""A game's rules as pure functions of JAX, on one board: `jax.vmap` makes batches of them.
+
+They are made of the same traced programs as the rules everywhere else, and give the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.experimental.xla_metadata import set_xla_metadata
+
+from boardenvs.board.bitboard import SIZE
+from boardenvs.game.contract import Game
+from boardenvs.game.state import State, WordArray
+from boardenvs.kernel import Kernel
+from boardenvs.kernel.jax_words import HALF, Stored, Words, words_in_use
+from boardenvs.kernel.jax_writer import compile_jax
+
+# JAX gives neither a type.
+_metadata: Any = set_xla_metadata
+_barrier: Any = lax.optimization_barrier
+
+
+class Board(NamedTuple):
+    """One position; the fields mean what they mean in `game.state.State`.
+
+    A word is a uint64 array or, without 64-bit integers, a pair of uint32 arrays (low, high).
+    """
+
+    own: Stored
+    opp: Stored
+    legal_bits: tuple[Stored, ...]
+    to_move: jax.Array  # () int32
+    ply: jax.Array  # () int32
+    terminated: jax.Array  # () bool
+
+
+class JaxRules:
+    """The rules of a game in JAX; words are uint64 where JAX has it when this is made, else pairs.
+
+    All functions take one board; they may be jitted and vmapped.
+    """
+
+    def __init__(self, game: Game) -> None:
+        self.game = game
+        self.words: Words = words_in_use()
+        kernels = game.kernels
+        self._advance = apart(self._compiled(kernels.advance))
+        self._planes = apart(self._compiled(kernels.planes))
+        self._sample = apart(self._compiled(kernels.sample))
+        self._is_legal = self._compiled(kernels.is_legal)
+        self._points = self._compiled(kernels.points)
+        with jax.ensure_compile_time_eval():  # it may be made where a function is being traced
+            starts = self.boards(game.init(1))
+            self.start: Board = jax.tree.map(lambda x: x[0], starts)
+
+    def _compiled(self, kernel: Kernel) -> Callable[..., Any]:
+        return compile_jax(kernel.program(), kernel.name, self.words)
+
+    def boards(self, state: State) -> Board:
+        """A batch of positions in JAX: every array has B rows."""
+        return Board(
+            self.stored(state.own),
+            self.stored(state.opp),
+            tuple(self.stored(word) for word in state.legal_bits.T),
+            jnp.asarray(state.to_move, jnp.int32),
+            jnp.asarray(state.ply, jnp.int32),
+            jnp.asarray(state.terminated),
+        )
+
+    def stored(self, numbers: WordArray) -> Stored:
+        """Words of NumPy, (B,) uint64, in JAX."""
+        low, high = numbers & np.uint64(HALF), numbers >> np.uint64(32)
+        return self.words.join(*(jnp.asarray(x.astype(np.uint32)) for x in (low, high)))
+
+    def advance(self, board: Board, action: jax.Array) -> Board:
+        """The board after a legal action, () int; neither legality nor the end is checked."""
+        own, opp, *legal, over = self._advance(
+            board.own, board.opp, board.to_move, board.ply, action
+        )
+        terminated = self.words.low(over) != 0
+        return Board(own, opp, tuple(legal), 1 - board.to_move, board.ply + 1, terminated)
+
+    def truncated(self, board: Board) -> jax.Array:
+        """Whether the cap on plies ends the game here, undecided, () bool."""
+        cap = self.game.max_plies
+        if cap is None:
+            return jnp.zeros_like(board.terminated)
+        return (board.ply >= cap) & ~board.terminated
+
+    def is_over(self, board: Board) -> jax.Array:
+        """Whether the game has ended, by its rules or by the cap on plies, () bool."""
+        return board.terminated | self.truncated(board)
+
+    def outcome(self, board: Board) -> jax.Array:
+        """What the board would pay its side to move, over or not, () float32: +1, 0 or -1."""
+        points = self._points(board.own, board.opp, board.to_move)
+        mine, theirs = (self.words.low(word).astype(jnp.int32) for word in points)
+        return jnp.sign(mine - theirs).astype(jnp.float32)
+
+    def is_wiped_out(self, board: Board) -> jax.Array:
+        """Whether a side has no piece left, () bool."""
+        own, opp = (jnp.stack(self.words.halves([word])).any() for word in board[:2])
+        return ~(own & opp)
+
+    def legal(self, board: Board) -> jax.Array:
+        """The legal actions, (A,) bool; all False where terminated."""
+        return self.words.bits(board.legal_bits)[: self.game.num_actions]
+
+    def is_legal(self, board: Board, action: jax.Array) -> jax.Array:
+        """Whether the action is legal, () bool; numbers that are no action are not."""
+        (flag,) = self._is_legal(*board.legal_bits, action)
+        return jnp.asarray(self.words.low(flag) == 1)
+
+    def observe(self, board: Board) -> jax.Array:
+        """What the side to move sees, (8, 8, C) bool, indexed as that of `Game.observe`."""
+        return self.planes(board).reshape(-1, SIZE, SIZE).transpose(1, 2, 0)
+
+    def planes(self, board: Board) -> jax.Array:
+        """The observation plane by plane, each square by square, (C * 64,) bool: what networks
+        take.
+        """
+        return self.words.bits(self._planes(board.own, board.opp, board.to_move, board.ply))
+
+    def turned(self, board: Board) -> Board:
+        """The same squares with the other side to move, as far as `observe` is concerned."""
+        return board._replace(own=board.opp, opp=board.own, to_move=1 - board.to_move)
+
+    def sample(self, board: Board, key: jax.Array) -> jax.Array:
+        """A uniformly random legal action, () int32; noop where terminated."""
+        low, high = jax.random.bits(key, (2,), jnp.uint32)
+        return self.sample_by(board, self.words.join(low, high))
+
+    def sample_by(self, board: Board, random: Stored) -> jax.Array:
+        """The choice of `sample` by a random word."""
+        (action,) = self._sample(*board.legal_bits, random)
+        return self.words.low(action).astype(jnp.int32)
+
+
+def positions_of(boards: Board) -> State:
+    """A batch of boards as positions in NumPy, the reverse of `JaxRules.boards`."""
+    return State(
+        _numbers(boards.own),
+        _numbers(boards.opp),
+        np.stack([_numbers(word) for word in boards.legal_bits], axis=1),
+        np.asarray(boards.to_move).astype(np.int8),
+        np.array(boards.ply),
+        np.array(boards.terminated),
+    )
+
+
+def _numbers(word: Stored) -> WordArray:
+    if not isinstance(word, tuple):
+        return np.array(word)
+    low, high = (np.asarray(half).astype(np.uint64) for half in word)
+    return low | high << np.uint64(32)
+
+
+def choose(condition: jax.Array, first: Any, second: Any) -> Any:
+    """`first` where the condition, () bool, holds, else `second`; both are trees of arrays."""
+    return jax.tree.map(lambda x, y: jnp.where(condition, x, y), first, second)
+
+
+def apart(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, kept from being merged with what uses its results.
+
+    XLA on the CPU merges cheap operations with what follows, and would compute the rules anew for
+    every byte of the masks and planes that are made of their words. It leaves a function alone that
+    is marked as one not to be inlined; elsewhere a barrier does the same.
+    """
+    call = jax.jit(function)
+
+    def on_cpu(*arguments: Any) -> Any:
+        with _metadata(inlineable="false"):
+            return call(*arguments)
+
+    def elsewhere(*arguments: Any) -> Any:
+        return _barrier(function(*arguments))
+
+    def run(*arguments: Any) -> Any:
+        return lax.platform_dependent(*arguments, cpu=on_cpu, default=elsewhere)
+
+    return run

@@ -1,0 +1,73 @@
+"""Writes traced programs as functions of Python on words of any kind that has Python's operators.
+
+What the words are decides what becomes of a function: `lanes` write down machine code for Numba,
+`jax_words` record a program of JAX. Such source names `Table`, and `when`, which each kind has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from boardenvs.kernel.operations import OPERATIONS
+from boardenvs.kernel.trace import Node, Program, write_constant
+
+
+class WordFunctions:
+    """The lines of a source to which functions are added."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self._tables: dict[tuple[int, ...], str] = {}
+        self._branches = 0
+
+    def add(self, program: Program, name: str) -> None:
+        """Add the program as a function of words that returns a tuple, after what it needs."""
+        text = [_text(node, i) for i, node in enumerate(program.nodes)]
+        body = [f"    {text[i]} = {self._expression(program, i, text)}" for i in program.steps()]
+        self.lines += [
+            f"def {name}({', '.join(numbered('i', program.num_inputs))}):",
+            *body,
+            f"    return {in_tuple([text[o] for o in program.outputs])}",
+        ]
+
+    def _expression(self, program: Program, index: int, text: Sequence[str]) -> str:
+        node = program.nodes[index]
+        args = [text[a] for a in node.args]
+        if node.op in OPERATIONS:
+            return OPERATIONS[node.op].python.format(*args)
+        match node.op:
+            case "lookup":
+                return f"{self._table(node.extra.values)}[{args[0]}]"
+            case "when":
+                self._branches += 1
+                name = f"where_{self._branches}"
+                self.add(node.extra, name)
+                return f"when({args[0]}, {name}, {', '.join(args[1:])})"
+            case op:
+                raise NotImplementedError(op)
+
+    def _table(self, values: tuple[int, ...]) -> str:
+        if values not in self._tables:
+            self._tables[values] = f"table_{len(self._tables)}"
+            self.lines.append(f"{self._tables[values]} = Table({list(values)})")
+        return self._tables[values]
+
+
+def _text(node: Node, index: int) -> str:
+    match node.op:
+        case "const":
+            return write_constant(node.extra)
+        case "input":
+            return f"i{node.extra}"
+        case _:
+            return f"t{index}"
+
+
+def numbered(prefix: str, count: int) -> list[str]:
+    """The names prefix0, prefix1 and so on."""
+    return [f"{prefix}{k}" for k in range(count)]
+
+
+def in_tuple(names: Sequence[str]) -> str:
+    """The names as a tuple."""
+    return f"({', '.join(names)},)"

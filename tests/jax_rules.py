@@ -1,0 +1,110 @@
+"""What tests in JAX share: one thread, and rules in JAX beside the same rules in NumPy."""
+
+import os
+
+import numpy as np
+import pytest
+
+# XLA reads it once. A thread for each core would wait for the other tests' threads; what runs for
+# moments need not be compiled well.
+os.environ.setdefault(
+    "XLA_FLAGS",
+    "--xla_cpu_multi_thread_eigen=false --xla_backend_optimization_level=0 "
+    "--xla_llvm_disable_expensive_passes=true",
+)
+os.environ.setdefault("NPROC", "1")
+jax = pytest.importorskip("jax", reason="the extra jax is not installed")
+
+from test_kernel import everything, on_ints, random_words  # noqa: E402
+from test_operations import all_rows, expected  # noqa: E402
+
+from boardenvs import games  # noqa: E402
+from boardenvs.game.contract import Game  # noqa: E402 - after what it needs
+from boardenvs.game.jax_rules import JaxRules, positions_of  # noqa: E402
+from boardenvs.game.state import State, put, take  # noqa: E402
+from boardenvs.kernel import ALL, trace  # noqa: E402
+from boardenvs.kernel.jax_words import words_in_use  # noqa: E402
+from boardenvs.kernel.jax_writer import compile_jax  # noqa: E402
+
+PAIRS, UINT64 = "pairs", "uint64"
+
+
+def with_words(kind: str):
+    """The context in which words are of this kind."""
+    return jax.enable_x64(kind == UINT64)
+
+
+def compare(game: Game, plies: int, boards: int, kind: str) -> int:
+    """Random play in JAX and in NumPy, ply by ply; how many games ended.
+
+    Choice, board, legal actions, observation, result and end must be the same.
+    """
+    with with_words(kind):
+        rules = JaxRules(game)
+        assert rules.words.name == kind
+
+        def step(board, bits):
+            action = rules.sample_by(board, bits)
+            after = rules.advance(board, action)
+            was_legal = rules.is_legal(board, action)
+            return (action, was_legal, after, rules.legal(after), rules.observe(after),
+                    rules.outcome(after), rules.truncated(after), rules.is_over(after),
+                    rules.is_wiped_out(after))  # fmt: skip
+
+        step = jax.jit(jax.vmap(step))
+        rng, state, ended = np.random.default_rng(0), game.init(boards), 0
+        for _ in range(plies):
+            bits = rng.integers(1 << 64, size=boards, dtype=np.uint64)
+            actions = np.empty(boards, np.int64)
+            game.kernels.sample.batch([state.legal_bits, bits], [actions])
+            chosen, was_legal, after, *found = step(rules.boards(state), rules.stored(bits))
+            state = game.step(state, actions)
+            np.testing.assert_array_equal(chosen, actions)
+            assert np.asarray(was_legal).all()
+            assert_same_state(positions_of(after), state)
+            expected = (
+                game.legal(state), game.observe(state), np.sign(game.lead(state)),
+                game.truncated(state), game.is_over(state), (state.own == 0) | (state.opp == 0),
+            )  # fmt: skip
+            for got, wanted in zip(found, expected, strict=True):
+                np.testing.assert_array_equal(got, wanted)
+            over = np.flatnonzero(game.is_over(state))
+            put(state, over, take(game.init(1), np.zeros(len(over), int)))
+            ended += len(over)
+    return ended
+
+
+def assert_same_state(first: State, second: State) -> None:
+    for name, a, b in zip(first._fields, first, second, strict=True):
+        assert a.dtype == b.dtype
+        np.testing.assert_array_equal(a, b, err_msg=name)
+
+
+def check_operations(kind: str) -> None:
+    """Each row of the table of operations in all its uses, on numbers of all sizes."""
+    rng = np.random.default_rng(0)
+    words = random_words(600, 1).reshape(3, 200)
+    words[rng.random(words.shape) < 0.2] &= np.uint64(127)
+    words[rng.random(words.shape) < 0.1] |= np.uint64(ALL - 127)
+    found = compiled(all_rows, kind, *words)
+    assert found.tolist() == [expected(*row) for row in words.T.tolist()]
+
+
+def check_functions(kind: str) -> None:
+    """Tables, rare parts, fills and the rest, as one function."""
+    words, others = random_words(200, 3), random_words(200, 4)
+    found = compiled(everything, kind, words, others)
+    np.testing.assert_array_equal(found, on_ints(words, others))
+
+
+def compiled(function, kind, *words):
+    """The outputs of a function on words, (rows, outputs) uint64."""
+    with with_words(kind):
+        assert words_in_use().name == kind
+        run = compile_jax(trace(function, len(words), "batch"), function.__name__, words_in_use())
+        rules = JaxRules(games.make("reversi"))  # only for how words are stored
+        outputs = jax.jit(jax.vmap(run))(*map(rules.stored, words))
+    halves = [np.array(x).astype(np.uint64) for x in jax.tree.leaves(outputs)]
+    if kind == UINT64:
+        return np.stack(halves, axis=1)
+    return np.stack(halves[::2], axis=1) | np.stack(halves[1::2], axis=1) << np.uint64(32)

@@ -1,0 +1,228 @@
+"""JAX against NumPy and Python: words, rules, environments and players."""
+
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from jax_rules import PAIRS, UINT64, check_functions, check_operations, compare, jax
+from test_policy import random_policy
+
+import boardenvs.envs.jax
+from boardenvs import games
+from boardenvs.agents.jax_players import draw_action, jax_player
+from boardenvs.agents.policy import PolicyAgent
+from boardenvs.game.jax_rules import positions_of
+
+jnp = jax.numpy
+
+
+# ---- words and rules -----------------------------------------------------------------------------
+
+
+def test_every_operation_on_pairs():
+    """Each row of the table in all its uses, on numbers of all sizes."""
+    check_operations(PAIRS)
+
+
+def test_all_that_rules_are_made_of_on_uint64():
+    """Tables, rare parts, fills and the rest, as one function."""
+    check_functions(UINT64)
+
+
+@pytest.mark.parametrize(
+    ("game", "kind"),
+    [
+        ("othello", PAIRS),
+        ("othello_holes", UINT64),
+        ("wolf_and_sheep", PAIRS),
+        ("wolf_and_sheep:rules=described", UINT64),
+        ("lines_of_action:max_steps=31", UINT64),
+        ("three_in_a_row:ThreeInARow", PAIRS),
+    ],
+)
+def test_rules_are_those_of_numpy(game, kind):
+    assert compare(games.make(game), plies=70, boards=40, kind=kind) > 0
+
+
+# ---- environments --------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def env():
+    return boardenvs.envs.jax.make("wolf_and_sheep:max_plies=30")
+
+
+@pytest.fixture(scope="module")
+def batch(env):
+    """The functions for batches, compiled once for 64 boards."""
+    return compiled_batch(env)
+
+
+def compiled_batch(env):
+    functions = (env.init, env.step, env.sample)
+    return SimpleNamespace(**{f.__name__: jax.jit(jax.vmap(f)) for f in functions})
+
+
+def keys(seed, count=64):
+    return jax.random.split(jax.random.key(seed), count)
+
+
+def test_a_game_from_reset_to_reset(env, batch):
+    """Rewards, ends and masks are the game's; the step that ends one begins the next."""
+    game, state = env.game, batch.init(keys(0))
+    assert set(np.asarray(state.current_player).tolist()) == {0, 1}
+    ends = {"terminated": 0, "truncated": 0}
+    for ply in range(80):
+        before = positions_of(state.board)
+        first = np.asarray(state.current_player) ^ before.to_move
+        actions = np.asarray(batch.sample(state, keys(ply)))
+        assert game.is_legal(before, actions).all()
+        movers = np.asarray(state.current_player)
+        state = batch.step(state, actions, keys(100 + ply))
+        after = game.step(before, actions)
+        over = game.is_over(after)
+        paid = np.where(over, (game.results(after)[range(64), before.to_move] - 50) / 50, 0)
+        np.testing.assert_array_equal(np.asarray(state.rewards)[range(64), movers], paid)
+        np.testing.assert_array_equal(np.asarray(state.rewards).sum(axis=1), 0)
+        np.testing.assert_array_equal(state.terminated, after.terminated)
+        np.testing.assert_array_equal(state.truncated, game.truncated(after))
+        for name in ends:
+            ends[name] += int(np.asarray(getattr(state, name)).sum())
+        now = positions_of(state.board)
+        assert (now.ply[over] == 0).all()
+        np.testing.assert_array_equal(now.own[~over], after.own[~over])
+        np.testing.assert_array_equal(state.legal_action_mask, game.legal(now))
+        np.testing.assert_array_equal(state.observation, game.observe(now))
+        player = np.asarray(state.current_player)
+        np.testing.assert_array_equal(player[~over], (first ^ after.to_move)[~over])
+    assert all(ends.values())
+
+
+def test_an_illegal_action_loses(env, batch):
+    state = batch.init(keys(1))
+    movers = np.asarray(state.current_player)
+    illegal = np.asarray(~state.legal_action_mask).argmax(axis=1)
+    for actions in (illegal, np.full(64, -1), np.full(64, env.num_actions), np.full(64, 10**6)):
+        after = batch.step(state, jnp.asarray(actions, jnp.int32), keys(2))
+        rewards = np.asarray(after.rewards)
+        assert (rewards[range(64), movers] == -1).all()
+        assert (rewards[range(64), 1 - movers] == 1).all()
+        assert np.asarray(after.terminated).all()
+        assert (np.asarray(after.board.ply) == 0).all()
+
+
+def test_without_a_key_players_swap_roles(env, batch):
+    state = batch.init(keys(4))
+    after = jax.jit(jax.vmap(env.step))(state, jnp.full(64, -1))
+    assert (np.asarray(after.board.ply) == 0).all()
+    np.testing.assert_array_equal(after.current_player, 1 - state.current_player)
+
+
+def test_without_autoreset_a_game_stays_over():
+    env = boardenvs.envs.jax.make("three_in_a_row:ThreeInARow", autoreset=False)
+    batch = compiled_batch(env)
+    state = batch.init(keys(0))
+    for ply in range(9):
+        before, state = state, batch.step(state, batch.sample(state, keys(ply)), keys(0))
+        ended = np.asarray(before.terminated)
+        assert (np.asarray(state.rewards)[ended] == 0).all()
+        kept = before._replace(rewards=state.rewards)
+        for x, y in zip(jax.tree.leaves(kept), jax.tree.leaves(state), strict=True):
+            np.testing.assert_array_equal(np.asarray(x)[ended], np.asarray(y)[ended])
+        assert np.asarray(state.legal_action_mask)[np.asarray(state.terminated)].all()
+    assert ended.any()
+    assert np.asarray(state.terminated).all()
+
+
+def test_the_other_player_sees_the_other_side(env, batch):
+    state = batch.init(keys(3))
+    observe = jax.jit(jax.vmap(env.observe))
+    np.testing.assert_array_equal(observe(state, state.current_player), state.observation)
+    other = observe(state, 1 - state.current_player)
+    board = positions_of(state.board)
+    turned = board._replace(own=board.opp, opp=board.own, to_move=1 - board.to_move)
+    np.testing.assert_array_equal(other, env.game.observe(turned))
+
+
+# ---- players -------------------------------------------------------------------------------------
+
+
+def test_policies_choose_as_in_numpy(env):
+    """The most probable action; where chance decides, by the same probabilities."""
+    game, rules = env.game, env.rules
+    policy = random_policy(game, (16, 8), seed=1)
+    rng, state = np.random.default_rng(0), game.init(200)
+    for _ in range(7):
+        state = game.step(state, game.sample(state, rng))
+    boards = rules.boards(state)
+    chances, _ = policy.evaluate(game, state)
+    best = jax_player(rules, PolicyAgent(policy))
+    actions = np.asarray(jax.jit(jax.vmap(best.act))(boards, keys(0, 200)))
+    np.testing.assert_array_equal(actions, PolicyAgent(policy).act(game, state))
+    sampling = jax_player(rules, PolicyAgent(policy, sample=True))
+    np.testing.assert_allclose(jax.jit(jax.vmap(sampling.chances))(boards), chances, atol=1e-5)
+    one = jax.tree.map(lambda x: x[0], boards)
+    drawn = np.asarray(jax.jit(jax.vmap(sampling.act, (None, 0)))(one, keys(1, 20_000)))
+    shares = np.bincount(drawn, minlength=game.num_actions) / 20_000
+    np.testing.assert_allclose(shares, chances[0], atol=0.02)
+
+
+def test_actions_are_drawn_by_their_probabilities():
+    logits = jnp.log(jnp.array([0.0, 0.5, 0.0, 0.2, 0.3, 0.0]))
+    drawn = np.asarray(jax.jit(jax.vmap(draw_action, (None, 0)))(logits, keys(0, 20_000)))
+    shares = np.bincount(drawn, minlength=6) / 20_000
+    np.testing.assert_allclose(shares, [0, 0.5, 0, 0.2, 0.3, 0], atol=0.02)
+    assert not shares[[0, 2, 5]].any()
+
+
+def test_an_opponent_replies_inside_the_step():
+    """Player 0 is always to move, in either role; the rewards are those of its games."""
+    env = boardenvs.envs.jax.make("three_in_a_row:ThreeInARow", opponent="random")
+    batch = compiled_batch(env)
+    state = batch.init(keys(0))
+    assert set(np.asarray(state.board.to_move).tolist()) == {0, 1}
+    assert (np.asarray(state.board.ply) == np.asarray(state.board.to_move)).all()
+    results = []
+    for ply in range(40):
+        before = np.asarray(state.board.ply)
+        state = batch.step(state, batch.sample(state, keys(ply)), keys(100 + ply))
+        assert (np.asarray(state.current_player) == 0).all()
+        over = np.asarray(state.terminated)
+        assert (np.asarray(state.board.ply)[~over] == before[~over] + 2).all()
+        assert (np.asarray(state.rewards)[~over] == 0).all()
+        results += np.asarray(state.rewards)[over, 0].tolist()
+    assert set(results) == {-1.0, 0.0, 1.0}
+    assert abs(np.mean(results)) < 0.2  # the same play on both sides, and the first role is drawn
+    with pytest.raises(ValueError, match="key is missing"):
+        env.step(jax.tree.map(lambda x: x[0], state), jnp.int32(0))
+
+
+def test_an_opponent_that_does_not_play_in_jax_is_named():
+    for opponent in ("alphabeta:depth=2", "trained:shield=true"):
+        with pytest.raises(ValueError, match=r"does not play in JAX: those that do are"):
+            boardenvs.envs.jax.make("othello", opponent=opponent)
+    with pytest.raises(ValueError, match="Did you mean 'othello'"):
+        boardenvs.envs.jax.make("otello")
+
+
+# ---- what XLA makes of it ------------------------------------------------------------------------
+
+
+def test_rules_stand_apart_from_what_uses_them(env, batch):
+    """Merged with it, they would be computed for each byte: a hundred times the work."""
+    compiled = batch.step.lower(batch.init(keys(0)), jnp.zeros(64, jnp.int32), keys(1)).compile()
+    assert re.search(r" call\(.*inlineable", compiled.as_text())
+
+
+def test_steps_may_stand_in_conditionals(env, batch):
+    """Of batches too, as in the wrappers of other libraries."""
+
+    def maybe(state, go, key):
+        action = env.sample(state, key)
+        return jax.lax.cond(go, lambda: env.step(state, action, key), lambda: state)
+
+    state = batch.init(keys(0))
+    go = np.arange(64) % 2 == 0
+    after = jax.jit(jax.vmap(maybe))(state, go, keys(1))
+    np.testing.assert_array_equal(after.board.ply, go.astype(int))

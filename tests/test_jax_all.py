@@ -1,0 +1,154 @@
+"""JAX, at length: every game and variant, Pgx's own test, and that training learns.
+
+`.ci/run` has it run by itself: it takes minutes of compiling.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")  # compiled as for users
+
+from jax_rules import PAIRS, UINT64, check_functions, check_operations, compare, jax
+from test_learning import CONFIG
+from variants import VARIANTS, make
+
+import boardenvs
+from boardenvs import games
+from boardenvs.agents.jax_players import jax_player
+from boardenvs.game.jax_rules import JaxRules
+from training import jax_ppo
+
+jnp = jax.numpy
+
+
+def test_words_of_the_other_kind():
+    """Those that `test_jax.py` leaves out."""
+    check_operations(UINT64)
+    check_functions(PAIRS)
+
+
+@pytest.mark.parametrize("kind", [PAIRS, UINT64])
+@pytest.mark.parametrize("name", VARIANTS)
+def test_every_game_is_that_of_numpy(name, kind):
+    assert compare(make(name), plies=150, boards=500, kind=kind) > 0
+
+
+@pytest.fixture
+def api_test(monkeypatch):
+    """Pgx's test of environments. With the libraries of today its random choice for one board asks
+    for an axis that is not there, which fails on Pgx's own games too; and it knows its own ids.
+    """
+    pytest.importorskip("pgx", reason="pgx is not installed")
+    from pgx._src import api_test
+
+    def choose(key, mask):
+        return jax.random.categorical(key, jnp.log(mask.astype(jnp.float32)), axis=-1)
+
+    monkeypatch.setattr(api_test, "act_randomly", jax.jit(choose))
+    monkeypatch.setattr(api_test, "get_args", lambda ids: [*ids.__args__, *games.GAMES])
+    return api_test.api_test
+
+
+@pytest.mark.parametrize("name", ["othello", "wolf_and_sheep", "lines_of_action"])
+def test_pgx_finds_nothing_wrong(api_test, name):
+    from boardenvs.envs.jax import pgx
+
+    api_test(pgx.make(name), 3)
+
+
+def test_pgx_plays_othello_alike():
+    """Legal actions at every ply, the end and the result; its squares count from the other edge."""
+    original = pytest.importorskip("pgx", reason="pgx is not installed").make("othello")
+    from boardenvs.envs.jax import pgx
+
+    ours = pgx.make("othello")
+    both = [(jax.jit(env.init), jax.jit(env.step)) for env in (original, ours)]
+    for seed in range(3):
+        states = [init(jax.random.key(seed)) for init, _ in both]
+        first = [int(s.current_player) for s in states]
+        rng = np.random.default_rng(seed)
+        while not states[0].terminated:
+            masks = [np.asarray(s.legal_action_mask) for s in states]
+            np.testing.assert_array_equal(masks[0][:64].reshape(8, 8)[::-1].ravel(), masks[1][:64])
+            assert masks[0][64] == masks[1][64]
+            action = int(rng.choice(np.flatnonzero(masks[0])))
+            mirrored = action if action == 64 else action ^ 56
+            pair = zip(both, states, (action, mirrored), strict=True)
+            states = [step(state, jnp.int32(a)) for (_, step), state, a in pair]
+        assert states[1].terminated
+        assert states[0].rewards[first[0]] == states[1].rewards[first[1]]
+
+
+def test_an_environment_for_one_player_has_rewards_for_one():
+    pytest.importorskip("pgx", reason="pgx is not installed")
+    from pgx.experimental import auto_reset
+
+    from boardenvs.envs.jax import pgx
+
+    env = pgx.make("othello", opponent="random")
+    step, rewards = jax.jit(jax.vmap(auto_reset(env.step, env.init))), []
+    keys = jax.random.split(jax.random.key(0), 64)
+    state = jax.vmap(env.init)(keys)
+    for ply in range(70):
+        keys = jax.random.split(jax.random.key(ply), 64)
+        state = step(state, jax.vmap(env.sample)(state, keys), keys)
+        assert (np.asarray(state.current_player) == 0).all()
+        rewards += np.asarray(state.rewards)[np.asarray(state.terminated)].tolist()
+    assert env.num_players == 1
+    assert {(-1.0,), (1.0,)} <= set(map(tuple, rewards))
+
+
+@pytest.mark.parametrize("name", [*games.BUILT_IN])
+def test_trained_policies_choose_as_in_numpy(name):
+    """But where two moves are liked the same to the last bits, which rounding then decides."""
+    game = games.make(name)
+    rules, rng, state = JaxRules(game), np.random.default_rng(0), game.init(500)
+    player = jax.jit(jax.vmap(jax_player(rules, "trained").act, (0, None)))
+    agent, same, seen = boardenvs.make_agent("trained"), 0, 0
+    for _ in range(20):
+        live = ~game.is_over(state)
+        actions = np.asarray(player(rules.boards(state), jax.random.key(0)))
+        same += int((actions == agent.act(game, state, rng))[live].sum())
+        seen += int(live.sum())
+        state = game.step(state, game.sample(state, rng))
+    assert same >= 0.999 * seen
+
+
+def test_a_minute_of_self_play_beats_random_and_greedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same settings and bounds as of `training.ppo`."""
+    monkeypatch.chdir(tmp_path)
+    Path("short.yaml").write_text(yaml.safe_dump(CONFIG))
+    assert jax_ppo.main(["short.yaml"]) == 0
+    scores = json.loads(Path("runs/short/result.json").read_text())["report"]["scores"]["policy"]
+    assert scores["random"]["score"] >= 0.93
+    assert scores["greedy"]["score"] >= 0.85
+
+
+def test_the_benchmark_in_jax(tmp_path):
+    """What it measures and writes; its figures are nobody's to test."""
+    words = ["--jax", "--games", "othello", "--sizes", 32, "--rounds", 2, "--seconds", 0.01]
+    result = subprocess.run(
+        [sys.executable, "-m", "boardenvs.bench", *map(str, words), "--out", tmp_path],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    assert not set(tmp_path.iterdir()) - {tmp_path / "jax.json"}
+    rows = json.loads((tmp_path / "jax.json").read_text())["results"]
+    libraries = {"boardenvs", "Pgx"} if find_spec("pgx") else {"boardenvs"}
+    assert {r["library"] for r in rows} == libraries
+    assert {r["unit"] for r in rows} == {"plies", "steps"}
+    assert all(r["boards"] == 32 and len(r["per_cpu_second"]) == 2 for r in rows)

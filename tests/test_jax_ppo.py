@@ -1,0 +1,216 @@
+"""`training.jax_ppo`: returns, symmetries and openings; settings; that it resumes, and learns."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from jax_rules import jax
+
+from boardenvs.agents import make_agent
+from boardenvs.agents.policy_file import load_policy
+from boardenvs.game.jax_rules import JaxRules, positions_of
+from boardenvs.games import make
+from training import jax_ppo
+from training.jax_boards import Boards, Result
+from training.jax_learner import Step, Trainer
+from training.jax_ppo import JaxConfig
+from training.settings import ConfigError, SelfPlaySettings, read_settings
+
+jnp = jax.numpy
+ROOT = Path(__file__).parents[1]
+TINY: dict[str, Any] = {
+    "game": "othello",
+    "steps": 4096,
+    "checkpoint_every": 1,
+    "self_play": {
+        "boards": 32,
+        "opening_plies": [0, 20],
+        "opponents": {"random": 0.25},
+        "pool": {"share": 0.25, "every": 1024, "size": 2, "at_once": 2},
+    },
+    "ppo": {"hidden": [16], "steps_per_update": 32, "batch_size": 256, "target_kl": 0.05},
+    "evaluation": {"every": 2048, "pairs": 4, "opponents": ["greedy"]},
+    "report": {"pairs": 6, "opponents": ["greedy"]},
+}
+
+
+def config(**changes: Any) -> JaxConfig:
+    return JaxConfig.model_validate({"name": "tiny", **TINY, **changes})
+
+
+@pytest.fixture(scope="module")
+def trainer() -> Trainer:
+    return Trainer(config())
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(TINY))
+    return tmp_path
+
+
+# ---- boards --------------------------------------------------------------------------------------
+
+
+def test_returns_are_results(trainer: Trainer) -> None:
+    """With values of 0 and nothing cut, the advantage of a step is what its game then brought who
+    acted; in self-play that is the winner, seen from whose ply it was.
+    """
+    steps, boards = 40, trainer.boards
+    rng = np.random.default_rng(0)
+    over = rng.random((steps, boards.size)) < 0.1
+    rewards = np.where(over, rng.integers(-1, 2, over.shape), 0)
+    expected = np.zeros((steps, boards.size))
+    signs = np.asarray(boards.discounts)
+    for t in reversed(range(steps)):
+        later = expected[t + 1] if t + 1 < steps else 0
+        expected[t] = np.where(over[t], rewards[t], signs * later)
+    none: Any = None
+    result = Result(jnp.float32(rewards), jnp.asarray(over), none, none)
+    seen = Step(none, none, none, jnp.zeros((steps, boards.size)), result)
+    whole = Trainer.__new__(Trainer)
+    whole.boards, whole.ppo = boards, trainer.ppo.model_copy(update={"gae_lambda": 1.0})
+    found = whole._advantages(seen, jnp.zeros(boards.size))
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    kinds = {g.name: set(signs[g.rows].tolist()) for g in boards.groups}
+    assert kinds == {"self-play": {-1.0}, "random": {1.0}, "pool": {1.0}}
+
+
+@pytest.mark.parametrize("game_id", ["othello", "wolf_and_sheep"])
+def test_games_are_seen_under_symmetries(game_id: str) -> None:
+    """Planes and legal actions are those of the turned position, and actions are turned back."""
+    game = make(game_id)
+    boards = Boards(JaxRules(game), SelfPlaySettings(boards=32, opening_plies=(0, 12)))
+    openings, _ = jax.jit(boards.openings)(jax.random.key(0), None)
+    games = jax.jit(boards.begin)(jax.random.key(1), openings)
+    chosen = np.asarray(games.symmetry)
+    assert len(set(chosen.tolist())) == len(game.symmetries)
+    view, state = jax.jit(boards.view)(games), positions_of(games.board)
+    planes = np.asarray(view.planes).reshape(32, -1, 8, 8).transpose(0, 2, 3, 1)
+    for row, index in enumerate(chosen):
+        symmetry = game.symmetries[index]
+        turned = state._replace(own=symmetry.apply(state.own), opp=symmetry.apply(state.opp))
+        np.testing.assert_array_equal(planes[row], game.observe(turned)[row])
+        images = game.action_images(symmetry)
+        seen = set(np.flatnonzero(view.legal[row]).tolist())
+        assert seen == {int(images[a]) for a in np.flatnonzero(game.legal(state)[row])}
+    actions = np.asarray(view.legal).argmax(axis=1)
+    after, _ = jax.jit(boards.step)(games, jnp.asarray(actions), jax.random.key(2), openings, None)
+    meant = [
+        game.action_images(game.symmetries[s]).tolist().index(a)
+        for s, a in zip(chosen, actions, strict=True)
+    ]
+    going = np.asarray(after.board.ply) == state.ply + 1
+    expected = game.step(state, np.array(meant))
+    assert going.sum() > 16
+    np.testing.assert_array_equal(positions_of(after.board).own[going], expected.own[going])
+
+
+def test_openings_and_seats(trainer: Trainer) -> None:
+    """Lengths spread over the range, nothing is over, and against opponents the learner has both
+    roles.
+    """
+    boards, rules = trainer.boards, trainer.boards.rules
+    openings, there = jax.jit(boards.openings)(jax.random.key(0), None)
+    assert there
+    plies = np.asarray(openings.ply)
+    assert plies.min() < 3
+    assert 17 < plies.max() <= 21
+    assert not np.asarray(jax.vmap(rules.is_over)(openings)).any()
+    for group in boards.groups:
+        roles = np.asarray(openings.to_move)[2 * group.rows.start : 2 * group.rows.stop]
+        assert set(roles.tolist()) == {0, 1}
+
+
+def test_one_role_alone_may_learn() -> None:
+    game = make("wolf_and_sheep")
+    settings = SelfPlaySettings(boards=16, learn="sheep", opponents={"random": 1})
+    boards = Boards(JaxRules(game), settings)
+    openings, _ = jax.jit(boards.openings)(jax.random.key(0), None)
+    assert (np.asarray(openings.to_move) == game.roles.index("sheep")).all()
+
+
+# ---- settings ------------------------------------------------------------------------------------
+
+
+def test_the_configurations_can_be_read() -> None:
+    for path in sorted((ROOT / "configs" / "jax").glob("*.yaml")):
+        assert read_settings(JaxConfig, path).name
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ("self_play.opponents={positional: 0.5}", "'positional' does not play in JAX"),
+        ("self_play.threads=2", "self_play.threads is 2: opponents are part of the compiled"),
+        ("precision=bfloat16", "precision is 'bfloat16'"),
+        ("device=mps", "device is 'mps'"),
+        ("ppo.batch_size=100", "ppo.batch_size is 100: it must divide"),
+    ],
+)
+def test_wrong_settings_are_named(
+    folder: Path, capsys: pytest.CaptureFixture[str], changes: str, message: str
+) -> None:
+    assert jax_ppo.main(["tiny.yaml", "--set", changes]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_device_that_is_not_there_is_named(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert jax_ppo.main(["tiny.yaml", "--set", "device=cuda:7"]) == 2
+    assert "device is 'cuda:7': JAX has" in capsys.readouterr().err
+
+
+def test_openings_that_no_game_lasts_are_named() -> None:
+    long = config(
+        game="three_in_a_row:ThreeInARow", self_play={"boards": 8, "opening_plies": [20, 20]}
+    )
+    with pytest.raises(ConfigError, match=r"opening_plies: no game lasts so long"):
+        Trainer(long).new(0)
+
+
+# ---- runs ----------------------------------------------------------------------------------------
+
+
+def weights(path: Path) -> list[Any]:
+    policy = load_policy(path)
+    layers = [*policy.hidden, policy.policy_head, policy.value_head]
+    return [array.tolist() for layer in layers for array in layer]
+
+
+def test_a_run_that_is_interrupted_ends_as_one_that_is_not(
+    folder: Path, trainer: Trainer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jax_ppo, "Trainer", lambda config: trainer)  # compiled once
+    assert jax_ppo.main(["tiny.yaml", "--set", "name=whole"]) == 0
+    update, done = jax_ppo.Run._update, []
+
+    def interrupted(run: jax_ppo.Run) -> None:
+        done.append(run.steps)
+        if len(done) == 3:
+            raise KeyboardInterrupt
+        update(run)
+
+    monkeypatch.setattr(jax_ppo.Run, "_update", interrupted)
+    assert jax_ppo.main(["tiny.yaml"]) == 130
+    assert jax_ppo.main(["tiny.yaml", "--resume"]) == 0
+    assert done == [0, 1024, 2048, 2048, 3072]
+    whole, parts = folder / "runs/whole", folder / "runs/tiny"
+    assert weights(parts / "policy.npz") == weights(whole / "policy.npz")
+    for name in ("000000002048.npz", "000000004096.npz"):
+        assert weights(parts / "pool" / name) == weights(whole / "pool" / name)
+    files = {p.name for p in whole.iterdir()}
+    assert files >= {"config.yaml", "policy.npz", "report.md", "report.html", "result.json"}
+    result = json.loads((whole / "result.json").read_text())
+    assert result["steps"] == 4096
+    assert {"jax", "optax"} <= result["made_with"].keys()
+    agent = make_agent(f"policy:{parts / 'policy.npz'}")
+    game = make("othello")
+    assert game.is_legal(game.init(1), agent.act(game, game.init(1), np.random.default_rng(0)))
