@@ -39,7 +39,8 @@ def test_networks_are_judged_by_one_thread(monkeypatch: pytest.MonkeyPatch) -> N
 
     def asked(x: np.ndarray) -> np.ndarray:
         seen.extend(numbers())
-        return activation(x)
+        found: np.ndarray = activation(x)
+        return found
 
     monkeypatch.setitem(ACTIVATIONS, policy.activation, asked)
     with threadpool_limits(2, user_api="blas"):

@@ -54,9 +54,10 @@ def plain_value(evaluation: Evaluation, own: int, opp: int, heuristic: int) -> i
 
         def least(number: int, squares: Tuple = squares, same: list = same) -> int:
             digits = {q: number // 3**k % 3 for k, q in enumerate(squares)}
-            return min(
+            found: int = min(
                 sum(digits[s.squares[q]] * 3**k for k, q in enumerate(squares)) for s in same
             )
+            return found
 
         kept = sorted({least(number) for number in range(3 ** len(squares))})
         seen = set()

@@ -141,7 +141,8 @@ class Places:
 
 def heuristic_shares(heuristic: Sequence[float]) -> IntArray:
     """What the game's heuristic counts for in each stage, in 256ths."""
-    return np.rint(256 * np.array(heuristic)).astype(np.int64)
+    shares: IntArray = np.rint(256 * np.array(heuristic)).astype(np.int64)
+    return shares
 
 
 def _shared(squares: Tuple, images: list[Tuple]) -> IntArray:

@@ -154,4 +154,4 @@ def _numbers(places: Places, positions: Positions) -> IntArray:
     for start in range(0, len(seen), _ROWS):
         rows = slice(start, start + _ROWS)
         seen[rows] = places.weights_of(positions.own[rows], positions.opp[rows])
-    return seen  # type: ignore[return-value]
+    return seen

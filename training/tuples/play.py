@@ -55,8 +55,8 @@ def play(
     """The positions of so many games, their random openings left out."""
     engine = engine_for(game, evaluation)
     state = random_openings(game, games, settings.opening_plies, rng)
-    rows = np.arange(games)
-    seen: list[tuple[State, WordArray]] = []
+    rows: IntArray = np.arange(games)
+    seen: list[tuple[State, IntArray]] = []
     results = np.zeros(games, np.int16)  # to the first role
     while len(rows):
         seen.append((state, rows))

@@ -15,7 +15,7 @@ what is faster, stands in training/rllib/README.md.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from gymnasium import spaces
@@ -71,11 +71,12 @@ class MaskedVectorEnv(_MaskedEnv):
 
     def reset(self, *, seed: Any = None, options: Any = None) -> tuple[Masked, dict[str, Any]]:
         observations, infos = self._boards.reset(seed=seed, options=options)
-        return self._masked(observations, infos), {}
+        return self._masked(cast(Int8Array, observations), infos), {}
 
     def step(self, actions: IntArray) -> Stepped:
         observations, rewards, terminated, truncated, infos = self._boards.step(np.asarray(actions))
-        return self._masked(observations, infos), rewards, terminated, truncated, {}
+        seen = self._masked(cast(Int8Array, observations), infos)
+        return seen, rewards, terminated, truncated, {}
 
     def _masked(self, observations: Int8Array, infos: dict[str, Any]) -> Masked:
         mask = infos["action_mask"]
