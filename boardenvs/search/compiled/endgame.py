@@ -17,6 +17,7 @@ from boardenvs.kernel.loops import (
     stable,
 )
 from boardenvs.search.compiled.bounds import (
+    MOST,
     end_move_of,
     lower_of,
     store_bound,
@@ -38,10 +39,8 @@ from boardenvs.search.compiled.transposition import (
 )
 from boardenvs.search.compiled.values import INFINITE, final_lead
 
-AHEAD_SQUARES = (
-    9  # from so many empty squares on the table is asked about the positions after the moves
-)
-TABLE_SQUARES = 7
+# From so many empty squares on the table is used, and asked about the positions after the moves.
+TABLE_SQUARES, AHEAD_SQUARES = 7, 9
 
 
 @inline
@@ -165,10 +164,7 @@ def narrow(
     position: Position, squares: int, alpha: int, beta: int, distance: int, memory: SearchMemory
 ) -> int:
     """As `search_end_exactly`, by null windows in the middle of what is possible."""
-    own, opp, to_move = position.own, position.opp, position.to_move
-    low, high = -final_lead(board() ^ own, own, to_move), final_lead(board() ^ opp, opp, to_move)
-    low, high = -64, 64
-    low, high = max(low, alpha), min(high, beta)
+    low, high = max(-MOST, alpha), min(MOST, beta)
     while low < high and memory.counters[ABORTED] == 0:
         middle = (low + high) // 2
         value = search_end(position, squares, middle, distance, memory)
