@@ -40,8 +40,7 @@ def test_networks_are_judged_by_one_thread(monkeypatch: pytest.MonkeyPatch) -> N
 
     def asked(x: Any) -> Any:
         seen.extend(numbers())
-        found: np.ndarray = activation(x)
-        return found
+        return activation(x)
 
     monkeypatch.setitem(ACTIVATIONS, policy.activation, asked)
     with threadpool_limits(2, user_api="blas"):
