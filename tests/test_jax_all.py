@@ -97,11 +97,12 @@ def test_an_environment_for_one_player_has_rewards_for_one():
 
     env = pgx.make("othello", opponent="random")
     step, rewards = jax.jit(jax.vmap(auto_reset(env.step, env.init))), []
+    sample, init = jax.jit(jax.vmap(env.sample)), jax.jit(jax.vmap(env.init))
     keys = jax.random.split(jax.random.key(0), 64)
-    state = jax.vmap(env.init)(keys)
+    state = init(keys)
     for ply in range(70):
         keys = jax.random.split(jax.random.key(ply), 64)
-        state = step(state, jax.vmap(env.sample)(state, keys), keys)
+        state = step(state, sample(state, keys), keys)
         assert (np.asarray(state.current_player) == 0).all()
         rewards += np.asarray(state.rewards)[np.asarray(state.terminated)].tolist()
     assert env.num_players == 1
