@@ -24,7 +24,6 @@ def test_texts() -> None:
     assert make_agent("alphabeta:depth=none,nodes=10") == AlphaBetaAgent(nodes=10)
     assert make_agent("mcts:rollouts=50,c=0.7") == MCTSAgent(50, 0.7)
     assert make_agent("mcts:rollouts=50,leaves=4") == MCTSAgent(50, leaves=4)
-    assert make_agent("mcts:leaves=none") == MCTSAgent()
     assert make_agent("positional") == PositionalAgent()
 
 
