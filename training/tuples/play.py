@@ -61,7 +61,11 @@ def play(
     while len(rows):
         seen.append((state, rows))
         seeds = rng.integers(1 << 64, size=len(rows), dtype=np.uint64)
-        state = game.step(state, engine.search(state, seeds, settings.limits).action)
+        actions = engine.search(state, seeds, settings.limits).action
+        if settings.noise:
+            random = rng.random(len(rows)) < settings.noise
+            actions[random] = game.sample(take(state, np.flatnonzero(random)), rng)
+        state = game.step(state, actions)
         over = game.is_over(state)
         ended = take(state, np.flatnonzero(over))
         results[rows[over]] = _results(game, ended) * np.where(ended.to_move == 0, 1, -1)

@@ -47,18 +47,24 @@ class EvaluationRun:
     def learn(self) -> Evaluation:
         """The evaluation of the last generation. StopLearning where the run was asked to stop."""
         evaluation = None
-        for generation in range(len(self._config.generations)):
+        for generation, settings in enumerate(self._config.generations):
             path = self._folder / "evaluations" / f"{generation}.npz"
             if not path.is_file():
-                positions = self._play(generation, evaluation)
-                found = self._fit(generation, positions)
+                parts = self._play(generation, evaluation)
+                if settings.with_previous:
+                    parts += self._played(generation - 1)
+                found = self._fit(generation, Positions.joined(parts))
                 path.parent.mkdir(exist_ok=True)
                 save_evaluation(found, path)
             evaluation = load_evaluation(path)
         assert evaluation is not None
         return evaluation
 
-    def _play(self, generation: int, evaluation: Evaluation | None) -> Positions:
+    def _played(self, generation: int) -> list[Positions]:
+        paths = sorted((self._folder / "positions").glob(f"{generation}_*.npz"))
+        return [load_positions(path) for path in paths]
+
+    def _play(self, generation: int, evaluation: Evaluation | None) -> list[Positions]:
         settings = self._config.generations[generation]
         parts = []
         for start in range(0, settings.games, GAMES_A_FILE):
@@ -71,7 +77,7 @@ class EvaluationRun:
             parts.append(load_positions(path))
             done = min(start + GAMES_A_FILE, settings.games)
             self._progress(f"generation {generation + 1}, games", done, settings.games)
-        return Positions.joined(parts)
+        return parts
 
     def _fit(self, generation: int, positions: Positions) -> Evaluation:
         heuristic = None

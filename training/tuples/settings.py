@@ -32,6 +32,8 @@ class GenerationSettings(Section):
     depth: Depth = 3
     endgame: Annotated[int, Field(ge=0, le=64)] = 12
     opening_plies: PlyRange = (4, 24)
+    noise: Share = 0.0
+    with_previous: bool = False
 
     @property
     def limits(self) -> Limits:

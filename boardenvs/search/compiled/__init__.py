@@ -5,9 +5,9 @@ understand alike: see `boardenvs.kernel.loops`.
   successors and their order, `transposition` the table, `memory` all that it works in; `values`
   what the end of a game is worth, `judging` what other positions are, by the heuristic or by the
   tables of `tuples`.
-- The exact end of games that fill up: `end_root` is what Python calls, `endgame` the search,
-  `last_squares` its last few squares, `end_moves` the order of moves, `bounds` what
-  the table holds.
+- The exact end of games that fill up: `end_root` is what Python calls, `endgame` the search and
+  `last_squares` its last few squares; `end_moves` puts moves in order, `bounds` are what the table
+  holds.
 - Monte Carlo trees: `simulations` is what Python calls; `mcts` selects and backs up in the `tree`,
   and `playout` plays random games.
 - `position` is a move on a position, for both.

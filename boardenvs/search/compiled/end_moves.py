@@ -24,7 +24,7 @@ from boardenvs.search.compiled.position import play, save_position
 from boardenvs.search.compiled.values import INFINITE, final_lead
 
 # From so many empty squares on, what costs more time than counting replies is worth it.
-STABLE_SQUARES = 7
+JUDGED_SQUARES, STABLE_SQUARES, SEARCHED_SQUARES = 6, 7, 12
 
 
 def list_end_moves(
@@ -63,22 +63,14 @@ def end_score(child: Position, squares: int, distance: int, memory: SearchMemory
     """How good a move seems, by the position after it: few replies first (fastest first: they make
     the tree small), then what it seems to be worth, and what the mover has for good.
     """
-    points = -W_MOB * mobility(child)
+    points = -16 * mobility(child)
     if squares >= STABLE_SQUARES and has_stable():
         points += 5 * number(popcount(stable(child.own, child.opp)[0]))
-    if squares >= S_DEEP and memory.judged_by_tables == 1:
-        depth = number((squares - S_DEEP) // S_STEP + 1)
+    if squares >= SEARCHED_SQUARES and memory.judged_by_tables == 1:
+        depth = number((squares - SEARCHED_SQUARES) // 3 + 1)
         value = search(child, depth, number(-INFINITE), number(INFINITE), distance + 1, memory)
-        points -= value * W_DEEP // 100
-    elif squares >= S_JUDGED:
+        points -= 8 * value // 100
+    elif squares >= JUDGED_SQUARES:
         value = static_value(child.own, child.opp, child.to_move, child.ply, memory)
-        points -= value * W_EVAL // 100
+        points -= (3 if memory.judged_by_tables == 1 else 10) * value // 100
     return points
-
-
-W_EVAL = 10
-W_DEEP = 10
-W_MOB = 16
-S_DEEP = 12
-S_STEP = 4
-S_JUDGED = 6
