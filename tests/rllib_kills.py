@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -39,6 +40,8 @@ report: {opponents: [random], pairs: 50}
 
 def main() -> None:
     """Go through all of it; AssertionError where something does not come true."""
+    # Nodes of one cluster must have one token.
+    os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=secrets.token_hex(16))
     folder = Path(tempfile.mkdtemp(prefix="rllib_kills_"))
     (folder / "kills.yaml").write_text(SETTINGS)
     print(f"in {folder}")
