@@ -11,7 +11,7 @@ from boardenvs.agents import explain, make_agent
 from boardenvs.cli import app
 from boardenvs.game.fen import parse_position
 from boardenvs.games import BUILT_IN, make
-from boardenvs.play import GameSession, MoveNotation, Table
+from boardenvs.play import GameSession, KeptGame, MoveNotation
 from boardenvs.play.store import GameStore
 from boardenvs.play.window import WindowGame
 from boardenvs.records import load
@@ -32,7 +32,7 @@ class Player:
 
     @property
     def session(self):
-        return self.window.table.session
+        return self.window.game.session
 
     def post(self, kind, **what):
         pygame.event.post(pygame.event.Event(kind, **what))
@@ -107,7 +107,7 @@ def sit(tmp_path, monkeypatch):
         game = make(game_id)
         session = GameSession(game, start and parse_position(game, start), players=players or None)
         store = GameStore(tmp_path / "play.jsonl")
-        windows.append(WindowGame(Table(session, store), MoveNotation(game, tournament)))
+        windows.append(WindowGame(KeptGame(session, store), MoveNotation(game, tournament)))
         windows[-1].open()
         player = Player(windows[-1])
         player.see()

@@ -25,7 +25,7 @@ Train: TypeAlias = Callable[[Settings, Path, bool, Console], bool]
 EXIT_FAILURE, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 
 
-class Command(Generic[Settings]):
+class TrainingCommand(Generic[Settings]):
     """A way of training as a command.
 
     `train` trains, judges the best policy and writes the results into the run's folder, going on
@@ -90,7 +90,7 @@ def run(
     resume: bool = False,
     overwrite: bool = False,
 ) -> bool:
-    """Train in the run's folder, which is made where it is not to resume; see `Command`.
+    """Train in the run's folder, which is made where it is not to resume; see `TrainingCommand`.
 
     Raises RunError, CheckpointError, OSError and KeyboardInterrupt.
     """

@@ -21,7 +21,7 @@ from boardenvs.agents import make_agent
 from boardenvs.search import Evaluation
 from boardenvs.search.evaluation_file import load_evaluation, save_evaluation
 from boardenvs.utils.files import write_atomically
-from training.command import Command
+from training.command import TrainingCommand
 from training.folder import check_settings
 from training.history import REPORT_SEED
 from training.interrupt import InterruptRequest
@@ -138,7 +138,7 @@ def _report(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit code, see `training.command`."""
-    return Command("training.evaluation", EvaluationConfig, train)(arguments)
+    return TrainingCommand("training.evaluation", EvaluationConfig, train)(arguments)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from boardenvs.agents.jax_players import Network, jax_player, network_player
+from boardenvs.agents.jax_players import JaxNetwork, jax_player, network_player
 from boardenvs.envs.groups import SAME_SIDE, ZERO_SUM
 from boardenvs.game.jax_rules import Board, JaxRules, choose
 from boardenvs.game.state import State
@@ -21,7 +21,7 @@ from boardenvs.kernel.jax_writer import compile_jax
 from training.settings import POOL, SELF_PLAY, SelfPlaySettings
 
 # The networks of the pool's boards, each with a first axis for the groups of these boards.
-Pool: TypeAlias = Network
+Pool: TypeAlias = JaxNetwork
 
 # The opponents' actions on boards, by a key and the pool.
 Reply: TypeAlias = Callable[[Board, jax.Array, Pool | None], jax.Array]

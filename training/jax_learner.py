@@ -16,7 +16,7 @@ import numpy as np
 import optax
 from jax import lax
 
-from boardenvs.agents.jax_players import Network, draw_action, forward
+from boardenvs.agents.jax_players import JaxNetwork, draw_action, forward
 from boardenvs.agents.trunk import FLAT_WEIGHT, flat_planes
 from boardenvs.game.contract import Game
 from boardenvs.game.jax_rules import JaxRules
@@ -31,7 +31,7 @@ _NEVER = -1e8  # the logit of an illegal action: its probability is 0, its logar
 class Learner(NamedTuple):
     """All that an update changes."""
 
-    network: Network  # its first layer takes what `Inputs` makes of an observation
+    network: JaxNetwork  # its first layer takes what `Inputs` makes of an observation
     optimizer: optax.OptState
     games: Games
     key: jax.Array
@@ -64,7 +64,7 @@ class Inputs:
         return found.reshape(-1, weights.shape[1])
 
 
-def new_network(inputs: int, hidden: Sequence[int], actions: int, key: jax.Array) -> Network:
+def new_network(inputs: int, hidden: Sequence[int], actions: int, key: jax.Array) -> JaxNetwork:
     """Untrained layers, orthogonal, of the gains that Stable-Baselines3 has."""
     keys = iter(jax.random.split(key, len(hidden) + 2))
 
@@ -74,7 +74,7 @@ def new_network(inputs: int, hidden: Sequence[int], actions: int, key: jax.Array
 
     sizes = [inputs, *hidden]
     layers = [layer(*pair, 2**0.5) for pair in zip(sizes, hidden, strict=False)]
-    return Network(tuple(layers), layer(hidden[-1], actions, 0.01), layer(hidden[-1], 1, 1.0))
+    return JaxNetwork(tuple(layers), layer(hidden[-1], actions, 0.01), layer(hidden[-1], 1, 1.0))
 
 
 class Step(NamedTuple):
@@ -160,7 +160,7 @@ class Trainer:
         figures["train/explained_variance"] = 1 - unexplained
         return Learner(network, optimizer, games, key), figures
 
-    def _judged(self, network: Network, view: Seen) -> tuple[jax.Array, jax.Array]:
+    def _judged(self, network: JaxNetwork, view: Seen) -> tuple[jax.Array, jax.Array]:
         """Logits of the actions, those of illegal ones very low, and values."""
         logits, values = forward(network, self.inputs(view.planes))
         return jnp.where(view.legal, logits, _NEVER), values
@@ -186,15 +186,15 @@ class Trainer:
 
     def _learn(
         self, learner: Learner, batch: Samples, key: jax.Array, rate: jax.Array, bonus: jax.Array
-    ) -> tuple[Network, optax.OptState, dict[str, jax.Array]]:
+    ) -> tuple[JaxNetwork, optax.OptState, dict[str, jax.Array]]:
         """The epochs of gradient steps, until the policy has moved by `target_kl` where set."""
         ppo, rows = self.ppo, len(batch.actions)
         limit = jnp.inf if ppo.target_kl is None else 1.5 * ppo.target_kl  # as sb3-contrib has it
         gradient = jax.grad(partial(self._loss, bonus=bonus), has_aux=True)
 
         def gradient_step(
-            carry: tuple[Network, optax.OptState], part: Samples
-        ) -> tuple[tuple[Network, optax.OptState, jax.Array], dict[str, jax.Array]]:
+            carry: tuple[JaxNetwork, optax.OptState], part: Samples
+        ) -> tuple[tuple[JaxNetwork, optax.OptState, jax.Array], dict[str, jax.Array]]:
             network, optimizer = carry
             gradients, figures = gradient(network, part)
             changes, new_optimizer = self.optimizer.update(gradients, optimizer, network)
@@ -229,7 +229,7 @@ class Trainer:
         return network, optimizer, means | {"train/epochs": epochs}
 
     def _loss(
-        self, network: Network, part: Samples, bonus: jax.Array
+        self, network: JaxNetwork, part: Samples, bonus: jax.Array
     ) -> tuple[jax.Array, dict[str, jax.Array]]:
         """PPO's clipped objective, the value's squared error and the entropy."""
         logits, values = self._judged(network, part.view)

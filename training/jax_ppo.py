@@ -20,12 +20,12 @@ import numpy as np
 from pydantic import Field, model_validator
 from rich.console import Console
 
-from boardenvs.agents.jax_players import Network, jax_agent, network_of
+from boardenvs.agents.jax_players import JaxNetwork, jax_agent, network_of
 from boardenvs.agents.policy import Policy, PolicyAgent
 from boardenvs.agents.policy_file import save_policy
 from boardenvs.agents.pool import OpponentPool
 from training.checkpoint import save_checkpoint, to_arrays, to_tensors
-from training.command import Command
+from training.command import TrainingCommand
 from training.config import Config
 from training.folder import resume_from
 from training.history import History, is_due, policy_notes
@@ -142,7 +142,7 @@ class Run:
         policy = self._policy(self._best, self.history.best.steps)
         save_policy(policy, self.folder / "policy.npz")
 
-    def _policy(self, network: Network | None = None, steps: int | None = None) -> Policy:
+    def _policy(self, network: JaxNetwork | None = None, steps: int | None = None) -> Policy:
         """The policy of a network after so many steps, or of the learner now."""
         layers = jax.tree.map(np.array, self._learner.network if network is None else network)
         (first, biases), *rest = layers.hidden
@@ -247,7 +247,7 @@ def _limit_threads(threads: int) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit code, see `training.command`."""
-    return Command("training.jax_ppo", JaxConfig, train)(arguments)
+    return TrainingCommand("training.jax_ppo", JaxConfig, train)(arguments)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 
 from training.callbacks import Callbacks, make_callback
-from training.command import Command, run
+from training.command import TrainingCommand, run
 from training.config import Config
 from training.folder import resume_from
 from training.interrupt import InterruptRequest
@@ -104,7 +104,7 @@ def _callbacks_of(config: Config) -> list[BaseCallback]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit code, see `training.command`."""
-    return Command("training.ppo", Config, _train)(arguments)
+    return TrainingCommand("training.ppo", Config, _train)(arguments)
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ class JaxPlayer(NamedTuple):
     chances: Callable[[Board], jax.Array]  # the probability of each action, (A,) float32
 
 
-class Network(NamedTuple):
+class JaxNetwork(NamedTuple):
     """The layers of a `Policy`."""
 
     hidden: tuple[JaxLayer, ...]
@@ -39,10 +39,10 @@ class Network(NamedTuple):
     value_head: JaxLayer
 
 
-def network_of(policy: Policy) -> Network:
+def network_of(policy: Policy) -> JaxNetwork:
     """A policy's layers in JAX."""
     hidden = tuple(_layer(*layer) for layer in policy.hidden)
-    return Network(hidden, _layer(*policy.policy_head), _layer(*policy.value_head))
+    return JaxNetwork(hidden, _layer(*policy.policy_head), _layer(*policy.value_head))
 
 
 def _layer(weights: object, biases: object) -> JaxLayer:
@@ -50,7 +50,7 @@ def _layer(weights: object, biases: object) -> JaxLayer:
 
 
 def forward(
-    network: Network, planes: jax.Array, activation: str = "relu"
+    network: JaxNetwork, planes: jax.Array, activation: str = "relu"
 ) -> tuple[jax.Array, jax.Array]:
     """The outputs for planes (..., C * 64), as `JaxRules.planes` has them: logits of all actions,
     legal or not, (..., A) float32, and values (...,) float32.
@@ -97,7 +97,7 @@ def _random_player(rules: JaxRules) -> JaxPlayer:
 
 
 def network_player(
-    rules: JaxRules, network: Network, *, sample: bool, activation: str = "relu"
+    rules: JaxRules, network: JaxNetwork, *, sample: bool, activation: str = "relu"
 ) -> JaxPlayer:
     """The network's most probable action or, where it samples, one by its probabilities."""
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from boardenvs.game.contract import Game
     from boardenvs.game.state import Position
-    from boardenvs.play import GameSession, MoveNotation, Table
+    from boardenvs.play import GameSession, KeptGame, MoveNotation
     from boardenvs.play.store import GameStore
 
 BOTH = "both"
@@ -89,7 +89,7 @@ class Play:
     def run(self) -> None:
         from boardenvs.cli.console import make_console
         from boardenvs.games import parse
-        from boardenvs.play import MoveNotation, Table
+        from boardenvs.play import KeptGame, MoveNotation
         from boardenvs.play.store import GameStore
         from boardenvs.render.raster import import_pygame
 
@@ -99,27 +99,27 @@ class Play:
         if self.window:
             import_pygame()
         store = GameStore(self.record)
-        table, console = Table(self._session(game, players, store), store), make_console()
+        kept, console = KeptGame(self._session(game, players, store), store), make_console()
         try:
-            self._play(table, notation, console)
+            self._play(kept, notation, console)
         except KeyboardInterrupt:
             console.print()
             raise typer.Exit(130) from None
         finally:
-            store.keep(table.session)
-            if table.session.actions:
+            store.keep(kept.session)
+            if kept.session.actions:
                 console.print(f"the game is in {store.path}", markup=False)
 
-    def _play(self, table: Table, notation: MoveNotation, console: Console) -> None:
+    def _play(self, kept: KeptGame, notation: MoveNotation, console: Console) -> None:
         """Play until the player has enough."""
         if self.window:
             from boardenvs.play.window import WindowGame
 
-            WindowGame(table, notation, self.seed).run()
+            WindowGame(kept, notation, self.seed).run()
         else:
             from boardenvs.cli.play_loop import TerminalGame
 
-            TerminalGame(table, notation, console, self.seed).run()
+            TerminalGame(kept, notation, console, self.seed).run()
 
     def _humans(self, game: Game) -> tuple[int, ...]:
         """The roles that are played here."""
@@ -137,7 +137,7 @@ class Play:
     def _players(self, game: Game) -> tuple[str, str]:
         """Who plays by role, `human` or the text of an agent; ValueError where that cannot play."""
         from boardenvs.agents import agent_for
-        from boardenvs.play.table import HUMAN, default_opponent
+        from boardenvs.play.kept_game import HUMAN, default_opponent
 
         humans = self._humans(game)
         opponent = self.against or default_opponent(game)

@@ -13,8 +13,8 @@ from rich.text import Text
 from boardenvs.agents import Agent, agent_for, explain
 from boardenvs.cli.analyse_tables import explanation_table
 from boardenvs.game.errors import IllegalActionError
-from boardenvs.play import MoveNotation, Table
-from boardenvs.play.table import reply
+from boardenvs.play import KeptGame, MoveNotation
+from boardenvs.play.kept_game import reply
 from boardenvs.render import to_ansi
 
 with contextlib.suppress(ImportError):  # Windows has none
@@ -29,10 +29,10 @@ class _Command(NamedTuple):
 
 
 class TerminalGame:
-    """A table at which those who type sit."""
+    """A game of those who type."""
 
-    def __init__(self, table: Table, notation: MoveNotation, console: Console, seed: int) -> None:
-        self._table, self._notation = table, notation
+    def __init__(self, game: KeptGame, notation: MoveNotation, console: Console, seed: int) -> None:
+        self._game, self._notation = game, notation
         self._console, self._seed = console, seed
         self._agents: dict[str, Agent] = {}
         self._ended = False
@@ -57,18 +57,18 @@ class TerminalGame:
     # ---- turns ---------------------------------------------------------------------------------
 
     def _turn(self) -> None:
-        table = self._table
-        if table.session.must_pass:
-            self._say(f"{table.mover} has no move and passes")
-            self._play(table.session.game.noop)
-        elif table.session.is_over or table.is_humans_turn:
+        game = self._game
+        if game.session.must_pass:
+            self._say(f"{game.mover} has no move and passes")
+            self._play(game.session.game.noop)
+        elif game.session.is_over or game.is_humans_turn:
             self._ask()
         else:
             self._let_agent_move()
 
     def _let_agent_move(self) -> None:
-        session, role = self._table.session, self._table.mover
-        name = self._table.players[session.position.to_move]
+        session, role = self._game.session, self._game.mover
+        name = self._game.players[session.position.to_move]
         with self._console.status(f"{role}, {name}, is thinking"):
             action = reply(self._agent(name), session.game, session.position, self._seed)
         written = self._notation.write(action, session.position)
@@ -77,17 +77,17 @@ class TerminalGame:
 
     def _agent(self, name: str) -> Agent:
         if name not in self._agents:
-            self._agents[name] = agent_for(self._table.session.game, name)
+            self._agents[name] = agent_for(self._game.session.game, name)
         return self._agents[name]
 
     def _play(self, action: int) -> None:
-        self._table.play(action)
+        self._game.play(action)
         self._show()
 
     def _ask(self) -> None:
         """One line of input."""
-        session = self._table.session
-        prompt = "undo, new or quit" if session.is_over else self._table.mover
+        session = self._game.session
+        prompt = "undo, new or quit" if session.is_over else self._game.mover
         try:
             text = input(f"{prompt}> ").strip()
         except EOFError:
@@ -109,7 +109,7 @@ class TerminalGame:
     # ---- commands ------------------------------------------------------------------------------
 
     def _hint(self, _: str) -> None:
-        session, name = self._table.session, self._table.adviser
+        session, name = self._game.session, self._game.adviser
         if session.is_over:
             raise ValueError("the game is over: there is no move to look for")
         with self._console.status(f"{name} is thinking"):
@@ -118,30 +118,30 @@ class TerminalGame:
         self._console.print(explanation_table(self._notation, session.position, found, _HINTS))
 
     def _undo(self, _: str) -> None:
-        self._table.undo()
+        self._game.undo()
         self._show()
 
     def _redo(self, _: str) -> None:
-        self._table.redo()
+        self._game.redo()
         self._show()
 
     def _resign(self, _: str) -> None:
-        self._table.resign()
+        self._game.resign()
         self._show()
 
     def _level(self, name: str) -> None:
-        table = self._table
-        seats = [role for role in (0, 1) if role not in table.humans]
+        game = self._game
+        seats = [role for role in (0, 1) if role not in game.humans]
         if not name or not seats:
-            now = table.players[seats[0]] if seats else "nobody: both sides are yours"
+            now = game.players[seats[0]] if seats else "nobody: both sides are yours"
             self._say(f"you play against {now}" + ("; level AGENT changes that" if seats else ""))
             return
         self._agent(name)  # ValueError where it cannot play
-        table.change_player(seats[0], name)
+        game.change_player(seats[0], name)
         self._say(f"you play against {name} now")
 
     def _new(self, _: str) -> None:
-        self._table.new_game()
+        self._game.new_game()
         self._show()
 
     def _help(self, _: str) -> None:
@@ -156,14 +156,14 @@ class TerminalGame:
 
     def _show(self) -> None:
         """The board, the pieces counted, and the legal moves or the result."""
-        session, legal = self._table.session, self._table.is_humans_turn
+        session, legal = self._game.session, self._game.is_humans_turn
         last = session.actions[-1] if session.actions else None
         board = to_ansi(session.game, session.position, last, before=session.before, legal=legal)
         self._console.print()
         self._console.print(Text.from_ansi(board))
-        self._say(self._table.counts)
+        self._say(self._game.counts)
         if session.is_over:
-            self._say(self._table.result)
+            self._say(self._game.result)
         elif legal and not session.must_pass:
             self._say(f"moves: {' '.join(self._notation.legal(session.position))}")
 

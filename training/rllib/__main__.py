@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from training.command import Command
+from training.command import TrainingCommand
 from training.folder import find_checkpoint, resume_from
 from training.interrupt import InterruptRequest
 from training.progress import TrainingDisplay
@@ -58,7 +58,7 @@ def train(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit code, see `training.command`."""
-    return Command("training.rllib", RLlibSettings, train, _OPTIONS)(arguments)
+    return TrainingCommand("training.rllib", RLlibSettings, train, _OPTIONS)(arguments)
 
 
 if __name__ == "__main__":

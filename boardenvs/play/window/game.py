@@ -7,15 +7,15 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from boardenvs.agents.explain import Explanation
+from boardenvs.play.kept_game import KeptGame
 from boardenvs.play.notation import MoveNotation
-from boardenvs.play.table import Table
 from boardenvs.play.thinker import Answer, Failure, Question, Thinker
 from boardenvs.play.window.layout import (
     HEIGHT,
     WIDTH,
     Button,
-    Line,
     Shown,
+    TextLine,
     button_at,
     window_scene,
 )
@@ -38,14 +38,14 @@ class _Command(NamedTuple):
 
 
 class WindowGame:
-    """A table at which those before the window sit.
+    """A game of those before the window.
 
     `run` opens the window and plays until it is closed; `frame` is one turn of its loop. Agents
     think in a process of their own, so that the window answers meanwhile.
     """
 
-    def __init__(self, table: Table, notation: MoveNotation, seed: int = 0) -> None:
-        self.table = table
+    def __init__(self, game: KeptGame, notation: MoveNotation, seed: int = 0) -> None:
+        self.game = game
         self._notation, self._seed = notation, seed
         self._pygame: Any = None
         self._screen: Any = None
@@ -87,8 +87,8 @@ class WindowGame:
                 f"no window can be opened ({error}): without a screen, leave --window out and play "
                 "in the terminal"
             ) from error
-        pygame.display.set_caption(f"boardenvs: {self.table.session.game.id.replace('_', ' ')}")
-        if len(self.table.humans) < 2:
+        pygame.display.set_caption(f"boardenvs: {self.game.session.game.id.replace('_', ' ')}")
+        if len(self.game.humans) < 2:
             self._thinker.start()
         self._new_position()
 
@@ -112,19 +112,19 @@ class WindowGame:
     # ---- agents --------------------------------------------------------------------------------
 
     def _ask(self, agent: str, *, explain: bool = False) -> None:
-        session = self.table.session
+        session = self.game.session
         self._thinker.ask(Question(agent, session.game, session.position, self._seed, explain))
         self._stale = True
 
     def _ask_agent(self) -> None:
         """Have the agent think whose turn it is."""
-        table, session = self.table, self.table.session
-        if session.is_over or table.is_humans_turn or self._stopped or self._thinker.asked:
+        game, session = self.game, self.game.session
+        if session.is_over or game.is_humans_turn or self._stopped or self._thinker.asked:
             return
         if session.must_pass:
             self._play(session.game.noop)
         else:
-            self._ask(table.players[session.position.to_move])
+            self._ask(game.players[session.position.to_move])
 
     def _hear_agent(self) -> None:
         asked, answer = self._thinker.asked, self._thinker.answer()
@@ -137,7 +137,7 @@ class WindowGame:
             self._take(asked, answer)
 
     def _take(self, asked: Question, answer: Answer) -> None:
-        session = self.table.session
+        session = self.game.session
         if asked.position != session.position or session.is_over:
             return
         if isinstance(answer, int):
@@ -151,14 +151,14 @@ class WindowGame:
     # ---- what can be done ----------------------------------------------------------------------
 
     def _commands(self) -> list[_Command]:
-        session, table = self.table.session, self.table
+        session, game = self.game.session, self.game
         over = session.is_over
         can_undo = bool(session.actions) or session.resigned is not None
         return [
             _Command("New game", "N", self._new_game),
             _Command("Undo", "U", self._undo, can_undo),
             _Command("Redo", "R", self._redo, bool(session.undone) and session.resigned is None),
-            _Command("Hint", "H", self._ask_hint, table.is_humans_turn),
+            _Command("Hint", "H", self._ask_hint, game.is_humans_turn),
             _Command("Resign", "G", self._resign, not over),
             _Command("Flip board", "F", self._flip),
             self._last_command(),
@@ -166,8 +166,8 @@ class WindowGame:
 
     def _last_command(self) -> _Command:
         """What depends on whose turn it is."""
-        session, table = self.table.session, self.table
-        if table.is_humans_turn:
+        session, game = self.game.session, self.game
+        if game.is_humans_turn:
             return _Command("Pass", "P", self._pass, session.must_pass)
         if self._stopped and not session.is_over:
             return _Command("Go on", "S", self._go_on)
@@ -175,21 +175,21 @@ class WindowGame:
 
     def _new_game(self) -> None:
         self._thinker.stop()
-        self.table.new_game()
+        self.game.new_game()
         self._new_position()
 
     def _undo(self) -> None:
         self._thinker.stop()
-        self.table.undo()
+        self.game.undo()
         self._new_position()
 
     def _redo(self) -> None:
         self._thinker.stop()
-        self.table.redo()
+        self.game.redo()
         self._new_position()
 
     def _ask_hint(self) -> None:
-        self._ask(self.table.adviser, explain=True)
+        self._ask(self.game.adviser, explain=True)
 
     def _resign(self) -> None:
         if not self._resigning:
@@ -197,14 +197,14 @@ class WindowGame:
             self._news = "press Resign again to give the game up"
             return
         self._thinker.stop()
-        self.table.resign()
+        self.game.resign()
         self._new_position()
 
     def _flip(self) -> None:
         self._side = self._side._replace(flipped=not self._side.flipped)
 
     def _pass(self) -> None:
-        self._play(self.table.session.game.noop)
+        self._play(self.game.session.game.noop)
 
     def _stop(self) -> None:
         self._thinker.stop()
@@ -214,17 +214,17 @@ class WindowGame:
         self._stopped = False
 
     def _play(self, action: int) -> None:
-        session, role = self.table.session, self.table.mover
+        session, role = self.game.session, self.game.mover
         name = self._notation.write(action, session.position)
         passes = action == session.game.noop
         self._thinker.stop()
-        self.table.play(action)
+        self.game.play(action)
         self._new_position()
         self._news = f"{role} has no move and passes" if passes else f"{role} played {name}"
 
     def _new_position(self) -> None:
-        session, table = self.table.session, self.table
-        actions = session.legal_actions() if table.is_humans_turn else []
+        session, game = self.game.session, self.game
+        actions = session.legal_actions() if game.is_humans_turn else []
         self._picker.offer(session.game, session.position, actions)
         self._stopped = self._resigning = False
         self._news = self._problem = ""
@@ -298,7 +298,7 @@ class WindowGame:
         """The button with the focus is pressed, or the square of the cursor chosen."""
         if self._focus is not None:
             self._run(self._commands()[self._focus])
-        elif self.table.is_humans_turn and self.table.session.must_pass:
+        elif self.game.is_humans_turn and self.game.session.must_pass:
             self._pass()
         else:
             self._keys_used = True
@@ -338,7 +338,7 @@ class WindowGame:
         self._stale = False
 
     def _shown(self) -> Shown:
-        session, picker = self.table.session, self._picker
+        session, picker = self.game.session, self._picker
         last = session.actions[-1] if session.actions else None
         held = picker.dragged
         return Shown(
@@ -358,21 +358,21 @@ class WindowGame:
             cursor=picker.cursor if self._keys_used and self._focus is None else None,
         )
 
-    def _lines(self) -> list[Line]:
-        lines = [Line(self.table.counts), Line(self._status()), Line(self._news)]
-        return [*lines, Line(self._problem, problem=True)]
+    def _lines(self) -> list[TextLine]:
+        lines = [TextLine(self.game.counts), TextLine(self._status()), TextLine(self._news)]
+        return [*lines, TextLine(self._problem, problem=True)]
 
     def _status(self) -> str:
-        table, session = self.table, self.table.session
+        game, session = self.game, self.game.session
         if session.is_over:
-            return table.result
-        if table.is_humans_turn and self._thinker.asked:
-            return f"{table.mover} to move; {self._thinker.asked.agent} is thinking about a hint …"
-        if table.is_humans_turn and session.must_pass:
-            return f"{table.mover} has no move and must pass: P or Enter"
-        if table.is_humans_turn:
-            return f"{table.mover} to move: your turn"
-        agent = table.players[session.position.to_move]
+            return game.result
+        if game.is_humans_turn and self._thinker.asked:
+            return f"{game.mover} to move; {self._thinker.asked.agent} is thinking about a hint …"
+        if game.is_humans_turn and session.must_pass:
+            return f"{game.mover} has no move and must pass: P or Enter"
+        if game.is_humans_turn:
+            return f"{game.mover} to move: your turn"
+        agent = game.players[session.position.to_move]
         if self._stopped:
-            return f"{table.mover}, {agent}, was stopped: Go on asks it again"
-        return f"{table.mover}, {agent}, is thinking …"
+            return f"{game.mover}, {agent}, was stopped: Go on asks it again"
+        return f"{game.mover}, {agent}, is thinking …"

@@ -27,7 +27,7 @@ _INK, _KEY, _PROBLEM, _FAINT = "#e8ebee", "#aab2ba", "#ffb3a7", "#6d7680"
 _FACE, _FOCUS = "#2f363d", "#56b4e9"
 
 
-class Line(NamedTuple):
+class TextLine(NamedTuple):
     """A line of text; a problem stands out."""
 
     text: str
@@ -48,7 +48,7 @@ class Shown(NamedTuple):
 
     view: View
     side: Side
-    lines: Sequence[Line]
+    lines: Sequence[TextLine]
     buttons: Sequence[Button]
     sources: int = 0  # squares of pieces that can move, as a bitboard
     source: int | None = None  # the one that is to move
@@ -94,7 +94,7 @@ def _places(count: int) -> list[tuple[float, float]]:
     return [(_GAP + i * (width + _GAP), width) for i in range(count)]
 
 
-def _lines(lines: Sequence[Line]) -> Iterator[Placed]:
+def _lines(lines: Sequence[TextLine]) -> Iterator[Placed]:
     wrapped = [(part, line) for line in lines for part in textwrap.wrap(line.text, _COLUMNS)]
     for row, (text, line) in enumerate(wrapped[:_MOST_LINES]):
         ink = Ink(_PROBLEM if line.problem else _INK)

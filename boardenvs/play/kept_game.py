@@ -14,7 +14,7 @@ from boardenvs.play.store import GameStore
 HUMAN = "human"
 
 
-class Table:
+class KeptGame:
     """A session whose players are `human` or the texts of agents; every change is kept at once."""
 
     def __init__(self, session: GameSession, store: GameStore) -> None:
