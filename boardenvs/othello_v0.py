@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TypedDict, Unpack
+from typing import Literal, TypedDict, Unpack
 
 from boardenvs.envs import factory
 from boardenvs.envs.aec import BoardAECEnv
@@ -22,6 +22,7 @@ class OthelloRules(TypedDict, total=False):
     """The parameters of Othello's rules."""
 
     holes: int
+    empties: Literal["nobody", "winner"]
 
 
 class OthelloEnvOptions(BoardOptions, OthelloRules):

@@ -131,7 +131,7 @@ def test_the_benchmark_is_one_program(monkeypatch: pytest.MonkeyPatch) -> None:
         check=True,
     )
     options = re.findall(r"--[a-z-]+", module.stdout)
-    assert len(set(options)) == 8
+    assert len(set(options)) == 10
     assert re.findall(r"--[a-z-]+", ours) == options
     assert "Did you mean 'othello'" in run("bench", "--games", "otello", code=2)
 

@@ -134,7 +134,7 @@ def test_what_cannot_be_registered(game_id: str, factory: type, message: str) ->
 def test_the_parameters_of_a_registered_factory_are_the_rules() -> None:
     boardenvs.register_game("tilted", partial(Othello, id="tilted"))
     try:
-        assert games.parameters("tilted") == ["holes"]
+        assert games.parameters("tilted") == ["holes", "empties"]
         game = games.make("tilted:holes=256")
         assert (game.id, game.holes) == ("tilted", 256)
         assert games.spec_of(game) == "tilted:holes=256"

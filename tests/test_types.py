@@ -103,7 +103,11 @@ def test_rule_options_are_those_of_the_game(module, rules):
     known = parameters_of(games.GAMES[module.game_id])
     for name, hint in declared.items():
         if known[name] is str:  # declared more narrowly, by its values
-            assert set(hint.__args__) == set(games.make(module.game_id).variants)
+            for value in hint.__args__:
+                assert getattr(games.make(module.game_id, **{name: value}), name) == value
+            with pytest.raises(ValueError, match="none") as told:
+                games.make(module.game_id, **{name: "none"})
+            assert all(value in str(told.value) for value in hint.__args__)
         else:
             assert hint == known[name]
 

@@ -132,7 +132,10 @@ def find_checkpoint(
     warnings: list[str] = []
 
     def use(content: dict[str, Any]) -> None:
-        _check_unchanged(folder, content["config"], config)
+        before = content["config"]
+        if not isinstance(before, dict):
+            raise TypeError("its settings are no settings")
+        _check_unchanged(folder, before, config)
         warnings.extend(restore(content))
 
     path, _, problems = load_newest(checkpoints, use)
@@ -146,15 +149,16 @@ def check_settings(folder: Path, config: GameSettings) -> None:
         known = sorted(str(p.parent) for p in RUNS.glob("*/config.yaml"))
         raise RunError(unknown("run to resume", str(folder), known))
     try:
-        before = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError, yaml.YAMLError) as error:
-        raise RunError(f"{path} cannot be read: {cut(str(error), 300)}") from None
+        before = parse_yaml(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise RunError(f"{path} cannot be read: {cut(str(error), 400)}") from None
+    if not isinstance(before, dict):
+        raise RunError(f"{path} has no settings of a run")
     _check_unchanged(folder, before, config)
 
 
-def _check_unchanged(folder: Path, before: Any, config: GameSettings) -> None:
-    now = config.model_dump(mode="json")
-    changed = list(_differences(before, now)) if isinstance(before, dict) else ["  all of them"]
+def _check_unchanged(folder: Path, before: dict[str, Any], config: GameSettings) -> None:
+    changed = list(_differences(before, config.model_dump(mode="json")))
     if changed:
         raise RunError(
             f"{folder} was made with other settings; take those to resume, or another name:\n"

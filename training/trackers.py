@@ -17,9 +17,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import yaml
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import KVWriter
+
+from boardenvs.utils.yaml_text import parse_yaml
 
 KEPT = ("config.yaml", "policy.npz", "report.html", "result.json")
 
@@ -29,7 +30,7 @@ class Tracker(BaseCallback, KVWriter):
 
     def _on_training_start(self) -> None:
         self.logger.output_formats.append(self)
-        self.begin(yaml.safe_load((self.folder / "config.yaml").read_bytes()))
+        self.begin(parse_yaml((self.folder / "config.yaml").read_text(encoding="utf-8")))
 
     def _on_step(self) -> bool:
         return True
