@@ -126,7 +126,7 @@ def set_up(game: Game, state: State) -> State:
     new = empty_state(len(state.ply), game.action_planes + 1)
     for array, given in zip(new, state, strict=True):
         array[:] = given
-    game.kernels.begin.batch(state_words(state), [*new.legal_bits.T, new.terminated])
+    game.kernels.begin.batch(state_words(state), [new.legal_bits, new.terminated])
     return new
 
 
