@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from rich.progress import Progress
 
 from boardenvs.bench.measure import Measurement, measure
 from boardenvs.bench.peers import peers
@@ -93,7 +94,7 @@ def test_peers_play(library):
     pytest.importorskip({"OpenSpiel": "pyspiel", "PettingZoo": "pygame"}[library])
     found = [w for w in peers([16]) if w.library == library]
     assert found
-    results, errors = measure(found, 1, 0.01, lambda name: None)
+    results, errors = measure(found, 1, 0.01, Progress(disable=True))
     assert not errors
     assert all(r.median > 0 for r in results)
 
@@ -105,11 +106,11 @@ def test_a_peer_that_fails_is_reported_and_an_own_failure_raised():
     peer, own = (
         Workload(library, "othello", "x", 1, None, broken) for library in ("X", "boardenvs")
     )
-    results, errors = measure([peer], 1, 0.01, lambda name: None)
+    results, errors = measure([peer], 1, 0.01, Progress(disable=True))
     assert not results
     assert errors == {peer.name: "RuntimeError: no such thing"}
     with pytest.raises(RuntimeError):
-        measure([own], 1, 0.01, lambda name: None)
+        measure([own], 1, 0.01, Progress(disable=True))
 
 
 def test_ratios_take_the_right_yardstick():

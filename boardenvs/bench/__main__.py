@@ -61,13 +61,8 @@ def _run(arguments: argparse.Namespace, games: dict[str, Game]) -> None:
     if not arguments.no_peers:
         chosen += peers([size for size in _PEER_SIZES if size <= max(arguments.sizes)])
     with make_progress(console) as progress:
-        task = progress.add_task("", total=len(chosen) * (arguments.rounds + 1))
-        results, errors = measure(
-            chosen,
-            arguments.rounds,
-            arguments.seconds,
-            lambda name: progress.update(task, advance=1, description=name),
-        )
+        results, errors = measure(chosen, arguments.rounds, arguments.seconds, progress)
+        task = progress.task_ids[0]
         placed = placements(
             list(games.values()),
             arguments.backends if arguments.placements else [],

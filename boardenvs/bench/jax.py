@@ -44,13 +44,7 @@ def run(games: list[Game], arguments: argparse.Namespace, console: Console, pinn
     device = jax.devices()[0]
     chosen = list(workloads(games, arguments.sizes, peers=not arguments.no_peers))
     with make_progress(console) as progress:
-        task = progress.add_task("", total=len(chosen) * (arguments.rounds + 1))
-        results, errors = measure(
-            chosen,
-            arguments.rounds,
-            arguments.seconds,
-            lambda name: progress.update(task, advance=1, description=name),
-        )
+        results, errors = measure(chosen, arguments.rounds, arguments.seconds, progress)
     on_cpu = device.platform == "cpu"
     console.print(_table(results, on_cpu, str(device.device_kind)))
     for name, error in errors.items():

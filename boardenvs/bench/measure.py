@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
+from rich.progress import Progress
 
 from boardenvs.bench.workloads import Workload
 from boardenvs.kernel import set_backend
@@ -43,17 +44,18 @@ def pin_to_one_core() -> bool:
 
 
 def measure(
-    workloads: list[Workload], rounds: int, seconds: float, tick: Callable[[str], None]
+    workloads: list[Workload], rounds: int, seconds: float, progress: Progress
 ) -> tuple[list[Measurement], dict[str, str]]:
     """Run every workload once a round for about so many CPU seconds.
 
-    `tick` is told the name of each workload before it runs. Returns the measurements and, by name,
-    the errors of those that could not be run, which are peers: an error of ours is raised.
+    `progress` gets a task that names each workload before it runs. Returns the measurements and,
+    by name, the errors of those that could not be run, which are peers: an error of ours is raised.
     """
+    task = progress.add_task("", total=len(workloads) * (rounds + 1))
     running: list[tuple[Measurement, Callable[[], int]]] = []
     errors: dict[str, str] = {}
     for workload in workloads:
-        tick(f"set up {workload.name}")
+        progress.update(task, advance=1, description=f"set up {workload.name}")
         set_backend(workload.backend)
         began = time.perf_counter()
         try:
@@ -68,7 +70,7 @@ def measure(
         running.append((Measurement(workload, setup=setup), play))
     for _ in range(rounds):
         for result, play in running:
-            tick(result.workload.name)
+            progress.update(task, advance=1, description=result.workload.name)
             set_backend(result.workload.backend)
             _run(result, play, seconds)
     set_backend(None)
