@@ -3,14 +3,19 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint fuzz soak soak-short browser jax examples rllib docs install clean
+.PHONY: demo test learning lint fuzz soak soak-short browser jax examples rllib docs install clean
 
 # A short PPO self-play training on Othello; results in runs/demo/.
 demo: $(VENV)/.train
 	$(BIN)/python -m training.ppo configs/demo.yaml --overwrite
 
 test: lint
-	$(BIN)/python -m pytest --ignore-glob='tests/test_web_[ab]*' --ignore-glob='tests/test_jax_*'
+	$(BIN)/python -m pytest --ignore-glob='tests/test_web_[ab]*' --ignore-glob='tests/test_jax_*' \
+		--ignore=tests/test_learning.py
+
+# Trainings until they are strong: some minutes.
+learning: $(VENV)/.dev
+	$(BIN)/python -m pytest tests/test_learning.py
 
 # Every game in JAX, and training there: minutes, most of them compiling.
 jax: $(VENV)/.dev

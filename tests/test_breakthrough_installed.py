@@ -149,29 +149,19 @@ def test_a_policy_file_names_it(site: Path, tmp_path: Path) -> None:
     assert len(set(actions.strip("[]").split(", "))) == 1
 
 
-# Ten seconds on one core. Without training the policy wins 60 to 80 % of games against random.
 CONFIG = {
     "game": "breakthrough",
-    "steps": 100_000,
-    "self_play": {"boards": 512, "opening_plies": [0, 30]},
-    "ppo": {
-        "hidden": [64, 64],
-        "steps_per_update": 32,
-        "batch_size": 1024,
-        "learning_rate": 2e-3,
-        "final_learning_rate": 2e-4,
-        "gae_lambda": 0.9,
-        "entropy_bonus": 0.03,
-    },
-    "evaluation": {"every": 100_000, "opponents": ["random", "greedy"], "pairs": 25},
-    "report": {"opponents": ["random", "greedy"], "pairs": 200},
+    "steps": 1000,
+    "self_play": {"boards": 32, "opening_plies": [0, 30]},
+    "ppo": {"hidden": [16], "steps_per_update": 32, "batch_size": 256},
+    "evaluation": {"pairs": 2},
+    "report": {"pairs": 2},
 }
 
 
-def test_self_play_soon_beats_random_and_greedy(site: Path, tmp_path: Path) -> None:
+def test_a_policy_is_trained(site: Path, tmp_path: Path) -> None:
+    """How well it learns is seen in `test_learning.py`."""
     (tmp_path / "short.yaml").write_text(yaml.safe_dump(CONFIG))
     run(tmp_path, "-m", "training.ppo", "short.yaml", path=site)
     result = json.loads((tmp_path / "runs/short/result.json").read_text())
-    scores = result["report"]["scores"]["policy"]
-    assert scores["random"]["score"] >= 0.95
-    assert scores["greedy"]["score"] >= 0.9
+    assert result["report"]["scores"]["policy"].keys() >= {"random", "greedy"}

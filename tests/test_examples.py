@@ -1,13 +1,10 @@
 """Every example runs alone, as one who copies it into an empty file would run it."""
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from examples import ROOT, examples
+from examples import ROOT, examples, run_example
 
 import boardenvs
 
@@ -28,19 +25,7 @@ def test_examples_run_alone(example, tmp_path):
             pytest.importorskip(library)
     if "onnx" in example.text:
         pytest.importorskip("onnxruntime")
-    file = tmp_path / "example.py"
-    file.write_text(example.text, encoding="utf-8")
-    path = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
-    shown = subprocess.run(
-        [sys.executable, str(file)],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=600,
-    )
-    assert shown.returncode == 0, shown.stderr
+    run_example(example, tmp_path, ROOT / "tests")
 
 
 def test_there_are_examples_of_every_kind():
