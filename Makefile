@@ -11,15 +11,15 @@ demo: $(VENV)/.train
 
 test: lint
 	$(BIN)/python -m pytest --ignore-glob='tests/test_web_[ab]*' --ignore-glob='tests/test_jax_*' \
-		--ignore=tests/test_learning.py
+		--ignore=tests/test_learning.py --ignore=tests/test_examples_long.py
 
 # Trainings until they are strong: some minutes.
 learning: $(VENV)/.dev
-	$(BIN)/python -m pytest tests/test_learning.py
+	$(BIN)/python -m pytest tests/test_learning.py tests/test_examples_long.py -k learning
 
 # Every game in JAX, and training there: minutes, most of them compiling.
 jax: $(VENV)/.dev
-	$(BIN)/python -m pytest tests/test_jax_all.py tests/test_jax_ppo.py
+	$(BIN)/python -m pytest tests/test_jax_*.py tests/test_examples_long.py -k jax
 
 # The page in a browser, where there is a chromium: some minutes.
 browser: $(VENV)/.dev
@@ -47,7 +47,7 @@ soak-short: $(VENV)/.dev
 # Training on Ray, whose RLlib wants a gymnasium of its own: in another environment, some minutes.
 RLLIB := .venv-rllib
 rllib: $(RLLIB)/.rllib
-	$(RLLIB)/bin/python -m pytest tests/test_rllib_*.py tests/test_examples.py -k rllib
+	$(RLLIB)/bin/python -m pytest tests/test_rllib_*.py tests/test_examples_long.py -k rllib
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

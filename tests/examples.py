@@ -50,18 +50,30 @@ def readme_examples() -> list[Example]:
     return [e for e in examples("python") if e.place.startswith("README.md")]
 
 
-def run_example(example: Example, folder: Path, *paths: Path) -> str:
+def runs_jax(example: Example) -> bool:
+    """Whether an example has something compiled by JAX: `make jax` runs it."""
+    return re.search("import jax|import pgx|envs.jax", example.text) is not None
+
+
+def trains(example: Example) -> bool:
+    """Whether an example trains a policy: `make learning` runs it, or `make rllib`."""
+    return re.search("sb3|training|rllib", example.text) is not None
+
+
+def run_example(example: Example, folder: Path, *, readme: bool = False) -> str:
     """What an example prints, alone in a file in a folder, as one who copies it would run it.
 
-    It can import what is in this repository and on these paths.
+    It can import what is in this repository, and modules beside the tests, which guides name; in
+    README it cannot. Those of docstrings use the rules in NumPy, for which nothing is compiled.
     """
     file = folder / "example.py"
     file.write_text(example.text, encoding="utf-8")
-    path = os.pathsep.join(map(str, (ROOT, *paths)))
+    path = os.pathsep.join([str(ROOT), *([] if readme else [str(ROOT / "tests")])])
+    backend = {} if ".md" in example.place else {"BOARDENVS_BACKEND": "numpy"}
     shown = subprocess.run(
         [sys.executable, str(file)],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": path},
+        env={**os.environ, **backend, "PYTHONPATH": path},
         capture_output=True,
         text=True,
         check=False,

@@ -36,13 +36,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "site"
 
 
-def run(folder: Path, *words: object, path: Path = ROOT) -> str:
+def run(folder: Path, *words: object, path: Path = ROOT, backend: str = "") -> str:
     """What Python prints, started in this folder."""
     before = os.environ.get("PYTHONPATH", "")
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join([str(path), str(ROOT), before]),
         "COLUMNS": "160",
+        **({"BOARDENVS_BACKEND": backend} if backend else {}),
     }
     command = [sys.executable, *map(str, words)]
     done = subprocess.run(
@@ -84,7 +85,7 @@ def test_arena_with_two_processes(site: Path, tmp_path: Path) -> None:
     words = ["random", "greedy", "alphabeta:depth=2", "--pairs", 4, "--game"]
     for workers, game, out in ((1, "breakthrough", "one"), (2, PLACE, "two")):
         options = [game, "--workers", workers, "--out", out]
-        run(tmp_path, "-m", "boardenvs", "arena", *words, *options, path=site)
+        run(tmp_path, "-m", "boardenvs", "arena", *words, *options, path=site, backend="numpy")
     played = []
     for out in ("one", "two"):
         lines = (tmp_path / out / "journal.jsonl").read_text().splitlines()[1:]

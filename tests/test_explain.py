@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 from negamax import lead_with_best_play, worths
+from variants import is_compiled
 
 from boardenvs.agents import explain, explain_steadily, make_agent
 from boardenvs.agents.trained import trained_policy
@@ -14,6 +15,7 @@ from boardenvs.game.contract import MAX_VALUE
 from boardenvs.game.openings import random_openings
 from boardenvs.game.state import stack, unstack
 from boardenvs.games import GAMES, make
+from boardenvs.kernel import set_backend
 from boardenvs.tablebase import Tablebase
 
 AGENTS = [
@@ -53,6 +55,15 @@ def play_line(game, position, line):
     return position
 
 
+@pytest.fixture
+def backend(game_id, spec):
+    """Python where no machine code is to be made."""
+    set_backend(None if is_compiled(spec, game_id) else "numpy")
+    yield
+    set_backend(None)
+
+
+@pytest.mark.usefixtures("backend")
 @pytest.mark.parametrize(("game_id", "spec"), list(cases()))
 def test_what_every_explanation_holds(game_id, spec):
     game, agent = make(game_id), make_agent(spec)

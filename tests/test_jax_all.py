@@ -19,7 +19,7 @@ import yaml
 os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")  # compiled as for users
 
 from jax_rules import PAIRS, UINT64, check_functions, check_operations, compare, jax
-from test_learning import CONFIG
+from test_learning import OTHELLO
 from variants import VARIANTS, make
 
 import boardenvs
@@ -130,7 +130,7 @@ def test_a_minute_of_self_play_beats_random_and_greedy(
 ) -> None:
     """The same settings and bounds as of `training.ppo`."""
     monkeypatch.chdir(tmp_path)
-    Path("short.yaml").write_text(yaml.safe_dump(CONFIG))
+    Path("short.yaml").write_text(yaml.safe_dump(OTHELLO))
     assert jax_ppo.main(["short.yaml"]) == 0
     scores = json.loads(Path("runs/short/result.json").read_text())["report"]["scores"]["policy"]
     assert scores["random"]["score"] >= 0.93

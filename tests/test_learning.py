@@ -83,7 +83,7 @@ def test_a_game_of_another_package_is_learnt() -> None:
 
 def test_the_training_in_the_readme_beats_the_opponent_that_it_names(tmp_path: Path) -> None:
     (example,) = (e for e in readme_examples() if "learn(" in e.text)
-    shown = run_example(example, tmp_path)
+    shown = run_example(example, tmp_path, readme=True)
     score = re.search(r"^(\d\.\d{3}) \[\d\.\d{3}, \d\.\d{3}\] \(", shown, re.MULTILINE)
     assert score is not None
     assert float(score[1]) > 0.7
