@@ -197,6 +197,17 @@ def test_code_on_the_command_line_is_imported() -> None:
     assert code == 0, output
 
 
+def test_a_part_of_what_the_command_line_says_is_not_what_it_says() -> None:
+    """Another module would be imported, or another player of it."""
+    path = Path("a.yaml")
+    own = ["evaluation.opponents=[python:planted_by_me:players]"]
+    for text in ("python:planted_by_me:player", "by_me:players", "me:player"):
+        path.write_text(yaml.safe_dump({"game": "reversi", "steps": 1, "callbacks": {text: {}}}))
+        with pytest.raises(ConfigError, match=f"names code, .* {text}"):
+            read_settings(Config, path, own)
+    assert not MARK.exists()
+
+
 def test_a_model_of_sb3_is_code_as_the_page_says() -> None:
     assert "best_model.zip" in PAGE.read_text()
     import base64
