@@ -36,6 +36,27 @@ def test_an_error_leaves_the_old_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_content_is_on_the_disk_before_it_has_the_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lest a file be empty where the power went."""
+    path, synced = tmp_path / "file", list[int]()
+    sync, replace = os.fsync, Path.replace
+
+    def syncing(number: int) -> None:
+        sync(number)
+        synced.append(os.fstat(number).st_size)
+
+    def replacing_it(aside: Path, target: Path) -> Path:
+        assert synced == [len(b"content")]
+        return replace(aside, target)
+
+    monkeypatch.setattr(os, "fsync", syncing)
+    monkeypatch.setattr(Path, "replace", replacing_it)
+    write_atomically(path, b"content")
+    assert path.read_bytes() == b"content"
+
+
 # ---- what is no plain file -----------------------------------------------------------------------
 
 

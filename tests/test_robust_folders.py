@@ -93,7 +93,8 @@ def test_overwriting_a_run_removes_what_it_wrote_and_nothing_else(tmp_path: Path
                      "tensorboard/events.out.tfevents.1", "positions/000000002048.npz")
     ]  # fmt: skip
     theirs = [
-        put(path / name) for name in ("thesis.tex", "checkpoints/notes.txt", "tensorboard/x", "x/y")
+        put(path / name)
+        for name in ("thesis.tex", "checkpoints/notes.txt", "tensorboard/x", "x/y", "report.html/x")
     ]
     theirs.append(put(elsewhere / "000000002048.npz"))
     (path / "pool").symlink_to(elsewhere)
