@@ -9,9 +9,11 @@ BIN := $(VENV)/bin
 demo: $(VENV)/.train
 	$(BIN)/python -m training.ppo configs/demo.yaml --overwrite
 
+# Style, types and all tests but those that have a target of their own below.
 test: lint
 	$(BIN)/python -m pytest --ignore-glob='tests/test_web_[ab]*' --ignore-glob='tests/test_jax_*' \
-		--ignore=tests/test_learning.py --ignore=tests/test_examples_long.py
+		--ignore=tests/test_learning.py --ignore=tests/test_examples_long.py \
+		--ignore=tests/test_site.py
 
 # Trainings until they are strong: some minutes.
 learning: $(VENV)/.dev
@@ -54,10 +56,11 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# The site: guides, games, reference; runs/site/index.html works from the file.
-docs: $(VENV)/.docs
+# The site: guides, games, reference; runs/site/index.html works from the file. All its links are tried.
+docs: $(VENV)/.dev $(VENV)/.docs
 	$(BIN)/python .ci/site/pages.py runs/pages
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet --config-file .ci/site/mkdocs.yml
+	$(BIN)/python -m pytest tests/test_site.py
 
 install: $(VENV)/.dev
 

@@ -43,6 +43,14 @@ def test_every_game_is_that_of_numpy(name, kind):
     assert compare(make(name), plies=150, boards=500, kind=kind) > 0
 
 
+@pytest.mark.parametrize(
+    ("game", "kind"),
+    [("lines_of_action:max_steps=31", UINT64), ("three_in_a_row:ThreeInARow", PAIRS)],
+)
+def test_games_with_parameters_and_of_others(game, kind):
+    assert compare(games.make(game), plies=70, boards=40, kind=kind) > 0
+
+
 @pytest.fixture
 def api_test(monkeypatch):
     """Pgx's test of environments. With the libraries of today its random choice for one board asks
