@@ -11,8 +11,8 @@ from variants import is_compiled
 
 from boardenvs.agents import explain, explain_steadily, make_agent
 from boardenvs.agents.trained import trained_policy
-from boardenvs.game.contract import MAX_VALUE
 from boardenvs.game.openings import random_openings
+from boardenvs.game.rules import MAX_VALUE
 from boardenvs.game.state import stack, unstack
 from boardenvs.games import GAMES, make
 from boardenvs.kernel import set_backend
