@@ -26,7 +26,7 @@ NAMES = [
 
 
 # Players that search each board alone, and how they do without machine code.
-QUICK = {"alphabeta": "alphabeta:depth=1", "mcts": "mcts:rollouts=10"}
+QUICK = {"alphabeta": "alphabeta:depth=1", "mcts": "mcts:rollouts=3"}
 
 
 @pytest.fixture
