@@ -13,7 +13,7 @@ from boardenvs.kernel import get_backend
 from boardenvs.kernel.link import array_for_loops
 from boardenvs.search.compiled import simulations
 from boardenvs.search.compiled.mcts import Selection
-from boardenvs.search.compiled.simulations import Leaves
+from boardenvs.search.compiled.simulations import Leaves, Plan
 from boardenvs.search.compiled.tree import NONE, Tree
 from boardenvs.search.compiler import compile_for
 from boardenvs.search.evaluator import Evaluator
@@ -34,6 +34,9 @@ _EDGES = 1 << 22  # of all trees that are searched together; about 200 MB
 MAX_ROLLOUTS = _EDGES // _EDGES_PER_NODE - 1  # in a single tree
 # In one call, so that Ctrl-C is heard: in compiled code some 10 ms.
 _ROLLOUTS_A_CALL = 1 << 12
+# Judged at once in a tree, with an evaluator, where nobody says how many: so many at most, and one
+# more for so many visits of the root.
+_LEAVES, _VISITS_A_LEAF = 16, 8
 # Playing out so many positions one at a time takes Python as long as NumPy takes for all at once.
 _FEW = 16
 
@@ -43,8 +46,14 @@ class TreeSettings(NamedTuple):
 
     rollouts: int  # that there is room for
     c: float
-    leaves: int = 1
+    leaves: int | None = 1
     evaluator: Evaluator | None = None
+
+    def leaves_at_once(self) -> tuple[int, int]:
+        """Of a tree, at most; and the visits of its root for each after the first."""
+        if self.leaves is not None:
+            return self.leaves, 0
+        return (1, 0) if self.evaluator is None else (_LEAVES, _VISITS_A_LEAF)
 
 
 def search_trees(
@@ -54,7 +63,7 @@ def search_trees(
     *,
     rollouts: int,
     c: float,
-    leaves: int = 1,
+    leaves: int | None = 1,
     evaluator: Evaluator | None = None,
 ) -> tuple[IntArray, FloatArray]:
     """How often each action was tried, (B, A) int64, and its mean value, (B, A) float64, -1 to 1.
@@ -84,8 +93,8 @@ def _parts(rows: int, rollouts: int) -> Iterator[slice]:
 class Trees:
     """Trees that are searched together, one for each row of a state; seeds are (B,) uint64.
 
-    How the rollouts are divided between calls of `search` does not change the result, if each but
-    the last is given a multiple of `leaves`.
+    If leaves are judged one at a time, how the rollouts are divided between calls of `search` does
+    not change the result.
     """
 
     def __init__(self, game: Game, state: State, seeds: WordArray, settings: TreeSettings) -> None:
@@ -95,6 +104,7 @@ class Trees:
         edges_below = _EDGES_PER_NODE * settings.rollouts
         widest = np.bitwise_count(state.legal_bits).sum(axis=1, dtype=np.int64).max(initial=0)
         self._tree = self._empty_tree(seeds, edges_below + int(widest))
+        self._leaves = self._room_for_leaves()
         self._add_roots(state, edges_below)
 
     def _empty_tree(self, seeds: WordArray, edge_stride: int) -> Tree:
@@ -103,8 +113,8 @@ class Trees:
         nodes, edges = self._size * max_nodes, self._size * edge_stride
         whole, real = np.int64, np.float64
         first_edge, edges_of_node, visits = room(nodes, whole, whole, whole)
-        edge_action, edge_child, edge_visits, edge_total, edge_prior = room(
-            edges, whole, whole, whole, real, real
+        edge_action, edge_child, edge_visits, edge_pending, edge_total, edge_prior = room(
+            edges, whole, whole, whole, whole, real, real
         )
         return Tree(
             positions=room(nodes * size, np.uint64)[0],
@@ -114,6 +124,7 @@ class Trees:
             edge_action=edge_action,
             edge_child=edge_child,
             edge_visits=edge_visits,
+            edge_pending=edge_pending,
             edge_total=edge_total,
             edge_prior=edge_prior,
             nodes_used=numbers(self._size),
@@ -125,73 +136,72 @@ class Trees:
             position_size=size,
         )
 
+    def _room_for_leaves(self) -> Leaves:
+        """As many as can be judged at once, as arrays for loops."""
+        rows = self._size * self._settings.leaves_at_once()[0]
+        whole = np.int64
+        node, row, length, value, seed = room(rows, whole, whole, whole, np.float64, np.uint64)
+        path = room(rows * self._tree.max_nodes, whole)[0]
+        return Leaves(node=node, row=row, value=value, seed=seed, path=path, length=length)
+
     def _add_roots(self, state: State, edges_below: int) -> None:
-        """The roots, expanded."""
+        """The roots, expanded where the game goes on."""
         self._compiled.add_roots(flat(position_words(state)), edges_below, self._tree)
-        leaves = self._leaves(self._size)
         over = state.terminated | self._game.truncated(state)
-        leaves.node[:] = np.arange(self._size) * self._tree.max_nodes
-        leaves.final[:] = over
-        probabilities = self._no_probabilities(self._size)
-        if self._settings.evaluator is not None and not over.all():
-            live = take(state, ~over)
-            probabilities[~over] = self._settings.evaluator.evaluate(self._game, live)[0]
-        self._expand_and_backup(leaves, probabilities)
+        live = np.flatnonzero(~over)
+        probabilities = self._no_probabilities(len(live))
+        if self._settings.evaluator is not None and len(live):
+            probabilities[:] = self._settings.evaluator.evaluate(self._game, take(state, live))[0]
+        leaves, count = self._leaves, len(live)
+        np.asarray(leaves.node)[:count] = live * self._tree.max_nodes
+        np.asarray(leaves.row)[:count] = live
+        np.asarray(leaves.value)[:count] = 0.0
+        np.asarray(leaves.length)[:count] = 0
+        self._expand_and_backup(count, probabilities)
 
     def search(self, rollouts: int) -> None:
         """Judge so many more positions in each tree; in all no more than there is room for."""
+        roots = np.arange(self._size) * self._tree.max_nodes
+        targets: IntArray = np.asarray(self._tree.visits)[roots] + rollouts
+        plan = Plan(array_for_loops(targets), *self._settings.leaves_at_once())
         one_by_one = get_backend() == "numba" or self._size < _FEW
-        if self._settings.evaluator is None and self._settings.leaves == 1 and one_by_one:
-            self._simulate(rollouts)
+        if self._settings.evaluator is None and plan.leaves == 1 and one_by_one:
+            self._simulate(rollouts, plan)
             return
-        leaves = self._settings.leaves
-        for done in range(0, rollouts, leaves):
-            self._judge_leaves(min(leaves, rollouts - done))
+        while count := self._compiled.select_leaves(
+            self._selection, plan, self._tree, self._leaves
+        ):
+            self._judge_leaves(count)
 
-    def _simulate(self, rollouts: int) -> None:
+    def _simulate(self, rollouts: int, plan: Plan) -> None:
         """Tree by tree and leaf by leaf, judged by random games in compiled code."""
         path = numbers(self._tree.max_nodes)
         at_once = max(1, _ROLLOUTS_A_CALL // rollouts)
         for first in range(0, self._size, at_once):
             last = min(first + at_once, self._size)
-            self._compiled.simulate(first, last, rollouts, self._selection, self._tree, path)
+            self._compiled.simulate(first, last, self._selection, plan, self._tree, path)
 
-    def _judge_leaves(self, per_tree: int) -> None:
-        """Select so many leaves in each tree, judge them all together and expand them."""
-        leaves = self._leaves(self._size * per_tree)
-        self._compiled.select_leaves(
-            self._selection, self._tree, Leaves(*map(array_for_loops, leaves))
-        )
-        live = np.flatnonzero(leaves.final == 0)
+    def _judge_leaves(self, count: int) -> None:
+        """Judge the first leaves all together, and expand them."""
+        nodes = np.asarray(self._leaves.node)[:count]
         positions = np.asarray(self._tree.positions).reshape(-1, self._tree.position_size)
-        state = state_of_words(positions[leaves.node[live]])
-        probabilities = self._no_probabilities(len(leaves.node))
+        state = state_of_words(positions[nodes])
+        probabilities = self._no_probabilities(count)
+        values = np.asarray(self._leaves.value)[:count]
         if self._settings.evaluator is None:
-            leaves.value[live] = self._play_out(state, leaves.seed[live])
-        elif len(live):
-            judged = self._settings.evaluator.evaluate(self._game, state)
-            probabilities[live], leaves.value[live] = judged
-        self._expand_and_backup(leaves, probabilities)
+            values[:] = self._play_out(state, np.asarray(self._leaves.seed)[:count])
+        else:
+            probabilities[:], values[:] = self._settings.evaluator.evaluate(self._game, state)
+        self._expand_and_backup(count, probabilities)
 
-    def _expand_and_backup(self, leaves: Leaves, probabilities: FloatArray) -> None:
+    def _expand_and_backup(self, count: int, probabilities: FloatArray) -> None:
         self._compiled.expand_and_backup(
-            Leaves(*map(array_for_loops, leaves)), self._selection, flat(probabilities), self._tree
-        )
-
-    def _leaves(self, rows: int) -> Leaves:
-        """Room for so many leaves, as arrays."""
-        return Leaves(
-            node=np.zeros(rows, np.int64),
-            final=np.zeros(rows, np.int64),
-            value=np.zeros(rows),
-            seed=np.zeros(rows, np.uint64),
-            path=np.empty(rows * self._tree.max_nodes, np.int64),
-            length=np.zeros(rows, np.int64),
+            count, self._leaves, self._selection, flat(probabilities), self._tree
         )
 
     def _no_probabilities(self, leaves: int) -> FloatArray:
         """Of each leaf's actions, if priors are used."""
-        return np.zeros((leaves, self._game.num_actions) if self._selection.uses_priors else 1)
+        return np.zeros((leaves, self._game.num_actions if self._selection.uses_priors else 0))
 
     def _play_out(self, state: State, seeds: WordArray) -> FloatArray | IntArray:
         if get_backend() == "numpy":

@@ -1,7 +1,8 @@
 """Selection and backup of Monte Carlo tree search.
 
 Without priors an edge is selected by UCB1 (UCT, Kocsis and Szepesvari 2006), with priors by PUCT
-(Silver et al. 2017).
+(Silver et al. 2017). A visit is pending until its value is known: it counts where tries are
+counted, and has no say in the mean value (WU-UCT, Liu et al. 2020).
 """
 
 from __future__ import annotations
@@ -34,9 +35,8 @@ def next_seed(row: int, tree: Tree) -> Word:
 def select(row: int, seed: Word, selection: Selection, tree: Tree, path: Array) -> tuple[int, int]:
     """Walk from the root to a node that has no edges, made new where an edge leads nowhere.
 
-    Writes the edges walked to `path` and counts a visit and a loss on each, which `backup`
-    corrects: walks before then avoid them (virtual loss, Chaslot et al. 2008). Returns the node and
-    the length of the path.
+    Writes the edges walked to `path` and counts a visit on each, pending until `backup` or
+    `take_back`. Returns the node and the length of the path.
     """
     node, length = row * tree.max_nodes, 0
     while tree.first_edge[node] != NONE:
@@ -46,7 +46,7 @@ def select(row: int, seed: Word, selection: Selection, tree: Tree, path: Array) 
             edge = select_by_ucb(node, selection.c, mix(wrap(seed + word(length + 1))), tree)
         tree.visits[node] += 1
         tree.edge_visits[edge] += 1
-        tree.edge_total[edge] -= 1.0
+        tree.edge_pending[edge] += 1
         path[length] = edge
         length += 1
         child = number(tree.edge_child[edge])
@@ -60,8 +60,10 @@ def select(row: int, seed: Word, selection: Selection, tree: Tree, path: Array) 
 
 @inline
 def select_by_ucb(node: int, c: float, random: Word, tree: Tree) -> int:
-    """An edge never tried, by chance, or the one of the highest UCB1."""
-    visits, totals = tree.edge_visits, tree.edge_total
+    """An edge never tried, by chance, or the one of the highest UCB1; until its value is known, the
+    first try counts as lost.
+    """
+    visits = tree.edge_visits
     first = number(tree.first_edge[node])
     end = first + number(tree.edges[node])
     untried = 0
@@ -78,7 +80,7 @@ def select_by_ucb(node: int, c: float, random: Word, tree: Tree) -> int:
     spread = c * math.sqrt(math.log(tree.visits[node]))
     best, best_bound = first, -1e9
     for edge in range(first, end):
-        bound = totals[edge] / visits[edge] + spread / math.sqrt(visits[edge])
+        bound = mean_value(edge, -1.0, tree) + spread / math.sqrt(visits[edge])
         if bound > best_bound:
             best, best_bound = edge, bound
     return best
@@ -86,19 +88,15 @@ def select_by_ucb(node: int, c: float, random: Word, tree: Tree) -> int:
 
 @inline
 def select_by_puct(node: int, c: float, tree: Tree) -> int:
-    """The edge of the highest PUCT; one never tried counts as good as those tried, on average."""
-    visits, totals, priors = tree.edge_visits, tree.edge_total, tree.edge_prior
+    """The edge of the highest PUCT; one without a value counts as good as the others on average."""
+    visits, priors = tree.edge_visits, tree.edge_prior
     first = number(tree.first_edge[node])
     end = first + number(tree.edges[node])
-    total, tries = 0.0, 0
-    for edge in range(first, end):
-        total += totals[edge]
-        tries += visits[edge]
-    average = total / tries if tries > 0 else 0.0
-    spread = c * math.sqrt(tries + 1)
+    average = average_value(first, end, tree)
+    spread = c * math.sqrt(tree.visits[node] + 1)
     best, best_bound = first, -1e9
     for edge in range(first, end):
-        mean = totals[edge] / visits[edge] if visits[edge] > 0 else average
+        mean = mean_value(edge, average, tree)
         bound = mean + spread * priors[edge] / (1 + visits[edge])
         if bound > best_bound:
             best, best_bound = edge, bound
@@ -106,8 +104,38 @@ def select_by_puct(node: int, c: float, tree: Tree) -> int:
 
 
 @inline
+def average_value(first: int, end: int, tree: Tree) -> float:
+    """The mean of all values of the edges from `first` to before `end`; 0 where there are none."""
+    total, known = 0.0, 0
+    for edge in range(first, end):
+        total += tree.edge_total[edge]
+        known += tree.edge_visits[edge] - tree.edge_pending[edge]
+    return total / known if known > 0 else 0.0
+
+
+@inline
+def mean_value(edge: int, otherwise: float, tree: Tree) -> float:
+    """The mean of an edge's values, or this where there are none."""
+    known = tree.edge_visits[edge] - tree.edge_pending[edge]
+    return tree.edge_total[edge] / known if known > 0 else otherwise
+
+
+@inline
 def backup(path: Array, length: int, value: float, tree: Tree) -> None:
     """Add the value, to the side to move at the path's end, to each edge's mover's total."""
     for k in range(length - 1, -1, -1):
         value = -value
-        tree.edge_total[path[k]] += 1.0 + value
+        tree.edge_pending[path[k]] -= 1
+        tree.edge_total[path[k]] += value
+
+
+@inline
+def take_back(row: int, path: Array, length: int, tree: Tree) -> None:
+    """Undo what `select` counted."""
+    node = row * tree.max_nodes
+    for k in range(length):
+        edge = number(path[k])
+        tree.visits[node] -= 1
+        tree.edge_visits[edge] -= 1
+        tree.edge_pending[edge] -= 1
+        node = number(tree.edge_child[edge])

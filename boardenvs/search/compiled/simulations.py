@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from boardenvs.kernel.loops import Array, entry, number
-from boardenvs.search.compiled.mcts import Selection, backup, next_seed, select
+from boardenvs.kernel.loops import Array, entry, inline, number
+from boardenvs.search.compiled.mcts import Selection, backup, next_seed, select, take_back
 from boardenvs.search.compiled.moves import mobility
 from boardenvs.search.compiled.playout import outcome, playout
 from boardenvs.search.compiled.position import is_final, load_position
@@ -13,14 +13,22 @@ from boardenvs.search.compiled.tree import Tree, add_node, expand, position_of, 
 
 
 class Leaves(NamedTuple):
-    """The leaves that selection reached: L in all, the same number in each of T trees."""
+    """Room for L leaves that selection reaches and that are judged together."""
 
     node: Array  # (L,) numbers
-    final: Array  # (L,) numbers: 1 where the game ends there
-    value: Array  # (L,) reals: to the side to move there; known at once where the game ends
+    row: Array  # (L,) numbers: its tree
+    value: Array  # (L,) reals: to the side to move there
     seed: Array  # (L,) words: for a random game from there
     path: Array  # (L * N,) numbers: the edges from the root
     length: Array  # (L,) numbers: of the path
+
+
+class Plan(NamedTuple):
+    """How far trees are searched, and in what steps."""
+
+    targets: Array  # (T,) numbers: the root's visits at which a tree is done
+    leaves: int  # of a tree that are judged together, at most
+    visits_a_leaf: int  # of the root, for each leaf after the first; 0 where none are asked for
 
 
 @entry
@@ -32,13 +40,20 @@ def add_roots(positions: Array, edges_below: int, tree: Tree) -> None:
         add_node(root, row, tree)
 
 
+@inline
+def is_done(row: int, plan: Plan, tree: Tree) -> bool:
+    """Whether a tree has as many visits as it is to have; one without moves can have none."""
+    root = row * tree.max_nodes
+    return tree.edges[root] == 0 or tree.visits[root] >= plan.targets[row]
+
+
 @entry
 def simulate(
-    first: int, last: int, simulations: int, selection: Selection, tree: Tree, path: Array
+    first: int, last: int, selection: Selection, plan: Plan, tree: Tree, path: Array
 ) -> None:
-    """So many simulations in each tree from `first` to before `last`, judged by random games."""
+    """Search each tree from `first` to before `last` leaf by leaf, judged by random games."""
     for row in range(first, last):
-        for _ in range(simulations):
+        while not is_done(row, plan, tree):
             seed = next_seed(row, tree)
             node, length = select(row, seed, selection, tree, path)
             position = position_of(node, tree)
@@ -49,39 +64,56 @@ def simulate(
 
 
 @entry
-def select_leaves(selection: Selection, tree: Tree, leaves: Leaves) -> None:
-    """Select leaves in each tree, and write what is known of them."""
-    trees = len(tree.nodes_used)
-    for leaf in range(len(leaves.node)):
-        row = leaf // (len(leaves.node) // trees)
-        seed = next_seed(row, tree)
-        path = leaves.path[leaf * tree.max_nodes : (leaf + 1) * tree.max_nodes]
-        node, length = select(row, seed, selection, tree, path)
-        position = position_of(node, tree)
-        final = is_final(position.terminated, position.ply)
-        leaves.node[leaf] = node
-        leaves.length[leaf] = length
-        leaves.final[leaf] = 1 if final else 0
-        leaves.value[leaf] = float(outcome(position)) if final else 0.0
-        leaves.seed[leaf] = seed
+def select_leaves(selection: Selection, plan: Plan, tree: Tree, leaves: Leaves) -> int:
+    """Select leaves that are to be judged, tree by tree; returns how many.
+
+    Where a game ends its value is known and is backed up at once. Where a tree's selection runs into
+    a leaf that waits already, the tree has no more leaves before these are judged.
+    """
+    count = 0
+    for row in range(len(tree.nodes_used)):
+        end = count + leaves_at_once(row, plan, tree)
+        while count < end and not is_done(row, plan, tree):
+            seed = next_seed(row, tree)
+            path = leaves.path[count * tree.max_nodes : (count + 1) * tree.max_nodes]
+            node, length = select(row, seed, selection, tree, path)
+            position = position_of(node, tree)
+            if is_final(position.terminated, position.ply):
+                backup(path, length, float(outcome(position)), tree)
+            elif tree.edge_pending[path[length - 1]] > 1:
+                take_back(row, path, length, tree)
+                end = count
+            else:
+                leaves.node[count] = node
+                leaves.row[count] = row
+                leaves.length[count] = length
+                leaves.seed[count] = seed
+                count += 1
+    return count
+
+
+@inline
+def leaves_at_once(row: int, plan: Plan, tree: Tree) -> int:
+    """Fewer while a tree is small, if the plan says so: there more depends on each value."""
+    if plan.visits_a_leaf == 0:
+        return plan.leaves
+    visits = number(tree.visits[row * tree.max_nodes])
+    return min(plan.leaves, 1 + visits // plan.visits_a_leaf)
 
 
 @entry
 def expand_and_backup(
-    leaves: Leaves, selection: Selection, probabilities: Array, tree: Tree
+    count: int, leaves: Leaves, selection: Selection, probabilities: Array, tree: Tree
 ) -> None:
-    """Give the leaves their edges, and their values to the paths.
+    """Give the first `count` leaves their edges, and their values to the paths.
 
-    `probabilities` has a row for each leaf, if priors are used.
+    `probabilities` has a row for each of them, if priors are used.
     """
-    trees, rows = len(tree.nodes_used), len(leaves.node)
-    for leaf in range(rows):
-        node, row = number(leaves.node[leaf]), leaf // (rows // trees)
-        fresh = leaves.final[leaf] == 0 and tree.edges[node] == 0
-        if fresh:
-            fresh = expand(node, position_of(node, tree), row, tree)
+    for leaf in range(count):
+        node, row = number(leaves.node[leaf]), number(leaves.row[leaf])
+        fresh = expand(node, position_of(node, tree), row, tree)
         if fresh and selection.uses_priors == 1:
-            set_priors(node, probabilities, leaf * (len(probabilities) // rows), tree)
+            set_priors(node, probabilities, leaf * (len(probabilities) // count), tree)
         path = leaves.path[leaf * tree.max_nodes : (leaf + 1) * tree.max_nodes]
         backup(path, number(leaves.length[leaf]), leaves.value[leaf], tree)
 

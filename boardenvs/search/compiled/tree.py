@@ -32,7 +32,8 @@ class Tree(NamedTuple):
     visits: Array  # (T * N,) numbers: selections that went on from the node
     edge_action: Array  # (T * E,) numbers
     edge_child: Array  # (T * E,) numbers: the node, or NONE
-    edge_visits: Array  # (T * E,) numbers
+    edge_visits: Array  # (T * E,) numbers: the pending ones too
+    edge_pending: Array  # (T * E,) numbers: visits whose value is not known yet
     edge_total: Array  # (T * E,) reals: the sum of values to the side that moves along the edge
     edge_prior: Array  # (T * E,) reals: the evaluator's probability; never read without one
     nodes_used: Array  # (T,) numbers
@@ -76,6 +77,7 @@ def expand(node: int, position: Position, row: int, tree: Tree) -> bool:
             tree.edge_action[edge] = 64 * k + number(trailing_zeros(bits))
             tree.edge_child[edge] = NONE
             tree.edge_visits[edge] = 0
+            tree.edge_pending[edge] = 0
             tree.edge_total[edge] = 0.0
             bits = bits & (bits - ONE)
             edge += 1
