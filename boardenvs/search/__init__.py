@@ -11,7 +11,7 @@ from boardenvs.search.evaluator import Evaluator
 from boardenvs.search.limits import ENDGAME, Limits
 from boardenvs.search.playouts import play_out
 from boardenvs.search.results import SearchResults
-from boardenvs.search.trees import Trees, TreeSettings, search_trees
+from boardenvs.search.trees import TreeResults, Trees, TreeSettings, search_trees
 
 __all__ = [
     "ENDGAME",
@@ -21,6 +21,7 @@ __all__ = [
     "Evaluator",
     "Limits",
     "SearchResults",
+    "TreeResults",
     "TreeSettings",
     "Trees",
     "analyse",

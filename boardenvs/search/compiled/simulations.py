@@ -5,30 +5,32 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from boardenvs.kernel.loops import Array, entry, inline, number
-from boardenvs.search.compiled.mcts import Selection, backup, next_seed, select, take_back
+from boardenvs.search.compiled.guessing import Walks, assume, guess, take_back
+from boardenvs.search.compiled.mcts import Selection, backup, next_seed, prove, select
 from boardenvs.search.compiled.moves import mobility
 from boardenvs.search.compiled.playout import outcome, playout
 from boardenvs.search.compiled.position import is_final, load_position
-from boardenvs.search.compiled.tree import Tree, add_node, expand, position_of, set_priors
+from boardenvs.search.compiled.subtree import copy_subtree  # noqa: F401 - Python calls it
+from boardenvs.search.compiled.tree import NONE, Tree, add_node, expand, position_of, set_priors
 
 
 class Leaves(NamedTuple):
-    """Room for L leaves that selection reaches and that are judged together."""
+    """Room for L leaves of T trees that are judged together."""
 
     node: Array  # (L,) numbers
     row: Array  # (L,) numbers: its tree
+    is_guess: Array  # (L,) numbers: 1 for one that the tree does not need yet
     value: Array  # (L,) reals: to the side to move there
     seed: Array  # (L,) words: for a random game from there
-    path: Array  # (L * N,) numbers: the edges from the root
-    length: Array  # (L,) numbers: of the path
+    path: Array  # (T * N,) numbers: of each tree, the edges from the root to the leaf it needs
+    length: Array  # (T,) numbers: of the path
 
 
 class Plan(NamedTuple):
     """How far trees are searched, and in what steps."""
 
     targets: Array  # (T,) numbers: the root's visits at which a tree is done
-    leaves: int  # of a tree that are judged together, at most
-    visits_a_leaf: int  # of the root, for each leaf after the first; 0 where none are asked for
+    leaves: int  # of a tree that are judged together, at most: one that it needs, and guesses
 
 
 @entry
@@ -42,9 +44,11 @@ def add_roots(positions: Array, edges_below: int, tree: Tree) -> None:
 
 @inline
 def is_done(row: int, plan: Plan, tree: Tree) -> bool:
-    """Whether a tree has as many visits as it is to have; one without moves can have none."""
+    """Whether a tree has as many visits as it is to have, or its root's result is proven."""
     root = row * tree.max_nodes
-    return tree.edges[root] == 0 or tree.visits[root] >= plan.targets[row]
+    proven = tree.lower[root] == tree.upper[root]
+    done: bool = proven or tree.visits[root] >= plan.targets[row]
+    return done
 
 
 @entry
@@ -58,54 +62,79 @@ def simulate(
             node, length = select(row, seed, selection, tree, path)
             position = position_of(node, tree)
             value = playout(position, seed)
-            if not is_final(position.terminated, position.ply):
-                expand(node, position, row, tree)
             backup(path, length, float(value), tree)
+            if is_final(position.terminated, position.ply):
+                prove(row, path, length, tree)
+            else:
+                expand(node, position, row, tree)
 
 
 @entry
-def select_leaves(selection: Selection, plan: Plan, tree: Tree, leaves: Leaves) -> int:
-    """Select leaves that are to be judged, tree by tree; returns how many.
+def select_leaves(
+    selection: Selection, plan: Plan, tree: Tree, leaves: Leaves, walks: Walks
+) -> int:
+    """Select the leaves that are to be judged, those of a tree side by side; returns how many.
 
-    Where a game ends its value is known and is backed up at once. Where a tree's selection runs into
-    a leaf that waits already, the tree has no more leaves before these are judged.
+    Before, each tree makes the visits for which nothing has to be judged.
     """
     count = 0
     for row in range(len(tree.nodes_used)):
-        end = count + leaves_at_once(row, plan, tree)
-        while count < end and not is_done(row, plan, tree):
+        path = leaves.path[row * tree.max_nodes : (row + 1) * tree.max_nodes]
+        while not is_done(row, plan, tree):
             seed = next_seed(row, tree)
-            path = leaves.path[count * tree.max_nodes : (count + 1) * tree.max_nodes]
             node, length = select(row, seed, selection, tree, path)
             position = position_of(node, tree)
             if is_final(position.terminated, position.ply):
                 backup(path, length, float(outcome(position)), tree)
-            elif tree.edge_pending[path[length - 1]] > 1:
-                take_back(row, path, length, tree)
-                end = count
+                prove(row, path, length, tree)
+            elif tree.is_judged[node] == 1:
+                tree.is_judged[node] = 0
+                backup(path, length, float(tree.value[node]), tree)
             else:
-                leaves.node[count] = node
-                leaves.row[count] = row
-                leaves.length[count] = length
+                leaves.length[row] = length
                 leaves.seed[count] = seed
-                count += 1
+                count = add_leaf(node, row, 0, leaves, count)
+                if plan.leaves > 1:
+                    count = add_guesses(row, count, selection, plan, tree, leaves, walks)
+                break
     return count
 
 
 @inline
-def leaves_at_once(row: int, plan: Plan, tree: Tree) -> int:
-    """Fewer while a tree is small, if the plan says so: there more depends on each value."""
-    if plan.visits_a_leaf == 0:
-        return plan.leaves
-    visits = number(tree.visits[row * tree.max_nodes])
-    return min(plan.leaves, 1 + visits // plan.visits_a_leaf)
+def add_leaf(node: int, row: int, is_guess: int, leaves: Leaves, count: int) -> int:
+    """One leaf more; returns how many."""
+    leaves.node[count], leaves.row[count], leaves.is_guess[count] = node, row, is_guess
+    return count + 1
+
+
+@inline
+def add_guesses(
+    row: int, count: int, selection: Selection, plan: Plan, tree: Tree, leaves: Leaves, walks: Walks
+) -> int:
+    """The leaves that the tree is likely to need next, if there is room beside those that it will
+    need; returns how many leaves there are.
+    """
+    for k in range(number(leaves.length[row])):
+        walks.path[k] = leaves.path[row * tree.max_nodes + k]
+    walks.length[0] = leaves.length[row]
+    assume(row, 0, tree, walks)
+    still = number(plan.targets[row]) - number(tree.visits[row * tree.max_nodes])
+    walk = 1
+    while walk < plan.leaves and walk <= still and tree.nodes_used[row] + still < tree.max_nodes:
+        node = guess(row, walk, selection, tree, walks)
+        if node != NONE:
+            count = add_leaf(node, row, 1, leaves, count)
+        walk += 1
+    take_back(row, walk, tree, walks)
+    return count
 
 
 @entry
 def expand_and_backup(
     count: int, leaves: Leaves, selection: Selection, probabilities: Array, tree: Tree
 ) -> None:
-    """Give the first `count` leaves their edges, and their values to the paths.
+    """Give the first `count` leaves their edges, and the values of those that trees need to the
+    paths; those of guesses are kept.
 
     `probabilities` has a row for each of them, if priors are used.
     """
@@ -114,18 +143,30 @@ def expand_and_backup(
         fresh = expand(node, position_of(node, tree), row, tree)
         if fresh and selection.uses_priors == 1:
             set_priors(node, probabilities, leaf * (len(probabilities) // count), tree)
-        path = leaves.path[leaf * tree.max_nodes : (leaf + 1) * tree.max_nodes]
-        backup(path, number(leaves.length[leaf]), leaves.value[leaf], tree)
+        if leaves.is_guess[leaf] == 1:
+            tree.is_judged[node], tree.value[node] = 1, leaves.value[leaf]
+        else:
+            path = leaves.path[row * tree.max_nodes : (row + 1) * tree.max_nodes]
+            backup(path, number(leaves.length[row]), leaves.value[leaf], tree)
 
 
 @entry
-def read_root(row: int, tree: Tree, visits: Array, totals: Array) -> None:
-    """Write the visits and the sum of values of each action at the root of a tree."""
+def read_root(row: int, tree: Tree, visits: Array, values: Array, bounds: Array) -> None:
+    """Write the visits of each action at the root of a tree, its mean value, which is exact where
+    it is proven, and two bounds on the result to the side to move: the least and the most.
+    """
     root = row * tree.max_nodes
     first = number(tree.first_edge[root])
     for edge in range(first, first + number(tree.edges[root])):
-        visits[tree.edge_action[edge]] = tree.edge_visits[edge]
-        totals[tree.edge_action[edge]] = tree.edge_total[edge]
+        action, child = number(tree.edge_action[edge]), number(tree.edge_child[edge])
+        lower, upper = -1, 1
+        if child != NONE:
+            lower, upper = -number(tree.upper[child]), -number(tree.lower[child])
+        tries = number(tree.edge_visits[edge])
+        mean = tree.edge_total[edge] / tries if tries > 0 else 0.0
+        visits[action] = tries
+        values[action] = max(float(lower), min(float(upper), mean))
+        bounds[2 * action], bounds[2 * action + 1] = lower, upper
 
 
 @entry

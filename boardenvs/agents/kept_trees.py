@@ -1,0 +1,60 @@
+"""Trees that go on with the games of a match."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+
+from boardenvs.game.contract import Game
+from boardenvs.game.state import IntArray
+from boardenvs.search.trees import KeptTree
+
+_Plies: TypeAlias = bytes  # the actions of a game from its start
+
+
+class KeptTrees:
+    """What is known of the games of one match, from one move of an agent to its next.
+
+    It is for the generator that the agent draws from in that match, and forgotten where another
+    asks, so that a match goes the same way whatever was played before. Each thread has its own.
+    Copies begin with nothing.
+    """
+
+    def __init__(self) -> None:
+        self._of_thread = threading.local()
+
+    def __reduce__(self) -> tuple[Callable[[], KeptTrees], tuple[()]]:
+        return KeptTrees, ()
+
+    def take(
+        self, game: Game, rng: np.random.Generator, actions: IntArray
+    ) -> list[KeptTree | None]:
+        """What is known of each game that stands after these actions (B, P), see
+        `HistoryAgent.act_after`; all else is forgotten.
+        """
+        kept: dict[_Plies, list[KeptTree]] = {}
+        if getattr(self._of_thread, "match", None) == (id(game), id(rng)):
+            kept = self._of_thread.kept
+        # They are held, so that no other object gets their ids.
+        self._of_thread.match, self._of_thread.held = (id(game), id(rng)), (game, rng)
+        self._of_thread.kept = {}
+        return [_after_reply(kept, row[row >= 0]) for row in actions]
+
+    def put(self, actions: IntArray, action: int, known: KeptTree | None) -> None:
+        """Keep what is known after one more action in a game that stood after these, (P,)."""
+        if known is not None:
+            plies = _plies([*actions[actions >= 0].tolist(), action])
+            self._of_thread.kept.setdefault(plies, []).append(known)
+
+
+def _after_reply(kept: dict[_Plies, list[KeptTree]], actions: IntArray) -> KeptTree | None:
+    """Of games that went alike, each has a tree of its own."""
+    before = kept.get(_plies(actions[:-1].tolist()))
+    return before.pop(0).after(int(actions[-1])) if before else None
+
+
+def _plies(actions: list[int]) -> _Plies:
+    return np.array(actions, np.int64).tobytes()
