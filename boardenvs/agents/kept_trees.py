@@ -10,7 +10,7 @@ import numpy as np
 
 from boardenvs.game.contract import Game
 from boardenvs.game.state import IntArray
-from boardenvs.search.trees import KeptTree
+from boardenvs.search.kept_tree import KeptTree
 
 _Plies: TypeAlias = bytes  # the actions of a game from its start
 

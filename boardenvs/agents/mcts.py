@@ -19,14 +19,9 @@ from boardenvs.game.contract import Game
 from boardenvs.game.state import FloatArray, IntArray, Position, State, stack, take
 from boardenvs.search.analysis import Outcome
 from boardenvs.search.evaluator import Evaluator
-from boardenvs.search.trees import (
-    MAX_ROLLOUTS,
-    KeptTree,
-    TreeResults,
-    Trees,
-    TreeSettings,
-    parts,
-)
+from boardenvs.search.kept_tree import KeptTree
+from boardenvs.search.results import TreeResults
+from boardenvs.search.trees import MAX_ROLLOUTS, Trees, TreeSettings, parts
 from boardenvs.utils.checks import is_number, is_whole, quote
 
 _MOST_ROLLOUTS = 10_000_000  # a tree of so many takes some 30 GB
@@ -120,7 +115,7 @@ class MCTSAgent:
         known: Sequence[KeptTree | None],
         keep: _Keep | None,
     ) -> IntArray:
-        """Search the rows with a choice, and hand what is known after it to `keep`, if there is one."""
+        """Search the rows with a choice; `keep` gets what is known after the actions chosen."""
         seeds = rng.integers(1 << 64, size=len(state.ply), dtype=np.uint64)
         chance = rng.random((len(state.ply), game.num_actions))
         legal = game.legal(state)

@@ -10,8 +10,8 @@ from boardenvs.search.evaluation import Evaluation
 from boardenvs.search.evaluator import Evaluator
 from boardenvs.search.limits import ENDGAME, Limits
 from boardenvs.search.playouts import play_out
-from boardenvs.search.results import SearchResults
-from boardenvs.search.trees import TreeResults, Trees, TreeSettings, search_trees
+from boardenvs.search.results import SearchResults, TreeResults
+from boardenvs.search.trees import Trees, TreeSettings, search_trees
 
 __all__ = [
     "ENDGAME",

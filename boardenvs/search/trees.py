@@ -18,6 +18,7 @@ from boardenvs.search.compiled.simulations import Leaves, Plan
 from boardenvs.search.compiled.tree import NONE, Tree
 from boardenvs.search.compiler import compile_for
 from boardenvs.search.evaluator import Evaluator
+from boardenvs.search.kept_tree import KeptTree, child_of, edges_of
 from boardenvs.search.memory import (
     flat,
     numbers,
@@ -27,6 +28,7 @@ from boardenvs.search.memory import (
     state_of_words,
 )
 from boardenvs.search.playouts import play_out
+from boardenvs.search.results import TreeResults
 
 # Edges that a tree has room for, by its nodes: about twice what games have on average. A position
 # that finds no room stays a leaf.
@@ -38,6 +40,7 @@ _ROLLOUTS_A_CALL = 1 << 12
 _ROLLOUTS_A_QUESTION = 32  # between two questions whether to stop
 # Judged at once, with an evaluator, where nobody says how many: in a tree, and in all of them.
 _LEAVES, _LEAVES_TOGETHER = 8, 256
+_WALKS_A_LEAF = 2  # that guesses are made by: some end where another does
 # Playing out so many positions one at a time takes Python as long as NumPy takes for all at once.
 _FEW = 16
 
@@ -61,18 +64,6 @@ class TreeSettings(NamedTuple):
     def most_nodes(self) -> int:
         """Of a tree: its root, those that rollouts reach, and as many again for guesses."""
         return 1 + self.rollouts * (1 if self.evaluator is None else 2)
-
-
-class TreeResults(NamedTuple):
-    """What trees know of the actions of B positions, each to the side to move: -1 is a loss, 0 a
-    draw, 1 a win.
-    """
-
-    visits: IntArray  # (B, A) int64: how often each was tried
-    values: FloatArray  # (B, A) float64: the mean, or the result where proven; 0 where neither
-    lower: IntArray  # (B, A) int64: the least that is proven of the result; -1 where nothing is
-    upper: IntArray  # (B, A) int64: the most that is proven of it; 1 where nothing is, or -1 where
-    # the action is illegal
 
 
 def search_trees(
@@ -107,32 +98,6 @@ def parts(rows: int, rollouts: int) -> Iterator[slice]:
     size = max(1, _EDGES // (EDGES_PER_NODE * (rollouts + 1)))
     for start in range(0, max(rows, 1), size):
         yield slice(start, min(start + size, rows))
-
-
-class KeptTree(NamedTuple):
-    """What is known below a position, taken out of a tree that grew from an earlier one."""
-
-    tree: Tree  # alone
-    node: int  # of the position
-
-    def after(self, action: int) -> KeptTree | None:
-        """What is known after an action; None where it was never tried."""
-        node = _child(self.tree, self.node, action)
-        return None if node == NONE else KeptTree(self.tree, node)
-
-
-def _child(tree: Tree, node: int, action: int) -> int:
-    """The node after an action, or NONE."""
-    for edge in _edges(tree, node):
-        if tree.edge_action[edge] == action:
-            return int(tree.edge_child[edge])
-    return NONE
-
-
-def _edges(tree: Tree, node: int) -> range:
-    """The edges of a node."""
-    first = int(tree.first_edge[node])
-    return range(first, first + int(tree.edges[node]))
 
 
 def empty_tree(game: Game, seeds: WordArray, max_nodes: int, edge_stride: int) -> Tree:
@@ -207,8 +172,9 @@ class Trees:
         return Leaves(node, row, is_guess, value, seed, path, numbers(self._size))
 
     def _room_for_walks(self) -> Walks:
-        path, total = room(self._at_once * self._tree.max_nodes, np.int64, np.float64)
-        return Walks(path, total, numbers(self._at_once))
+        walks = _WALKS_A_LEAF * self._at_once
+        path, total = room(walks * self._tree.max_nodes, np.int64, np.float64)
+        return Walks(path, total, numbers(walks), numbers(walks))
 
     def _go_on(self, kept: Sequence[KeptTree | None]) -> None:
         """Put what is known already in the place of roots without edges."""
@@ -263,7 +229,7 @@ class Trees:
     def keep(self, row: int, action: int) -> KeptTree | None:
         """What a tree knows after an action at its root; None where it was never tried."""
         tree, root = self._tree, row * self._tree.max_nodes
-        node = _child(tree, root, action)
+        node = child_of(tree, root, action)
         if node == NONE:
             return None
         nodes, edges = int(tree.visits[root]) + 1, int(tree.edges_used[row])
@@ -334,10 +300,12 @@ class Trees:
         result is proven those that reach it; ends where none has been tried.
         """
         tree = self._tree
-        edge = next(e for e in _edges(tree, row * tree.max_nodes) if tree.edge_action[e] == action)
+        edge = next(
+            e for e in edges_of(tree, row * tree.max_nodes) if tree.edge_action[e] == action
+        )
         line = [action]
         while (node := tree.edge_child[edge]) != NONE:
-            edge = max(_edges(tree, node), key=self._liking_at(node), default=NONE)
+            edge = max(edges_of(tree, node), key=self._liking_at(node), default=NONE)
             if edge == NONE or tree.edge_visits[edge] == 0:
                 break
             line.append(int(tree.edge_action[edge]))

@@ -10,7 +10,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from boardenvs.kernel.loops import ZERO, Array, inline, number
-from boardenvs.search.compiled.mcts import Selection, node_on_path, select, total_value
+from boardenvs.search.compiled.mcts import (
+    Selection,
+    backup,
+    node_on_path,
+    select,
+    total_value,
+)
 from boardenvs.search.compiled.position import is_final
 from boardenvs.search.compiled.tree import NONE, Tree, position_of
 
@@ -21,20 +27,27 @@ class Walks(NamedTuple):
     path: Array  # (G * N,) numbers: the edges from the root
     total: Array  # (G * N,) reals: what the edges' totals were before
     length: Array  # (G,) numbers: of the path
+    judged: Array  # (G,) numbers: the node it ends at, if that was judged already; or NONE
 
 
 @inline
 def guess(row: int, walk: int, selection: Selection, tree: Tree, walks: Walks) -> int:
     """Go on as if the walks before had found what is expected; the leaf, or NONE where the walk
-    ends at one that is known or guessed already, or at an end of the game.
+    ends at one that is judged or guessed already, or at an end of the game.
     """
     start = walk * tree.max_nodes
     path = walks.path[start : start + tree.max_nodes]
-    known = number(tree.nodes_used[row])
+    nodes = number(tree.nodes_used[row])
     node, length = select(row, ZERO, selection, tree, path)
     walks.length[walk] = length
-    assume(row, walk, tree, walks)
-    if tree.nodes_used[row] == known:
+    remember(walk, tree, walks)
+    if tree.is_judged[node] == 1:
+        walks.judged[walk] = node
+        tree.is_judged[node] = 0
+        backup(path, length, float(tree.value[node]), tree)
+        return NONE
+    expect(row, walk, tree, walks)
+    if tree.nodes_used[row] == nodes:
         return NONE
     position = position_of(node, tree)
     if is_final(position.terminated, position.ply):
@@ -45,13 +58,21 @@ def guess(row: int, walk: int, selection: Selection, tree: Tree, walks: Walks) -
 
 
 @inline
-def assume(row: int, walk: int, tree: Tree, walks: Walks) -> None:
+def remember(walk: int, tree: Tree, walks: Walks) -> None:
+    """Write down what `take_back` restores."""
+    start = walk * tree.max_nodes
+    for k in range(start, start + number(walks.length[walk])):
+        walks.total[k] = tree.edge_total[walks.path[k]]
+    walks.judged[walk] = NONE
+
+
+@inline
+def expect(row: int, walk: int, tree: Tree, walks: Walks) -> None:
     """Give the edges of a walk, whose visit is counted already, the value that is expected."""
     start = walk * tree.max_nodes
     path = walks.path[start : start + tree.max_nodes]
     for k in range(number(walks.length[walk])):
         edge = number(path[k])
-        walks.total[start + k] = tree.edge_total[edge]
         tries = number(tree.edge_visits[edge]) - 1
         if tries > 0:
             tree.edge_total[edge] += tree.edge_total[edge] / tries
@@ -64,7 +85,7 @@ def assume(row: int, walk: int, tree: Tree, walks: Walks) -> None:
 
 @inline
 def take_back(row: int, walks_made: int, tree: Tree, walks: Walks) -> None:
-    """Undo what was assumed of all walks, and what was counted of those that were guesses."""
+    """Undo what was expected of all walks, and what was counted of those that were guesses."""
     for walk in range(walks_made - 1, -1, -1):
         start = walk * tree.max_nodes
         path = walks.path[start : start + tree.max_nodes]
@@ -74,3 +95,5 @@ def take_back(row: int, walks_made: int, tree: Tree, walks: Walks) -> None:
             if walk > 0:
                 tree.visits[node_on_path(k, row, path, tree)] -= 1
                 tree.edge_visits[edge] -= 1
+        if walks.judged[walk] != NONE:
+            tree.is_judged[walks.judged[walk]] = 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from boardenvs.kernel.loops import Array, entry, inline, number
-from boardenvs.search.compiled.guessing import Walks, assume, guess, take_back
+from boardenvs.search.compiled.guessing import Walks, expect, guess, remember, take_back
 from boardenvs.search.compiled.mcts import Selection, backup, next_seed, prove, select
 from boardenvs.search.compiled.moves import mobility
 from boardenvs.search.compiled.playout import outcome, playout
@@ -117,10 +117,13 @@ def add_guesses(
     for k in range(number(leaves.length[row])):
         walks.path[k] = leaves.path[row * tree.max_nodes + k]
     walks.length[0] = leaves.length[row]
-    assume(row, 0, tree, walks)
+    remember(0, tree, walks)
+    expect(row, 0, tree, walks)
     still = number(plan.targets[row]) - number(tree.visits[row * tree.max_nodes])
-    walk = 1
-    while walk < plan.leaves and walk <= still and tree.nodes_used[row] + still < tree.max_nodes:
+    end, walk = count + plan.leaves - 1, 1
+    while count < end and walk < min(len(walks.length), still + 1):
+        if tree.nodes_used[row] + still >= tree.max_nodes:
+            break
         node = guess(row, walk, selection, tree, walks)
         if node != NONE:
             count = add_leaf(node, row, 1, leaves, count)
