@@ -43,7 +43,7 @@ def ends(plies: int, rows: int) -> list[Position]:
 @pytest.mark.parametrize("evaluator", [None, Fair()])
 def test_bounds_hold_in_wolf_and_sheep(evaluator: Fair | None) -> None:
     game = make("wolf_and_sheep")
-    positions = [random_position(game, seed, 12 + seed % 20) for seed in range(40)]
+    positions = [random_position(game, seed, 20 + seed % 30) for seed in range(60)]
     state = stack([position for position in positions if not position.terminated])
     seeds = np.arange(len(state.ply), dtype=np.uint64)
     found = search_trees(game, state, seeds, rollouts=150, c=1.0, evaluator=evaluator)
@@ -52,7 +52,7 @@ def test_bounds_hold_in_wolf_and_sheep(evaluator: Fair | None) -> None:
     assert (lower <= moves.value).all()
     assert (moves.value <= upper).all()
     proven = lower == upper
-    assert 0.2 < proven.mean() < 1
+    assert 0.1 < proven.mean() < 1
     assert set(moves.value[proven].tolist()) == {-1, 1}
     assert (found.values[moves.rows, moves.actions][proven] == moves.value[proven]).all()
 
@@ -166,14 +166,14 @@ def test_matches_keep_trees_and_repeat() -> None:
             self.act = agent.act
 
     def play(agent: object) -> list[int]:
-        result = play_match(OTHELLO, agent, "random", pairs=2, seed=3)
+        result = play_match(OTHELLO, agent, "random", pairs=1, seed=3)
         assert result.actions is not None
         assert not result.conduct[0].forfeits
         actions: list[int] = result.actions.tolist()
         return actions
 
     evaluator = Fair()
-    agent = MCTSAgent(60, evaluator=evaluator)
+    agent = MCTSAgent(24, evaluator=evaluator)
     first = play(agent)
     kept = evaluator.positions
     assert play(agent) == first

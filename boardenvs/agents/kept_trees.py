@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -13,6 +13,14 @@ from boardenvs.game.state import IntArray
 from boardenvs.search.kept_tree import KeptTree
 
 _Plies: TypeAlias = bytes  # the actions of a game from its start
+
+# An agent with games in both roles is asked about each of them every other time.
+_OLDEST = 2
+
+
+class _Kept(NamedTuple):
+    call: int
+    tree: KeptTree
 
 
 class KeptTrees:
@@ -33,27 +41,32 @@ class KeptTrees:
         self, game: Game, rng: np.random.Generator, actions: IntArray
     ) -> list[KeptTree | None]:
         """What is known of each game that stands after these actions (B, P), see
-        `HistoryAgent.act_after`; all else is forgotten.
+        `HistoryAgent.act_after`; what has not been asked for in a while is forgotten.
         """
-        kept: dict[_Plies, list[KeptTree]] = {}
-        if getattr(self._of_thread, "match", None) == (id(game), id(rng)):
-            kept = self._of_thread.kept
-        # They are held, so that no other object gets their ids.
-        self._of_thread.match, self._of_thread.held = (id(game), id(rng)), (game, rng)
-        self._of_thread.kept = {}
-        return [_after_reply(kept, row[row >= 0]) for row in actions]
+        mine = self._of_thread
+        if getattr(mine, "game", None) is not game or mine.rng is not rng:
+            mine.game, mine.rng, mine.calls, mine.kept = game, rng, 0, {}
+        mine.calls += 1
+        found = [_after_reply(mine.kept, row[row >= 0]) for row in actions]
+        mine.kept = {
+            plies: trees
+            for plies, trees in mine.kept.items()
+            if trees and mine.calls - trees[0].call < _OLDEST
+        }
+        return found
 
     def put(self, actions: IntArray, action: int, known: KeptTree | None) -> None:
         """Keep what is known after one more action in a game that stood after these, (P,)."""
+        mine = self._of_thread
         if known is not None:
             plies = _plies([*actions[actions >= 0].tolist(), action])
-            self._of_thread.kept.setdefault(plies, []).append(known)
+            mine.kept.setdefault(plies, []).append(_Kept(mine.calls, known))
 
 
-def _after_reply(kept: dict[_Plies, list[KeptTree]], actions: IntArray) -> KeptTree | None:
+def _after_reply(kept: dict[_Plies, list[_Kept]], actions: IntArray) -> KeptTree | None:
     """Of games that went alike, each has a tree of its own."""
     before = kept.get(_plies(actions[:-1].tolist()))
-    return before.pop(0).after(int(actions[-1])) if before else None
+    return before.pop(0).tree.after(int(actions[-1])) if before else None
 
 
 def _plies(actions: list[int]) -> _Plies:

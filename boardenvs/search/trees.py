@@ -39,7 +39,7 @@ MAX_ROLLOUTS = _EDGES // EDGES_PER_NODE - 1  # in a single tree
 _ROLLOUTS_A_CALL = 1 << 12
 _ROLLOUTS_A_QUESTION = 32  # between two questions whether to stop
 # Judged at once, with an evaluator, where nobody says how many: in a tree, and in all of them.
-_LEAVES, _LEAVES_TOGETHER = 8, 256
+_LEAVES, _LEAVES_TOGETHER = 8, 1024
 _WALKS_A_LEAF = 2  # that guesses are made by: some end where another does
 # Playing out so many positions one at a time takes Python as long as NumPy takes for all at once.
 _FEW = 16
