@@ -24,7 +24,7 @@ from boardenvs.search.results import TreeResults
 from boardenvs.search.trees import MAX_ROLLOUTS, Trees, TreeSettings, parts
 from boardenvs.utils.checks import is_number, is_whole, quote
 
-_MOST_ROLLOUTS = 10_000_000  # a tree of so many takes some 30 GB
+_MOST_ROLLOUTS = 10_000_000  # a tree of so many takes some 20 GB
 _ROLLOUTS = 200  # without any limit
 
 _CHANCE = 1e-6  # decides between actions that nothing else does
@@ -39,13 +39,15 @@ class MCTSAgent:
     """Plays the action most often tried by a Monte Carlo tree search.
 
     rollouts: positions judged for a move, by random games (UCT) or by the evaluator (PUCT); 200
-    where neither they nor a time are given. In matches a tree goes on from what the one of the move
-    before knows of the position, and that counts. time: seconds a move, about; only this limit
-    makes play depend on the machine, and with it boards are searched one after the other.
+    where neither they nor a time are given. time: seconds a move, about; only this limit makes play
+    depend on the machine, and with it boards are searched one after the other.
     c: the weight of exploration against values from -1 to 1.
     leaves: positions of a tree that the evaluator is asked about at once, by default as many as is
-    fast. It does not change what is played: beside the next position these are the ones that are
-    likely to come after it.
+    fast. Beside the next position these are the ones that are likely to come after it, so that what
+    is played stays the same, but for the last digits of what a network says.
+
+    In matches a tree with an evaluator or a time goes on from what the one of the move before knows
+    of the position. Those rollouts count: with an evaluator the same is played, in less time.
 
     Wins, draws and losses that the tree proves are exact: a proven win is played, a proven loss is
     avoided, a proven draw is played where all else seems worse, and a tree whose root is proven is
@@ -97,9 +99,11 @@ class MCTSAgent:
     def act_after(
         self, game: Game, state: State, actions: IntArray, rng: np.random.Generator
     ) -> IntArray:
-        """As `act`, but each tree begins with what the one of the move before knows of the
-        position, if `rng` was the same; see `HistoryAgent.act_after`.
+        """As `act`, but with an evaluator or a time each tree begins with what the one of the move
+        before knows of the position, if `rng` was the same; see `HistoryAgent.act_after`.
         """
+        if self.evaluator is None and self.time is None:
+            return self.act(game, state, rng)  # random games are played faster than trees are kept
         known = self._kept.take(game, rng, actions)
 
         def keep(row: int, action: int, after: KeptTree | None) -> None:

@@ -33,7 +33,8 @@ from boardenvs.search.results import TreeResults
 # Edges that a tree has room for, by its nodes: about twice what games have on average. A position
 # that finds no room stays a leaf.
 EDGES_PER_NODE = 48
-_EDGES = 1 << 22  # of all trees that are searched together; about 200 MB
+# Of all trees that are searched together, but for guesses: about 200 MB.
+_EDGES = 1 << 22
 MAX_ROLLOUTS = _EDGES // EDGES_PER_NODE - 1  # in a single tree
 # In one call, so that Ctrl-C is heard: in compiled code some 10 ms.
 _ROLLOUTS_A_CALL = 1 << 12
@@ -81,8 +82,9 @@ def search_trees(
     `rollouts` positions below each root are judged by a random game or by the evaluator; fewer
     where the result is proven before, and none where the game is over. `c` weighs exploring. An
     evaluator is asked about up to `leaves` positions of each tree at a time: the next, and those
-    that are likely to come after it, by default as many as is fast; that does not change the
-    results. The same seeds, (B,) uint64, give the same results; rows know nothing of one another.
+    that are likely to come after it, by default as many as is fast; that changes no more than
+    the last digits of what a network says. The same seeds, (B,) uint64, give the same results; rows
+    know nothing of one another.
     """
     settings = TreeSettings(rollouts, c, leaves, evaluator)
     found = []
