@@ -155,7 +155,7 @@ class MCTSAgent:
         yield view.explanation()
         while not (view.is_done() or stop()):
             shown = view.rollouts
-            view.search(min(int(_MORE * shown) + 1, MAX_ROLLOUTS) - shown, stop)
+            view.search(min(int(_MORE * shown) + 1, MAX_ROLLOUTS), stop)
             if view.rollouts > shown:
                 yield view.explanation()
 

@@ -246,10 +246,11 @@ class Trees:
         a_call = _ROLLOUTS_A_CALL if stop is None else _ROLLOUTS_A_QUESTION
         rows = max(1, a_call // max(rollouts, 1))
         begun = self.visits()
+        missing = rollouts - int(begun.min(initial=rollouts))
         for first in range(0, self._size, rows):
             last = min(first + rows, self._size)
-            for done in range(a_call, rollouts + a_call, a_call):
-                targets = array_for_loops(np.minimum(begun + done, rollouts))
+            for done in range(0, missing, a_call):
+                targets = array_for_loops(np.minimum(begun + done + a_call, rollouts))
                 step = plan._replace(targets=targets)
                 self._compiled.simulate(first, last, self._selection, step, self._tree, path)
                 if stop is not None and stop():
