@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
+from boardenvs.kernel.link import array_for_loops
 from boardenvs.search.compiled.tree import NONE, Tree
+
+_OF_NODES = ("first_edge", "edges", "visits", "is_judged", "value", "lower", "upper")
 
 
 class KeptTree(NamedTuple):
@@ -17,6 +22,20 @@ class KeptTree(NamedTuple):
         """What is known after an action; None where it was never tried."""
         node = child_of(self.tree, self.node, action)
         return None if node == NONE else KeptTree(self.tree, node)
+
+
+def shrunk(tree: Tree) -> Tree:
+    """A copy of a lone tree without the room that it has left."""
+    nodes, edges = int(tree.nodes_used[0]), int(tree.edges_used[0])
+    sizes = {name: edges for name in tree._fields if name.startswith("edge_")}
+    sizes |= dict.fromkeys(_OF_NODES, nodes) | {"positions": nodes * tree.position_size}
+    sizes |= dict.fromkeys(("nodes_used", "edges_used", "max_edges", "seeds"), 1)
+    del sizes["edge_stride"]
+    arrays = {
+        name: array_for_loops(np.asarray(getattr(tree, name))[:size].copy())
+        for name, size in sizes.items()
+    }
+    return tree._replace(**arrays, max_nodes=nodes, edge_stride=edges)
 
 
 def child_of(tree: Tree, node: int, action: int) -> int:

@@ -18,7 +18,7 @@ from boardenvs.search.compiled.simulations import Leaves, Plan
 from boardenvs.search.compiled.tree import NONE, Tree
 from boardenvs.search.compiler import compile_for
 from boardenvs.search.evaluator import Evaluator
-from boardenvs.search.kept_tree import KeptTree, child_of, edges_of
+from boardenvs.search.kept_tree import KeptTree, child_of, edges_of, shrunk
 from boardenvs.search.memory import (
     flat,
     numbers,
@@ -235,10 +235,10 @@ class Trees:
         if node == NONE:
             return None
         nodes, edges = int(tree.visits[root]) + 1, int(tree.edges_used[row])
-        kept = empty_tree(self._game, np.zeros(1, np.uint64), nodes, edges)
-        kept.max_edges[0] = edges
-        self._compiled.copy_subtree(node, tree, 0, kept, room(nodes, np.int64)[0])
-        return KeptTree(kept, 0)
+        part = empty_tree(self._game, np.zeros(1, np.uint64), nodes, edges)
+        part.max_edges[0] = edges
+        self._compiled.copy_subtree(node, tree, 0, part, room(nodes, np.int64)[0])
+        return KeptTree(shrunk(part), 0)
 
     def _simulate(self, rollouts: int, plan: Plan, stop: Callable[[], bool] | None) -> None:
         """Tree by tree and leaf by leaf, judged by random games in compiled code."""
