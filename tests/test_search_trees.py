@@ -74,7 +74,7 @@ def proven(game: Game, node: Node | None) -> tuple[int, int]:
     if node is None:
         return -1, 1
     if game.is_over_one(node.position):
-        result = (game.result(node.position)[node.position.to_move] - 50) // 50
+        result = int(np.sign(game.result(node.position)[node.position.to_move] - 50))
         return result, result
     if not node.edges:
         return -1, 1

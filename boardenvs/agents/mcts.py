@@ -75,17 +75,17 @@ class MCTSAgent:
         if self.time is not None and not (is_number(self.time, 0) and self.time > 0):
             raise ValueError(f"time is {quote(self.time)}: it must be more than 0 seconds")
 
-    def room(self) -> int:
+    def _room(self) -> int:
         """Rollouts a move, at most."""
         if self.rollouts is not None:
             return self.rollouts
         return _ROLLOUTS if self.time is None else MAX_ROLLOUTS
 
-    def settings(self, rollouts: int) -> TreeSettings:
+    def _settings(self, rollouts: int) -> TreeSettings:
         """Of trees with room for so many rollouts."""
         return TreeSettings(rollouts, self.c, self.leaves, self.evaluator)
 
-    def stop(self) -> Callable[[], bool] | None:
+    def _stop(self) -> Callable[[], bool] | None:
         """Says when the time of a move that begins now is over; None where time does not matter."""
         if self.time is None:
             return None
@@ -126,12 +126,12 @@ class MCTSAgent:
         chosen: IntArray = legal.argmax(axis=1)
         chosen[state.terminated] = game.noop
         choice = np.flatnonzero(legal.sum(axis=1) > 1)
-        settings = self.settings(self.room())
+        settings = self._settings(self._room())
         for part in parts(len(choice), settings.rollouts if self.time is None else MAX_ROLLOUTS):
             rows = choice[part]
             before = [known[row] for row in rows]
             trees = Trees(game, take(state, rows), seeds[rows], settings, before)
-            trees.search(settings.rollouts, self.stop())
+            trees.search(settings.rollouts, self._stop())
             preference = _liking(trees.read()) + chance[rows] * _CHANCE
             preference[~legal[rows]] = -1.0
             chosen[rows] = preference.argmax(axis=1)
@@ -142,15 +142,16 @@ class MCTSAgent:
 
     def explain(self, game: Game, position: Position, rng: np.random.Generator) -> Explanation:
         """By the visits, values and most visited lines of the tree, and what it proves."""
-        view = _TreeView(self, game, position, rng, self.room())
-        view.search(self.room(), self.stop())
+        settings = self._settings(self._room())
+        view = _TreeView(settings, game, position, rng)
+        view.search(settings.rollouts, self._stop())
         return view.explanation()
 
     def explain_steadily(
         self, game: Game, position: Position, stop: Stop, rng: np.random.Generator
     ) -> Iterator[Explanation]:
         """One tree that grows, beyond all limits, until its root is proven or its memory full."""
-        view = _TreeView(self, game, position, rng, MAX_ROLLOUTS)
+        view = _TreeView(self._settings(MAX_ROLLOUTS), game, position, rng)
         view.search(_FIRST)
         yield view.explanation()
         while not (view.is_done() or stop()):
@@ -168,19 +169,19 @@ class _TreeView:
 
     def __init__(
         self,
-        agent: MCTSAgent,
+        settings: TreeSettings,
         game: Game,
         position: Position,
         rng: np.random.Generator,
-        room: int,
     ) -> None:
         self._game, self._position = game, position
         state = stack([position])
         seeds = rng.integers(1 << 64, size=1, dtype=np.uint64)
         self._chance = rng.random(game.num_actions) * _CHANCE
-        self._prior = None if agent.evaluator is None else agent.evaluator.evaluate(game, state)[0]
-        self._trees = Trees(game, state, seeds, agent.settings(room))
-        self._room, self.rollouts = room, 0
+        evaluator = settings.evaluator
+        self._prior = None if evaluator is None else evaluator.evaluate(game, state)[0]
+        self._trees = Trees(game, state, seeds, settings)
+        self._room, self.rollouts = settings.rollouts, 0
 
     def search(self, rollouts: int, stop: Stop | None = None) -> None:
         self._trees.search(rollouts, stop)
