@@ -63,12 +63,17 @@ class Questions:
     made: str  # when and how
 
 
+def has_exam(game: Game) -> bool:
+    """Whether there is an exam of the game."""
+    return Tablebase.covers(game) or _file(game) is not None
+
+
 @cache
 def questions_of(game: Game) -> Questions:
     """The exam of a game; ValueError for one without."""
     if Tablebase.covers(game):
         return _of_table(game)
-    path = find_file(FOLDER, game, ".jsonl")
+    path = _file(game)
     if path is None:
         known = [*sorted(p.stem for p in FOLDER.glob("*.jsonl")), "wolf_and_sheep"]
         raise ValueError(
@@ -90,6 +95,10 @@ def write_questions(game: Game, questions: Iterable[Question], made: str, comman
         for line in lines[1:]:
             line["moves"] = {name: value for name, value in line["moves"].items() if value}
     return "".join(f"{json.dumps(line)}\n" for line in lines).encode()
+
+
+def _file(game: Game) -> Path | None:
+    return find_file(FOLDER, game, ".jsonl")
 
 
 def _arrays(game: Game, questions: list[Question], made: str) -> Questions:
