@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+import numpy as np
+
 from boardenvs.exams.games import PLAYERS, Distinct, play_games, positions_of, shuffled
 from boardenvs.exams.questions import Question
 from boardenvs.game.contract import WIN, Game
-from boardenvs.game.state import Position
+from boardenvs.game.perft import successors
+from boardenvs.game.state import BoolArray, Position, State, stack, take
 from boardenvs.search import Limits, search_moves, search_position
 
 _WINS = (1, 3, 5)  # plies
@@ -55,28 +58,28 @@ def _win(game: Game, positions: list[Position], plies: int) -> tuple[Position, l
 
 
 def _only_defence(game: Game, positions: list[Position]) -> tuple[Position, list[int]] | None:
-    """The last position in which one move alone leaves the opponent no win with its next."""
-    for position in reversed(positions):
-        moves = position.legal_actions()
-        if len(moves) < 2 or _wins_at_once(game, position):
-            continue
-        right: list[int] = []
-        for action in moves:
-            if not _wins_at_once(game, game.next(position, action)):
-                right.append(action)
-                if len(right) > 1:
-                    break
-        if len(right) == 1:
-            return position, right
-    return None
+    """The last position in which one move alone leaves the opponent no win with its next, and in
+    which no move wins at once.
+    """
+    rows, actions, after = successors(game, stack(positions))
+    wins = _won_by_mover(game, after)
+    safe = ~wins
+    replying = np.flatnonzero(~game.is_over(after))
+    replied_to, _, replied = successors(game, take(after, replying))
+    safe[replying[replied_to[_won_by_mover(game, replied)]]] = False
+    count = len(positions)
+    right, chances = (np.bincount(rows[x], minlength=count) for x in (safe, wins))
+    moves = np.bincount(rows, minlength=count)
+    found = np.flatnonzero((right == 1) & (chances == 0) & (moves > 1))
+    if not found.size:
+        return None
+    row = int(found[-1])
+    return positions[row], actions[safe & (rows == row)].tolist()
 
 
-def _wins_at_once(game: Game, position: Position) -> bool:
-    """Whether the side to move wins with its next move, or has won."""
-    if game.is_over_one(position):
-        return game.result(position)[position.to_move] == WIN
-    for action in position.legal_actions():
-        after = game.next(position, action)
-        if game.is_over_one(after) and game.result(after)[position.to_move] == WIN:
-            return True
-    return False
+def _won_by_mover(game: Game, after: State) -> BoolArray:
+    """Where the move that led here has won, (B,) bool."""
+    mover = 1 - after.to_move
+    result = game.results(after)[np.arange(len(mover)), mover]
+    won: BoolArray = game.is_over(after) & (result == WIN)
+    return won
