@@ -194,7 +194,7 @@ def test_the_command_says_what_python_says(tmp_path: Path) -> None:
     [
         (["gredy"], "Did you mean 'greedy'"),
         (["greedy", "--game", "otello"], "Did you mean 'othello'"),
-        (["greedy", "--game", "othello:holes=a1"], "there is no exam for othello:holes=a1"),
+        (["greedy", "--game", "othello:holes=1"], "there is no exam for othello:holes=1"),
         (["perfect", "--game", "othello"], "cannot play othello"),
         (["greedy", "--svg", "/nowhere/exam.svg"], "there is no folder /nowhere"),
     ],
@@ -207,4 +207,4 @@ def test_all_games_are_taken_that_the_player_can_play() -> None:
     found = json.loads(run("exam", "perfect", "--json"))
     assert [marked["game"] for marked in found] == ["wolf_and_sheep"]
     assert questions_room.has_exam(make("othello"))
-    assert not questions_room.has_exam(make("othello", holes="a1"))
+    assert not questions_room.has_exam(make("othello", holes=1))

@@ -41,7 +41,8 @@ _INGREDIENTS = (
 )
 _SOLVED = ("random", "perfect")
 _STEPS = 30  # of the ladder, about
-_NEAR = (3, 4)  # steps away on the ladder is who is met: about as far as levels will be apart
+# Steps away on the ladder is who is met: about as far as levels will be apart.
+_NEAR = (2, 3, 4, 5)
 _LADDER_PAIRS = 100  # of openings, for each two that meet
 _GAMES = 600  # that place a level on the scale
 _PAIRS = 200  # against the level below
