@@ -126,7 +126,7 @@ def test_the_same_seed_gives_the_same_rating_and_time_ends_it() -> None:
     assert place(game, agent, scale, games=100_000, seconds=0.2).games < 10_000
     for wrong in ({"games": 1}, {"seconds": 0.0}):
         with pytest.raises(ValueError, match="it must be"):
-            place(game, agent, scale, **wrong)  # type: ignore[arg-type]
+            place(game, agent, scale, **wrong)
 
 
 @pytest.mark.usefixtures("_numpy")

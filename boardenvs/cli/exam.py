@@ -71,6 +71,7 @@ class Exam:
         console = make_console()
         for found in marked:
             console.print(_table(self.agent, found))
+            console.print(f"positions: {found.made}\n", soft_wrap=True)
             if note := found.conduct.explain(self.agent, found.total.positions, ""):
                 console.print(note.replace("games", "positions"), style="yellow", soft_wrap=True)
 
@@ -125,7 +126,7 @@ def _table(agent: str, found: Marked) -> Table:
 
     table = Table(
         title=f"{found.game}: {agent}",
-        caption=f"with 95 % intervals; {found.seconds:.1f} s; positions of {found.made}",
+        caption=f"with 95 % intervals; {found.seconds:.1f} s",
     )
     table.add_column("kind")
     for name in ("positions", "keeps the value"):

@@ -80,7 +80,7 @@ def questions_of(game: Game) -> Questions:
             f"there is no exam for {games.spec_of(game)}: there are for {', '.join(known)}"
         )
     head, *lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
-    made = f"{head['made']} by {head['command']}"
+    made = f"made on {head['made']} by {head['command']}"
     return _arrays(game, [Question.from_json(game, line) for line in lines], made)
 
 
