@@ -1,4 +1,4 @@
-"""Players of ten strengths, `level:1` to `level:10`, at even steps of a game's scale.
+"""Players of ten strengths, `level:1` to `level:10`, at even steps.
 
 A level plays as one of two players, the stronger one in a share of its moves, drawn move by move.
 Which two, and the share, are in a file here for each game and rules; `python -m
@@ -60,8 +60,8 @@ class Mixture:
 
 @dataclass(frozen=True)
 class LevelAgent:
-    """One of ten strengths in any game that has levels, from random play (1) to strong play (10),
-    in even steps of rating; each beats the one below in six games of ten or more.
+    """One of ten strengths in any game that has levels, from random play (1) to strong play (10):
+    each scores about as well against the one below.
     """
 
     level: int
