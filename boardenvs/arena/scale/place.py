@@ -165,6 +165,15 @@ def place(
     the rating.
 
     ValueError for fewer than two games, or where the agent cannot play the game.
+
+    ```python
+    import boardenvs
+    from boardenvs.arena import place, scale_of
+
+    game = boardenvs.games.make("wolf_and_sheep")
+    found = place(game, boardenvs.make_agent("greedy"), scale_of(game), games=40)
+    print(found.rating, found.low, found.high, found.where)
+    ```
     """
     if games < 2:
         raise ValueError(f"games is {games}: it must be 2 or more")
