@@ -29,9 +29,9 @@ from boardenvs.search.playouts import play_out
 
 # Edges that a tree has room for, by its nodes: about twice what games have on average. A position
 # that finds no room stays a leaf.
-_EDGES_PER_NODE = 48
+EDGES_PER_NODE = 48
 _EDGES = 1 << 22  # of all trees that are searched together; about 200 MB
-MAX_ROLLOUTS = _EDGES // _EDGES_PER_NODE - 1  # in a single tree
+MAX_ROLLOUTS = _EDGES // EDGES_PER_NODE - 1  # in a single tree
 # In one call, so that Ctrl-C is heard: in compiled code some 10 ms.
 _ROLLOUTS_A_CALL = 1 << 12
 # Playing out so many positions one at a time takes Python as long as NumPy takes for all at once.
@@ -76,9 +76,38 @@ def search_trees(
 
 def _parts(rows: int, rollouts: int) -> Iterator[slice]:
     """As many trees at a time as memory is meant for."""
-    size = max(1, _EDGES // (_EDGES_PER_NODE * (rollouts + 1)))
+    size = max(1, _EDGES // (EDGES_PER_NODE * (rollouts + 1)))
     for start in range(0, rows, size):
         yield slice(start, min(start + size, rows))
+
+
+def empty_tree(game: Game, seeds: WordArray, max_nodes: int, edge_stride: int) -> Tree:
+    """Room for so many nodes and edges in each of T trees, one for each of the seeds (T,)."""
+    size = position_size(game)
+    nodes, edges = len(seeds) * max_nodes, len(seeds) * edge_stride
+    whole, real = np.int64, np.float64
+    first_edge, edges_of_node, visits = room(nodes, whole, whole, whole)
+    edge_action, edge_child, edge_visits, edge_total, edge_prior = room(
+        edges, whole, whole, whole, real, real
+    )
+    return Tree(
+        positions=room(nodes * size, np.uint64)[0],
+        first_edge=first_edge,
+        edges=edges_of_node,
+        visits=visits,
+        edge_action=edge_action,
+        edge_child=edge_child,
+        edge_visits=edge_visits,
+        edge_total=edge_total,
+        edge_prior=edge_prior,
+        nodes_used=numbers(len(seeds)),
+        edges_used=numbers(len(seeds)),
+        max_edges=numbers(len(seeds)),
+        seeds=array_for_loops(seeds.copy()),
+        max_nodes=max_nodes,
+        edge_stride=edge_stride,
+        position_size=size,
+    )
 
 
 class Trees:
@@ -92,38 +121,10 @@ class Trees:
         self._game, self._settings, self._size = game, settings, len(seeds)
         self._compiled = compile_for(game, get_backend(), simulations)
         self._selection = Selection(settings.c, int(settings.evaluator is not None))
-        edges_below = _EDGES_PER_NODE * settings.rollouts
+        edges_below = EDGES_PER_NODE * settings.rollouts
         widest = np.bitwise_count(state.legal_bits).sum(axis=1, dtype=np.int64).max(initial=0)
-        self._tree = self._empty_tree(seeds, edges_below + int(widest))
+        self._tree = empty_tree(game, seeds, settings.rollouts + 1, edges_below + int(widest))
         self._add_roots(state, edges_below)
-
-    def _empty_tree(self, seeds: WordArray, edge_stride: int) -> Tree:
-        """Room for all nodes and edges."""
-        max_nodes, size = self._settings.rollouts + 1, position_size(self._game)
-        nodes, edges = self._size * max_nodes, self._size * edge_stride
-        whole, real = np.int64, np.float64
-        first_edge, edges_of_node, visits = room(nodes, whole, whole, whole)
-        edge_action, edge_child, edge_visits, edge_total, edge_prior = room(
-            edges, whole, whole, whole, real, real
-        )
-        return Tree(
-            positions=room(nodes * size, np.uint64)[0],
-            first_edge=first_edge,
-            edges=edges_of_node,
-            visits=visits,
-            edge_action=edge_action,
-            edge_child=edge_child,
-            edge_visits=edge_visits,
-            edge_total=edge_total,
-            edge_prior=edge_prior,
-            nodes_used=numbers(self._size),
-            edges_used=numbers(self._size),
-            max_edges=numbers(self._size),
-            seeds=array_for_loops(seeds.copy()),
-            max_nodes=max_nodes,
-            edge_stride=edge_stride,
-            position_size=size,
-        )
 
     def _add_roots(self, state: State, edges_below: int) -> None:
         """The roots, expanded."""
