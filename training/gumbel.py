@@ -18,15 +18,14 @@ import torch as th
 from rich.console import Console
 
 from boardenvs.agents.policy import Policy
-from boardenvs.agents.policy_file import load_policy, save_policy
-from boardenvs.agents.trained import trained_policy
+from boardenvs.agents.policy_file import save_policy
 from training.checkpoint import save_checkpoint, to_arrays, to_tensors
 from training.command import TrainingCommand
 from training.folder import resume_from
 from training.gumbel_games import SelfPlay
 from training.gumbel_network import Learner, Network, NetworkEvaluator
 from training.gumbel_replay import Replay
-from training.gumbel_settings import SCRATCH, TRAINED, GumbelConfig
+from training.gumbel_settings import GumbelConfig
 from training.history import History, is_due, policy_notes
 from training.interrupt import InterruptRequest
 from training.precision import find_precision
@@ -50,12 +49,8 @@ class Run:
         device = _device(config.device)
         precision = find_precision(config.precision)
         network = Network(game, settings.hidden, precision)
-        if config.start != SCRATCH:
-            source = trained_policy(game) if config.start == TRAINED else load_policy(config.start)
-            try:
-                network.begin_from(source, self._rng)
-            except ValueError as error:
-                raise ConfigError(str(error)) from None
+        if (start := config.start_policy()) is not None:
+            network.begin_from(start, self._rng)
         self.learner = Learner(network.to(device), settings.average, settings.weight_decay)
         self._evaluator = NetworkEvaluator(self.learner.player)
         symmetries = config.self_play.symmetries

@@ -10,7 +10,7 @@ from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
 from boardenvs.game.state import FloatArray, IntArray, State, put, take
 from boardenvs.search import Evaluator
-from boardenvs.search.gumbel import GumbelSettings, gumbel_search
+from boardenvs.search.gumbel import gumbel_search
 from training.gumbel_replay import Replay
 from training.gumbel_settings import GumbelConfig
 from training.openings import played_starts

@@ -52,18 +52,11 @@ class Network(th.nn.Module):
         )
 
     def begin_from(self, policy: Policy, rng: np.random.Generator) -> None:
-        """Take over a policy's layers, widened where this network's are wider.
+        """Take over the layers of a policy that fits, widened where this network's are wider.
 
         A wider layer has copies of the units, which share what a unit gave (Net2Net, Chen et al.
-        2016), moved apart a little. ValueError where that cannot be.
+        2016), moved apart a little.
         """
-        widths = tuple(len(biases) for _, biases in policy.hidden)
-        narrow = [a > b for a, b in zip(widths, self.hidden, strict=False)]
-        if policy.activation != "relu" or len(widths) != len(self.hidden) or any(narrow):
-            raise ValueError(
-                f"start: {policy.name} has layers of {widths} and {policy.activation}: it must "
-                f"have relu, and as many layers as {self.hidden}, none of them wider"
-            )
         weights, biases = policy.hidden[0]
         layers = [(self._inputs(weights), biases), *policy.hidden[1:]]
         heads = [policy.policy_head, policy.value_head]

@@ -6,7 +6,9 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
+from boardenvs.agents.policy import Policy
 from boardenvs.agents.policy_file import load_policy
+from boardenvs.agents.trained import trained_policy
 from boardenvs.search.gumbel import GumbelSettings
 from training.settings import NotNegative, Part, Positive, RunSettings, Section, Share
 
@@ -81,6 +83,22 @@ class GumbelConfig(RunSettings):
 
     @model_validator(mode="after")
     def _possible_start(self) -> Self:
-        if self.start not in (SCRATCH, TRAINED):
-            load_policy(self.start).check_game(self.make_game())
+        self.start_policy()
         return self
+
+    def start_policy(self) -> Policy | None:
+        """The policy that the network begins from; ValueError where it cannot."""
+        if self.start == SCRATCH:
+            return None
+        game, hidden = self.make_game(), self.learning.hidden
+        policy = trained_policy(game) if self.start == TRAINED else load_policy(self.start)
+        policy.check_game(game)
+        widths = tuple(len(biases) for _, biases in policy.hidden)
+        wider = [a > b for a, b in zip(widths, hidden, strict=False)]
+        if policy.activation != "relu" or len(widths) != len(hidden) or any(wider):
+            raise ValueError(
+                f"start is {self.start!r}, with layers of {widths} and {policy.activation}: it "
+                f"must have relu and as many layers as learning.hidden, {hidden}, none of them "
+                "wider"
+            )
+        return policy
