@@ -39,7 +39,7 @@ TINY: dict[str, Any] = {
     "game": "othello",
     "steps": 512,
     "checkpoint_every": 128,
-    "self_play": {"boards": 8, "opening_plies": [40, 50]},
+    "self_play": {"boards": 8, "opening_plies": [40, 50], "opponents": {"greedy": 0.25}},
     "search": {"simulations": 4, "considered": 2, "quick_simulations": 1},
     "learning": {"hidden": [16], "replay": 512, "batch_size": 32},
     "evaluation": {"every": 256, "pairs": 2, "opponents": ["random"], "opening_plies": [40, 44]},

@@ -81,8 +81,9 @@ class Run:
     def _update(self) -> None:
         """Play, and then learn."""
         began, settings = time.monotonic(), self.config.learning
+        before = self._replay.added
         self._self_play.play(self._evaluator, settings.plies_per_update)
-        played = self.config.self_play.boards * settings.plies_per_update
+        played = self._replay.added - before
         self.steps += played
         playing = time.monotonic() - began
         self._owed += played * settings.reuse

@@ -21,14 +21,16 @@ class SearchSettings(Section):
     c_visit: NotNegative = 50.0
     c_scale: Annotated[float, Field(gt=0)] = 0.3
     full_share: Part = 0.5
-    quick_simulations: Positive = 5
+    quick_simulations: Annotated[int, Field(ge=0, le=10**6)] = 0
 
     def full(self) -> GumbelSettings:
         """Of the searches whose policies are learnt."""
         return GumbelSettings(self.simulations, self.considered, self.c_visit, self.c_scale)
 
-    def quick(self) -> GumbelSettings:
-        """Of the other plies."""
+    def quick(self) -> GumbelSettings | None:
+        """Of the other plies; None where the network plays them by itself."""
+        if not self.quick_simulations:
+            return None
         return GumbelSettings(self.quick_simulations, self.considered, self.c_visit, self.c_scale)
 
 
@@ -62,12 +64,11 @@ class GumbelConfig(RunSettings):
     learning: LearningSettings = Field(default_factory=LearningSettings)
 
     @model_validator(mode="after")
-    def _by_itself(self) -> Self:
-        settings = self.self_play
-        if settings.opponents or settings.pool.share or settings.learn != "both":
+    def _both_roles(self) -> Self:
+        if self.self_play.pool.share or self.self_play.learn != "both":
             raise ValueError(
-                "the network plays itself alone: leave out self_play.opponents, self_play.pool "
-                "and self_play.learn"
+                "both roles are learnt, and there is no pool: leave out self_play.learn and "
+                "self_play.pool"
             )
         return self
 
