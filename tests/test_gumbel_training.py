@@ -5,6 +5,7 @@ that go on, and that it learns.
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ from training.gumbel_games import SelfPlay
 from training.gumbel_network import Network, NetworkEvaluator
 from training.gumbel_replay import Replay
 from training.gumbel_settings import GumbelConfig
-from training.settings import ConfigError, read_settings
+from training.settings import read_settings
 
 CONFIGS = Path(__file__).resolve().parents[1] / "configs" / "gumbel"
 TINY: dict[str, Any] = {
@@ -80,7 +81,7 @@ class Equal:
 
 def test_games_leave_their_results() -> None:
     """Each position of a finished game, by its side to move; those of others are not drawn."""
-    settings = config(self_play={"boards": 6, "opening_plies": [44, 50]})
+    settings = config(self_play={"boards": 6, "opening_plies": [44, 50]}, search={"simulations": 2})
     game = settings.make_game()
     replay = Replay(game, 4096, search_value=0.0, symmetries=False)
     play, ended = SelfPlay(settings, game, replay), []
@@ -198,7 +199,7 @@ def test_an_interrupted_run_ends_like_another(tiny: str, monkeypatch: pytest.Mon
     assert gumbel.main([tiny]) == 0
     folder = Path("runs/tiny")
     result = json.loads((folder / "result.json").read_text())
-    assert result["steps"] == 512
+    assert 512 <= result["steps"] < 640
     assert {"policy.npz", "report.md", "figures.png"} <= {p.name for p in folder.iterdir()}
     assert load_policy(folder / "policy.npz").notes["run"] == "tiny"
 
@@ -216,14 +217,14 @@ def test_an_interrupted_run_ends_like_another(tiny: str, monkeypatch: pytest.Mon
     monkeypatch.setattr(gumbel.Run, "_update", update)
     assert gumbel.main([tiny, "--set", "name=again", "--resume"]) == 0
     assert same(end_of("tiny"), end_of("again"))
-    assert gumbel.main([tiny, "--resume", "--set", "steps=640"]) == 0
+    assert gumbel.main([tiny, "--resume", "--set", "steps=700"]) == 0
     assert not same(end_of("tiny"), end_of("again"))
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ("self_play.opponents={random: .5}", "the network plays itself alone"),
+        ("self_play.learn=black", "both roles are learnt"),
         ("learning.replay=100", "learning.replay is 100: it must be 512 or more"),
         ("start=trained", r"with layers of \(256, 256\)|with layers of \(512, 512\)"),
         ("start=none.npz", "none.npz"),
@@ -235,8 +236,6 @@ def test_wrong_settings_are_named(
     tiny: str, changes: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert gumbel.main([tiny, "--set", changes]) == 2
-    import re
-
     assert re.search(message, " ".join(capsys.readouterr().err.split()))
 
 
