@@ -17,7 +17,6 @@ pytest.importorskip("pydantic")
 
 import torch as th
 import yaml
-from rich.console import Console
 from three_in_a_row import ThreeInARow
 from variants import make
 
@@ -27,7 +26,7 @@ from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
 from boardenvs.game.state import FloatArray, State, unstack
 from boardenvs.kernel import set_backend
-from training import gumbel
+from training import gumbel, report
 from training.checkpoint import load_newest
 from training.gumbel_games import SelfPlay
 from training.gumbel_network import Network, NetworkEvaluator
@@ -41,7 +40,7 @@ TINY: dict[str, Any] = {
     "steps": 512,
     "checkpoint_every": 128,
     "self_play": {"boards": 8, "opening_plies": [40, 50], "opponents": {"greedy": 0.25}},
-    "search": {"simulations": 4, "considered": 2, "quick_simulations": 1},
+    "search": {"simulations": 4, "considered": 2, "quick_simulations": 1, "alone_share": 0.5},
     "learning": {"hidden": [16], "replay": 512, "batch_size": 32},
     "evaluation": {"every": 256, "pairs": 2, "opponents": ["random"], "opening_plies": [40, 44]},
     "report": {"pairs": 2, "opponents": ["random"], "opening_plies": [40, 44]},
@@ -61,6 +60,8 @@ def in_python():
 def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.chdir(tmp_path)
     Path("tiny.yaml").write_text(yaml.safe_dump(TINY))
+    for name in ("learning_curve", "rating_scale"):  # they take longer than the training
+        monkeypatch.setattr(report, name, lambda *_: b"")
     return "tiny.yaml"
 
 
@@ -203,6 +204,7 @@ def test_an_interrupted_run_ends_like_another(tiny: str, monkeypatch: pytest.Mon
     assert {"policy.npz", "report.md", "figures.png"} <= {p.name for p in folder.iterdir()}
     assert load_policy(folder / "policy.npz").notes["run"] == "tiny"
 
+    monkeypatch.setattr(report, "figures_over_steps", lambda *_: b"")
     update, calls = gumbel.Run._update, []
 
     def killed(run: gumbel.Run) -> None:
@@ -224,12 +226,12 @@ def test_an_interrupted_run_ends_like_another(tiny: str, monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ("self_play.learn=black", "both roles are learnt"),
+        ("self_play.pool={share: .5, at_once: 1}", "both roles are learnt"),
         ("learning.replay=100", "learning.replay is 100: it must be 512 or more"),
-        ("start=trained", r"with layers of \(256, 256\)|with layers of \(512, 512\)"),
+        ("start=trained", r"start is 'trained', with layers of"),
         ("start=none.npz", "none.npz"),
         ("search.simulations=0", "search.simulations is 0"),
-        ("device=cuda:99", "device is 'cuda:99'"),
+        ("device=cuda:99", "device is 'cuda:99': torch has"),
     ],
 )
 def test_wrong_settings_are_named(
@@ -242,6 +244,11 @@ def test_wrong_settings_are_named(
 @pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.yaml")), ids=lambda p: p.stem)
 def test_configurations_that_come_with_the_project_are_valid(path: Path) -> None:
     assert read_settings(GumbelConfig, path).steps > 0
+
+
+class Silent:
+    def update(self, *_: Any) -> None:
+        pass
 
 
 # ---- learning ------------------------------------------------------------------------------------
@@ -259,26 +266,26 @@ def kept(game: Game, policy: Any, state: State) -> float:
 def test_it_learns_a_small_game_from_scratch(tmp_path: Path) -> None:
     settings = config(
         game="three_in_a_row:ThreeInARow",
-        steps=12_000,
-        self_play={"boards": 64, "opening_plies": [0, 3]},
-        search={"simulations": 12, "considered": 6, "full_share": 1, "c_scale": 0.2},
+        self_play={"boards": 32, "opening_plies": [0, 4]},
+        search={"simulations": 9, "considered": 9, "full_share": 1, "c_scale": 0.2},
         learning={
             "hidden": [64],
-            "replay": 6000,
+            "plies_per_update": 4,
+            "replay": 3000,
             "batch_size": 128,
-            "reuse": 4,
-            "learning_rate": 4e-3,
-            "average": 0.98,
+            "reuse": 8,
+            "learning_rate": 8e-3,
+            "search_value": 0.5,
+            "average": 0.95,
         },
+        steps=3000,
     )
     game = ThreeInARow()
     state = random_openings(game, 300, (0, 5), np.random.default_rng(5))
     run = gumbel.Run(settings, tmp_path)
+    run._display = Silent()  # type: ignore[assignment]
     before = kept(game, run._policy(), state)
     while run.steps < settings.steps:
-        run._self_play.play(run._evaluator, 4)
-        run.steps += 256
-        run._owed += 1024
-        run._learn()
-    assert before < 0.75
-    assert kept(game, run._policy(), state) > 0.92
+        run._update()
+    assert before < 0.65
+    assert kept(game, run._policy(), state) > 0.72

@@ -48,6 +48,7 @@ class SelfPlay:
         }
         self._has_opponent: BoolArray = np.array(names) != SELF_PLAY
         self._opponent_role: IntArray = np.full(boards, -1, np.int64)
+        self._alone_role: IntArray = np.full(boards, -1, np.int64)
         self._state = self._openings(boards)
         self._draw_roles(np.arange(boards))
         # Of the games that ended: plies, whether wiped out, and what opponents lost, by name.
@@ -79,22 +80,24 @@ class SelfPlay:
     def _search(self, boards: IntArray, evaluator: Evaluator) -> IntArray:
         """The actions on these boards; what was found is put into the replay."""
         state, size = take(self._state, boards), len(boards)
-        settings = self._config.search
+        settings, quick = self._config.search, self._config.search.quick()
         full = self._rng.random(size) < settings.full_share
+        alone = state.to_move == self._alone_role[boards]
+        if quick is None:
+            alone |= ~full
         noise = self._rng.gumbel(size=(size, self.game.num_actions))
         noise[~full] = 0
         actions: IntArray = np.zeros(size, np.int64)
         policy: FloatArray = np.zeros((size, self.game.num_actions))
         values: FloatArray = np.zeros(size)
-        for rows, how in ((full, settings.full()), (~full, settings.quick())):
-            if not rows.any():
-                continue
-            if how is None:
-                policy[rows], values[rows] = evaluator.evaluate(self.game, take(state, rows))
-                actions[rows] = policy[rows].argmax(axis=1)
-            else:
+        for rows, how in ((full, settings.full()), (~full & ~alone, quick)):
+            if how is not None and rows.any():
                 found = gumbel_search(self.game, take(state, rows), noise[rows], how, evaluator)
                 actions[rows], policy[rows], values[rows] = found
+        if alone.any():
+            liking, judged = evaluator.evaluate(self.game, take(state, alone))
+            actions[alone] = liking.argmax(axis=1)
+            values[alone & ~full] = judged[~full[alone]]
         if self._lengths.max() == self._slots.shape[1]:
             self._slots = np.concatenate([self._slots, np.zeros_like(self._slots)], axis=1)
         slots = (self._replay.added + np.arange(size)) % self._replay.size
@@ -120,9 +123,13 @@ class SelfPlay:
         self._draw_roles(over)
 
     def _draw_roles(self, boards: IntArray) -> None:
-        """The roles of opponents in the games that begin on these boards; -1 where there is none."""
+        """For the games that begin on these boards the roles of opponents, and those in which the
+        network plays without search; -1 where there are none.
+        """
         drawn = self._rng.integers(2, size=len(boards))
+        alone = self._rng.random(len(boards)) < self._config.search.alone_share
         self._opponent_role[boards] = np.where(self._has_opponent[boards], drawn, -1)
+        self._alone_role[boards] = np.where(alone, 1 - drawn, -1)
 
     def _openings(self, count: int) -> State:
         """Positions that games begin from."""
@@ -153,7 +160,8 @@ class SelfPlay:
         return {
             "rng": self._rng.bit_generator.state,
             "begun": self._begun,
-            "arrays": [self._games, self._slots, self._lengths, self._opponent_role],
+            "arrays": [self._games, self._slots, self._lengths],
+            "roles": [self._opponent_role, self._alone_role],
             "state": tuple(self._state),
             "stock": None if stock is None else tuple(stock),
             "left": self._left,
@@ -165,8 +173,8 @@ class SelfPlay:
         """Go on from a `snapshot`."""
         self._rng.bit_generator.state = snapshot["rng"]
         self._begun, self._left = snapshot["begun"], snapshot["left"]
-        arrays = (x.copy() for x in snapshot["arrays"])
-        self._games, self._slots, self._lengths, self._opponent_role = arrays
+        self._games, self._slots, self._lengths = (x.copy() for x in snapshot["arrays"])
+        self._opponent_role, self._alone_role = (x.copy() for x in snapshot["roles"])
         self._state = State(*(x.copy() for x in snapshot["state"]))
         self._stock = None if snapshot["stock"] is None else State(*snapshot["stock"])
         self._ended = [(a, b) for a, b in snapshot["ended"]]

@@ -22,6 +22,7 @@ class SearchSettings(Section):
     c_scale: Annotated[float, Field(gt=0)] = 0.3
     full_share: Part = 0.5
     quick_simulations: Annotated[int, Field(ge=0, le=10**6)] = 0
+    alone_share: Share = 0.0
 
     def full(self) -> GumbelSettings:
         """Of the searches whose policies are learnt."""
