@@ -134,7 +134,8 @@ def test_batches_are_turned_with_their_policies(name: str) -> None:
     """
     game, rng = make(name), np.random.default_rng(0)
     state = random_openings(game, 40, (2, 12), rng)
-    policy = game.legal(state) * rng.random((40, game.num_actions)).astype(np.float16)
+    policy: FloatArray = game.legal(state) * rng.random((40, game.num_actions))
+    policy = policy.astype(np.float16).astype(np.float64)  # as it is kept
     replay = Replay(game, 40, search_value=1.0, symmetries=True)
     values = np.arange(40) / 40
     replay.add(state, policy, np.ones(40, bool), values, np.arange(40))

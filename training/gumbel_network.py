@@ -135,9 +135,8 @@ class Learner:
 
     def __init__(self, network: Network, decay: float, weight_decay: float) -> None:
         self.network = network
-        self.average = th.optim.swa_utils.AveragedModel(
-            network, multi_avg_fn=th.optim.swa_utils.get_ema_multi_avg_fn(decay)
-        )
+        decayed = th.optim.swa_utils.get_ema_multi_avg_fn(decay)  # type: ignore[no-untyped-call]
+        self.average = th.optim.swa_utils.AveragedModel(network, multi_avg_fn=decayed)
         self.average.update_parameters(network)
         self._optimizer = th.optim.AdamW(network.parameters(), weight_decay=weight_decay)
         self._device = next(network.parameters()).device

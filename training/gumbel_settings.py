@@ -16,10 +16,10 @@ SCRATCH, TRAINED = "scratch", "trained"
 
 
 class SearchSettings(Section):
-    simulations: Positive = 20
-    considered: Positive = 8
+    simulations: Positive = 12
+    considered: Positive = 5
     c_visit: NotNegative = 50.0
-    c_scale: Annotated[float, Field(gt=0)] = 0.3
+    c_scale: Annotated[float, Field(gt=0)] = 0.5
     full_share: Part = 0.5
     quick_simulations: Annotated[int, Field(ge=0, le=10**6)] = 0
     alone_share: Share = 0.0
