@@ -2,7 +2,9 @@
 
 The root's actions are tried by sequential halving, in the order of a score that Gumbel noise makes
 a draw from the prior; below the root an edge is selected so that visits become the improved policy.
-An action that has not been tried counts as good as `mixed_value`.
+An action that has not been tried counts as good as `mixed_value`. A position with a move that wins
+at once is won by that move, whatever the evaluator says: networks that play well otherwise miss it,
+and few simulations would not get to it.
 """
 
 from __future__ import annotations
@@ -10,7 +12,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from boardenvs.kernel.loops import Array, entry, number, word
+from boardenvs.game.state import Position
+from boardenvs.kernel.loops import ONE, ZERO, Array, arrive, entry, number, points, word
 from boardenvs.search.compiled.playout import outcome
 from boardenvs.search.compiled.position import is_final, play
 from boardenvs.search.compiled.simulations import add_roots  # noqa: F401 - Python calls it
@@ -18,6 +21,8 @@ from boardenvs.search.compiled.tree import NONE, Tree, add_node, expand, positio
 
 # Priors below are raised to it, so that none is lost where all others of a node are bad.
 LEAST_PRIOR = 1e-9
+# The score of an action that wins at once, above all others.
+SURE = 1e9
 
 
 class GumbelSearch(NamedTuple):
@@ -75,8 +80,16 @@ def expand_and_backup_gumbel(
         if search.final[row] == 0:
             if tree.edges[node] == 0:
                 search.values[node] = float(values[judged])
-                if expand(node, position_of(node, tree), row, tree):
+                position = position_of(node, tree)
+                if expand(node, position, row, tree):
                     set_priors(node, probabilities, judged * search.num_actions, tree)
+                    winning = find_win(node, position, tree)
+                    if winning != NONE:
+                        search.values[node] = 1.0
+                        prefer(node, winning, tree)
+                        if search.length[row] == 0:
+                            action = number(tree.edge_action[winning])
+                            search.scores[row * search.num_actions + action] = SURE
             judged += 1
         value = search.values[node]
         for k in range(number(search.length[row]) - 1, -1, -1):
@@ -108,6 +121,27 @@ def read_gumbel_roots(
         for edge in range(first, end):
             index = row * search.num_actions + number(tree.edge_action[edge])
             policy[index] = search.weights[edge - first] / total
+
+
+def find_win(node: int, position: Position, tree: Tree) -> int:
+    """The node's first edge that ends the game with a win, or NONE."""
+    first = number(tree.first_edge[node])
+    for edge in range(first, first + number(tree.edges[node])):
+        after = arrive(
+            position.own, position.opp, position.to_move, position.ply, word(tree.edge_action[edge])
+        )
+        if is_final(after[2] != ZERO, position.ply + ONE):
+            theirs, mine = points(after[0], after[1], position.to_move ^ ONE)
+            if mine > theirs:
+                return edge
+    return NONE
+
+
+def prefer(node: int, chosen: int, tree: Tree) -> None:
+    """Give all of the prior to one of the node's edges."""
+    first = number(tree.first_edge[node])
+    for edge in range(first, first + number(tree.edges[node])):
+        tree.edge_prior[edge] = 1.0 if edge == chosen else 0.0
 
 
 def select_at_root(row: int, simulation: int, search: GumbelSearch, tree: Tree) -> int:
