@@ -37,6 +37,7 @@ class Node:
     position: Position
     value: float
     priors: dict[int, float]
+    sure: int | None = None  # an action that wins at once
     children: dict[int, Node] = field(default_factory=dict)
     visits: dict[int, int] = field(default_factory=dict)
     totals: dict[int, float] = field(default_factory=dict)
@@ -72,7 +73,13 @@ def plain_search(
             mine = game.result(here)[here.to_move]
             return Node(here, mine / 50 - 1, {})
         chances, values = evaluator.evaluate(game, stack([here]))
-        return Node(here, float(values[0]), {a: chances[0, a] for a in here.legal_actions()})
+        actions = here.legal_actions()
+        for action in actions:  # a win in one
+            after = game.next(here, action)
+            if after.terminated and game.result(after)[here.to_move] == 100:
+                rest = dict.fromkeys(actions, 1e-9)
+                return Node(here, 1.0, rest | {action: 1.0}, sure=action)
+        return Node(here, float(values[0]), {a: chances[0, a] for a in actions})
 
     def simulate(node: Node, action: int | None) -> float:
         if not node.priors:
@@ -93,6 +100,8 @@ def plain_search(
     def best(tries: int) -> int:
         sigma = root.improved(settings)[1]
         among = [a for a in root.priors if root.visits.get(a, 0) == tries]
+        if root.sure in among:
+            return int(root.sure)
         return max(among, key=lambda a: noise[a] + math.log(root.priors[a]) + sigma[a])
 
     root = judged(position)
@@ -174,6 +183,25 @@ def test_policies_get_better() -> None:
             assert worth[int(found.actions[row])] == exact(position)
     assert min(gains) > -1e-6
     assert np.mean(gains) > 0.2
+
+
+def test_a_win_in_one_is_seen() -> None:
+    """By one simulation, whatever the evaluator thinks; and, a ply later, what allows one."""
+    set_backend("numpy")
+    state = TINY.init(2)
+    for actions in ((0, 0), (8, 8), (1, 9), (16, 16)):  # the second: nobody has two in a row
+        state = TINY.step(state, np.array(actions))
+    noise = np.zeros((2, TINY.num_actions))
+    found = gumbel_search(TINY, state, noise, GumbelSettings(1, 1), Toy())
+    assert found.actions[0] == 2
+    assert found.policy[0, 2] > 0.999
+    assert found.values[0] == 1
+    before = take(TINY.init(1), [0])
+    for action in (0, 8, 1):  # cross will win on c1
+        before = TINY.step(before, np.array([action]))
+    found = gumbel_search(TINY, before, noise[:1], GumbelSettings(6, 6), Toy())
+    assert found.actions[0] == 2
+    assert found.policy[0, 2] > 0.999
 
 
 def test_noise_draws_from_the_prior() -> None:
