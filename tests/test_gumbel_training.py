@@ -29,8 +29,8 @@ from boardenvs.kernel import set_backend
 from training import gumbel, report
 from training.checkpoint import load_newest
 from training.gumbel_games import SelfPlay
-from training.gumbel_network import Network, NetworkEvaluator
-from training.gumbel_replay import Replay
+from training.gumbel_network import NetworkEvaluator, PolicyValueNetwork
+from training.gumbel_replay import ReplayBuffer
 from training.gumbel_settings import GumbelConfig
 from training.settings import read_settings
 
@@ -84,7 +84,7 @@ def test_games_leave_their_results() -> None:
     """Each position of a finished game, by its side to move; those of others are not drawn."""
     settings = config(self_play={"boards": 6, "opening_plies": [44, 50]}, search={"simulations": 2})
     game = settings.make_game()
-    replay = Replay(game, 4096, search_value=0.0, symmetries=False)
+    replay = ReplayBuffer(game, 4096, search_value=0.0, symmetries=False)
     play, ended = SelfPlay(settings, game, replay), []
     finish = replay.finish
 
@@ -136,7 +136,7 @@ def test_batches_are_turned_with_their_policies(name: str) -> None:
     state = random_openings(game, 40, (2, 12), rng)
     policy: FloatArray = game.legal(state) * rng.random((40, game.num_actions))
     policy = policy.astype(np.float16).astype(np.float64)  # as it is kept
-    replay = Replay(game, 40, search_value=1.0, symmetries=True)
+    replay = ReplayBuffer(game, 40, search_value=1.0, symmetries=True)
     values = np.arange(40) / 40
     replay.add(state, policy, np.ones(40, bool), values, np.arange(40))
     replay.finish(np.arange(40), np.arange(40), np.zeros(40))
@@ -168,7 +168,7 @@ def test_networks_begin_from_policies(name: str) -> None:
     expected = policy.evaluate(game, state)
     widths = tuple(len(biases) for _, biases in policy.hidden)
     for hidden, tolerance in ((widths, 1e-5), (tuple(w + 100 for w in widths), 0.1)):
-        network = Network(game, hidden, "float32")
+        network = PolicyValueNetwork(game, hidden, "float32")
         network.begin_from(policy, rng)
         for judged in (
             NetworkEvaluator(network).evaluate(game, state),
@@ -206,7 +206,7 @@ def test_an_interrupted_run_ends_like_another(tiny: str, monkeypatch: pytest.Mon
     assert load_policy(folder / "policy.npz").notes["run"] == "tiny"
 
     monkeypatch.setattr(report, "figures_over_steps", lambda *_: b"")
-    update, calls = gumbel.Run._update, []
+    update, calls = gumbel.GumbelRun._update, []
 
     def killed(run: gumbel.Run) -> None:
         calls.append(run)
@@ -283,7 +283,7 @@ def test_it_learns_a_small_game_from_scratch(tmp_path: Path) -> None:
     )
     game = ThreeInARow()
     state = random_openings(game, 300, (0, 5), np.random.default_rng(5))
-    run = gumbel.Run(settings, tmp_path)
+    run = gumbel.GumbelRun(settings, tmp_path)
     run._display = Silent()  # type: ignore[assignment]
     before = kept(game, run._policy(), state)
     while run.steps < settings.steps:

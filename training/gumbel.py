@@ -23,8 +23,8 @@ from training.checkpoint import save_checkpoint, to_arrays, to_tensors
 from training.command import TrainingCommand
 from training.folder import resume_from
 from training.gumbel_games import SelfPlay
-from training.gumbel_network import Learner, Network, NetworkEvaluator
-from training.gumbel_replay import Replay
+from training.gumbel_network import NetworkEvaluator, NetworkLearner, PolicyValueNetwork
+from training.gumbel_replay import ReplayBuffer
 from training.gumbel_settings import GumbelConfig
 from training.history import History, is_due, policy_notes
 from training.interrupt import InterruptRequest
@@ -34,7 +34,7 @@ from training.report import conclude
 from training.settings import ConfigError
 
 
-class Run:
+class GumbelRun:
     """A training in progress: updates, and between them evaluations and checkpoints."""
 
     def __init__(self, config: GumbelConfig, folder: Path) -> None:
@@ -48,13 +48,15 @@ class Run:
         self._rng = np.random.default_rng([config.seed, 2])
         device = _device(config.device)
         precision = find_precision(config.precision)
-        network = Network(game, settings.hidden, precision)
+        network = PolicyValueNetwork(game, settings.hidden, precision)
         if (start := config.start_policy()) is not None:
             network.begin_from(start, self._rng)
-        self.learner = Learner(network.to(device), settings.average, settings.weight_decay)
+        self.learner = NetworkLearner(network.to(device), settings.average, settings.weight_decay)
         self._evaluator = NetworkEvaluator(self.learner.player)
         symmetries = config.self_play.symmetries
-        self._replay = Replay(game, settings.replay, settings.search_value, symmetries=symmetries)
+        self._replay = ReplayBuffer(
+            game, settings.replay, settings.search_value, symmetries=symmetries
+        )
         self._self_play = SelfPlay(config, game, self._replay)
         self._best = self._policy()
         self._saved = 0  # steps of the last checkpoint
@@ -200,7 +202,7 @@ def _device(name: str) -> th.device:
 def train(config: GumbelConfig, folder: Path, resume: bool, console: Console) -> bool:
     """Train, judge the best policy and write the results; False where it was interrupted."""
     with InterruptRequest() as interrupt:
-        run = Run(config, folder)
+        run = GumbelRun(config, folder)
         if resume:
             resume_from(folder, config, run.load, console)
         with TrainingDisplay(

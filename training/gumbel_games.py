@@ -12,7 +12,7 @@ from boardenvs.game.openings import random_openings
 from boardenvs.game.state import BoolArray, FloatArray, IntArray, State, put, take
 from boardenvs.search import Evaluator
 from boardenvs.search.gumbel import gumbel_search
-from training.gumbel_replay import Replay
+from training.gumbel_replay import ReplayBuffer
 from training.gumbel_settings import GumbelConfig
 from training.openings import played_starts
 from training.settings import SELF_PLAY
@@ -30,7 +30,7 @@ class SelfPlay:
     nothing is learnt of its plies.
     """
 
-    def __init__(self, config: GumbelConfig, game: Game, replay: Replay) -> None:
+    def __init__(self, config: GumbelConfig, game: Game, replay: ReplayBuffer) -> None:
         self.game = game
         self._config, self._replay = config, replay
         self._rng = np.random.default_rng([config.seed, 1])

@@ -10,13 +10,13 @@ from boardenvs.agents.policy import Float32Array, Layer, Policy
 from boardenvs.agents.trunk import FLAT_WEIGHT, NEVER, BoardTrunk, as_layer, flat_planes
 from boardenvs.game.contract import Game
 from boardenvs.game.state import FloatArray, State
-from training.gumbel_replay import Batch
+from training.gumbel_replay import ReplayBatch
 
 # How far the copies of a unit are moved apart, relative to its weights: else they stay the same.
 _APART = 0.02
 
 
-class Network(th.nn.Module):
+class PolicyValueNetwork(th.nn.Module):
     """Shared layers, and over them the logits of actions and the value."""
 
     def __init__(self, game: Game, hidden: tuple[int, ...], precision: str) -> None:
@@ -107,7 +107,7 @@ def _widen(
 class NetworkEvaluator:
     """Judges positions by the network as it is, on its device; see `search.Evaluator`."""
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: PolicyValueNetwork) -> None:
         self._network = network
         self._device = next(network.parameters()).device
 
@@ -130,10 +130,10 @@ def tensors(game: Game, state: State, device: th.device) -> tuple[th.Tensor, th.
     return observations.to(device), legal.to(device)
 
 
-class Learner:
+class NetworkLearner:
     """The network that learns and the average of its latest weights, which plays."""
 
-    def __init__(self, network: Network, decay: float, weight_decay: float) -> None:
+    def __init__(self, network: PolicyValueNetwork, decay: float, weight_decay: float) -> None:
         self.network = network
         decayed = th.optim.swa_utils.get_ema_multi_avg_fn(decay)  # type: ignore[no-untyped-call]
         self.average = th.optim.swa_utils.AveragedModel(network, multi_avg_fn=decayed)
@@ -142,13 +142,13 @@ class Learner:
         self._device = next(network.parameters()).device
 
     @property
-    def player(self) -> Network:
+    def player(self) -> PolicyValueNetwork:
         """The average."""
         found = self.average.module
-        assert isinstance(found, Network)
+        assert isinstance(found, PolicyValueNetwork)
         return found
 
-    def learn(self, batch: Batch, rate: float, value_weight: float) -> th.Tensor:
+    def learn(self, batch: ReplayBatch, rate: float, value_weight: float) -> th.Tensor:
         """A gradient step; returns policy loss, value loss and entropy, (3,)."""
         for group in self._optimizer.param_groups:
             group["lr"] = rate

@@ -20,7 +20,7 @@ from boardenvs.game.state import (
 )
 
 
-class Batch(NamedTuple):
+class ReplayBatch(NamedTuple):
     """B positions to learn from, each seen under a symmetry drawn for it."""
 
     state: State
@@ -29,7 +29,7 @@ class Batch(NamedTuple):
     value: Array  # (B,) float32: to the side to move
 
 
-class Replay:
+class ReplayBuffer:
     """The last `size` positions; those of games that go on wait until these end."""
 
     def __init__(self, game: Game, size: int, search_value: float, *, symmetries: bool) -> None:
@@ -82,7 +82,7 @@ class Replay:
         """Positions that can be learnt from."""
         return int(self._ready.sum())
 
-    def sample(self, count: int, rng: np.random.Generator) -> Batch:
+    def sample(self, count: int, rng: np.random.Generator) -> ReplayBatch:
         """So many of them, drawn one by one; some must be ready."""
         filled = min(self.added, self.size)
         slots = np.empty(0, np.int64)
@@ -95,7 +95,7 @@ class Replay:
             chosen = rng.integers(len(self._originals), size=count)
             state = BoardSymmetries(self._game, count).seen(state, chosen)
             policy = np.take_along_axis(policy, self._originals[chosen], axis=1)
-        return Batch(state, policy, self._has_policy[slots], self._value[slots])
+        return ReplayBatch(state, policy, self._has_policy[slots], self._value[slots])
 
     def snapshot(self) -> dict[str, Any]:
         """All of it, as arrays."""

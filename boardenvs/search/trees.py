@@ -29,9 +29,9 @@ from boardenvs.search.playouts import play_out
 
 # Edges that a tree has room for, by its nodes: about twice what games have on average. A position
 # that finds no room stays a leaf.
-EDGES_PER_NODE = 48
+_EDGES_PER_NODE = 48
 _EDGES = 1 << 22  # of all trees that are searched together; about 200 MB
-MAX_ROLLOUTS = _EDGES // EDGES_PER_NODE - 1  # in a single tree
+MAX_ROLLOUTS = _EDGES // _EDGES_PER_NODE - 1  # in a single tree
 # In one call, so that Ctrl-C is heard: in compiled code some 10 ms.
 _ROLLOUTS_A_CALL = 1 << 12
 # Playing out so many positions one at a time takes Python as long as NumPy takes for all at once.
@@ -76,9 +76,14 @@ def search_trees(
 
 def _parts(rows: int, rollouts: int) -> Iterator[slice]:
     """As many trees at a time as memory is meant for."""
-    size = max(1, _EDGES // (EDGES_PER_NODE * (rollouts + 1)))
+    size = max(1, _EDGES // (_EDGES_PER_NODE * (rollouts + 1)))
     for start in range(0, rows, size):
         yield slice(start, min(start + size, rows))
+
+
+def edges_below(rollouts: int) -> int:
+    """The room for edges that a tree has beside those of its root."""
+    return _EDGES_PER_NODE * rollouts
 
 
 def empty_tree(game: Game, seeds: WordArray, max_nodes: int, edge_stride: int) -> Tree:
@@ -121,10 +126,10 @@ class Trees:
         self._game, self._settings, self._size = game, settings, len(seeds)
         self._compiled = compile_for(game, get_backend(), simulations)
         self._selection = Selection(settings.c, int(settings.evaluator is not None))
-        edges_below = EDGES_PER_NODE * settings.rollouts
+        below = edges_below(settings.rollouts)
         widest = np.bitwise_count(state.legal_bits).sum(axis=1, dtype=np.int64).max(initial=0)
-        self._tree = empty_tree(game, seeds, settings.rollouts + 1, edges_below + int(widest))
-        self._add_roots(state, edges_below)
+        self._tree = empty_tree(game, seeds, settings.rollouts + 1, below + int(widest))
+        self._add_roots(state, below)
 
     def _add_roots(self, state: State, edges_below: int) -> None:
         """The roots, expanded."""
