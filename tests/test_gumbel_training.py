@@ -208,16 +208,16 @@ def test_an_interrupted_run_ends_like_another(tiny: str, monkeypatch: pytest.Mon
     monkeypatch.setattr(report, "figures_over_steps", lambda *_: b"")
     update, calls = gumbel.GumbelRun._update, []
 
-    def killed(run: gumbel.Run) -> None:
+    def killed(run: gumbel.GumbelRun) -> None:
         calls.append(run)
         if len(calls) == 4:
             raise MemoryError
         update(run)
 
-    monkeypatch.setattr(gumbel.Run, "_update", killed)
+    monkeypatch.setattr(gumbel.GumbelRun, "_update", killed)
     with pytest.raises(MemoryError):
         gumbel.main([tiny, "--set", "name=again"])
-    monkeypatch.setattr(gumbel.Run, "_update", update)
+    monkeypatch.setattr(gumbel.GumbelRun, "_update", update)
     assert gumbel.main([tiny, "--set", "name=again", "--resume"]) == 0
     assert same(end_of("tiny"), end_of("again"))
     assert gumbel.main([tiny, "--resume", "--set", "steps=700"]) == 0
