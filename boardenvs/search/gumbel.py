@@ -22,7 +22,7 @@ from boardenvs.search.compiled.tree import Tree
 from boardenvs.search.compiler import compile_for
 from boardenvs.search.evaluator import Evaluator
 from boardenvs.search.memory import flat, numbers, position_words, room, state_of_words
-from boardenvs.search.trees import edges_below, empty_tree
+from boardenvs.search.trees import EDGES_PER_NODE, empty_tree
 
 
 class GumbelSettings(NamedTuple):
@@ -75,7 +75,7 @@ class _Searches:
         self._game, self._evaluator, self._rows = game, evaluator, len(state.ply)
         self._compiled = compile_for(game, get_backend(), gumbel)
         actions = np.bitwise_count(state.legal_bits).sum(axis=1, dtype=np.int64)
-        below = edges_below(settings.simulations)
+        below = EDGES_PER_NODE * settings.simulations
         self._tree = empty_tree(
             game,
             np.zeros(self._rows, np.uint64),
