@@ -125,7 +125,8 @@ def rating_scale(
 
 _SMOOTHED = 0.04  # of all updates: how many go into a mean
 
-# What the picture of a training shows, one field each: its heading and the figures in it.
+# What the picture of a training shows, one field each: its heading and the figures in it. Not every
+# way of training has all of them.
 _FIELDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("entropy, nats", ("train/entropy",)),
     ("explained variance", ("train/explained_variance",)),
@@ -144,7 +145,9 @@ def figures_over_steps(title: str, figures: Sequence[Mapping[str, float]]) -> by
         name for name in figures[0]
         if name.startswith("games/") and name not in ("games/plies", "games/wiped_out")
     )  # fmt: skip
-    fields = [*_FIELDS, ("score against", scores)] if scores else list(_FIELDS)
+    fields = [field for field in _FIELDS if field[1][0] in figures[0]]
+    if scores:
+        fields.append(("score against", scores))
     rows = (len(fields) + 2) // 3
     figure, grid = plt.subplots(
         rows, 3, figsize=(10, 2.3 * rows), sharex=True, layout="constrained", dpi=150, squeeze=False

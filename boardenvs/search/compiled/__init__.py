@@ -10,6 +10,7 @@ understand alike: see `boardenvs.kernel.loops`.
   holds.
 - Monte Carlo trees: `simulations` is what Python calls; `mcts` selects and backs up in the `tree`,
   `guessing` says what to judge beside the next leaf, `subtree` takes a part of a tree for the next
-  move, and `playout` plays random games.
+  move, and `playout` plays random games. `gumbel` is the search that learning improves policies
+  by, in the same trees.
 - `position` is a move on a position, for both.
 """
