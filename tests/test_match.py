@@ -38,6 +38,15 @@ class Corners:
         return chosen
 
 
+class _Last:
+    """Plays the legal action of the highest number."""
+
+    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+        legal = game.legal(state)
+        last: IntArray = legal.shape[1] - 1 - legal[:, ::-1].argmax(axis=1)
+        return last
+
+
 @pytest.mark.parametrize("game_id", GAMES)
 def test_same_strength_scores_about_half(game_id: str) -> None:
     game = make(game_id)
@@ -82,6 +91,47 @@ def test_openings_are_as_long_as_the_game_says() -> None:
         recorder = Recorder()
         play_match(game, recorder, RandomAgent(), 60, seed=1)
         assert low <= recorder.seen[0].ply.min() < recorder.seen[0].ply.max() <= high
+
+
+def test_without_noise_a_match_is_as_it_was() -> None:
+    game = make("othello")
+    plain, zero = (
+        play_match(game, GreedyAgent(), RandomAgent(), 10, seed=4, **noise)
+        for noise in ({}, {"noise": 0.0})
+    )
+    assert np.array_equal(plain.actions, zero.actions)
+
+
+def test_all_noise_is_random_play() -> None:
+    """Whoever plays, the same games come of a seed; and no first move is preferred."""
+    game = make("othello")
+    first, second = (
+        play_match(game, agent, Corners(), 200, opening_plies=(0, 0), noise=1.0, seed=4)
+        for agent in (GreedyAgent(), RandomAgent())
+    )
+    assert np.array_equal(first.actions, second.actions)
+    other = play_match(game, GreedyAgent(), Corners(), 200, opening_plies=(0, 0), noise=1.0, seed=5)
+    assert not np.array_equal(other.actions[..., :8], first.actions[..., :8])
+    _, counts = np.unique(first.actions[..., 0], return_counts=True)
+    assert len(counts) == 4
+    assert abs(counts - 100).max() < 40  # more than four standard deviations
+
+
+def test_noise_is_a_share_of_the_plies() -> None:
+    """Of a player whose choice is known, so many moves are another, but for draws of the same."""
+    game = make("othello")
+    result = play_match(game, _Last(), _Last(), 30, opening_plies=(3, 3), noise=0.25, seed=6)
+    chosen, expected = 0, 0.0
+    for row in result.actions.reshape(60, -1):
+        position = game.start()
+        for ply, action in enumerate(row[row >= 0].tolist()):
+            legal = position.legal_actions()
+            if ply >= 3 and len(legal) > 1:
+                chosen += action != legal[-1]
+                expected += 0.25 * (1 - 1 / len(legal))
+            position = game.next(position, action)
+    assert expected > 400
+    assert chosen == pytest.approx(expected, abs=4 * expected**0.5)
 
 
 def test_a_capped_game_counts_by_its_position() -> None:

@@ -78,7 +78,11 @@ class Connection:
             },
             "agents": [
                 *permissions.agents,
-                *(name for name in AGENTS if name not in ("policy", "python", "openspiel")),
+                *(
+                    name
+                    for name in AGENTS
+                    if name not in ("policy", "python", "openspiel", "rust_reversi")
+                ),
             ],
             "formats": ["jsonl", "wthor", "moves"],
         }
