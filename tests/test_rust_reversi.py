@@ -28,11 +28,11 @@ def judged(evaluator: str, position: Position) -> int:
 
 
 def negamax(evaluator: str, game: Game, position: Position, depth: int) -> int:
+    if depth == 0:  # it does not ask there whether the game is over
+        return judged(evaluator, position)
     if position.terminated:
         lead = position.own.bit_count() - position.opp.bit_count()
         return (1 << 20) * ((lead > 0) - (lead < 0))
-    if depth == 0:
-        return judged(evaluator, position)
     afters = [game.next(position, action) for action in position.legal_actions()]
     return max(-negamax(evaluator, game, after, depth - 1) for after in afters)
 
