@@ -129,9 +129,9 @@ def test_who_has_no_disc_left_has_lost_the_whole_board() -> None:
     sign = 1 if position.own else -1
     assert of_ended(game, stack([position])).tolist() == [64 * sign]
     engine, rng = engine_for(game, None), np.random.default_rng(0)
-    for depth in (1, 3):
+    for depth in (1, 3):  # at most so many squares are filled before the end
         targets = TargetSettings(depth=depth)
-        assert of_search(engine, stack([before]), targets, rng).tolist() == [64]
+        assert of_search(engine, stack([before]), targets, rng).tolist() == [65 - depth]
 
 
 def test_targets_are_what_search_says() -> None:

@@ -26,10 +26,10 @@ _WIN = 1 << 20  # beyond all that the evaluators say
 
 @dataclass(frozen=True)
 class RustReversiAgent:
-    """Searches as deep as `depth` says, 1 to 60 plies, and judges by an evaluator of rust-reversi.
+    """Searches so many plies after each move, 1 to 60, and judges by an evaluator of rust-reversi.
 
     evaluator: "pieces" counts discs, "mobility" legal moves, "weights" adds up those of our
-    heuristic. Numbers of squares are the same there and here.
+    heuristic.
     """
 
     depth: int = 8
@@ -58,7 +58,7 @@ class RustReversiAgent:
                 turn = rust.Turn.BLACK if position.to_move == 0 else rust.Turn.WHITE
                 board = rust.Board()
                 board.set_board(position.own, position.opp, turn)
-                chosen[row] = search.get_move(board)
+                chosen[row] = 63 - search.get_move(board)  # theirs count from the highest bit
         return chosen
 
 

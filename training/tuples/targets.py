@@ -46,7 +46,7 @@ def of_search(
     if not game.margin_counts:
         worth[decided] = WIN * sign[decided]
         return worth
-    # A search by depth sees an end in the middle of the game; so many squares are empty there.
+    # A search by depth sees an end in the middle of the game; at least so many squares are empty.
     ended_early = _empty_squares(game, state) - found.depth
     lead = value - SEARCHED_WIN * sign + sign * ended_early
     worth[decided] = lead[decided]
