@@ -11,6 +11,7 @@ from negamax import lead_with_best_play
 pytest.importorskip("torch")
 pytest.importorskip("pydantic")
 
+from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
 from boardenvs.game.state import stack, unstack
 from boardenvs.games import make
@@ -18,6 +19,7 @@ from boardenvs.kernel import set_backend
 from boardenvs.search import engine_for
 from boardenvs.search.evaluation import SCALE, Places
 from boardenvs.search.evaluation_file import load_evaluation, parse_tuple
+from boardenvs.search.trained import trained_evaluation
 from training.evaluation import main
 from training.settings import ConfigError, read_settings
 from training.tuples import run as learning
@@ -148,6 +150,34 @@ def test_targets_are_what_search_says() -> None:
     solved = of_search(engine, late, TargetSettings(depth=1, endgame=10), rng)
     for position, value in zip(unstack(late), solved.tolist(), strict=True):
         assert value == lead_with_best_play(game, position)
+
+
+def test_the_heuristic_plays_a_side() -> None:
+    """Of a share of the games: there one role makes its best moves alone, elsewhere none does."""
+    game = make("othello")
+    for share in (0.0, 1.0):
+        settings = GenerationSettings(
+            games=4, depth=1, endgame=0, opening_plies=(0, 0), against_heuristic=share
+        )
+        evaluation = trained_evaluation(game)
+        positions = play(game, evaluation, settings, 4, np.random.default_rng(0))
+        for number in range(4):
+            of_game = positions.game == number
+            line = list(zip(positions.own[of_game], positions.opp[of_game], strict=True))
+            greedy = [all_best(game, line, role) for role in (0, 1)]
+            assert sum(greedy) == share
+
+
+def all_best(game: Game, line: list[tuple[int, int]], role: int) -> bool:
+    """Whether the heuristic finds no better move than this role's, of those that lead along."""
+    best = True
+    for ply in range(role, len(line) - 1, 2):
+        position = game.position((int(line[ply][0]), int(line[ply][1])))
+        afters = [game.next(position, action) for action in position.legal_actions()]
+        values = {(a.own, a.opp): int(game.values(stack([a]))[0]) for a in afters}
+        over = any(a.terminated for a in afters)  # a win or loss counts more
+        best &= over or values[line[ply + 1]] == min(values.values())
+    return best
 
 
 def test_strays_are_a_random_move_later() -> None:

@@ -40,7 +40,7 @@ def negamax(evaluator: str, game: Game, position: Position, depth: int) -> int:
 @pytest.mark.usefixtures("rust")
 @pytest.mark.parametrize("evaluator", ["pieces", "weights"])
 def test_its_moves_are_the_best_of_a_plain_search(evaluator: str) -> None:
-    """A wrong square, side or depth would be seen at once. Its depth is that after the move. Where no
+    """A wrong square, side or depth would be seen. Its depth is that after the move. Where no
     side has to pass meanwhile: whether a pass counts as a ply is its own affair.
     """
     game = make("othello")

@@ -11,7 +11,7 @@ import numpy as np
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
 from boardenvs.game.state import IntArray, State, WordArray, take
-from boardenvs.search import Engine, Evaluation, engine_for
+from boardenvs.search import Engine, Evaluation, Limits, engine_for
 from boardenvs.utils.files import write_atomically
 from training.tuples.settings import GenerationSettings
 from training.tuples.targets import Float32Array, of_ended, of_search, strayed
@@ -56,10 +56,12 @@ def play(
     rows: IntArray = np.arange(games)
     parts: list[Positions] = []
     ends = np.zeros(games, np.float32)  # to the first role
+    other = _Other(game, settings, games, rng)
     while len(rows):
         parts.append(_positions(engine, state, rows, settings, rng))
         seeds = rng.integers(1 << 64, size=len(rows), dtype=np.uint64)
         actions = engine.search(state, seeds, settings.limits).action
+        other.play(state, rows, seeds, actions)
         if settings.noise:
             random = rng.random(len(rows)) < settings.noise
             actions[random] = game.sample(take(state, np.flatnonzero(random)), rng)
@@ -73,6 +75,24 @@ def play(
     if settings.targets is None:
         return found._replace(result=found.result * ends[found.game])
     return found
+
+
+class _Other:
+    """Plays one side of a share of the games, by the game's heuristic one ply deep."""
+
+    def __init__(
+        self, game: Game, settings: GenerationSettings, games: int, rng: np.random.Generator
+    ) -> None:
+        self._game = game
+        its = rng.random(games) < settings.against_heuristic
+        self._role = np.where(its, rng.integers(2, size=games), -1)  # in each game; -1: none
+
+    def play(self, state: State, rows: IntArray, seeds: WordArray, actions: IntArray) -> None:
+        """Replace the actions of its turns in the games `rows`."""
+        its = np.flatnonzero(state.to_move == self._role[rows])
+        if len(its):
+            engine = engine_for(self._game)
+            actions[its] = engine.search(take(state, its), seeds[its], Limits(1)).action
 
 
 def _positions(

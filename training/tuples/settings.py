@@ -44,6 +44,7 @@ class GenerationSettings(Section):
     endgame: Annotated[int, Field(ge=0, le=64)] = 12
     opening_plies: PlyRange = (4, 24)
     noise: Share = 0.0
+    against_heuristic: Share = 0.0
     targets: TargetSettings | None = None
     strays: Share = 0.0
     with_previous: bool = False
@@ -103,6 +104,8 @@ class EvaluationConfig(GameSettings):
             raise ValueError(
                 f"tuples and blocks come to {count} with their images: 1 to {MOST_TUPLES} can be"
             )
+        if not game.has_heuristic and any(g.against_heuristic for g in self.generations):
+            raise ValueError(f"against_heuristic is set, and {self.game} has none")
         for spec in self.report.opponents:
             agent_for(game, spec)
         return self
