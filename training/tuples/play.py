@@ -84,8 +84,10 @@ class _Other:
         self, game: Game, settings: GenerationSettings, games: int, rng: np.random.Generator
     ) -> None:
         self._game = game
-        its = rng.random(games) < settings.against_heuristic
-        self._role = np.where(its, rng.integers(2, size=games), -1)  # in each game; -1: none
+        self._role = np.full(games, -1)  # in each game; -1: none
+        if settings.against_heuristic:
+            its = rng.random(games) < settings.against_heuristic
+            self._role[its] = rng.integers(2, size=games)[its]
 
     def play(self, state: State, rows: IntArray, seeds: WordArray, actions: IntArray) -> None:
         """Replace the actions of its turns in the games `rows`."""
