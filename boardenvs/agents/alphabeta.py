@@ -26,7 +26,7 @@ _TRAINED = "trained"
 _DEPTH = 4  # without any limit
 # Empty squares from which search with a budget solves Othello to the end.
 _ENDGAME = 12
-_PROBCUT = 1.5  # with a budget: at equal nodes it wins two games of three against 0
+_PROBCUT = 1.5  # with a budget: of 20,000 nodes, it scores .65 against 0 in Othello
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,8 @@ class AlphaBetaAgent:
     the path of an .npz file of `python -m training.evaluation`, or by default the game's heuristic.
 
     probcut: with an evaluation of the Othello family, by how many standard deviations a search of
-    half the depth must be sure that a move is not worth searching deeper (ProbCut); 0: never. By default 0 with a
-    depth alone, 1.5 with `nodes` or `time`.
+    half the depth must be sure that a move is not worth searching deeper (ProbCut); 0: never. By
+    default 0 with a depth alone, 1.5 with `nodes` or `time`.
 
     Ties are broken at random where the heuristic of the positions after the moves is equal too.
     """
