@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from boardenvs.agents import GreedyAgent, RandomAgent
-from boardenvs.arena import play_match, score_interval
+from boardenvs.arena import MatchResult, play_match, score_interval
 from boardenvs.game.openings import distinct_openings, random_openings
 from boardenvs.game.perft import successors
 from boardenvs.game.state import IntArray, State, unstack
@@ -93,45 +93,42 @@ def test_openings_are_as_long_as_the_game_says() -> None:
         assert low <= recorder.seen[0].ply.min() < recorder.seen[0].ply.max() <= high
 
 
-def test_without_noise_a_match_is_as_it_was() -> None:
+@pytest.mark.parametrize("noise", [0.0, 0.25])
+def test_noise_is_a_share_of_the_plies(noise: float) -> None:
+    """Of a player whose choice is known, so many moves are drawn, some of them as it would play."""
     game = make("othello")
-    plain, zero = (
-        play_match(game, GreedyAgent(), RandomAgent(), 10, seed=4, **noise)
-        for noise in ({}, {"noise": 0.0})
-    )
-    assert np.array_equal(plain.actions, zero.actions)
+    result = play_match(game, _Last(), _Last(), 30, opening_plies=(3, 3), noise=noise, seed=6)
+    others, expected = 0, 0.0
+    for row in lines(result):
+        position = game.start()
+        for ply, action in enumerate(row[row >= 0].tolist()):
+            legal = position.legal_actions()
+            if ply >= 3 and len(legal) > 1:
+                others += action != legal[-1]
+                expected += noise * (1 - 1 / len(legal))
+            position = game.next(position, action)
+    assert expected > 400 or not noise
+    assert others == pytest.approx(expected, abs=4 * expected**0.5)
 
 
 def test_all_noise_is_random_play() -> None:
     """Whoever plays, the same games come of a seed; and no first move is preferred."""
     game = make("othello")
-    first, second = (
-        play_match(game, agent, Corners(), 200, opening_plies=(0, 0), noise=1.0, seed=4)
-        for agent in (GreedyAgent(), RandomAgent())
+    first, same, other = (
+        lines(play_match(game, agent, Corners(), 200, opening_plies=(0, 0), noise=1.0, seed=seed))
+        for agent, seed in ((GreedyAgent(), 4), (RandomAgent(), 4), (GreedyAgent(), 5))
     )
-    assert np.array_equal(first.actions, second.actions)
-    other = play_match(game, GreedyAgent(), Corners(), 200, opening_plies=(0, 0), noise=1.0, seed=5)
-    assert not np.array_equal(other.actions[..., :8], first.actions[..., :8])
-    _, counts = np.unique(first.actions[..., 0], return_counts=True)
+    assert np.array_equal(first, same)
+    assert not np.array_equal(other[:, :8], first[:, :8])
+    _, counts = np.unique(first[:, 0], return_counts=True)
     assert len(counts) == 4
     assert abs(counts - 100).max() < 40  # more than four standard deviations
 
 
-def test_noise_is_a_share_of_the_plies() -> None:
-    """Of a player whose choice is known, so many moves are another, but for draws of the same."""
-    game = make("othello")
-    result = play_match(game, _Last(), _Last(), 30, opening_plies=(3, 3), noise=0.25, seed=6)
-    chosen, expected = 0, 0.0
-    for row in result.actions.reshape(60, -1):
-        position = game.start()
-        for ply, action in enumerate(row[row >= 0].tolist()):
-            legal = position.legal_actions()
-            if ply >= 3 and len(legal) > 1:
-                chosen += action != legal[-1]
-                expected += 0.25 * (1 - 1 / len(legal))
-            position = game.next(position, action)
-    assert expected > 400
-    assert chosen == pytest.approx(expected, abs=4 * expected**0.5)
+def lines(result: MatchResult) -> IntArray:
+    """The actions of each game, (games, plies)."""
+    assert result.actions is not None
+    return result.actions.reshape(result.games, -1)
 
 
 def test_a_capped_game_counts_by_its_position() -> None:
