@@ -26,7 +26,6 @@ _TRAINED = "trained"
 _DEPTH = 4  # without any limit
 # Empty squares from which search with a budget solves Othello to the end.
 _ENDGAME = 12
-_PROBCUT = 1.5  # with a budget: of 20,000 nodes, it scores .65 against 0 in Othello
 
 
 @dataclass(frozen=True)
@@ -42,8 +41,7 @@ class AlphaBetaAgent:
     the path of an .npz file of `python -m training.evaluation`, or by default the game's heuristic.
 
     probcut: with an evaluation of the Othello family, by how many standard deviations a search of
-    half the depth must be sure that a move is not worth searching deeper (ProbCut); 0: never. By
-    default 0 with a depth alone, 1.5 with `nodes` or `time`.
+    half the depth must be sure that a move is not worth searching deeper (ProbCut); 0: never.
 
     Ties are broken at random where the heuristic of the positions after the moves is equal too.
     """
@@ -53,7 +51,7 @@ class AlphaBetaAgent:
     time: float | None = None
     endgame: int | None = None
     evaluation: str | None = None
-    probcut: float | None = None
+    probcut: float = 0.0
 
     def __post_init__(self) -> None:
         self._limits()  # raises ValueError where a limit is wrong
@@ -68,7 +66,7 @@ class AlphaBetaAgent:
             self.nodes,
             self.time,
             endgame if self.endgame is None else self.endgame,
-            _PROBCUT if self.probcut is None and limited else self.probcut or 0.0,
+            self.probcut,
         )
 
     def check_game(self, game: Game) -> None:

@@ -25,7 +25,7 @@ from boardenvs.search.compiled.moves import (
     pick_best,
 )
 from boardenvs.search.compiled.position import is_final
-from boardenvs.search.compiled.probcut import SHALLOWEST, half_depth, margin_of
+from boardenvs.search.compiled.probcut import half_depth, margin_of, may_be_cut
 from boardenvs.search.compiled.transposition import (
     DATA,
     EXACT,
@@ -43,7 +43,7 @@ from boardenvs.search.compiled.transposition import (
     tag_of,
     value_of,
 )
-from boardenvs.search.compiled.values import DECIDED, INFINITE, final_value
+from boardenvs.search.compiled.values import INFINITE, final_value
 
 
 def search(
@@ -81,7 +81,8 @@ def search(
                 counters[HORIZON] += 1
             return value_of(data)
     horizon = counters[HORIZON]
-    if memory.probcut > 0 and depth >= SHALLOWEST and beta == alpha + 1 and abs(beta) < DECIDED:
+    if memory.probcut > 0 and beta == alpha + 1 and may_be_cut(position, depth, beta):
+        counters[NODES] += 1  # so that a limit ends what is cut again and again
         seems_high = static_value_of(position, memory) >= beta
         bound = beta + margin_of(memory) if seems_high else beta - margin_of(memory)
         value = search(position, half_depth(depth), bound - 1, bound, distance, memory)

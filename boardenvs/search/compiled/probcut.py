@@ -8,14 +8,23 @@ full, and only where values are points: by the tables of a learnt evaluation.
 
 from __future__ import annotations
 
-from boardenvs.kernel.loops import inline, number
+from boardenvs.game.state import Position
+from boardenvs.kernel.loops import board, inline, number, popcount
 from boardenvs.search.compiled.memory import SearchMemory
+from boardenvs.search.compiled.values import DECIDED
 
 SHALLOWEST = 3  # plies of a search that may be cut
 
 # How far a deeper value is from that of half the depth: the standard deviation in hundredths of a
 # point, measured on positions of noisy games of Othello at depths 3 to 8.
 DEVIATION = 400
+
+
+@inline
+def may_be_cut(position: Position, depth: int, beta: int) -> bool:
+    """Not where the search reaches the end of the game, which it has to prove."""
+    squares = number(popcount(board() ^ (position.own | position.opp)))
+    return SHALLOWEST <= depth < squares and abs(beta) < DECIDED
 
 
 @inline
