@@ -41,6 +41,9 @@ def learning_curve(
         low, high = [s.low for s in scores], [s.high for s in scores]
         axes.fill_between(steps, low, high, color=colour, alpha=0.2, linewidth=0)
         axes.plot(steps, [s.score for s in scores], "o-", ms=3, color=colour, label=name)
+    exams = [r.exam for r in results if r.exam is not None]
+    if len(exams) == len(results):
+        axes.plot(steps, exams, "s:", ms=3, color="black", label="exam, moves that keep the value")
     axes.axvline(best.steps / 1e6, color="0.45", linestyle="--", linewidth=1, label="best policy")
     axes.set(xlabel="steps (actions of the learner), millions", ylabel="score (win 1, draw ½)")
     axes.set_xlim(left=0)
@@ -48,7 +51,7 @@ def learning_curve(
     _minutes_above(axes, results)
     _draw_report(side, raw, shielded)
     shown = [s for r in results for s in r.scores.values()]
-    bottom = min(s.low for s in [*shown, *raw.values(), *shielded.values()])
+    bottom = min([s.low for s in [*shown, *raw.values(), *shielded.values()]] + exams)
     axes.set_ylim(min(0.4, bottom - 0.02), 1.02)
     for each in (axes, side):
         each.grid(axis="y", alpha=0.3)
