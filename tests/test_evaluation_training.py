@@ -6,26 +6,38 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from negamax import lead_with_best_play
 
 pytest.importorskip("torch")
 pytest.importorskip("pydantic")
 
+from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
+from boardenvs.game.state import stack, unstack
 from boardenvs.games import make
 from boardenvs.kernel import set_backend
-from boardenvs.search.evaluation import Places
+from boardenvs.search import engine_for
+from boardenvs.search.evaluation import SCALE, Places
 from boardenvs.search.evaluation_file import load_evaluation, parse_tuple
+from boardenvs.search.trained import trained_evaluation
 from training.evaluation import main
 from training.settings import ConfigError, read_settings
 from training.tuples import run as learning
-from training.tuples.fit import SCALE, as_evaluation, fit, stages_of
-from training.tuples.play import WIN, Positions, play
-from training.tuples.settings import EvaluationConfig, FitSettings, GenerationSettings
+from training.tuples.fit import as_evaluation, fit, stages_of
+from training.tuples.play import Positions, play
+from training.tuples.settings import (
+    EvaluationConfig,
+    FitSettings,
+    GenerationSettings,
+    TargetSettings,
+)
+from training.tuples.targets import WIN, of_ended, of_search, strayed
 
 CONFIGS = Path(__file__).resolve().parents[1] / "configs" / "evaluation"
 TUPLES = tuple(map(parse_tuple, ("a1 b1", "d3 e3 f3", "b2 c3")))
 SHORT = (
-    "generations=[{games: 6, depth: 1, endgame: 4}, {games: 5, depth: 1, endgame: 4}]",
+    "generations=[{games: 6, depth: 1, endgame: 4}, {games: 5, depth: 1, endgame: 4, noise: 0.1, "
+    "strays: 0.5, targets: {depth: 1, endgame: 4}}]",
     "tuples=[a1 b1 c1 d1, a1 b1 a2 b2]",
     "stages=3",
     "report={depth: 1, opponents: [random], pairs: 2}",
@@ -104,6 +116,81 @@ def test_positions_know_how_their_games_ended() -> None:
     assert set(np.abs(loa.result).tolist()) <= {0, WIN}
 
 
+# Black takes all discs with the last of these moves.
+WIPED_OUT = "f5 d6 c5 f4 e7 f6 g5 e6 e3"
+
+
+def test_who_has_no_disc_left_has_lost_the_whole_board() -> None:
+    """As tournaments count it, by the end of the game and by a search that sees it."""
+    game = make("othello")
+    position, before = game.start(), game.start()
+    for square in WIPED_OUT.split():
+        before, position = position, game.next(position, game.parse_action(square))
+    assert position.terminated
+    assert 0 in position[:2]
+    sign = 1 if position.own else -1
+    assert of_ended(game, stack([position])).tolist() == [64 * sign]
+    engine, rng = engine_for(game, None), np.random.default_rng(0)
+    for depth in (1, 3):  # at most so many squares are filled before the end
+        targets = TargetSettings(depth=depth)
+        assert of_search(engine, stack([before]), targets, rng).tolist() == [65 - depth]
+
+
+def test_targets_are_what_search_says() -> None:
+    """Of points where it does not see the end, and the exact lead where it solves it."""
+    game = make("othello")
+    state = random_openings(game, 6, (20, 45), np.random.default_rng(2))
+    engine, rng = engine_for(game, None), np.random.default_rng(0)
+    said = of_search(engine, state, TargetSettings(depth=1), rng)
+    for position, value in zip(unstack(state), said.tolist(), strict=True):
+        afters = [game.next(position, action) for action in position.legal_actions()]
+        worst = min(int(game.values(stack([after]))[0]) for after in afters)
+        assert value == pytest.approx(-worst / SCALE)
+    late = random_openings(game, 4, (54, 56), np.random.default_rng(3))
+    solved = of_search(engine, late, TargetSettings(depth=1, endgame=10), rng)
+    for position, value in zip(unstack(late), solved.tolist(), strict=True):
+        assert value == lead_with_best_play(game, position)
+
+
+def test_the_heuristic_plays_a_side() -> None:
+    """Of a share of the games: there one role makes its best moves alone, elsewhere none does."""
+    game = make("othello")
+    for share in (0.0, 1.0):
+        settings = GenerationSettings(
+            games=4, depth=1, endgame=0, opening_plies=(0, 0), against_heuristic=share
+        )
+        evaluation = trained_evaluation(game)
+        positions = play(game, evaluation, settings, 4, np.random.default_rng(0))
+        for number in range(4):
+            of_game = positions.game == number
+            line = list(zip(positions.own[of_game], positions.opp[of_game], strict=True))
+            greedy = [all_best(game, line, role) for role in (0, 1)]
+            assert sum(greedy) == share
+
+
+def all_best(game: Game, line: list[tuple[int, int]], role: int) -> bool:
+    """Whether the heuristic finds no better move than this role's, of those that lead along."""
+    best = True
+    for ply in range(role, len(line) - 1, 2):
+        position = game.position((int(line[ply][0]), int(line[ply][1])))
+        afters = [game.next(position, action) for action in position.legal_actions()]
+        values = {(a.own, a.opp): int(game.values(stack([a]))[0]) for a in afters}
+        over = any(a.terminated for a in afters)  # a win or loss counts more
+        best &= over or values[line[ply + 1]] == min(values.values())
+    return best
+
+
+def test_strays_are_a_random_move_later() -> None:
+    game = make("othello")
+    state = random_openings(game, 300, (10, 30), np.random.default_rng(4))
+    after = strayed(game, state, 0.5, np.random.default_rng(5))
+    moved = after.ply != state.ply
+    assert 0.35 < moved.mean() < 0.65
+    for old, new in zip(unstack(state), unstack(after), strict=True):
+        assert new == old or new in [game.next(old, a) for a in old.legal_actions()]
+    assert not game.is_over(after).any()
+
+
 def run(*arguments: str) -> int:
     overrides = [word for item in SHORT for word in ("--set", item)]
     return main([str(CONFIGS / "othello.yaml"), *overrides, *arguments])
@@ -160,6 +247,8 @@ def test_configurations_can_be_used(path: Path) -> None:
         ("blocks=[3x9]", "3x9"),
         ("pieces=[9, 3]", "it must be a range"),
         ("generations=[]", "generations"),
+        ("generations=[{games: 1, targets: {depth: 1}}]", "the first generation has no evaluation"),
+        ("generations=[{games: 1, strays: 0.5}]", "it needs targets"),
         ("game=wolf", "game"),
         ("report.opponents=[nobody]", "nobody"),
     ],

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from boardenvs.agents import GreedyAgent, RandomAgent
-from boardenvs.arena import play_match, score_interval
+from boardenvs.arena import MatchResult, play_match, score_interval
 from boardenvs.game.openings import distinct_openings, random_openings
 from boardenvs.game.perft import successors
 from boardenvs.game.state import IntArray, State, unstack
@@ -36,6 +36,15 @@ class Corners:
         chosen = np.empty(len(state.ply), np.int64)
         chosen[rows[order]] = actions[order]
         return chosen
+
+
+class _Last:
+    """Plays the legal action of the highest number."""
+
+    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+        legal = game.legal(state)
+        last: IntArray = legal.shape[1] - 1 - legal[:, ::-1].argmax(axis=1)
+        return last
 
 
 @pytest.mark.parametrize("game_id", GAMES)
@@ -82,6 +91,44 @@ def test_openings_are_as_long_as_the_game_says() -> None:
         recorder = Recorder()
         play_match(game, recorder, RandomAgent(), 60, seed=1)
         assert low <= recorder.seen[0].ply.min() < recorder.seen[0].ply.max() <= high
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.25])
+def test_noise_is_a_share_of_the_plies(noise: float) -> None:
+    """Of a player whose choice is known, so many moves are drawn, some of them as it would play."""
+    game = make("othello")
+    result = play_match(game, _Last(), _Last(), 30, opening_plies=(3, 3), noise=noise, seed=6)
+    others, expected = 0, 0.0
+    for row in lines(result):
+        position = game.start()
+        for ply, action in enumerate(row[row >= 0].tolist()):
+            legal = position.legal_actions()
+            if ply >= 3 and len(legal) > 1:
+                others += action != legal[-1]
+                expected += noise * (1 - 1 / len(legal))
+            position = game.next(position, action)
+    assert expected > 400 or not noise
+    assert others == pytest.approx(expected, abs=4 * expected**0.5)
+
+
+def test_all_noise_is_random_play() -> None:
+    """Whoever plays, the same games come of a seed; and no first move is preferred."""
+    game = make("othello")
+    first, same, other = (
+        lines(play_match(game, agent, Corners(), 200, opening_plies=(0, 0), noise=1.0, seed=seed))
+        for agent, seed in ((GreedyAgent(), 4), (RandomAgent(), 4), (GreedyAgent(), 5))
+    )
+    assert np.array_equal(first, same)
+    assert not np.array_equal(other[:, :8], first[:, :8])
+    _, counts = np.unique(first[:, 0], return_counts=True)
+    assert len(counts) == 4
+    assert abs(counts - 100).max() < 40  # more than four standard deviations
+
+
+def lines(result: MatchResult) -> IntArray:
+    """The actions of each game, (games, plies)."""
+    assert result.actions is not None
+    return result.actions.reshape(result.games, -1)
 
 
 def test_a_capped_game_counts_by_its_position() -> None:

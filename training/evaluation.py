@@ -1,4 +1,4 @@
-"""Learn an evaluation for alpha-beta search by self-play alone:
+"""Learn an evaluation for alpha-beta search by self-play:
 `python -m training.evaluation CONFIG [--resume | --overwrite]`.
 
 Alpha-beta search plays against itself from random openings, at first by the game's heuristic, and

@@ -15,6 +15,7 @@ from boardenvs.game.contract import Game
 from boardenvs.game.rules import MAX_VALUE
 from boardenvs.game.state import IntArray, Position, State
 from boardenvs.search.analysis import Analysis, search_moves, search_position
+from boardenvs.search.compiler import has_exact_end
 from boardenvs.search.engine import engine_for
 from boardenvs.search.evaluation import Evaluation
 from boardenvs.search.evaluation_file import load_evaluation
@@ -39,6 +40,9 @@ class AlphaBetaAgent:
     evaluation: what positions are judged by: "trained" for the tables that came with the package,
     the path of an .npz file of `python -m training.evaluation`, or by default the game's heuristic.
 
+    probcut: with an evaluation of the Othello family, by how many standard deviations a search of
+    half the depth must be sure that a move is not worth searching deeper (ProbCut); 0: never.
+
     Ties are broken at random where the heuristic of the positions after the moves is equal too.
     """
 
@@ -47,6 +51,7 @@ class AlphaBetaAgent:
     time: float | None = None
     endgame: int | None = None
     evaluation: str | None = None
+    probcut: float = 0.0
 
     def __post_init__(self) -> None:
         self._limits()  # raises ValueError where a limit is wrong
@@ -61,6 +66,7 @@ class AlphaBetaAgent:
             self.nodes,
             self.time,
             endgame if self.endgame is None else self.endgame,
+            self.probcut,
         )
 
     def check_game(self, game: Game) -> None:
@@ -70,6 +76,11 @@ class AlphaBetaAgent:
             check_heuristic(self, game)
         else:
             evaluation.check_game(game)
+        if self.probcut and (evaluation is None or not has_exact_end(game)):
+            raise ValueError(
+                f"probcut is {self.probcut}: probcut needs a learnt evaluation, of a game that "
+                "fills up and is won by points"
+            )
 
     def _evaluation(self, game: Game) -> Evaluation | None:
         """None: the game's heuristic."""

@@ -14,6 +14,7 @@ from boardenvs.agents.openspiel.player import openspiel_agent
 from boardenvs.agents.perfect import PerfectAgent
 from boardenvs.agents.positional import PositionalAgent
 from boardenvs.agents.random import RandomAgent
+from boardenvs.agents.rust_reversi import RustReversiAgent
 from boardenvs.agents.trained import TrainedAgent, policy_agent
 from boardenvs.game.contract import Game
 from boardenvs.utils.spec import make_from_spec
@@ -37,6 +38,7 @@ AGENTS: dict[str, Callable[..., Agent]] = {
     "trained": TrainedAgent,
     "python": load_agent,
     "openspiel": openspiel_agent,
+    "rust_reversi": RustReversiAgent,
 }
 
 

@@ -86,6 +86,7 @@ class Engine:
             numbers(COUNTERS),
             tuple_tables(trained if evaluation is None else evaluation),
             int(evaluation is not None),
+            0,
         )
         self._solved = False  # whether the search before has seen the end at once
         self._compile()
@@ -115,6 +116,10 @@ class Engine:
         found.action[:] = legal.argmax(axis=1)
         found.action[state.terminated] = self.game.noop
         roots, results = _roots(state, seeds), SearchResults(*map(array_for_loops, found))
+        in_points = self._has_exact_end and self._memory.judged_by_tables
+        self._memory = self._memory._replace(
+            probcut=round(100 * limits.probcut) if in_points else 0
+        )
         squares = self._empty_squares(state.own, state.opp)
         is_end = self.is_end(state, limits)
         wanted = legal.sum(axis=1) > (0 if forced else 1)

@@ -24,6 +24,7 @@ Int16Array: TypeAlias = np.ndarray[Any, np.dtype[np.int16]]
 LONGEST = 10  # squares of a tuple: 3**10 numbers fit into 16 bits
 MOST_TUPLES = 256  # with their images
 IN_A_WORD = 4  # numbers of tuples
+SCALE = 100  # of a point, or of a hundredth of a win: what values count in
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from boardenvs.utils.checks import is_number, is_whole, quote
 
 MAX_DEPTH = 100  # plies; the table's tags know distances below 255
 ENDGAME = 24  # empty squares that are solved at once, where a position is analysed
+MAX_PROBCUT = 100
 MAX_NODES = 1 << 62  # compiled code counts in 64 bits
 
 
@@ -18,13 +19,16 @@ class Limits:
     depth: plies, 1 to 100. nodes: positions generated, about so many at most. time: seconds on the
     clock; only with this limit do results depend on the machine. endgame: in games that fill up and
     are won by points, such as Othello, positions with at most so many empty squares are solved to
-    the end at once, if half of `nodes` and `time` suffices.
+    the end at once, if half of `nodes` and `time` suffices. probcut: in these games, judged by a
+    learnt evaluation, what a search of half the depth says to be so many standard deviations out of
+    reach is not searched deeper; 0: all is.
     """
 
     depth: int = MAX_DEPTH
     nodes: int | None = None
     time: float | None = None
     endgame: int = 0
+    probcut: float = 0.0
 
     def __post_init__(self) -> None:
         if not is_whole(self.depth, 1, MAX_DEPTH):
@@ -35,5 +39,9 @@ class Limits:
             )
         if self.time is not None and not (is_number(self.time, 0) and self.time > 0):
             raise ValueError(f"time is {quote(self.time)}: it must be more than 0 seconds")
+        if not is_number(self.probcut, 0, MAX_PROBCUT):
+            raise ValueError(
+                f"probcut is {quote(self.probcut)}: it must be 0 to {MAX_PROBCUT} deviations"
+            )
         if not is_whole(self.endgame, 0, 64):
             raise ValueError(f"endgame is {quote(self.endgame)}: it must be 0 to 64 empty squares")

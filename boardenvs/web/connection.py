@@ -33,7 +33,8 @@ MOST_REQUESTS = 32  # of a page, at a time
 MOST_JOBS = 4  # that take a process, of a page, at a time
 _JOB_SECONDS = 900.0
 _LONG = 40  # plies
-_NEED_MORE = ("policy", "python", "openspiel", "level")  # than their names to be agents
+# Than their names to be agents.
+_NEED_MORE = ("policy", "python", "openspiel", "rust_reversi", "level")
 
 
 @dataclass(frozen=True)

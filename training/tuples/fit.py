@@ -1,4 +1,4 @@
-"""Weights of tuples by linear regression: what the games of positions came to, least squares.
+"""Weights of tuples by linear regression: what positions came to, least squares.
 
 The normal equations are solved by conjugate gradients, preconditioned by how often each weight was
 seen (M. Buro, "Experiments with Multi-ProbCut and a new high-quality evaluation function for
@@ -15,11 +15,10 @@ import numpy as np
 
 from boardenvs.game.contract import Game
 from boardenvs.game.state import FloatArray, IntArray
-from boardenvs.search.evaluation import Evaluation, Places, Tuple
+from boardenvs.search.evaluation import SCALE, Evaluation, Places, Tuple
 from training.tuples.play import Positions
 from training.tuples.settings import FitSettings
 
-SCALE = 100  # of a point, or of a hundredth of a win: what weights count in
 _LARGEST = np.iinfo(np.int16).max
 _HELD_BACK = 20  # a game in so many is not fitted
 _ROWS = 1 << 17  # positions whose numbers are worked out at once

@@ -1,4 +1,4 @@
-"""Positions of games that alpha-beta search plays against itself, with how they ended."""
+"""Positions of games that alpha-beta search plays against itself, with what they are worth."""
 
 from __future__ import annotations
 
@@ -11,12 +11,10 @@ import numpy as np
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
 from boardenvs.game.state import IntArray, State, WordArray, take
-from boardenvs.search import Evaluation, engine_for
-from boardenvs.search.evaluation import Int16Array
+from boardenvs.search import Engine, Evaluation, Limits, engine_for
 from boardenvs.utils.files import write_atomically
 from training.tuples.settings import GenerationSettings
-
-WIN = 100  # what a won game counts where points do not
+from training.tuples.targets import Float32Array, of_ended, of_search, strayed
 
 
 class Positions(NamedTuple):
@@ -24,7 +22,7 @@ class Positions(NamedTuple):
 
     own: WordArray  # (N,)
     opp: WordArray  # (N,)
-    result: Int16Array  # (N,): the points that it was ahead in the end; or WIN, 0 or -WIN
+    result: Float32Array  # (N,): what it is worth, see `training.tuples.targets`
     game: IntArray  # (N,) int32: which game it is of
 
     @classmethod
@@ -56,37 +54,68 @@ def play(
     engine = engine_for(game, evaluation)
     state = random_openings(game, games, settings.opening_plies, rng)
     rows: IntArray = np.arange(games)
-    seen: list[tuple[State, IntArray]] = []
-    results = np.zeros(games, np.int16)  # to the first role
+    parts: list[Positions] = []
+    ends = np.zeros(games, np.float32)  # to the first role
+    other = _Other(game, settings, games, rng)
     while len(rows):
-        seen.append((state, rows))
+        parts.append(_positions(engine, state, rows, settings, rng))
         seeds = rng.integers(1 << 64, size=len(rows), dtype=np.uint64)
         actions = engine.search(state, seeds, settings.limits).action
+        other.play(state, rows, seeds, actions)
         if settings.noise:
             random = rng.random(len(rows)) < settings.noise
             actions[random] = game.sample(take(state, np.flatnonzero(random)), rng)
         state = game.step(state, actions)
         over = game.is_over(state)
         ended = take(state, np.flatnonzero(over))
-        results[rows[over]] = _results(game, ended) * np.where(ended.to_move == 0, 1, -1)
+        ends[rows[over]] = of_ended(game, ended) * _to_first(ended)
         going_on = np.flatnonzero(~over)
         state, rows = take(state, going_on), rows[going_on]
-    return Positions.joined(
-        [
-            Positions(
-                s.own,
-                s.opp,
-                results[r] * np.where(s.to_move == 0, 1, -1).astype(np.int16),
-                r.astype(np.int32),
-            )
-            for s, r in seen
-        ]
-    )
+    found = Positions.joined(parts)
+    if settings.targets is None:
+        return found._replace(result=found.result * ends[found.game])
+    return found
 
 
-def _results(game: Game, ended: State) -> Int16Array:
-    lead = game.lead(ended).astype(np.int16)
-    return lead if game.margin_counts else WIN * np.sign(lead)
+class _Other:
+    """Plays one side of a share of the games, by the game's heuristic one ply deep."""
+
+    def __init__(
+        self, game: Game, settings: GenerationSettings, games: int, rng: np.random.Generator
+    ) -> None:
+        self._game = game
+        self._role = np.full(games, -1)  # in each game; -1: none
+        if settings.against_heuristic:
+            its = rng.random(games) < settings.against_heuristic
+            self._role[its] = rng.integers(2, size=games)[its]
+
+    def play(self, state: State, rows: IntArray, seeds: WordArray, actions: IntArray) -> None:
+        """Replace the actions of its turns in the games `rows`."""
+        its = np.flatnonzero(state.to_move == self._role[rows])
+        if len(its):
+            engine = engine_for(self._game)
+            actions[its] = engine.search(take(state, its), seeds[its], Limits(1)).action
+
+
+def _positions(
+    engine: Engine,
+    state: State,
+    rows: IntArray,
+    settings: GenerationSettings,
+    rng: np.random.Generator,
+) -> Positions:
+    """One of each game in `rows`. Without targets its result is 1 for the first role, else -1."""
+    state = strayed(engine.game, state, settings.strays, rng)
+    if settings.targets is None:
+        worth = _to_first(state)
+    else:
+        worth = of_search(engine, state, settings.targets, rng)
+    return Positions(state.own, state.opp, worth, rows.astype(np.int32))
+
+
+def _to_first(state: State) -> Float32Array:
+    """1 where the first role is to move, else -1."""
+    return np.where(state.to_move == 0, np.float32(1), np.float32(-1))
 
 
 def save_positions(path: Path, positions: Positions) -> None:

@@ -25,6 +25,17 @@ Pieces = Annotated[int, Field(ge=0, le=64)]
 Depth = Annotated[int, Field(ge=1, le=100)]
 
 
+class TargetSettings(Section):
+    """A search by the evaluation of the generation before, which says what a position is worth."""
+
+    depth: Depth
+    endgame: Annotated[int, Field(ge=0, le=64)] = 0
+
+    @property
+    def limits(self) -> Limits:
+        return Limits(self.depth, endgame=self.endgame)
+
+
 class GenerationSettings(Section):
     """Games that the evaluation of the generation before plays against itself."""
 
@@ -33,7 +44,19 @@ class GenerationSettings(Section):
     endgame: Annotated[int, Field(ge=0, le=64)] = 12
     opening_plies: PlyRange = (4, 24)
     noise: Share = 0.0
+    against_heuristic: Share = 0.0
+    targets: TargetSettings | None = None
+    strays: Share = 0.0
     with_previous: bool = False
+
+    @model_validator(mode="after")
+    def _judged(self) -> Self:
+        if self.strays and self.targets is None:
+            raise ValueError(
+                f"strays is {self.strays}, and how a game ended says nothing of moves that were "
+                "not played: it needs targets"
+            )
+        return self
 
     @property
     def limits(self) -> Limits:
@@ -71,11 +94,18 @@ class EvaluationConfig(GameSettings):
             raise ValueError(f"pieces is {list(self.pieces)}: it must be a range [low, high]")
         if self.heuristic and not game.has_heuristic:
             raise ValueError(f"heuristic is true, and {self.game} has none")
+        if self.generations[0].targets is not None:
+            raise ValueError(
+                "generations.0.targets: the first generation has no evaluation to search by, its "
+                "positions count how their games ended"
+            )
         count = len(Places(game, self.all_tuples()).squares)
         if not 1 <= count <= MOST_TUPLES:
             raise ValueError(
                 f"tuples and blocks come to {count} with their images: 1 to {MOST_TUPLES} can be"
             )
+        if not game.has_heuristic and any(g.against_heuristic for g in self.generations):
+            raise ValueError(f"against_heuristic is set, and {self.game} has none")
         for spec in self.report.opponents:
             agent_for(game, spec)
         return self

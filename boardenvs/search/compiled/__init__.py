@@ -4,7 +4,7 @@ understand alike: see `boardenvs.kernel.loops`.
 - Alpha-beta: `root` is what Python calls; `alphabeta` the search below the root, `moves` the
   successors and their order, `transposition` the table, `memory` all that it works in; `values`
   what the end of a game is worth, `judging` what other positions are, by the heuristic or by the
-  tables of `tuples`.
+  tables of `tuples`; `probcut` is what a shallow search settles.
 - The exact end of games that fill up: `end_root` is what Python calls, `endgame` the search and
   `last_squares` its last few squares; `end_moves` puts moves in order, `bounds` are what the table
   holds.

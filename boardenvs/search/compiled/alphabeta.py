@@ -1,6 +1,6 @@
 """Alpha-beta search below the root: one principal variation search.
 
-Fail-soft negamax with a null window after the first move (Marsland 1983).
+Fail-soft negamax with a null window after the first move (Marsland 1983), and ProbCut if asked.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from boardenvs.kernel.loops import (
     word,
 )
 from boardenvs.search.compiled.counters import ABORTED, HORIZON, LIMIT, NODES
-from boardenvs.search.compiled.judging import static_value
+from boardenvs.search.compiled.judging import static_value, static_value_of
 from boardenvs.search.compiled.memory import SearchMemory
 from boardenvs.search.compiled.moves import (
     child_of,
@@ -25,6 +25,7 @@ from boardenvs.search.compiled.moves import (
     pick_best,
 )
 from boardenvs.search.compiled.position import is_final
+from boardenvs.search.compiled.probcut import half_depth, margin_of, may_be_cut
 from boardenvs.search.compiled.transposition import (
     DATA,
     EXACT,
@@ -62,7 +63,7 @@ def search(
     counters = memory.counters
     if depth == 0:
         counters[HORIZON] += 1
-        return static_value(position.own, position.opp, position.to_move, position.ply, memory)
+        return static_value_of(position, memory)
     if depth == 1:
         return search_last_ply(position, beta, distance, memory)
     if counters[NODES] >= counters[LIMIT]:
@@ -80,6 +81,14 @@ def search(
                 counters[HORIZON] += 1
             return value_of(data)
     horizon = counters[HORIZON]
+    if memory.probcut > 0 and beta == alpha + 1 and may_be_cut(position, depth, beta):
+        counters[NODES] += 1  # so that a limit ends what is cut again and again
+        seems_high = static_value_of(position, memory) >= beta
+        bound = beta + margin_of(memory) if seems_high else beta - margin_of(memory)
+        value = search(position, half_depth(depth), bound - 1, bound, distance, memory)
+        if (value >= bound) == seems_high:
+            counters[HORIZON] += 1
+            return beta if seems_high else alpha
     count = generate_moves(position, distance, best_move, memory)
     counters[NODES] += count
     first = distance * moves.max_moves

@@ -24,7 +24,7 @@ from boardenvs.search.compiled.position import play, save_position
 from boardenvs.search.compiled.values import INFINITE, final_lead
 
 # From so many empty squares on, what costs more time than counting replies is worth it.
-JUDGED_SQUARES, STABLE_SQUARES, SEARCHED_SQUARES = 6, 7, 12
+JUDGED_SQUARES, STABLE_SQUARES, SEARCHED_SQUARES = 8, 8, 12
 
 
 def list_end_moves(

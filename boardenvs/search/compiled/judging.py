@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from boardenvs.game.state import Position
 from boardenvs.kernel.loops import Word, evaluate, inline, number
 from boardenvs.search.compiled.memory import SearchMemory
 from boardenvs.search.compiled.tuples import tuple_value
@@ -14,3 +15,9 @@ def static_value(own: Word, opp: Word, to_move: Word, ply: Word, memory: SearchM
         return tuple_value(own, opp, to_move, ply, memory.tables)
     mine, theirs = evaluate(own, opp, to_move, ply)
     return number(mine) - number(theirs)
+
+
+@inline
+def static_value_of(position: Position, memory: SearchMemory) -> int:
+    """The same of a position as it is kept."""
+    return static_value(position.own, position.opp, position.to_move, position.ply, memory)

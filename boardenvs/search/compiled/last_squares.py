@@ -27,7 +27,7 @@ from boardenvs.search.compiled.counters import NODES
 from boardenvs.search.compiled.position import is_final, play
 from boardenvs.search.compiled.values import INFINITE, final_lead
 
-FEW_SQUARES = 4  # of more, moves are put in a better order
+FEW_SQUARES = 5  # of more, moves are put in a better order
 
 
 @inline

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from boardenvs.kernel.loops import Array
+from boardenvs.kernel.loops import Array, number
 from boardenvs.search.compiled.transposition import TranspositionTable
 from boardenvs.search.compiled.tuples import TupleTables
 
@@ -31,9 +31,12 @@ class SearchMemory(NamedTuple):
     counters: Array  # (COUNTERS,) numbers
     tables: TupleTables  # those of a learnt evaluation, if there is one
     judged_by_tables: int  # 1: positions are; 0: by the game's heuristic
+    probcut: int  # hundredths of the deviation beyond which a shallow search cuts; 0: none does
 
 
 def judging_by_tables(memory: SearchMemory) -> SearchMemory:
     """The same memory for a search that judges by the tables, if there are any."""
     judged = 1 if memory.tables.width > 0 else 0
-    return SearchMemory(memory.table, memory.moves, memory.counters, memory.tables, judged)
+    return SearchMemory(
+        memory.table, memory.moves, memory.counters, memory.tables, judged, number(0)
+    )

@@ -1,0 +1,86 @@
+"""ProbCut: what it leaves out, and that nothing else changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from variants import make, random_line
+
+from boardenvs.agents import agent_for, make_agent
+from boardenvs.game.state import State, stack
+from boardenvs.kernel import get_backend, set_backend
+from boardenvs.search import Limits, SearchResults, engine_for
+from boardenvs.search.trained import trained_evaluation
+
+
+@pytest.fixture
+def in_python() -> Iterator[None]:
+    set_backend("numpy")
+    yield
+    set_backend(None)
+
+
+def sample() -> State:
+    """From the middle of random games."""
+    return stack([random_line(make("othello"), seed, 16 + 3 * seed)[0][-1] for seed in range(6)])
+
+
+def found(limits: Limits, *, learnt: bool = True) -> SearchResults:
+    game, state = make("othello"), sample()
+    evaluation = trained_evaluation(game) if learnt else None
+    seeds = np.arange(len(state.ply), dtype=np.uint64)
+    return engine_for(game, evaluation).search(state, seeds, limits)
+
+
+@pytest.mark.usefixtures("in_python")
+def test_so_far_out_of_reach_nothing_is() -> None:
+    """A hundred deviations are more than a board: searched so, values are those without ProbCut."""
+    plain, wide = found(Limits(4)), found(Limits(4, probcut=100))
+    np.testing.assert_array_equal(wide.value, plain.value)
+    np.testing.assert_array_equal(wide.action, plain.action)
+    assert (wide.nodes >= plain.nodes).all()  # the shallow searches come on top
+
+
+@pytest.mark.usefixtures("in_python")
+def test_it_saves_positions_and_little_changes() -> None:
+    plain, cut = found(Limits(5)), found(Limits(5, probcut=1))
+    assert cut.nodes.sum() < 0.8 * plain.nodes.sum()
+    assert abs(cut.value - plain.value).mean() < 300  # three points
+
+
+@pytest.mark.usefixtures("in_python")
+def test_the_heuristic_is_not_in_points() -> None:
+    plain, same = (found(limits, learnt=False) for limits in (Limits(4), Limits(4, probcut=1)))
+    for one, other in zip(plain, same, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_both_backends_cut_the_same() -> None:
+    if get_backend() == "numpy":
+        pytest.skip("Numba is not installed")
+    results = []
+    for backend in ("numpy", None):
+        set_backend(backend)
+        results.append(found(Limits(4, probcut=1)))
+    for one, other in zip(*results, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    ("game", "text", "message"),
+    [
+        ("othello", "alphabeta:evaluation=trained,probcut=-1", "probcut is -1.0: it must be 0 to"),
+        ("othello", "alphabeta:probcut=1", "probcut needs a learnt evaluation"),
+        ("lines_of_action", "alphabeta:probcut=1", "probcut needs a learnt evaluation"),
+    ],
+)
+def test_wrong_texts_are_named(game: str, text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        agent_for(make(game), text)
+
+
+def test_players_by_text() -> None:
+    agent_for(make("othello"), "alphabeta:depth=4,evaluation=trained,probcut=1.5")
+    assert make_agent("alphabeta:probcut=0") == make_agent("alphabeta:probcut=0.0")

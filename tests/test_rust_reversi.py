@@ -1,0 +1,94 @@
+"""The search of rust-reversi as a player: the moves it finds are those of a plain search here."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from variants import random_line
+
+from boardenvs import make_agent
+from boardenvs.agents import agent_for
+from boardenvs.arena import play_match
+from boardenvs.game.contract import Game
+from boardenvs.game.state import Position, stack
+from boardenvs.games import make
+from boardenvs.games.othello import WEIGHTS
+
+
+@pytest.fixture
+def rust() -> None:
+    pytest.importorskip("rust_reversi", reason="rust-reversi is not installed")
+
+
+def judged(evaluator: str, position: Position) -> int:
+    own, opp = position.own, position.opp
+    if evaluator == "pieces":
+        return own.bit_count() - opp.bit_count()
+    return sum(w * ((own >> s & 1) - (opp >> s & 1)) for s, w in enumerate(WEIGHTS))
+
+
+def negamax(evaluator: str, game: Game, position: Position, depth: int) -> int:
+    if position.terminated:
+        lead = position.own.bit_count() - position.opp.bit_count()
+        return (1 << 20) * ((lead > 0) - (lead < 0))
+    if depth == 0:
+        return judged(evaluator, position)
+    afters = [game.next(position, action) for action in position.legal_actions()]
+    return max(-negamax(evaluator, game, after, depth - 1) for after in afters)
+
+
+@pytest.mark.usefixtures("rust")
+@pytest.mark.parametrize("evaluator", ["pieces", "weights"])
+def test_its_moves_are_the_best_of_a_plain_search(evaluator: str) -> None:
+    """A wrong square, side or depth would be seen. Its depth is that after the move. Where no
+    side has to pass meanwhile: whether a pass counts as a ply is its own affair.
+    """
+    game = make("othello")
+    player = make_agent(f"rust_reversi:depth=2,evaluator={evaluator}")
+    compared = 0
+    for seed in range(4):
+        for position in random_line(game, seed, 45)[0][:-1:4]:
+            if len(position.legal_actions()) < 2 or passes_within(game, position, 3):
+                continue
+            action = int(player.act(game, stack([position]), np.random.default_rng(0))[0])
+            best = negamax(evaluator, game, position, 3)
+            assert -negamax(evaluator, game, game.next(position, action), 2) == best
+            compared += 1
+    assert compared > 40
+
+
+def passes_within(game: Game, position: Position, plies: int) -> bool:
+    if position.terminated or plies == 0:
+        return False
+    actions = position.legal_actions()
+    return actions == [game.noop] or any(
+        passes_within(game, game.next(position, action), plies - 1) for action in actions
+    )
+
+
+@pytest.mark.usefixtures("rust")
+def test_it_plays_whole_games() -> None:
+    result = play_match(make("othello"), "rust_reversi:depth=3", "random", pairs=6)
+    assert result.score > 0.6
+    assert not result.conduct[0].forfeits
+
+
+@pytest.mark.usefixtures("rust")
+@pytest.mark.parametrize(
+    ("text", "game", "message"),
+    [
+        ("rust_reversi:depth=0", "othello", "depth is 0: it must be 1 to 60 plies"),
+        ("rust_reversi:evaluator=disks", "othello", "evaluator of rust-reversi"),
+        ("rust_reversi", "othello_holes", "without holes"),
+        ("rust_reversi", "lines_of_action", "not lines_of_action"),
+    ],
+)
+def test_wrong_texts_are_named(text: str, game: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        agent_for(make(game), text)
+
+
+def test_without_it_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("boardenvs.agents.rust_reversi.find_spec", lambda name: None)
+    with pytest.raises(ImportError, match="pip install rust-reversi"):
+        make_agent("rust_reversi:depth=2")
