@@ -18,7 +18,7 @@ from boardenvs.board.bitboard import from_squares
 from boardenvs.game.contract import MAX_VALUE, Game
 from boardenvs.game.fen import parse_position
 from boardenvs.game.state import Position, stack
-from boardenvs.games.lines_of_action import MEN, connected, euler_number
+from boardenvs.games.lines_of_action_groups import MEN, connected, euler_number
 from boardenvs.games.othello import WEIGHTS
 from boardenvs.kernel import set_backend
 

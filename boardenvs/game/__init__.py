@@ -8,6 +8,7 @@ from boardenvs.game.about import About
 from boardenvs.game.check import RulesError, check_rules
 from boardenvs.game.contract import MAX_VALUE, Game
 from boardenvs.game.errors import PositionError
+from boardenvs.game.features import Feature
 from boardenvs.game.look import BLACK, RED, WHITE, Look, PieceLook, disc, piece
 from boardenvs.game.notation import Moving, Notation, Placing
 from boardenvs.game.state import Position, State
@@ -18,6 +19,7 @@ __all__ = [
     "RED",
     "WHITE",
     "About",
+    "Feature",
     "Game",
     "Look",
     "Moving",

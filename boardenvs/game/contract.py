@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar
@@ -23,6 +23,7 @@ from boardenvs.board import bitboard
 from boardenvs.board.symmetry import IDENTITY, Symmetry
 from boardenvs.game.about import About
 from boardenvs.game.errors import IllegalActionError, PositionError, illegal_action
+from boardenvs.game.features import Feature
 from boardenvs.game.kernels import Kernels
 from boardenvs.game.look import Look
 from boardenvs.game.notation import Notation
@@ -167,6 +168,12 @@ class Game(ABC):
         other side, as words below `MAX_VALUE`; the difference is its value.
         """
         raise NotImplementedError(self.no_heuristic)
+
+    def features(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> Mapping[str, Feature]:
+        """Numbers, by name, that tell something of a position that is not over. A learnt evaluation
+        (`boardenvs.search.evaluation`) may have a weight for each value of each of them.
+        """
+        return {}
 
     @property
     def has_heuristic(self) -> bool:
@@ -462,6 +469,18 @@ class Game(ABC):
         theirs = np.empty_like(mine)
         self.kernels.evaluate.batch(state_words(state), [mine, theirs])
         return mine - theirs
+
+    @cached_property
+    def feature_sizes(self) -> dict[str, int]:
+        """Of each of the `features` the number that it stays below."""
+        return {name: f.size for name, f in self.features(*self.setup(), 0, 0).items()}
+
+    def feature_numbers(self, state: State) -> IntArray:
+        """The `features` of each row, in their order, (B, features) int64."""
+        numbers = np.empty((len(self.feature_sizes), len(state.own)), np.uint64)
+        if len(numbers):
+            self.kernels.features.batch(state_words(state), list(numbers))
+        return numbers.T.astype(np.int64)
 
     def has_rules_of(self, other: Game) -> bool:
         """Whether the games differ at most in their ids, as Reversi and Othello do."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
-from boardenvs.game.state import IntArray, State, WordArray, take
+from boardenvs.game.state import Int8Array, IntArray, State, WordArray, take
 from boardenvs.search import Evaluation, engine_for
 from boardenvs.search.evaluation import Int16Array
 from boardenvs.utils.files import write_atomically
@@ -26,6 +26,8 @@ class Positions(NamedTuple):
     opp: WordArray  # (N,)
     result: Int16Array  # (N,): the points that it was ahead in the end; or WIN, 0 or -WIN
     game: IntArray  # (N,) int32: which game it is of
+    to_move: Int8Array  # (N,): its role
+    ply: IntArray  # (N,) int32
 
     @classmethod
     def joined(cls, parts: list[Positions]) -> Positions:
@@ -33,14 +35,14 @@ class Positions(NamedTuple):
         return cls(*map(np.concatenate, zip(*parts, strict=True)))
 
     def as_state(self, game: Game) -> State:
-        """As rows of which squares alone matter."""
+        """As rows without their legal actions."""
         count = len(self.own)
         return State(
             own=self.own,
             opp=self.opp,
             legal_bits=np.zeros((count, game.action_planes + 1), np.uint64),
-            to_move=np.zeros(count, np.int8),
-            ply=np.zeros(count, np.int32),
+            to_move=self.to_move,
+            ply=self.ply,
             terminated=np.zeros(count, np.bool_),
         )
 
@@ -78,6 +80,8 @@ def play(
                 s.opp,
                 results[r] * np.where(s.to_move == 0, 1, -1).astype(np.int16),
                 r.astype(np.int32),
+                s.to_move,
+                s.ply,
             )
             for s, r in seen
         ]

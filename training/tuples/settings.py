@@ -60,6 +60,7 @@ class EvaluationConfig(GameSettings):
     stages: Annotated[int, Field(ge=1, le=60)] = 15
     pieces: tuple[Pieces, Pieces] = (0, 64)
     heuristic: bool = False
+    features: bool = False
     generations: Annotated[tuple[GenerationSettings, ...], Field(min_length=1)]
     fit: FitSettings = Field(default_factory=FitSettings)
     report: JudgingSettings = Field(default_factory=JudgingSettings)
@@ -71,10 +72,13 @@ class EvaluationConfig(GameSettings):
             raise ValueError(f"pieces is {list(self.pieces)}: it must be a range [low, high]")
         if self.heuristic and not game.has_heuristic:
             raise ValueError(f"heuristic is true, and {self.game} has none")
+        if self.features and not game.feature_sizes:
+            raise ValueError(f"features is true, and {self.game} has none")
         count = len(Places(game, self.all_tuples()).squares)
-        if not 1 <= count <= MOST_TUPLES:
+        if not (0 if self.features else 1) <= count <= MOST_TUPLES:
             raise ValueError(
-                f"tuples and blocks come to {count} with their images: 1 to {MOST_TUPLES} can be"
+                f"tuples and blocks come to {count} with their images: 1 to {MOST_TUPLES} can be, "
+                "or none with features"
             )
         for spec in self.report.opponents:
             agent_for(game, spec)
