@@ -13,7 +13,7 @@ pytest.importorskip("pydantic")
 from boardenvs.game.openings import random_openings
 from boardenvs.games import make
 from boardenvs.kernel import set_backend
-from boardenvs.search.evaluation import Places
+from boardenvs.search.evaluation import Terms
 from boardenvs.search.evaluation_file import load_evaluation, parse_tuple
 from training.evaluation import main
 from training.settings import ConfigError, read_settings
@@ -43,42 +43,41 @@ def in_python():
 def positions_of(count: int) -> Positions:
     """Random ones, with results to be set."""
     state = random_openings(make("othello"), count, (6, 40), np.random.default_rng(0))
-    return Positions(
-        state.own, state.opp, np.zeros(count, np.int16), np.arange(count, dtype=np.int32)
-    )
+    results, games = np.zeros(count, np.int16), np.arange(count, dtype=np.int32)
+    return Positions(state.own, state.opp, results, games, state.to_move, state.ply)
 
 
 def test_weights_that_make_the_results_are_found() -> None:
     """Results are sums of known weights and of a known share of another figure."""
     game, rng = make("othello"), np.random.default_rng(1)
-    places = Places(game, TUPLES)
+    terms = Terms(game, TUPLES)
     positions = positions_of(6000)
-    known = rng.normal(0, 5, places.size)
-    seen = places.weights_of(positions.own, positions.opp)
+    known = rng.normal(0, 5, terms.size)
+    seen = terms.weights_of(positions.as_state(game))
     other = rng.normal(0, 3, len(seen))
     results = known[seen].sum(axis=1) + 1.5 * other
     positions = positions._replace(result=np.rint(results).astype(np.int16))
     settings = FitSettings(iterations=60, prior=0.01, neighbours=1.0)
     stages = stages_of(2, 4, 64)
-    found = fit(places, stages, positions, other, settings, lambda stage: None)
+    found = fit(terms, stages, positions, other, settings, lambda stage: None)
     assert (found.error < 0.5).all()
     assert (found.spread > 10).all()
     assert found.heuristic == pytest.approx([1.5, 1.5], abs=0.05)
     # Rounded to hundredths, it says the same of positions on the board.
-    evaluation = as_evaluation(game, TUPLES, stages, found._replace(heuristic=np.zeros(2)), {})
+    evaluation = as_evaluation(terms, stages, found._replace(heuristic=np.zeros(2)), {})
     state = random_openings(game, 50, (6, 40), np.random.default_rng(5))
-    said = known[places.weights_of(state.own, state.opp)].sum(axis=1)
+    said = known[terms.weights_of(state)].sum(axis=1)
     assert evaluation.values(state) / SCALE == pytest.approx(said, abs=1.5)
 
 
 def test_a_prior_draws_to_nothing() -> None:
     game = make("othello")
-    places = Places(game, (parse_tuple("a1 b1"),))
+    terms = Terms(game, (parse_tuple("a1 b1"),))
     positions = positions_of(400)._replace(result=np.full(400, 20, np.int16))
     sizes = []
     for prior in (0.1, 100.0, 1e6):
         settings = FitSettings(prior=prior)
-        found = fit(places, stages_of(1, 4, 64), positions, None, settings, lambda stage: None)
+        found = fit(terms, stages_of(1, 4, 64), positions, None, settings, lambda stage: None)
         sizes.append(np.linalg.norm(found.weights))
     assert sizes[0] > sizes[1] > sizes[2]
     assert sizes[2] < 0.1

@@ -26,10 +26,10 @@ def check_rules(game: Game, seed: int = 0, num_games: int = 20, max_plies: int =
     """Play random games and check what every game must satisfy.
 
     Pieces do not overlap, what play reaches `check_squares` accepts, names and texts are read
-    back, observations determine the rules, symmetries leave rules and heuristic as they are, the
-    heuristic stays below `MAX_VALUE` and features below their sizes, `fills_up`, `fills_by_capture`
-    and `stable` are true, and one board, a batch and every backend agree. The games are played up to `max_plies`; the same seed
-    plays the same.
+    back, observations determine the rules, symmetries leave rules, heuristic and features as they
+    are, the heuristic stays below `MAX_VALUE` and features below their sizes, `fills_up`,
+    `fills_by_capture` and `stable` are true, and one board, a batch and every backend agree. The
+    games are played up to `max_plies`; the same seed plays the same.
 
     RulesError, which names the position and what is wrong, where any of that is not so. What is
     checked is consistency: that the rules are those of the game you mean, perft tells.
@@ -194,9 +194,8 @@ def _check_heuristic(game: Game, position: Position) -> None:
 def _check_features(game: Game, position: Position) -> None:
     if position.terminated:
         return
-    for (name, size), number in zip(
-        game.feature_sizes.items(), _numbers(game, position), strict=True
-    ):
+    numbers = _numbers(game, position)
+    for (name, size), number in zip(game.feature_sizes.items(), numbers, strict=True):
         if number >= size:
             raise RulesError(f"the feature {name!r} is {number}: it must be below its size, {size}")
 
@@ -219,6 +218,9 @@ def _check_symmetries(game: Game, position: Position) -> None:
         if game.has_heuristic and not position.terminated:
             image = _image(game, symmetry, position)
             _compare(f"the value under {symmetry}", _value(game, image), _value(game, position))
+        if not position.terminated:
+            numbers = _numbers(game, _image(game, symmetry, position))
+            _compare(f"features under {symmetry}", numbers, _numbers(game, position))
 
 
 def _image(game: Game, symmetry: Symmetry, position: Position) -> Position:

@@ -170,8 +170,9 @@ class Game(ABC):
         raise NotImplementedError(self.no_heuristic)
 
     def features(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> Mapping[str, Feature]:
-        """Numbers, by name, that tell something of a position that is not over. A learnt evaluation
-        (`boardenvs.search.evaluation`) may have a weight for each value of each of them.
+        """Numbers, by name, that tell something of a position that is not over; those of an image
+        under a symmetry are the same. A learnt evaluation (`boardenvs.search.evaluation`) may have
+        a weight for each value of each of them.
         """
         return {}
 
