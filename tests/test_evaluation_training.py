@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,9 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("pydantic")
 
+from boardenvs.board.bitboard import from_squares
 from boardenvs.game.openings import random_openings
+from boardenvs.game.state import stack
 from boardenvs.games import make
 from boardenvs.kernel import set_backend
 from boardenvs.search.evaluation import Terms
@@ -144,10 +147,30 @@ def test_a_run_that_was_interrupted_ends_the_same(
     np.testing.assert_array_equal(again.weights, whole.weights)
 
 
+def test_a_run_by_features_alone_learns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of some games one ply deep that pieces which lie close together are better."""
+    monkeypatch.chdir(tmp_path)
+    overrides = [
+        "generations=[{games: 40, depth: 1, opening_plies: [2, 12]}]",
+        "report={depth: 1, opponents: [random], pairs: 1}",
+    ]
+    settings = [word for item in overrides for word in ("--set", item)]
+    assert main([str(CONFIGS / "lines_of_action.yaml"), *settings]) == 0
+    evaluation = load_evaluation(tmp_path / "runs/evaluation_lines_of_action/evaluation.npz")
+    game = evaluation.game
+    assert evaluation.features == game.feature_sizes
+    assert not evaluation.tuples
+    together = from_squares(["c3", "c4", "d4", "e5", "e6", "f5"])
+    scattered = from_squares(["a1", "b8", "d2", "f7", "g2", "h6"])
+    state = stack([game.position((a, b)) for a, b in itertools.permutations((together, scattered))])
+    first, second = evaluation.values(state).tolist()
+    assert first > 0 > second
+
+
 @pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.yaml")), ids=lambda path: path.stem)
 def test_configurations_can_be_used(path: Path) -> None:
     config = read_settings(EvaluationConfig, path)
-    assert config.all_tuples()
+    assert config.all_tuples() or config.features
 
 
 @pytest.mark.parametrize(
@@ -156,6 +179,7 @@ def test_configurations_can_be_used(path: Path) -> None:
         ("tuples=[a1 a9]", "a9"),
         ("tuples=[a1 a1]", "is not a tuple"),
         ("tuples=[]", "tuples and blocks come to 0"),
+        ("features=true", "features is true, and othello has none"),
         ("blocks=[3x9]", "3x9"),
         ("pieces=[9, 3]", "it must be a range"),
         ("generations=[]", "generations"),
