@@ -43,7 +43,7 @@ from boardenvs.game.features import Feature
 from boardenvs.game.look import BLACK, WHITE, Look
 from boardenvs.game.notation import Moving
 from boardenvs.games.lines_of_action_about import ABOUT
-from boardenvs.games.lines_of_action_features import side_features
+from boardenvs.games.lines_of_action_features import all_features
 from boardenvs.games.lines_of_action_groups import MEN, connected, euler_number
 from boardenvs.kernel import ALL, Bits, Table, guard, less, nonzero, popcount
 from boardenvs.utils.checks import check_name, is_whole, quote
@@ -152,12 +152,7 @@ class LinesOfAction(Game):
         return _cost(opp), _cost(own)
 
     def features(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> dict[str, Feature]:
-        mine, theirs = side_features(own), side_features(opp)
-        return {
-            f"{side} {name}": feature
-            for side, of_side in (("own", mine), ("opposing", theirs))
-            for name, feature in of_side.items()
-        }
+        return all_features(own, opp)
 
 
 def _classic_moves(own: Bits, opp: Bits) -> tuple[Bits, ...]:

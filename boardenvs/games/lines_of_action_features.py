@@ -1,7 +1,7 @@
-"""What a learnt evaluation may weigh of a side's pieces in Lines of Action.
+"""What a learnt evaluation may weigh of a position in Lines of Action.
 
-After the evaluation of MIA (M. Winands, "Informed Search in Complex Games", 2004): how close the
-pieces are together, how many of them stand where, and what 2x2 blocks they form.
+How far each side's pieces are from one another, as in the evaluation of MIA (M. Winands, "Informed
+Search in Complex Games", 2004), on what squares they stand, and how far apart the sides are.
 """
 
 from __future__ import annotations
@@ -9,72 +9,88 @@ from __future__ import annotations
 from functools import reduce
 from operator import add
 
-from boardenvs.board.bitboard import SIZE
+from boardenvs.board.bitboard import SIZE, square_name
 from boardenvs.game.features import Feature
-from boardenvs.games.lines_of_action_groups import MEN, links
+from boardenvs.games.lines_of_action_groups import MEN
 from boardenvs.kernel import ALL, Bits, Table, popcount
 
-SPREADS = 99  # two pieces in opposite corners have 98
-_HALF = SIZE // 2
-
-
-def _squares(which: list[int]) -> int:
-    return sum(1 << square for square in which)
+_SPREADS = 99  # two pieces in opposite corners have 98
+_DISTANCES = 393  # opposite corners are 392 apart
 
 
 def _kinds() -> list[list[int]]:
     """The squares that are images of one another by turning and mirroring the board, ten kinds."""
-    kinds: dict[tuple[int, int], list[int]] = {}
+    kinds: dict[tuple[int, ...], list[int]] = {}
     for square in range(64):
-        file, rank = square % SIZE, square // SIZE
-        edges = sorted((min(file, SIZE - 1 - file), min(rank, SIZE - 1 - rank)))
-        kinds.setdefault((edges[0], edges[1]), []).append(square)
+        rank, file = divmod(square, SIZE)
+        to_edges = sorted((min(file, SIZE - 1 - file), min(rank, SIZE - 1 - rank)))
+        kinds.setdefault(tuple(to_edges), []).append(square)
     return [kinds[key] for key in sorted(kinds)]
 
 
 def _digits(numbers: list[int]) -> list[int]:
-    """The squares of which these numbers have a digit, lowest first."""
+    """The squares whose numbers have each binary digit, lowest first."""
     return [
-        _squares([s for s in range(64) if numbers[s] >> digit & 1])
+        sum(1 << square for square in range(64) if numbers[square] >> digit & 1)
         for digit in range(max(numbers).bit_length())
     ]
 
 
-_KINDS = _kinds()
+# Coordinates are in halves of a square, from the centre: 2 * file - 7 and 2 * rank - 7. Their
+# squares sum up to 2 + 8 * _RADIUS.
 _FILES = _digits([square % SIZE for square in range(64)])
 _RANKS = _digits([square // SIZE for square in range(64)])
-# In halves of a square the squared distance from the centre is 2 + 8 times this.
-_DISTANCES = _digits(
+_RADIUS = _digits(
     [((2 * (s % SIZE) - 7) ** 2 + (2 * (s // SIZE) - 7) ** 2 - 2) // 8 for s in range(64)]
 )
-# 2**16 / n**2, to divide by the square of the number of pieces.
-_PER_SQUARE = Table([0] + [(1 << 16) // n**2 for n in range(1, MEN + 1)])
+_KINDS = _kinds()
+# 2**16 / n**2, to divide by the square of a number of pieces.
+_DIVIDE = Table([0] + [(1 << 16) // n**2 for n in range(1, MEN + 1)])
 
 
-def side_features(pieces: Bits) -> dict[str, Feature]:
-    """Those of one side's pieces, at most twelve, by name."""
-    count = popcount(pieces)
-    straight, diagonal, triples, blocks = links(pieces)
-    euler = count + triples - straight - diagonal - blocks + 8
-    found = {
-        f"on {k}": Feature(popcount(pieces & _squares(kind)), len(kind) + 1)
-        for k, kind in enumerate(_KINDS)
-    }
-    found["spread"] = Feature(count * SPREADS + _spread(pieces, count), (MEN + 1) * SPREADS)
-    found["groups"] = Feature(count * 32 + (euler & 31), (MEN + 1) * 32)
-    found["straight"] = Feature(straight, 24)
-    found["diagonal"] = Feature(diagonal, 24)
-    found["triples"] = Feature(triples, 32)
-    found["blocks"] = Feature(blocks, 16)
+def all_features(own: Bits, opp: Bits) -> dict[str, Feature]:
+    """By name; each side has at most twelve pieces."""
+    found = {f"own {name}": feature for name, feature in _of_side(own).items()}
+    found |= {f"opposing {name}": feature for name, feature in _of_side(opp).items()}
+    found["apart"] = Feature(_apart(own, opp), _DISTANCES)
     return found
 
 
-def _spread(pieces: Bits, count: Bits) -> Bits:
-    """The mean of the pieces' squared distances from their centre, in quarters of a square."""
-    x = 2 * _total(pieces, _FILES) - 7 * count
-    y = 2 * _total(pieces, _RANKS) - 7 * count
-    squared = 2 * count + 8 * _total(pieces, _DISTANCES)
-    return ((count * squared - x * x - y * y) * _PER_SQUARE[count] & ALL) >> 16
+def _of_side(pieces: Bits) -> dict[str, Feature]:
+    """What each side has for itself: how many pieces there are on two kinds of squares each, and
+    how many there are at all with how they are spread.
+    """
+    found = {}
+    for one, other in zip(_KINDS[::2], _KINDS[1::2], strict=True):
+        on_one, on_other = (popcount(pieces & sum(1 << s for s in kind)) for kind in (one, other))
+        name = f"on {square_name(one[0])}, {square_name(other[0])}"
+        size = (len(one) + 1) * (len(other) + 1)
+        found[name] = Feature(on_one * (len(other) + 1) + on_other, size)
+    count = popcount(pieces) * _SPREADS
+    found["spread"] = Feature(count + _spread(pieces), (MEN + 1) * _SPREADS)
+    return found
+
+
+def _spread(pieces: Bits) -> Bits:
+    """The mean of the pieces' squared distances from their centre, in quarters."""
+    count, (x, y) = popcount(pieces), _sums(pieces)
+    squared = 2 * count + 8 * _total(pieces, _RADIUS)
+    return (count * squared - x * x - y * y & ALL) * _DIVIDE[count] >> 16
+
+
+def _apart(own: Bits, opp: Bits) -> Bits:
+    """The squared distance between the centres of the two sides, in quarters."""
+    mine, theirs = popcount(own), popcount(opp)
+    (x, y), (u, v) = _sums(own), _sums(opp)
+    dx, dy = x * theirs - u * mine, y * theirs - v * mine
+    squared = (dx * dx + dy * dy & ALL) * _DIVIDE[mine] >> 16
+    return squared * _DIVIDE[theirs] >> 16
+
+
+def _sums(pieces: Bits) -> tuple[Bits, Bits]:
+    """The sums of the pieces' coordinates, from the centre of the board."""
+    shift = 7 * popcount(pieces)
+    return 2 * _total(pieces, _FILES) - shift, 2 * _total(pieces, _RANKS) - shift
 
 
 def _total(pieces: Bits, digits: list[int]) -> Bits:
