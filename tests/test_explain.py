@@ -14,6 +14,7 @@ from boardenvs.game.contract import MAX_VALUE
 from boardenvs.game.openings import random_openings
 from boardenvs.game.state import stack, unstack
 from boardenvs.games import GAMES, make
+from boardenvs.search.trained import trained_evaluation
 from boardenvs.tablebase import Tablebase
 
 AGENTS = [
@@ -93,6 +94,21 @@ def test_alphabeta_values_every_move_by_full_search(game_id):
             for move in found.moves:
                 assert move.value == np.clip(plain[move.action], -MAX_VALUE, MAX_VALUE)
             assert found.value == max(found.value, *(move.value for move in found.moves))
+
+
+@pytest.mark.parametrize(
+    ("game_id", "unit", "size"), [("othello", "margin", 100), ("lines_of_action", "score", 10_000)]
+)
+def test_learnt_evaluations_foresee_the_result(game_id, unit, size):
+    game = make(game_id)
+    (position,) = some_positions(game, 1, seed=4)
+    found = explain(make_agent("alphabeta:depth=1,evaluation=trained"), game, position)
+    assert (found.unit, found.exact) == (unit, False)
+    after = [game.next(position, move.action) for move in found.moves]
+    foreseen = -trained_evaluation(game).values(stack(after)) / size
+    largest = math.inf if unit == "margin" else 1
+    assert [move.value for move in found.moves] == np.clip(foreseen, -largest, largest).tolist()
+    assert found.value == max(foreseen)
 
 
 def end_of_othello(empty, seed):

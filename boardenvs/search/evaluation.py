@@ -21,6 +21,8 @@ from boardenvs.utils.checks import is_whole
 Tuple: TypeAlias = tuple[int, ...]  # squares, from the lowest digit
 Int16Array: TypeAlias = np.ndarray[Any, np.dtype[np.int16]]
 
+POINT = 100  # what a point of the lead at the end counts in values, in games won by points
+WON = 10_000  # what a win counts in others
 LONGEST = 10  # squares of a tuple: 3**10 numbers fit into 16 bits
 MOST_TUPLES = 256  # with their images
 IN_A_WORD = 4  # numbers of tuples
@@ -35,8 +37,9 @@ class Evaluation:
     so do numbers that are images of one another where a symmetry maps the tuple to itself. Each
     of the game's `features`, if `features` has their names and sizes, has a weight for each of its
     values. `weights` has a row for each stage, `stages` tells the stage by the pieces on the board,
-    and `heuristic` what the game's own heuristic adds there. Values are to the side to move: in
-    games won by points hundredths of a point, else ten-thousandths of a win.
+    and `heuristic` what the game's own heuristic adds there. Values are the result expected by
+    the side to move: in games won by points its lead, else 1 for a win and -1 for a loss, in units
+    of `POINT` and `WON`.
 
     ValueError where the parts do not fit together.
     """

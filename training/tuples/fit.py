@@ -14,11 +14,11 @@ from typing import NamedTuple
 import numpy as np
 
 from boardenvs.game.state import FloatArray, IntArray, take
-from boardenvs.search.evaluation import Evaluation, Terms
+from boardenvs.search.evaluation import POINT, Evaluation, Terms
 from training.tuples.play import Positions
 from training.tuples.settings import FitSettings
 
-SCALE = 100  # of a point, or of a hundredth of a win: what weights count in
+SCALE = POINT  # of a point, or of a hundredth of a win: what weights count in
 _LARGEST = np.iinfo(np.int16).max
 _HELD_BACK = 20  # a game in so many is not fitted
 _ROWS = 1 << 17  # positions whose numbers are worked out at once

@@ -12,11 +12,11 @@ from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
 from boardenvs.game.state import Int8Array, IntArray, State, WordArray, take
 from boardenvs.search import Evaluation, engine_for
-from boardenvs.search.evaluation import Int16Array
+from boardenvs.search.evaluation import POINT, WON, Int16Array
 from boardenvs.utils.files import write_atomically
 from training.tuples.settings import GenerationSettings
 
-WIN = 100  # what a won game counts where points do not
+WIN = WON // POINT  # what a won game counts where points do not
 
 
 class Positions(NamedTuple):
