@@ -1,7 +1,7 @@
 """What a learnt evaluation may weigh of a position in Lines of Action.
 
 How far each side's pieces are from one another, as in the evaluation of MIA (M. Winands, "Informed
-Search in Complex Games", 2004), on what squares they stand, and how far apart the sides are.
+Search in Complex Games", 2004), and on what squares they stand.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from boardenvs.games.lines_of_action_groups import MEN
 from boardenvs.kernel import ALL, Bits, Table, popcount
 
 _SPREADS = 99  # two pieces in opposite corners have 98
-_DISTANCES = 393  # opposite corners are 392 apart
 
 
 def _kinds() -> list[list[int]]:
@@ -36,24 +35,22 @@ def _digits(numbers: list[int]) -> list[int]:
     ]
 
 
-# Coordinates are in halves of a square, from the centre: 2 * file - 7 and 2 * rank - 7. Their
-# squares sum up to 2 + 8 * _RADIUS.
+# Coordinates are in halves of a square, from the centre of the board: 2 * file - 7, 2 * rank - 7.
+# Their squares sum up to 2 + 8 * _RADIUS.
 _FILES = _digits([square % SIZE for square in range(64)])
 _RANKS = _digits([square // SIZE for square in range(64)])
 _RADIUS = _digits(
     [((2 * (s % SIZE) - 7) ** 2 + (2 * (s // SIZE) - 7) ** 2 - 2) // 8 for s in range(64)]
 )
 _KINDS = _kinds()
-# 2**16 / n**2, to divide by the square of a number of pieces.
+# 2**16 / n**2, to divide by the square of the number of pieces.
 _DIVIDE = Table([0] + [(1 << 16) // n**2 for n in range(1, MEN + 1)])
 
 
 def all_features(own: Bits, opp: Bits) -> dict[str, Feature]:
     """By name; each side has at most twelve pieces."""
     found = {f"own {name}": feature for name, feature in _of_side(own).items()}
-    found |= {f"opposing {name}": feature for name, feature in _of_side(opp).items()}
-    found["apart"] = Feature(_apart(own, opp), _DISTANCES)
-    return found
+    return found | {f"opposing {name}": feature for name, feature in _of_side(opp).items()}
 
 
 def _of_side(pieces: Bits) -> dict[str, Feature]:
@@ -73,24 +70,11 @@ def _of_side(pieces: Bits) -> dict[str, Feature]:
 
 def _spread(pieces: Bits) -> Bits:
     """The mean of the pieces' squared distances from their centre, in quarters."""
-    count, (x, y) = popcount(pieces), _sums(pieces)
+    count = popcount(pieces)
+    x = 2 * _total(pieces, _FILES) - 7 * count
+    y = 2 * _total(pieces, _RANKS) - 7 * count
     squared = 2 * count + 8 * _total(pieces, _RADIUS)
     return (count * squared - x * x - y * y & ALL) * _DIVIDE[count] >> 16
-
-
-def _apart(own: Bits, opp: Bits) -> Bits:
-    """The squared distance between the centres of the two sides, in quarters."""
-    mine, theirs = popcount(own), popcount(opp)
-    (x, y), (u, v) = _sums(own), _sums(opp)
-    dx, dy = x * theirs - u * mine, y * theirs - v * mine
-    squared = (dx * dx + dy * dy & ALL) * _DIVIDE[mine] >> 16
-    return squared * _DIVIDE[theirs] >> 16
-
-
-def _sums(pieces: Bits) -> tuple[Bits, Bits]:
-    """The sums of the pieces' coordinates, from the centre of the board."""
-    shift = 7 * popcount(pieces)
-    return 2 * _total(pieces, _FILES) - shift, 2 * _total(pieces, _RANKS) - shift
 
 
 def _total(pieces: Bits, digits: list[int]) -> Bits:
