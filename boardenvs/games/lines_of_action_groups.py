@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import reduce
+from operator import add
 
 from boardenvs.board.bitboard import NE, NW, E, N, lowest, neighbours, step
 from boardenvs.kernel import ALL, Bits, less, nonzero, popcount, when
@@ -10,28 +11,11 @@ from boardenvs.kernel import ALL, Bits, less, nonzero, popcount, when
 MEN = 12  # a side at the start, and so at most
 
 
-class Links(NamedTuple):
-    """How many sets of mutual neighbours there are, of each kind."""
-
-    straight: Bits  # pairs that share the side of a square
-    diagonal: Bits  # pairs that share a corner alone
-    triples: Bits
-    blocks: Bits  # of four, 2x2
-
-
-def links(pieces: Bits) -> Links:
-    """Those of the pieces."""
-    east, north, northeast = (step(pieces, d) for d in (E, N, NE))
-    here, beside = pieces & north, pieces & east
-    return Links(
-        popcount(beside) + popcount(here),
-        popcount(pieces & northeast) + popcount(pieces & step(pieces, NW)),
-        popcount(here & east)
-        + popcount(here & northeast)
-        + popcount(beside & northeast)
-        + popcount(east & north & northeast),
-        popcount(here & east & northeast),
-    )
+def connected(pieces: Bits) -> Bits:
+    """The flag 1 where the pieces, at most twelve, are one 8-connected group, or none."""
+    # Groups are at least as many as the Euler number, which is cheap and never below -7.
+    one_perhaps = less(euler_number(pieces) + 7 & ALL, 9)
+    return when(one_perhaps, _flood, pieces)
 
 
 def euler_number(pieces: Bits) -> Bits:
@@ -42,15 +26,13 @@ def euler_number(pieces: Bits) -> Bits:
     board by its 2x2 blocks is Gray's (IEEE Trans. Computers, 1971); its use for this game is
     Winands' (MIA, 2001).
     """
-    straight, diagonal, triples, blocks = links(pieces)
-    return (popcount(pieces) + triples - straight - diagonal - blocks) & ALL
-
-
-def connected(pieces: Bits) -> Bits:
-    """The flag 1 where the pieces, at most twelve, are one 8-connected group, or none."""
-    # Groups are at least as many as the Euler number, which is cheap and never below -7.
-    one_perhaps = less(euler_number(pieces) + 7 & ALL, 9)
-    return when(one_perhaps, _flood, pieces)
+    east, north, northeast = (step(pieces, d) for d in (E, N, NE))
+    here = pieces & north
+    pairs = [pieces & east, here, pieces & northeast, pieces & step(pieces, NW)]
+    triples = [here & east, here & northeast, pieces & east & northeast, east & north & northeast]
+    count = popcount(pieces) + reduce(add, [popcount(block) for block in triples])
+    full = popcount(here & east & northeast)
+    return (count - reduce(add, [popcount(pair) for pair in pairs]) - full) & ALL
 
 
 def _flood(pieces: Bits) -> Bits:
