@@ -10,8 +10,8 @@ from negamax import lead_with_best_play, worths
 
 from boardenvs.agents import explain, explain_steadily, make_agent
 from boardenvs.agents.trained import trained_policy
-from boardenvs.game.contract import MAX_VALUE
 from boardenvs.game.openings import random_openings
+from boardenvs.game.rules import MAX_VALUE
 from boardenvs.game.state import stack, unstack
 from boardenvs.games import GAMES, make
 from boardenvs.search.trained import trained_evaluation

@@ -11,7 +11,8 @@ import numpy as np
 from boardenvs import games
 from boardenvs.agents.base import check_heuristic
 from boardenvs.agents.explain import Explanation, MoveExplanation, Stop, Unit, chosen_first
-from boardenvs.game.contract import MAX_VALUE, Game
+from boardenvs.game.contract import Game
+from boardenvs.game.rules import MAX_VALUE
 from boardenvs.game.state import IntArray, Position, State
 from boardenvs.search.analysis import Analysis, search_moves, search_position
 from boardenvs.search.engine import engine_for

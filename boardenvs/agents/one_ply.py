@@ -8,8 +8,9 @@ from typing import TypeAlias
 import numpy as np
 
 from boardenvs.agents.explain import Explanation, MoveExplanation, Unit, chosen_first
-from boardenvs.game.contract import MAX_VALUE, Game
+from boardenvs.game.contract import Game
 from boardenvs.game.perft import successors
+from boardenvs.game.rules import MAX_VALUE
 from boardenvs.game.state import FloatArray, IntArray, Position, State, stack
 
 Value: TypeAlias = Callable[[State], IntArray]

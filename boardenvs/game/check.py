@@ -12,8 +12,9 @@ import numpy as np
 from boardenvs.board.bitboard import square_name, squares_of
 from boardenvs.board.symmetry import IDENTITY, Symmetry
 from boardenvs.game import fen
-from boardenvs.game.contract import MAX_VALUE, Game
+from boardenvs.game.contract import Game
 from boardenvs.game.errors import PositionError
+from boardenvs.game.rules import MAX_VALUE
 from boardenvs.game.state import Position, stack, unstack
 from boardenvs.kernel import ALL, get_backend, set_backend
 

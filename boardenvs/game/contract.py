@@ -1,9 +1,7 @@
-"""The contract of a game, and all that follows from its rules for one board and for a batch.
+"""The contract of a game: all that follows from its rules, for one board and for a batch.
 
-A game is a class. It states five things on words (see `boardenvs.kernel`): the starting squares,
-where the side to move can move, what a move does, when the game is over, and the points that decide
-it. The class holds everything else about the game too: notation, heuristic, symmetries, looks.
-Everything else in the library is derived from these, once, for all games.
+A class states the rules (`game/rules.py`) and with them everything else about its game. Everything
+else in the library is derived from `Game`, once, for all games.
 
 All games here alternate strictly: every ply, a noop too, passes the turn to the other side.
 """
@@ -11,8 +9,7 @@ All games here alternate strictly: every ply, a noop too, passes the turn to the
 from __future__ import annotations
 
 import dataclasses
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar
@@ -20,13 +17,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from boardenvs.board import bitboard
-from boardenvs.board.symmetry import IDENTITY, Symmetry
-from boardenvs.game.about import About
+from boardenvs.board.symmetry import Symmetry
 from boardenvs.game.errors import IllegalActionError, PositionError, illegal_action
-from boardenvs.game.features import Feature
 from boardenvs.game.kernels import Kernels
-from boardenvs.game.look import Look
-from boardenvs.game.notation import Notation
+from boardenvs.game.rules import Rules
 from boardenvs.game.state import (
     BoolArray,
     FloatArray,
@@ -42,13 +36,12 @@ from boardenvs.game.state import (
     unstack,
 )
 from boardenvs.game.turn import play_turn
-from boardenvs.kernel import ALL, Bits
+from boardenvs.kernel import ALL
 from boardenvs.kernel.octets import unpack
 from boardenvs.utils.checks import is_whole, quote
 
 WIN, DRAW, LOSS = 100.0, 50.0, 0.0
 MAX_PLY = 1 << 30  # of a position to start from: batches count plies in 32 bits
-MAX_VALUE = 100_000  # heuristics stay below
 
 
 def goal_to_reward(goal: Any) -> Any:
@@ -57,7 +50,7 @@ def goal_to_reward(goal: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Game(ABC):
+class Game(Rules):
     """A two-player game on an 8x8 board; its fields are the parameters of its rules.
 
     Action a < num_actions - 1 is bit a % 64 of plane a // 64; the last action is noop. `own` and
@@ -83,117 +76,8 @@ class Game(ABC):
 
     id: str
 
-    roles: ClassVar[tuple[str, str]]  # first to move first
-    notation: ClassVar[Notation]  # what actions there are and how they are written
-
-    # What is true of a game unless its class says otherwise.
-    variants: ClassVar[tuple[str, ...]] = ()  # the values of a parameter `rules`, the first default
-    max_plies: ClassVar[int | None] = None  # a cap that truncates a game that is not over
-    holes: ClassVar[int] = 0  # squares out of play, as a bitboard
-    margin_counts: ClassVar[bool] = False  # a win by more points is better; if not, a sooner one is
-    fills_up: ClassVar[bool] = False  # every action but noop fills one empty square, for good
-    # It fills up, a square may be filled exactly where that takes opposing squares, and the game is
-    # over where neither side can: the last empty squares are then searched without `moves`.
-    fills_by_capture: ClassVar[bool] = False
-    opening_plies: ClassVar[tuple[int, int]] = (4, 8)  # random plies of openings: fewest and most
-    look: ClassVar[Look] = Look()
     # Draws a position as SVG, for notebooks. `boardenvs` puts it in: a game knows no renderer.
     drawer: ClassVar[Callable[[Game, Position], str] | None] = None
-
-    @property
-    def about(self) -> About:
-        """The words of the game's page; what they leave out is told by the class's docstring."""
-        return About()
-
-    @property
-    def symmetries(self) -> tuple[Symmetry, ...]:
-        """Those that leave the rules unchanged; the identity is always among them."""
-        return (IDENTITY,)
-
-    def __init_subclass__(cls) -> None:
-        """ValueError where the roles cannot be told apart by their first letters, as texts do."""
-        super().__init_subclass__()
-        letters = [role[:1] for role in cls.__dict__.get("roles", "ab")]
-        if len(set(letters)) < 2 or not all("a" <= letter <= "z" for letter in letters):
-            raise ValueError(
-                f"the roles of {cls.__name__} are {cls.roles}: they must be two words that begin "
-                "with different small letters"
-            )
-
-    # ---- the rules -------------------------------------------------------------------------
-
-    @abstractmethod
-    def setup(self) -> tuple[int, int]:
-        """The starting squares of the first and of the second role."""
-
-    @abstractmethod
-    def moves(self, own: Bits, opp: Bits, to_move: Bits) -> tuple[Bits, ...]:
-        """The moves of the side to move, one word an action plane, without noop."""
-
-    @abstractmethod
-    def play(self, own: Bits, opp: Bits, action: Bits) -> tuple[Bits, Bits]:
-        """Own and opposing squares after a legal action (noop included) of the side to move.
-
-        `action` may be used in arithmetic and as index of a `Table`.
-        """
-
-    @abstractmethod
-    def over(self, own: Bits, opp: Bits, moves: Sequence[Bits], to_move: Bits, ply: Bits) -> Bits:
-        """The flag 1 where the game is over."""
-
-    @abstractmethod
-    def points(self, own: Bits, opp: Bits, to_move: Bits) -> tuple[Bits, Bits]:
-        """What decides the game, own and opposing: more is a win, the same a draw."""
-
-    def planes(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[Bits, ...]:
-        """The observation's planes; together they must determine the rest of the game."""
-        return (own, opp)
-
-    def stable(self, own: Bits, opp: Bits) -> Bits:
-        """Squares of `opp` that it keeps to the end of the game, whatever both sides play.
-
-        They need not be all; with them the endgame solver proves that a lead is out of reach. For
-        games that fill up and in which more squares are never fewer points.
-        """
-        return 0
-
-    def check_squares(self, squares: tuple[int, int]) -> None:  # noqa: B027 - most need none
-        """Raise PositionError where the roles' squares cannot be those of a position.
-
-        That they are disjoint, and no holes, has been checked.
-        """
-
-    def evaluate(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[Bits, Bits]:
-        """The heuristic: what a position that is not over is worth, to its side to move and to the
-        other side, as words below `MAX_VALUE`; the difference is its value.
-        """
-        raise NotImplementedError(self.no_heuristic)
-
-    def features(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> Mapping[str, Feature]:
-        """Numbers, by name, that tell something of a position that is not over; those of an image
-        under a symmetry are the same. A learnt evaluation (`boardenvs.search.evaluation`) may have
-        a weight for each value of each of them.
-        """
-        return {}
-
-    @property
-    def has_heuristic(self) -> bool:
-        """Whether the class has an `evaluate` of its own."""
-        return type(self).evaluate is not Game.evaluate
-
-    @property
-    def has_stable(self) -> bool:
-        """Whether the class says which squares are stable."""
-        return type(self).stable is not Game.stable
-
-    @property
-    def no_heuristic(self) -> str:
-        """The message where a game without a heuristic is asked for one."""
-        name = type(self).__name__
-        return (
-            f"{self.id} has no heuristic: write {name}.evaluate(self, own, opp, to_move, ply), "
-            "which returns what a position is worth to either side"
-        )
 
     # ---- notation --------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from boardenvs.agents.explain import Unit
-from boardenvs.game.contract import MAX_VALUE
+from boardenvs.game.rules import MAX_VALUE
 from boardenvs.play.notation import MoveNotation
 from boardenvs.play.review import Review, ReviewedPly
 
