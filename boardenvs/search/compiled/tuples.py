@@ -24,7 +24,7 @@ from boardenvs.kernel.loops import (
 
 
 class TupleTables(NamedTuple):
-    """Tuples of squares and their weights; see `boardenvs.search.evaluation.Evaluation`.
+    """Tuples of squares, features, and their weights; see `boardenvs.search.evaluation`.
 
     Few arrays, since each takes the time to pass seven words. `words` has, one after the other,
     what each byte of each rank adds to the numbers of the tuples, (8, 256, width); where the table
