@@ -3,18 +3,25 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint fuzz soak soak-short browser jax examples rllib docs install clean
+.PHONY: demo test learning lint fuzz soak soak-short browser jax examples rllib docs install clean
 
 # A short PPO self-play training on Othello; results in runs/demo/.
 demo: $(VENV)/.train
 	$(BIN)/python -m training.ppo configs/demo.yaml --overwrite
 
+# Style, types and all tests but those that have a target of their own below.
 test: lint
-	$(BIN)/python -m pytest --ignore-glob='tests/test_web_[ab]*' --ignore-glob='tests/test_jax_*'
+	$(BIN)/python -m pytest --ignore-glob='tests/test_web_[ab]*' --ignore-glob='tests/test_jax_*' \
+		--ignore=tests/test_learning.py --ignore=tests/test_examples_long.py \
+		--ignore=tests/test_site.py
+
+# Trainings until they are strong: some minutes.
+learning: $(VENV)/.dev
+	$(BIN)/python -m pytest tests/test_learning.py tests/test_examples_long.py -k learning
 
 # Every game in JAX, and training there: minutes, most of them compiling.
 jax: $(VENV)/.dev
-	$(BIN)/python -m pytest tests/test_jax_all.py tests/test_jax_ppo.py
+	$(BIN)/python -m pytest tests/test_jax_*.py tests/test_examples_long.py -k jax
 
 # The page in a browser, where there is a chromium: some minutes.
 browser: $(VENV)/.dev
@@ -42,17 +49,18 @@ soak-short: $(VENV)/.dev
 # Training on Ray, whose RLlib wants a gymnasium of its own: in another environment, some minutes.
 RLLIB := .venv-rllib
 rllib: $(RLLIB)/.rllib
-	$(RLLIB)/bin/python -m pytest tests/test_rllib_*.py tests/test_examples.py -k rllib
+	$(RLLIB)/bin/python -m pytest tests/test_rllib_*.py tests/test_examples_long.py -k rllib
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# The site: guides, games, reference; runs/site/index.html works from the file.
-docs: $(VENV)/.docs
+# The site: guides, games, reference; runs/site/index.html works from the file. All its links are tried.
+docs: $(VENV)/.dev $(VENV)/.docs
 	$(BIN)/python .ci/site/pages.py runs/pages
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet --config-file .ci/site/mkdocs.yml
+	$(BIN)/python -m pytest tests/test_site.py
 
 install: $(VENV)/.dev
 

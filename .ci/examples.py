@@ -6,7 +6,9 @@ examples as arguments run these alone. The exit code is 1 where one failed or di
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -16,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted((ROOT / "training" / "examples").glob("*.py"))
 
 _COMMAND = re.compile(r"^# (python3 -m venv .*(?:\n#     .*)*)$", re.MULTILINE)
-_SECONDS = 600  # an example, its environment included
+_SECONDS = 900  # an example, its environment included
 
 
 def command_of(example: Path) -> str:
@@ -27,20 +29,34 @@ def command_of(example: Path) -> str:
     return found[1].replace("\n# ", "\n")
 
 
+def ends_well(command: str) -> bool:
+    """Whether a command of the shell ends in time, and without an error."""
+    process = subprocess.Popen(["bash", "-c", command], cwd=ROOT, start_new_session=True)
+    try:
+        return process.wait(_SECONDS) == 0
+    except BaseException as error:  # Ctrl-C and SIGTERM too
+        os.killpg(process.pid, signal.SIGKILL)  # what it started goes with it
+        if isinstance(error, subprocess.TimeoutExpired):
+            print(f"still at work after {_SECONDS} s")
+            return False
+        raise
+
+
 def main() -> int:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     names = sys.argv[1:] or [example.stem for example in EXAMPLES]
     failed = []
     for name in names:
         command = command_of(ROOT / "training" / "examples" / f"{name}.py")
         print(f"== {name}\n{command}", flush=True)
         began = time.monotonic()
-        ended = subprocess.run(["bash", "-c", command], cwd=ROOT, timeout=_SECONDS, check=False)
-        word = "failed" if ended.returncode else "passed"
+        passed = ends_well(command)
+        word = "passed" if passed else "failed"
         print(f"{name} {word} after {time.monotonic() - began:.0f} s", flush=True)
-        if ended.returncode:
+        if not passed:
             failed.append(name)
-    passed = len(names) - len(failed)
-    print(f"{passed} of {len(names)} passed; failed: {', '.join(failed) or 'none'}")
+    count = len(names) - len(failed)
+    print(f"{count} of {len(names)} passed; failed: {', '.join(failed) or 'none'}")
     return 1 if failed else 0
 
 

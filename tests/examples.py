@@ -1,7 +1,10 @@
-"""The examples of README, guides and docstrings, and the prose that they stand in."""
+"""The examples of README, guides and docstrings, the prose that they stand in, and how they run."""
 
 import ast
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from textwrap import dedent
@@ -40,6 +43,44 @@ def docstrings() -> Iterator[tuple[str, str]]:
                     if text:
                         name = getattr(node, "name", "")
                         yield f"{path.relative_to(ROOT)}:{name}".rstrip(":"), text
+
+
+def readme_examples() -> list[Example]:
+    """The examples in Python on the first page."""
+    return [e for e in examples("python") if e.place.startswith("README.md")]
+
+
+def runs_jax(example: Example) -> bool:
+    """Whether an example has something compiled by JAX: `make jax` runs it."""
+    return re.search("import jax|import pgx|envs.jax", example.text) is not None
+
+
+def trains(example: Example) -> bool:
+    """Whether an example trains a policy: `make learning` runs it, or `make rllib`."""
+    return re.search("sb3|training|rllib", example.text) is not None
+
+
+def run_example(example: Example, folder: Path, *, readme: bool = False) -> str:
+    """What an example prints, alone in a file in a folder, as one who copies it would run it.
+
+    It can import what is in this repository, and modules beside the tests, which guides name; in
+    README it cannot. Those of docstrings use the rules in NumPy, for which nothing is compiled.
+    """
+    file = folder / "example.py"
+    file.write_text(example.text, encoding="utf-8")
+    path = os.pathsep.join([str(ROOT), *([] if readme else [str(ROOT / "tests")])])
+    backend = {} if ".md" in example.place else {"BOARDENVS_BACKEND": "numpy"}
+    shown = subprocess.run(
+        [sys.executable, str(file)],
+        cwd=folder,
+        env={**os.environ, **backend, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+    assert shown.returncode == 0, shown.stderr
+    return shown.stdout
 
 
 def texts() -> Iterator[tuple[str, str]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from boardenvs.game.contract import Game
 from boardenvs.game.state import Position
 from boardenvs.games import Othello
@@ -58,6 +60,7 @@ def worths(game: Game, position: Position, depth: int, distance: int = 0) -> dic
     }
 
 
+@cache  # many lines come to the same positions
 def lead_with_best_play(game: Game, position: Position) -> int:
     """The discs that the side to move will be ahead, both playing for as many as they can."""
     if position.terminated:

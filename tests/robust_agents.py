@@ -32,6 +32,17 @@ def signal_parent_once(game: Any, state: Any, rng: np.random.Generator) -> Any:
     return game.sample(state, rng)
 
 
+def dying_once(game: Any, state: Any, rng: np.random.Generator) -> Any:
+    """For a worker process: says which one it is, what it plays and its threads; the first dies."""
+    with open(os.environ["ROBUST_LOG"], "a") as file:
+        file.write(f"{os.getpid()} {game.id} {os.environ.get('OMP_NUM_THREADS')}\n")
+    flag = os.environ["ROBUST_FLAG"]
+    if os.path.exists(flag):
+        os.remove(flag)
+        os._exit(1)
+    return game.sample(state, rng)
+
+
 class SignalledWhileRulesAreTraced(Othello):
     """Othello with which the first thing that runs is a signal."""
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from variants import is_compiled
 
 from boardenvs.agents import AGENTS, GreedyAgent, RandomAgent, check_game, make_agent
 from boardenvs.game.fen import parse_position
 from boardenvs.game.openings import random_openings
 from boardenvs.game.state import IntArray, State, concat, stack
 from boardenvs.games import GAMES, Game, make
+from boardenvs.kernel import set_backend
 
 # Those that their name alone describes.
 NAMES = [
@@ -22,14 +25,26 @@ NAMES = [
 ]
 
 
+# Players that search each board alone, and how they do without machine code.
+QUICK = {"alphabeta": "alphabeta:depth=1", "mcts": "mcts:rollouts=3"}
+
+
+@pytest.fixture
+def backend(game_id: str, name: str) -> Iterator[None]:
+    """Python where no machine code is to be made."""
+    set_backend(None if is_compiled(name, game_id) else "numpy")
+    yield
+    set_backend(None)
+
+
+@pytest.mark.usefixtures("backend")
 @pytest.mark.parametrize("game_id", GAMES)
 @pytest.mark.parametrize("name", NAMES)
 def test_actions_are_legal_and_noop_where_the_game_is_over(game_id: str, name: str) -> None:
     game, rng = make(game_id), np.random.default_rng(0)
-    agent = make_agent(name)
-    # Of many lengths, so that games of players that do not vary end at different times; few of them
-    # for players that search each board alone.
-    rows = 25 if name in ("alphabeta", "mcts") else 100
+    agent = make_agent(name if is_compiled(name, game_id) else QUICK[name])
+    # Of many lengths, so that games of players that do not vary end at different times.
+    rows = 25 if name in QUICK else 100
     state = random_openings(game, rows, (0, 20), rng)
     try:
         check_game(agent, game)

@@ -77,6 +77,15 @@ def test_wrong_words_are_named(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_folder_that_cannot_be_made_is_told_before_players_are_made(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    words = ["arena", "random", "python:arena_agents:unmakable", "--game", "othello", "--out"]
+    told = " ".join(run(*words, tmp_path / "file" / "arena", code=2).split())
+    assert "file is a file, not a folder" in told
+    assert "no weights here" not in told
+    assert "no weights here" in run(*words, tmp_path / "arena", code=2)
+
+
 def test_an_arena_is_played_resumed_and_widened(tmp_path: Path) -> None:
     out = ["--out", tmp_path / "arena", "--workers", 1]
     few = ["--game", "reversi", "--pairs", 2, "--opening-plies", 3, 5, "--seed", 0]

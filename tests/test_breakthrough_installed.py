@@ -36,13 +36,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "site"
 
 
-def run(folder: Path, *words: object, path: Path = ROOT) -> str:
+def run(folder: Path, *words: object, path: Path = ROOT, backend: str = "") -> str:
     """What Python prints, started in this folder."""
     before = os.environ.get("PYTHONPATH", "")
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join([str(path), str(ROOT), before]),
         "COLUMNS": "160",
+        **({"BOARDENVS_BACKEND": backend} if backend else {}),
     }
     command = [sys.executable, *map(str, words)]
     done = subprocess.run(
@@ -53,9 +54,10 @@ def run(folder: Path, *words: object, path: Path = ROOT) -> str:
 
 
 def test_the_tests_of_all_games_run_over_it(site: Path) -> None:
+    """With the rules in NumPy, but for the tests that hold machine code beside it."""
     files = [HERE / f"test_{name}.py" for name in SUITE]
     words = ["-m", "pytest", "-x", "-p", "no:cacheprovider", "-k", "breakthrough"]
-    printed = run(ROOT, *words, *files, path=site)
+    printed = run(ROOT, *words, *files, path=site, backend="numpy")
     passed = int(printed.split(" passed")[0].split()[-1])
     assert passed > 80
 
@@ -84,7 +86,7 @@ def test_arena_with_two_processes(site: Path, tmp_path: Path) -> None:
     words = ["random", "greedy", "alphabeta:depth=2", "--pairs", 4, "--game"]
     for workers, game, out in ((1, "breakthrough", "one"), (2, PLACE, "two")):
         options = [game, "--workers", workers, "--out", out]
-        run(tmp_path, "-m", "boardenvs", "arena", *words, *options, path=site)
+        run(tmp_path, "-m", "boardenvs", "arena", *words, *options, path=site, backend="numpy")
     played = []
     for out in ("one", "two"):
         lines = (tmp_path / out / "journal.jsonl").read_text().splitlines()[1:]
@@ -149,29 +151,19 @@ def test_a_policy_file_names_it(site: Path, tmp_path: Path) -> None:
     assert len(set(actions.strip("[]").split(", "))) == 1
 
 
-# Ten seconds on one core. Without training the policy wins 60 to 80 % of games against random.
 CONFIG = {
     "game": "breakthrough",
-    "steps": 100_000,
-    "self_play": {"boards": 512, "opening_plies": [0, 30]},
-    "ppo": {
-        "hidden": [64, 64],
-        "steps_per_update": 32,
-        "batch_size": 1024,
-        "learning_rate": 2e-3,
-        "final_learning_rate": 2e-4,
-        "gae_lambda": 0.9,
-        "entropy_bonus": 0.03,
-    },
-    "evaluation": {"every": 100_000, "opponents": ["random", "greedy"], "pairs": 25},
-    "report": {"opponents": ["random", "greedy"], "pairs": 200},
+    "steps": 1000,
+    "self_play": {"boards": 32, "opening_plies": [0, 30]},
+    "ppo": {"hidden": [16], "steps_per_update": 32, "batch_size": 256},
+    "evaluation": {"pairs": 2},
+    "report": {"pairs": 2},
 }
 
 
-def test_self_play_soon_beats_random_and_greedy(site: Path, tmp_path: Path) -> None:
+def test_a_policy_is_trained(site: Path, tmp_path: Path) -> None:
+    """How well it learns is seen in `test_learning.py`."""
     (tmp_path / "short.yaml").write_text(yaml.safe_dump(CONFIG))
     run(tmp_path, "-m", "training.ppo", "short.yaml", path=site)
     result = json.loads((tmp_path / "runs/short/result.json").read_text())
-    scores = result["report"]["scores"]["policy"]
-    assert scores["random"]["score"] >= 0.95
-    assert scores["greedy"]["score"] >= 0.9
+    assert result["report"]["scores"]["policy"].keys() >= {"random", "greedy"}

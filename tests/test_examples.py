@@ -1,13 +1,10 @@
 """Every example runs alone, as one who copies it into an empty file would run it."""
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from examples import ROOT, examples
+from examples import examples, run_example, runs_jax, trains
 
 import boardenvs
 
@@ -15,32 +12,15 @@ import boardenvs
 # with which tests/test_games_page.py compares them.
 ELSEWHERE = ("README.md", "boardenvs/games/README.md")
 PYTHON = [e for e in examples("python") if not e.place.startswith(ELSEWHERE)]
+QUICK = [example for example in PYTHON if not runs_jax(example) and not trains(example)]
 
 
-@pytest.mark.parametrize("example", PYTHON, ids=[example.place for example in PYTHON])
+@pytest.mark.parametrize("example", QUICK, ids=[example.place for example in QUICK])
 def test_examples_run_alone(example, tmp_path):
-    if "rllib" in example.text:
-        pytest.importorskip("ray.rllib", reason="RLlib is not installed here: make rllib")
-    if "sb3" in example.text or "training" in example.text:
-        pytest.importorskip("sb3_contrib")
-    for library in ("jax", "pgx"):
-        if f"import {library}" in example.text:
-            pytest.importorskip(library)
+    """The others in `test_examples_long.py`."""
     if "onnx" in example.text:
         pytest.importorskip("onnxruntime")
-    file = tmp_path / "example.py"
-    file.write_text(example.text, encoding="utf-8")
-    path = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
-    shown = subprocess.run(
-        [sys.executable, str(file)],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=600,
-    )
-    assert shown.returncode == 0, shown.stderr
+    run_example(example, tmp_path)
 
 
 def test_there_are_examples_of_every_kind():

@@ -6,6 +6,7 @@ import os
 import stat
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import cast
@@ -33,6 +34,27 @@ def test_an_error_leaves_the_old_file(tmp_path: Path) -> None:
         file.write(cast("bytes", "no bytes"))
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_content_is_on_the_disk_before_it_has_the_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lest a file be empty where the power went."""
+    path, synced = tmp_path / "file", list[int]()
+    sync, replace = os.fsync, Path.replace
+
+    def syncing(number: int) -> None:
+        sync(number)
+        synced.append(os.fstat(number).st_size)
+
+    def replacing_it(aside: Path, target: Path) -> Path:
+        assert synced == [len(b"content")]
+        return replace(aside, target)
+
+    monkeypatch.setattr(os, "fsync", syncing)
+    monkeypatch.setattr(Path, "replace", replacing_it)
+    write_atomically(path, b"content")
+    assert path.read_bytes() == b"content"
 
 
 # ---- what is no plain file -----------------------------------------------------------------------
@@ -85,6 +107,37 @@ def test_errors_name_the_path_that_was_asked_for(tmp_path: Path) -> None:
     check_writable(tmp_path / "file")
     assert not (tmp_path / "file").exists()
     check_writable(Path("/dev/null"))
+
+
+CHECKS = """
+import os, sys
+from pathlib import Path
+from boardenvs.utils.files import check_folder, check_writable
+if os.geteuid() == 0:
+    os.setuid(12345)  # nobody's number
+folder = Path(sys.argv[1])
+for check, name in (
+    (check_folder, "new/folder"), (check_writable, "file"), (check_writable, "pipe")
+):
+    try:
+        check(folder / name)
+    except PermissionError as error:
+        print(error.filename == str(folder / name))
+"""
+
+
+def test_what_belongs_to_others_is_not_to_be_written() -> None:
+    """Though nothing would be found wrong until the work is done and written."""
+    with tempfile.TemporaryDirectory() as parent:  # all folders above it are to be walked through
+        folder = Path(parent) / "closed"
+        folder.mkdir()
+        os.mkfifo(folder / "pipe", 0o400)
+        folder.chmod(0o555)
+        Path(parent).chmod(0o755)
+        command = [sys.executable, "-c", CHECKS, str(folder)]
+        shown = subprocess.run(command, capture_output=True, text=True, check=True)
+        folder.chmod(0o755)
+    assert shown.stdout.split() == ["True"] * 3
 
 
 # ---- writers that were killed --------------------------------------------------------------------

@@ -19,7 +19,7 @@ import yaml
 os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")  # compiled as for users
 
 from jax_rules import PAIRS, UINT64, check_functions, check_operations, compare, jax
-from test_learning import CONFIG
+from test_learning import OTHELLO
 from variants import VARIANTS, make
 
 import boardenvs
@@ -41,6 +41,14 @@ def test_words_of_the_other_kind():
 @pytest.mark.parametrize("name", VARIANTS)
 def test_every_game_is_that_of_numpy(name, kind):
     assert compare(make(name), plies=150, boards=500, kind=kind) > 0
+
+
+@pytest.mark.parametrize(
+    ("game", "kind"),
+    [("lines_of_action:max_steps=31", UINT64), ("three_in_a_row:ThreeInARow", PAIRS)],
+)
+def test_games_with_parameters_and_of_others(game, kind):
+    assert compare(games.make(game), plies=70, boards=40, kind=kind) > 0
 
 
 @pytest.fixture
@@ -130,7 +138,7 @@ def test_a_minute_of_self_play_beats_random_and_greedy(
 ) -> None:
     """The same settings and bounds as of `training.ppo`."""
     monkeypatch.chdir(tmp_path)
-    Path("short.yaml").write_text(yaml.safe_dump(CONFIG))
+    Path("short.yaml").write_text(yaml.safe_dump(OTHELLO))
     assert jax_ppo.main(["short.yaml"]) == 0
     scores = json.loads(Path("runs/short/result.json").read_text())["report"]["scores"]["policy"]
     assert scores["random"]["score"] >= 0.93

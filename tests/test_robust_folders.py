@@ -67,16 +67,34 @@ def test_a_full_disk_at_the_start_of_a_run_is_no_dead_end(
         assert [p.name for p in path.iterdir()] == ["config.yaml"]
 
 
+def test_a_full_disk_while_a_run_is_overwritten_is_no_dead_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its settings are the last of it that goes, so that it is still known to be a run."""
+    path = tmp_path / "run"
+    make_folder(path, CONFIG, overwrite=False)
+    put(path / "result.json")
+    theirs = put(path / "thesis.tex")
+    with monkeypatch.context() as patch:
+        patch.setattr(folder, "write_atomically", full)
+        with pytest.raises(OSError, match="No space left"):
+            make_folder(path, CONFIG, overwrite=True)
+    make_folder(path, CONFIG, overwrite=True)
+    assert {p.name for p in path.iterdir()} == {"config.yaml", "thesis.tex"}
+    assert theirs.read_text() == "mine"
+
+
 def test_overwriting_a_run_removes_what_it_wrote_and_nothing_else(tmp_path: Path) -> None:
     path, elsewhere = tmp_path / "run", tmp_path / "elsewhere"
     make_folder(path, CONFIG, overwrite=False)
     ours = [
         put(path / name)
         for name in ("result.json", "checkpoints/000000000005.ckpt", "report.md.1.2.tmp",
-                     "tensorboard/events.out.tfevents.1")
+                     "tensorboard/events.out.tfevents.1", "positions/000000002048.npz")
     ]  # fmt: skip
     theirs = [
-        put(path / name) for name in ("thesis.tex", "checkpoints/notes.txt", "tensorboard/x", "x/y")
+        put(path / name)
+        for name in ("thesis.tex", "checkpoints/notes.txt", "tensorboard/x", "x/y", "report.html/x")
     ]
     theirs.append(put(elsewhere / "000000002048.npz"))
     (path / "pool").symlink_to(elsewhere)
@@ -84,6 +102,7 @@ def test_overwriting_a_run_removes_what_it_wrote_and_nothing_else(tmp_path: Path
         make_folder(path, CONFIG, overwrite=False)
     make_folder(path, CONFIG, overwrite=True)
     assert not any(p.exists() for p in ours)
+    assert not (path / "positions").exists()  # in which nothing else was
     assert all(p.read_text() == "mine" for p in theirs)
 
 
@@ -139,13 +158,17 @@ def test_a_checkpoint_of_something_else_is_passed_over(tmp_path: Path) -> None:
         restored.append(content["steps"])
         return ["restored with a warning"]
 
+    stale = put(checkpoints / "000000000003.ckpt.123.456.tmp")  # of a kill
+    theirs = put(checkpoints / "notes.1.2.tmp")
     found, warnings = find_checkpoint(tmp_path / "run", CONFIG, restore)
     assert found
     assert restored == [1]
+    assert not stale.exists()
+    assert theirs.exists()
     assert str(newer) in warnings[0]
     assert "KeyError: 'steps'" in warnings[0]
     assert warnings[1:] == ["restored with a warning"]
-    for path in checkpoints.iterdir():
+    for path in checkpoints.glob("*.ckpt"):
         write_payload(path, saved({"config": "none"}))
     with pytest.raises(CheckpointError, match="no checkpoint can be used"):
         find_checkpoint(tmp_path / "run", CONFIG, restore)
@@ -178,14 +201,20 @@ def test_what_kills_left_goes_when_work_goes_on(tmp_path: Path) -> None:
     assert list(path.rglob("*.tmp")) == [theirs]
 
 
-def test_overwriting_a_tournament_removes_what_it_wrote_and_nothing_else(tmp_path: Path) -> None:
+def test_overwriting_a_tournament_removes_what_it_wrote_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "arena"
     play(path)
     ours = [p for p in path.rglob("*") if p.is_file()]
     assert set(ours) == set(written(path, run.WRITTEN))
     theirs = [put(path / "thesis.tex"), put(path / "reversi" / "photo.png")]
     stale = put(path / "othello" / "heatmap.png")
-    play(path, overwrite=True)
+    with monkeypatch.context() as patch:
+        patch.setattr(journal, "write_atomically", full)
+        with pytest.raises(OSError, match="No space left"):
+            play(path, overwrite=True)
+    play(path, overwrite=True)  # it is still known to be a tournament
     assert all(p.read_text() == "mine" for p in theirs)
     assert not stale.exists()
     assert all(p.exists() for p in ours)

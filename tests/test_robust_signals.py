@@ -94,7 +94,7 @@ def test_a_tournament_keeps_the_pairings_that_are_over(
     process = start(*words, "--pairs", 2, "--workers", 1, "--out", out, **more)
     output, _ = process.communicate(timeout=120)
     assert process.returncode == 130, output
-    assert f"go on with: boardenvs arena --resume --out {out}" in output
+    assert f"go on with: boardenvs arena --resume --out {out} --trust\n" in output
     assert "Traceback" not in output
     process = start("boardenvs", "arena", "--resume", "--trust", "--out", out, **more)
     output, _ = process.communicate(timeout=120)

@@ -171,6 +171,11 @@ def test_a_journals_code_is_imported_with_trust() -> None:
     assert resumed_settings(journal_, {"entrants": ["random", "python:planted:player"]})
     assert resumed_settings(journal_, {"entrants": ["random", "greedy"]})
     assert not MARK.exists()
+    other = {**before, "openings": {"planted:Game": [0, 2]}}
+    with pytest.raises(ValueError, match="names code, which has not been imported: planted:Game"):
+        resumed_settings(other, {"entrants": ["random", "greedy"]})
+    assert resumed_settings(other, {"games_played": ["reversi"]})
+    assert not MARK.exists()
     journal(entrants=["random", "greedy", "python:planted:player"])
     code, output = run("arena", "--resume", "--trust", "--out", "arena", "--workers", 1)
     assert code == 0, output
@@ -195,6 +200,30 @@ def test_code_on_the_command_line_is_imported() -> None:
     assert MARK.exists()
     code, output = run("match", "reversi", "python:planted:player", "random", "--pairs", 1)
     assert code == 0, output
+
+
+def test_how_to_go_on_is_told_with_trust(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("a.yaml").write_text(yaml.safe_dump({"steps": 1, **SETTINGS[5]}))
+    Path("runs").touch()  # where a folder should be made
+    assert ppo.main(["a.yaml", "--trust"]) == 1
+    assert "put right: python -m training.ppo a.yaml --resume --trust\n" in capsys.readouterr().err
+
+
+def test_settings_that_are_a_part_of_themselves_end(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("a.yaml").write_text("game: reversi\nsteps: 1\nreport: &a {opponents: [*a, *a]}\n")
+    assert ppo.main(["a.yaml"]) == 2
+    assert "a.yaml cannot be used" in capsys.readouterr().err
+
+
+def test_a_part_of_what_the_command_line_says_is_not_what_it_says() -> None:
+    """Another module would be imported, or another player of it."""
+    path = Path("a.yaml")
+    own = ["evaluation.opponents=[python:planted_by_me:players]"]
+    for text in ("python:planted_by_me:player", "by_me:players", "me:player"):
+        path.write_text(yaml.safe_dump({"game": "reversi", "steps": 1, "callbacks": {text: {}}}))
+        with pytest.raises(ConfigError, match=f"names code, .* {text}"):
+            read_settings(Config, path, own)
+    assert not MARK.exists()
 
 
 def test_a_model_of_sb3_is_code_as_the_page_says() -> None:

@@ -21,16 +21,18 @@ from boardenvs.kernel import set_backend
 
 ROOT = Path(__file__).parent.parent
 
-# What every Python process that starts imports: it dies while the file has lines left.
+# What every Python process that starts imports: the file has a letter for each to come, and "d" is
+# for those that die at once.
 DYING = """
 import os, signal, sys
 path = os.environ.get("ROBUST_STARTS")
 if path and "--multiprocessing-fork" in sys.orig_argv:
     with open(path, "r+") as file:
-        left = int(file.read())
+        to_come = file.read()
         file.seek(0)
-        file.write(str(max(0, left - 1)))
-    if left:
+        file.write(to_come[1:])
+        file.truncate()
+    if to_come.startswith("d"):
         os.kill(os.getpid(), signal.SIGKILL)
 """
 
@@ -61,7 +63,7 @@ def starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_another_process_takes_the_place_of_one_that_died_early(
     tmp_path: Path, starts: Path, tournament: Settings
 ) -> None:
-    starts.write_text("2")
+    starts.write_text("dd")
     results = run_tournament(tournament, tmp_path / "arena", workers=1)
     assert results.tables[0].standings["random"].games == 2
     assert results.tables[0].standings["random"].forfeits == 0
@@ -70,15 +72,50 @@ def test_another_process_takes_the_place_of_one_that_died_early(
 def test_several_that_died_early_are_told_and_nothing_is_lost(
     tmp_path: Path, starts: Path, tournament: Settings
 ) -> None:
-    starts.write_text("1000")
+    starts.write_text("d" * 1000)
     with pytest.raises(WorkerError, match=r"3 worker processes .*signal 9 \(SIGKILL\)"):
         run_tournament(tournament, tmp_path / "arena", workers=1)
     words = ["arena", "--resume", "--out", tmp_path / "arena", "--workers", 1]
     told = run(*words, code=2)
     assert f"boardenvs arena --resume --out {tmp_path / 'arena'}" in told
     assert "Traceback" not in told
-    starts.write_text("0")
+    starts.write_text("")
     run(*words)
+
+
+def test_those_that_died_early_are_counted_in_a_row(tmp_path: Path, starts: Path) -> None:
+    """Here two and two, and between and after them one that dies in a game, which its player loses
+    then.
+    """
+    starts.write_text("ddlddl")
+    settings = make_settings(["random", "python:arena_agents:dying"], ["reversi"], pairs=1)
+    results = run_tournament(settings, tmp_path / "arena", workers=1)
+    assert starts.read_text() == ""
+    assert results.tables[0].standings["python:arena_agents:dying"].forfeits == 2
+    assert not multiprocessing.active_children()
+
+
+def test_a_job_whose_process_died_once_is_played_in_another_one(
+    tmp_path: Path, starts: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Alone, after all others, however many died before they played; each with one thread."""
+    starts.write_text("dl")
+    log, flag = tmp_path / "log", tmp_path / "flag"
+    flag.touch()
+    monkeypatch.setenv("ROBUST_LOG", str(log))
+    monkeypatch.setenv("ROBUST_FLAG", str(flag))
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    entrants = ["random", "python:robust_agents:dying_once"]
+    settings = make_settings(entrants, ["reversi", "othello"], pairs=1)
+    results = run_tournament(settings, tmp_path / "arena", workers=1)
+    assert not any(table.standings["random"].forfeits for table in results.tables)
+    assert not any(table.standings[entrants[1]].forfeits for table in results.tables)
+    lines = dict.fromkeys(log.read_text().splitlines())  # in their order, each once
+    died, other, alone = (line.split() for line in lines)
+    assert died[1] == alone[1] != other[1]  # the games
+    assert len({died[0], other[0], alone[0]}) == 3  # the processes
+    assert died[2] == other[2] == alone[2] == "1"
+    assert "OMP_NUM_THREADS" not in os.environ
 
 
 def test_a_process_that_lives_is_replaced_without_waiting_for_its_end(

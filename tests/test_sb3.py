@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any, cast
 
 import gymnasium
@@ -21,7 +20,7 @@ from boardenvs import IllegalActionError
 from boardenvs.envs.groups import BoardGroup
 from boardenvs.envs.sb3 import BoardVecEnv
 from boardenvs.game.openings import random_openings
-from boardenvs.game.state import FloatArray, Position, State, concat, stack, take, unstack
+from boardenvs.game.state import FloatArray, State, concat, take
 from boardenvs.games import GAMES, Game, make
 
 th.set_num_threads(1)
@@ -132,46 +131,6 @@ def test_with_gamma_plus_one_the_loser_would_learn_that_it_won() -> None:
     lost = truth == -1
     assert lost.sum() > 100
     assert (returns[lost] > 0).mean() > 0.4
-
-
-@cache
-def solve(game: Game, position: Position) -> int:
-    """The result for the side to move under best play: +1, 0 or -1, by trying everything."""
-    if position.terminated:
-        return int(game.result(position)[position.to_move] - 50) // 50
-    return max(-solve(game, game.next(position, a)) for a in position.legal_actions())
-
-
-def test_learnt_values_and_moves_agree_with_endgames_solved_exactly() -> None:
-    game = make("othello")
-    late = unstack(random_openings(game, 300, (55, 56), np.random.default_rng(5)))
-    won = [p for p in late if solve(game, p) == 1 and is_hard(game, p)][:12]
-    lost = [p for p in late if solve(game, p) == -1 and is_hard(game, p)][:12]
-    starts = stack(won + lost)
-    env = BoardVecEnv(game, 64, starts=starts, seed=0)
-    model = MaskablePPO(
-        "MlpPolicy", env, gamma=-1.0, n_steps=32, batch_size=256, n_epochs=4, learning_rate=1e-3,
-        seed=0, device="cpu",
-    )  # fmt: skip
-    model.learn(50_000)
-    observation = th.as_tensor(game.observe(starts).copy())
-    with th.no_grad():
-        values = model.policy.predict_values(observation).flatten().numpy()
-    truth = np.array([1] * len(won) + [-1] * len(lost))
-    assert (np.sign(values) == truth).mean() > 0.9
-    actions, _ = model.predict(observation.numpy(), deterministic=True,
-                               action_masks=game.legal(starts))  # fmt: skip
-    kept = [
-        solve(game, game.next(p, int(a))) == -1 for p, a in zip(won, actions, strict=False)
-    ]  # a move that keeps the win leaves the opponent lost
-    assert np.mean(kept) > 0.9
-
-
-def is_hard(game: Game, position: Position) -> bool:
-    """Whether the moves here differ in value, or those of the answer to each of them do."""
-    after = [game.next(position, a) for a in position.legal_actions()]
-    branches = [position, *after]
-    return any(len({solve(game, game.next(p, a)) for a in p.legal_actions()}) > 1 for p in branches)
 
 
 # ---- SB3's conventions -------------------------------------------------------------------------

@@ -118,7 +118,7 @@ def test_mcts_plays_what_was_tried_most() -> None:
     agent = MCTSAgent(60)
     actions = act(agent, game, positions, seed=3)
     seeds = np.random.default_rng(3).integers(1 << 64, size=len(positions), dtype=np.uint64)
-    tries, _ = search_trees(game, stack(positions), seeds, rollouts=60, c=agent.c)
+    tries, *_ = search_trees(game, stack(positions), seeds, rollouts=60, c=agent.c)
     assert (tries[np.arange(len(positions)), actions] == tries.max(axis=1)).all()
 
 

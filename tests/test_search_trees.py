@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ from boardenvs.game.state import FloatArray, IntArray, Position, State, concat, 
 from boardenvs.kernel import ALL, set_backend
 from boardenvs.kernel.backend import Backend
 from boardenvs.kernel.link import array_for_loops
-from boardenvs.search import play_out, search_trees, trees
+from boardenvs.search import TreeResults, play_out, search_trees, trees
 from boardenvs.search.compiled import simulations
 from boardenvs.search.compiler import compile_for
 from boardenvs.search.memory import flat, position_size, position_words
@@ -69,10 +69,30 @@ class Node:
     edges: list[Edge] = field(default_factory=list)
 
 
+def proven(game: Game, node: Node | None) -> tuple[int, int]:
+    """The least and the most that the tree lets the result be, to the side to move."""
+    if node is None:
+        return -1, 1
+    if game.is_over_one(node.position):
+        result = int(np.sign(game.result(node.position)[node.position.to_move] - 50))
+        return result, result
+    if not node.edges:
+        return -1, 1
+    below = [proven(game, edge.child) for edge in node.edges]
+    return max(-most for _, most in below), max(-least for least, _ in below)
+
+
+class Found(NamedTuple):
+    tries: int
+    value: float
+    lower: int
+    upper: int
+
+
 def plain_search(
     game: Game, position: Position, seed: int, rollouts: int, c: float, evaluator: Any = None
-) -> dict[int, tuple[int, float]]:
-    """By action, the tries and the sum of values."""
+) -> dict[int, Found]:
+    """What is found of each action."""
 
     def expand(node: Node) -> None:
         chances = evaluator.evaluate(game, stack([node.position]))[0][0] if evaluator else None
@@ -81,6 +101,8 @@ def plain_search(
 
     def choose(node: Node, random: int) -> Edge:
         visits = sum(e.tries for e in node.edges)
+        least = proven(game, node)[0]
+        hopeful = [e for e in node.edges if -proven(game, e.child)[0] > least]
         untried = [e for e in node.edges if not e.tries]
         if evaluator:
             average = sum(e.total for e in node.edges) / max(visits, 1)
@@ -90,15 +112,18 @@ def plain_search(
                 mean = e.total / e.tries if e.tries else average
                 return mean + spread * e.prior / (1 + e.tries)
 
-            return max(node.edges, key=puct)
+            return max(hopeful, key=puct)
         if untried:
             return untried[(random >> 32) * len(untried) >> 32]
         spread = c * math.sqrt(math.log(visits))
-        return max(node.edges, key=lambda e: e.total / e.tries + spread / math.sqrt(e.tries))
+        return max(hopeful, key=lambda e: e.total / e.tries + spread / math.sqrt(e.tries))
 
     root = Node(position)
     expand(root)
     for _ in range(rollouts):
+        least, most = proven(game, root)
+        if least == most:
+            break
         seed = (seed + GOLDEN) & ALL
         random = mix(seed)
         node, path = root, list[Edge]()
@@ -118,7 +143,20 @@ def plain_search(
             value = -value
             edge.tries += 1
             edge.total += value
-    return {e.action: (e.tries, e.total) for e in root.edges}
+    found = {}
+    for e in root.edges:
+        least, most = proven(game, e.child)
+        value = min(max(e.total / e.tries if e.tries else 0.0, -most), -least)
+        found[e.action] = Found(e.tries, value, -most, -least)
+    return found
+
+
+def agrees(found: TreeResults, row: int, expected: dict[int, Found]) -> bool:
+    """Whether a row of what trees found is what was expected of each action."""
+    for action, wanted in expected.items():
+        seen = [float(values[row, action]) for values in found]
+        assert seen == pytest.approx(list(wanted), abs=1e-12)
+    return True
 
 
 @pytest.mark.parametrize("name", [*COMPILED, "lines_of_action"])
@@ -133,16 +171,17 @@ def test_trees_grow_as_plainly_written(name: str) -> None:
     ]
     for backend in backends(name):
         set_backend(backend)
-        tries, means = search_trees(game, state, seeds_of(state), rollouts=rollouts, c=c)
+        found = search_trees(game, state, seeds_of(state), rollouts=rollouts, c=c)
         few = search_trees(game, take(state, [2, 3]), seeds_of(state)[2:4], rollouts=rollouts, c=c)
-        np.testing.assert_array_equal(few[0], tries[2:4])
-        np.testing.assert_array_equal(few[1], means[2:4])
+        for all_rows, two_rows in zip(found, few, strict=True):
+            np.testing.assert_array_equal(two_rows, all_rows[2:4])
         for row, by_action in zip(rows, expected, strict=True):
-            for action, (count, total) in by_action.items():
-                assert tries[row, action] == count
-                assert means[row, action] == (total / count if count else 0)
-            assert tries[row].sum() == rollouts == sum(count for count, _ in by_action.values())
-        assert not tries[state.terminated].any()
+            assert agrees(found, row, by_action)
+            settled = max(x.lower for x in by_action.values()) == max(
+                x.upper for x in by_action.values()
+            )
+            assert found.visits[row].sum() == rollouts or settled
+        assert not found.visits[state.terminated].any()
 
 
 class Toy:
@@ -161,18 +200,14 @@ def test_with_an_evaluator_too() -> None:
     state = sample_of("wolf_and_sheep", 6)
     for backend in BACKENDS:
         set_backend(backend)
-        tries, means = search_trees(
-            game, state, seeds_of(state), rollouts=60, c=1.2, evaluator=Toy()
-        )
+        found = search_trees(game, state, seeds_of(state), rollouts=60, c=1.2, evaluator=Toy())
         set_backend("numpy")
         for row in range(6):
             position = random_position(game, row, 5 * row % 40)
             if position.terminated:
-                assert not tries[row].any()
+                assert not found.visits[row].any()
                 continue
-            for action, (count, total) in plain_search(game, position, row, 60, 1.2, Toy()).items():
-                assert tries[row, action] == count
-                assert means[row, action] == pytest.approx(total / count if count else 0)
+            assert agrees(found, row, plain_search(game, position, row, 60, 1.2, Toy()))
 
 
 # ---- rows, seeds, leaves, room -------------------------------------------------------------------
@@ -183,7 +218,7 @@ def test_backends_agree_whatever_the_leaves() -> None:
         pytest.skip("numba is not installed")
     for name in COMPILED:
         state = sample_of(name, 20)
-        for leaves, evaluator in ((1, None), (3, None), (4, Toy())):
+        for leaves, evaluator in ((1, None), (3, None), (4, Toy()), (None, Toy())):
             found = []
             for backend in BACKENDS:
                 set_backend(backend)
@@ -193,16 +228,18 @@ def test_backends_agree_whatever_the_leaves() -> None:
                         evaluator=evaluator,
                     )
                 )  # fmt: skip
-            np.testing.assert_array_equal(found[0][0], found[1][0])
-            np.testing.assert_allclose(found[0][1], found[1][1], atol=1e-12)
+            for one, other in zip(*found, strict=True):
+                np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize("evaluator", [None, Toy()])
-@pytest.mark.parametrize(("rollouts", "leaves"), [(1, 1), (10, 1), (10, 4), (8, 8), (3, 8)])
-def test_every_rollout_tries_an_action(rollouts: int, leaves: int, evaluator: Any) -> None:
+@pytest.mark.parametrize(
+    ("rollouts", "leaves"), [(1, 1), (10, 1), (10, 4), (8, 8), (3, 8), (40, None)]
+)
+def test_every_rollout_tries_an_action(rollouts: int, leaves: int | None, evaluator: Any) -> None:
     game = make("othello")
     state = concat([sample_of("othello", 6), stack([finished()])])
-    tries, means = search_trees(
+    tries, means, *_ = search_trees(
         game, state, seeds_of(state), rollouts=rollouts, c=1.0, leaves=leaves, evaluator=evaluator
     )
     assert tries.sum(axis=1).tolist() == [0 if over else rollouts for over in state.terminated]
@@ -226,12 +263,12 @@ def test_rows_are_alone_and_seeds_matter(monkeypatch: pytest.MonkeyPatch) -> Non
         return found[0]
 
     every, seeds = slice(None), seeds_of(state)
-    for others in ({}, {"leaves": 3}, {"evaluator": Toy()}):
+    for others in ({}, {"leaves": 3}, {"evaluator": Toy()}, {"evaluator": Toy(), "leaves": None}):
         whole = find(every, seeds, **others)
         np.testing.assert_array_equal(find(every, seeds, **others), whole)
         np.testing.assert_array_equal(find([7], seeds[[7]], **others)[0], whole[7])
         with monkeypatch.context() as small:
-            small.setattr(trees, "_EDGES", 4 * 31 * trees._EDGES_PER_NODE)  # four trees at a time
+            small.setattr(trees, "_EDGES", 4 * 31 * trees.EDGES_PER_NODE)  # four trees at a time
             np.testing.assert_array_equal(find(every, seeds, **others), whole)
             small.setattr(trees, "_ROLLOUTS_A_CALL", 3 * 30)  # three trees a call
             np.testing.assert_array_equal(find(every, seeds, **others), whole)
@@ -246,15 +283,15 @@ def test_without_room_leaves_stay_leaves(
 ) -> None:
     """Their games go on to be played; what there is room for does not change by more room."""
     game, state = make("othello"), sample_of("othello", 12)
-    find: Callable[[], tuple[IntArray, FloatArray]] = lambda: search_trees(  # noqa: E731
+    find: Callable[[], TreeResults] = lambda: search_trees(  # noqa: E731
         game, state, seeds_of(state), rollouts=50, c=1.0, leaves=leaves
     )
     whole = find()
-    monkeypatch.setattr(trees, "_EDGES_PER_NODE", edges)
+    monkeypatch.setattr(trees, "EDGES_PER_NODE", edges)
     monkeypatch.setattr(trees, "_EDGES", 1 << 12)
     for backend in BACKENDS:
         set_backend(backend)
-        tries, means = find()
+        tries, means, *_ = find()
         assert (tries.sum(axis=1) == np.where(state.terminated, 0, 50)).all()
         assert np.abs(means).max() <= 1
         assert not np.array_equal(tries, whole[0])

@@ -49,25 +49,27 @@ WRONG = [
 ]
 
 
-def complaints(tmp_path, text):
-    """What mypy says of a file with this text."""
+@pytest.fixture(scope="module")
+def complaints(tmp_path_factory):
+    """What mypy says of a file with what is right, and of one with what is wrong."""
     api = pytest.importorskip("mypy.api")
-    file = tmp_path / "snippet.py"
-    file.write_text(text, encoding="utf-8")
+    folder = tmp_path_factory.mktemp("snippets")
+    (folder / "right.py").write_text(RIGHT, encoding="utf-8")
+    (folder / "wrong.py").write_text("\n".join(["import boardenvs", *WRONG]), encoding="utf-8")
     config = str(ROOT / "pyproject.toml")
     cache = str(ROOT / ".mypy_cache")
-    shown, error, _ = api.run(["--config-file", config, "--cache-dir", cache, str(file)])
+    shown, error, _ = api.run(["--config-file", config, "--cache-dir", cache, str(folder)])
     assert not error, error
-    return [line for line in shown.splitlines() if "snippet.py" in line and ": error:" in line]
+    errors = [line for line in shown.splitlines() if ": error:" in line]
+    return {name: [x for x in errors if f"{name}.py:" in x] for name in ("right", "wrong")}
 
 
-def test_right_options_pass(tmp_path):
-    assert complaints(tmp_path, RIGHT) == []
+def test_right_options_pass(complaints):
+    assert complaints["right"] == []
 
 
-def test_each_misspelt_option_is_found(tmp_path):
-    text = "\n".join(["import boardenvs", *WRONG])
-    found = complaints(tmp_path, text)
+def test_each_misspelt_option_is_found(complaints):
+    found = complaints["wrong"]
     lines = {int(line.split(":")[1]) for line in found}
     assert lines == set(range(2, 2 + len(WRONG))), found
 

@@ -86,6 +86,11 @@ def test_an_agent_that_cannot_play_is_said_as_it_is_typed(page):
     assert "Did you mean 'greedy'" in page.ask("agent", game="othello", agent="gredy")["error"]
     assert "depth" in page.ask("agent", game="othello", agent="alphabeta:depth=0")["error"]
     assert "othello" in page.ask("agent", game="othello", agent="perfect")["error"]
+    assert "error" not in page.ask("agent", game="othello", agent="level:10")
+    assert "1 to 10" in page.ask("agent", game="othello", agent="level:11")["error"]
+    assert [name for name in page.hello["agents"] if name.startswith("level")] == [
+        f"level:{level}" for level in range(1, 11)
+    ]
 
 
 def test_explanations_get_better_and_can_be_stopped(page):

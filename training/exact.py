@@ -15,7 +15,8 @@ from boardenvs.game.contract import Game
 from boardenvs.game.perft import successors
 from boardenvs.game.state import BoolArray, IntArray, State, concat, take
 from boardenvs.tablebase import Tablebase
-from boardenvs.tablebase.numbering import COUNT, numbers
+from boardenvs.tablebase.numbering import COUNT
+from boardenvs.tablebase.reachable import new_positions, won
 
 # Positions drawn, of all that a role can win, where there are more; the classic game's sheep have
 # 38,297.
@@ -48,12 +49,12 @@ def examine(game: Game, agent: Agent, seed: int) -> dict[str, float]:
     sample_rng, rng = np.random.default_rng(seed).spawn(2)
     figures: dict[str, float] = {}
     for role, name in enumerate(game.roles):
-        won = _drawn(_won(game, role), _POSITIONS, sample_rng)
-        if not len(won.ply):
+        state = _drawn(won(game, role), _POSITIONS, sample_rng)
+        if not len(state.ply):
             continue
-        keeping = table.preserving(won)
-        kept = _keeps(keeping, agent.act(game, won, rng))
-        only = (keeping.sum(axis=1) == 1) & (game.legal(won).sum(axis=1) > 1)
+        keeping = table.preserving(state)
+        kept = _keeps(keeping, agent.act(game, state, rng))
+        only = (keeping.sum(axis=1) == 1) & (game.legal(state).sum(axis=1) > 1)
         figures[f"{name} keeps"] = float(kept.mean())
         figures[f"{name} only"] = float(kept[only].mean()) if only.any() else 1.0
         mistakes = _drawn(_mistakes(game, 1 - role), _MISTAKES, sample_rng)
@@ -71,32 +72,18 @@ def _winner_of_the_start(table: Tablebase) -> int:
 
 
 @lru_cache(maxsize=4)
-def _won(game: Game, role: int) -> State:
-    """The positions, won for the role to move, that games from the start can reach."""
-    table = Tablebase.load(game)
-    seen: BoolArray = np.zeros(COUNT, np.bool_)
-    found, level = [], game.init(1)
-    while len(level.ply):
-        level = _new(game, level, seen)
-        value, _ = table.lookup(level)
-        found.append(take(level, (level.to_move == role) & (value > 0)))
-        level = successors(game, level)[2]
-    return concat(found)
-
-
-@lru_cache(maxsize=4)
 def _mistakes(game: Game, role: int) -> State:
     """The positions after each mistake of the role: each move from a won position to one that is
     not won.
     """
-    moves = Tablebase.load(game).moves(_won(game, role))
-    return _new(game, take(moves.after, moves.value < 0), np.zeros(COUNT, np.bool_))
+    moves = Tablebase.load(game).moves(won(game, role))
+    return new_positions(game, take(moves.after, moves.value < 0), np.zeros(COUNT, np.bool_))
 
 
 def _leaks(table: Tablebase, agent: Agent, role: int, rng: np.random.Generator) -> int:
     game, leaks = table.game, 0
     seen: BoolArray = np.zeros(COUNT, np.bool_)
-    level = _new(game, game.init(1), seen)
+    level = new_positions(game, game.init(1), seen)
     while len(level.ply):
         mine = level.to_move == role
         own = take(level, mine)
@@ -104,7 +91,7 @@ def _leaks(table: Tablebase, agent: Agent, role: int, rng: np.random.Generator) 
         value, _ = table.lookup(own)
         leaks += int(((value > 0) & ~_keeps(table.preserving(own), actions)).sum())
         after = [game.step(own, actions), successors(game, take(level, ~mine))[2]]
-        level = _new(game, concat(after), seen)
+        level = new_positions(game, concat(after), seen)
     return leaks
 
 
@@ -118,15 +105,6 @@ def _wins(game: Game, agent: Agent, state: State, rng: np.random.Generator) -> f
         wins += int((game.goal(take(state, over))[:, role] == 100).sum())
         state = take(state, ~over)
     return wins / count
-
-
-def _new(game: Game, state: State, seen: BoolArray) -> State:
-    """One row of each position that is neither over nor `seen`; from now on these are."""
-    state = take(state, ~game.is_over(state))
-    keys, first = np.unique(numbers(game, state), return_index=True)
-    new = ~seen[keys]
-    seen[keys] = True
-    return take(state, first[new])
 
 
 def _drawn(state: State, count: int, rng: np.random.Generator) -> State:

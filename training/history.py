@@ -10,7 +10,7 @@ import numpy as np
 from boardenvs.agents.policy import Policy, PolicyAgent
 from boardenvs.game.state import FloatArray
 from training.exact import examine
-from training.panel import PanelResult, evaluate
+from training.panel import PanelResult, evaluate, exam_share
 from training.settings import RunSettings
 
 # Seeds of openings, away from one another: the policy is chosen on the first, judged on the second.
@@ -77,6 +77,7 @@ class History:
             minutes=self.minutes,
             scores=evaluate(self.game, player, self.settings.evaluation, seed),
             exact=examine(self.game, player, seed),
+            exam=exam_share(self.game, player, seed),
         )
         self.results.append(result)
         is_best = self._best is None or result.rank >= self._best.rank

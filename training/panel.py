@@ -12,8 +12,11 @@ from pydantic import BaseModel
 from boardenvs.agents import Agent, make_agent
 from boardenvs.arena import MatchResult, play_match
 from boardenvs.arena.playing.openings import same_winner
+from boardenvs.exams import Marked, take_exam
+from boardenvs.exams.questions import has_exam
 from boardenvs.game.state import BoolArray, IntArray, State, where
 from boardenvs.games import Game
+from boardenvs.tablebase import Tablebase
 from training.exact import LEAKS
 from training.settings import PanelSettings
 
@@ -45,6 +48,7 @@ class PanelResult(BaseModel):
     minutes: float
     scores: dict[str, Score]
     exact: dict[str, float] = {}  # by figure, see `training.exact`
+    exam: float | None = None  # the share of the game's exam; None where there is none
 
     @property
     def worst(self) -> float:
@@ -69,6 +73,7 @@ class PanelResult(BaseModel):
             figures[f"evaluation/{name}"] = score.score
             figures[f"evaluation_plies/{name}"] = score.plies
             figures[f"evaluation_wiped_out/{name}"] = score.wiped_out
+        figures |= {} if self.exam is None else {"exam/kept": self.exam}
         return figures | {f"exact/{name.replace(' ', '_')}": x for name, x in self.exact.items()}
 
     def _scores(self) -> list[float]:
@@ -80,7 +85,23 @@ class PanelResult(BaseModel):
 
     def __str__(self) -> str:
         parts = [f"{name} {score}" for name, score in self.scores.items()]
+        parts += [] if self.exam is None else [f"exam {self.exam:.3f}"]
         return "   ".join(parts + [f"{name} {value:.4g}" for name, value in self.exact.items()])
+
+
+def exam_share(game: Game, agent: Agent, seed: int) -> float | None:
+    """The share of the agent's moves in the game's exam that keep the value; None for a game
+    without an exam, and where `training.exact` looks at all positions.
+    """
+    marked = exam(game, agent, seed)
+    return None if marked is None else marked.total.kept
+
+
+def exam(game: Game, agent: Agent, seed: int) -> Marked | None:
+    """The agent's marks in the game's exam; None as in `exam_share`."""
+    if not has_exam(game) or Tablebase.covers(game):
+        return None
+    return take_exam(game, agent, seed=seed)
 
 
 def evaluate(game: Game, agent: Agent, panel: PanelSettings, seed: int) -> dict[str, Score]:

@@ -41,6 +41,9 @@ def learning_curve(
         low, high = [s.low for s in scores], [s.high for s in scores]
         axes.fill_between(steps, low, high, color=colour, alpha=0.2, linewidth=0)
         axes.plot(steps, [s.score for s in scores], "o-", ms=3, color=colour, label=name)
+    exams = [r.exam for r in results if r.exam is not None]
+    if len(exams) == len(results):
+        axes.plot(steps, exams, "s:", ms=3, color="black", label="exam, moves that keep the value")
     axes.axvline(best.steps / 1e6, color="0.45", linestyle="--", linewidth=1, label="best policy")
     axes.set(xlabel="steps (actions of the learner), millions", ylabel="score (win 1, draw ½)")
     axes.set_xlim(left=0)
@@ -48,7 +51,7 @@ def learning_curve(
     _minutes_above(axes, results)
     _draw_report(side, raw, shielded)
     shown = [s for r in results for s in r.scores.values()]
-    bottom = min(s.low for s in [*shown, *raw.values(), *shielded.values()])
+    bottom = min([s.low for s in [*shown, *raw.values(), *shielded.values()]] + exams)
     axes.set_ylim(min(0.4, bottom - 0.02), 1.02)
     for each in (axes, side):
         each.grid(axis="y", alpha=0.3)
@@ -122,7 +125,8 @@ def rating_scale(
 
 _SMOOTHED = 0.04  # of all updates: how many go into a mean
 
-# What the picture of a training shows, one field each: its heading and the figures in it.
+# What the picture of a training shows, one field each: its heading and the figures in it. Not every
+# way of training has all of them.
 _FIELDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("entropy, nats", ("train/entropy",)),
     ("explained variance", ("train/explained_variance",)),
@@ -141,7 +145,9 @@ def figures_over_steps(title: str, figures: Sequence[Mapping[str, float]]) -> by
         name for name in figures[0]
         if name.startswith("games/") and name not in ("games/plies", "games/wiped_out")
     )  # fmt: skip
-    fields = [*_FIELDS, ("score against", scores)] if scores else list(_FIELDS)
+    fields = [field for field in _FIELDS if field[1][0] in figures[0]]
+    if scores:
+        fields.append(("score against", scores))
     rows = (len(fields) + 2) // 3
     figure, grid = plt.subplots(
         rows, 3, figsize=(10, 2.3 * rows), sharex=True, layout="constrained", dpi=150, squeeze=False

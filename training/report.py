@@ -30,6 +30,7 @@ from boardenvs.agents.policy import PolicyAgent
 from boardenvs.agents.policy_file import load_policy
 from boardenvs.agents.shield import Shield
 from boardenvs.arena.tournament.ratings import rate
+from boardenvs.exams import Mark
 from boardenvs.records.page import write_page
 from boardenvs.records.recorder import record_match
 from boardenvs.render.page import to_frame
@@ -37,7 +38,7 @@ from boardenvs.utils.files import write_atomically
 from boardenvs.utils.html import report_page
 from training.exact import examine
 from training.history import REPORT_SEED, History
-from training.panel import PanelResult, Score, match, score_of
+from training.panel import PanelResult, Score, exam, match, score_of
 from training.plots import figures_over_steps, learning_curve, rating_scale
 from training.precision import find_precision, processor
 from training.settings import RunSettings
@@ -59,6 +60,7 @@ class Judgement(BaseModel):
     scores: dict[str, dict[str, Score]]  # of RAW and SHIELDED, by opponent
     exact: dict[str, dict[str, float]]  # of RAW and SHIELDED, by figure
     ratings: dict[str, Rating]  # of all entrants, the strongest first
+    exam: dict[str, list[Mark]] = {}  # of RAW and SHIELDED; empty for a game without an exam
     samples: list[Any] = Field(default_factory=list, exclude=True)  # records: two by opponent
 
 
@@ -81,6 +83,11 @@ def judge(config: RunSettings, file: Path, seed: int, console: Console) -> Judge
             for kind in (RAW, SHIELDED)
         },
         exact={k: examine(game, entrants[k], seed) for k in (RAW, SHIELDED)},
+        exam={
+            kind: list(marked.marks)
+            for kind in (RAW, SHIELDED)
+            if (marked := exam(game, entrants[kind], seed)) is not None
+        },
         ratings={
             name: Rating(rating=value, low=_finite(low), high=_finite(high))
             for name, value, low, high in zip(*columns, strict=True)
@@ -211,8 +218,37 @@ def _page(title: str, config: RunSettings, history: History, judged: Judgement) 
             "any replies to its moves can lead to: at 0 it loses no line.",
             _table(("figure", "policy", "shielded"), exact),
         ]
+    if judged.exam:
+        parts += _exam(judged.exam, history)
     parts += ["## The training", "![Figures of the training](figures.png)"]
     return "\n\n".join(parts) + "\n"
+
+
+def _exam(marks: dict[str, list[Mark]], history: History) -> list[str]:
+    """The section on the exam: of the best policy by kind, and over the training."""
+    rows = [
+        (
+            raw.kind,
+            str(raw.positions),
+            *(f"{m.kept:.3f} [{m.low:.3f}, {m.high:.3f}]" for m in (raw, shielded)),
+            *("" if m.loss is None else f"{m.loss:.2f}" for m in (raw, shielded)),
+        )
+        for raw, shielded in zip(marks[RAW], marks[SHIELDED], strict=True)
+    ]
+    headings = (
+        "kind", "positions", "policy keeps", "shielded keeps", "policy loses, discs",
+        "shielded loses, discs",
+    )  # fmt: skip
+    over_steps = [(f"{r.steps:,}", f"{r.exam:.3f}") for r in history.results if r.exam is not None]
+    return [
+        "## The exam",
+        "Positions of which the value of every move is known exactly (`boardenvs exam`): the share "
+        "of moves that keep the win or the draw, with 95 % intervals, and the mean loss in discs "
+        "where these count.",
+        _table(headings, rows),
+        "Over the training:",
+        _table(("steps", "exam share"), over_steps),
+    ]
 
 
 def _chosen_by(config: RunSettings, best: PanelResult) -> str:

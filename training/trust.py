@@ -12,11 +12,12 @@ from typing import Any
 from boardenvs import games
 from boardenvs.agents.spec import imports_code
 from boardenvs.utils.checks import cut
+from boardenvs.utils.yaml_text import parse_yaml
 
 
 def code_named(settings: dict[str, Any], overrides: Sequence[str]) -> list[str]:
-    """The texts in the settings of a file that have code imported, without those that stand in the
-    overrides too: these are the user's own.
+    """The texts in the settings of a file that have code imported, without those that an override
+    says in full: these are the user's own.
     """
     found = [text for text in _texts(settings) if imports_code(text)]
     game = settings.get("game")
@@ -25,8 +26,15 @@ def code_named(settings: dict[str, Any], overrides: Sequence[str]) -> list[str]:
     callbacks = settings.get("callbacks")
     if isinstance(callbacks, dict):
         found += map(str, callbacks)
-    unsaid = [text for text in found if not any(text in override for override in overrides)]
-    return [cut(text) for text in dict.fromkeys(unsaid)]
+    own = {text for override in overrides for text in _said(override)}
+    return [cut(text) for text in dict.fromkeys(found) if text not in own]
+
+
+def _said(override: str) -> Iterator[str]:
+    """All texts in an override such as "evaluation.opponents=[random, greedy]", keys too."""
+    key, _, value = override.partition("=")
+    yield from key.split(".")
+    yield from _texts(parse_yaml(value))
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -8,6 +8,7 @@ from boardenvs.agents.alphabeta import AlphaBetaAgent
 from boardenvs.agents.base import Agent, check_game
 from boardenvs.agents.foreign import adapt, load_agent
 from boardenvs.agents.greedy import GreedyAgent
+from boardenvs.agents.levels import LevelAgent
 from boardenvs.agents.mcts import mcts_agent
 from boardenvs.agents.openspiel.player import openspiel_agent
 from boardenvs.agents.perfect import PerfectAgent
@@ -17,6 +18,12 @@ from boardenvs.agents.trained import TrainedAgent, policy_agent
 from boardenvs.game.contract import Game
 from boardenvs.utils.spec import make_from_spec
 
+
+def level_agent(level: int) -> LevelAgent:
+    """The player of this level, 1 to 10; ValueError for any other."""
+    return LevelAgent(level, make_agent)
+
+
 # What makes each agent; the parameters of its constructor are those of the text.
 AGENTS: dict[str, Callable[..., Agent]] = {
     "random": RandomAgent,
@@ -25,6 +32,7 @@ AGENTS: dict[str, Callable[..., Agent]] = {
     "alphabeta": AlphaBetaAgent,
     "mcts": mcts_agent,
     "perfect": PerfectAgent,
+    "level": level_agent,
     "policy": policy_agent,
     "trained": TrainedAgent,
     "python": load_agent,

@@ -14,12 +14,14 @@ from boardenvs.cli import (
     analyse,
     arena,
     bench,
+    exam,
     export,
     games,
     kernel,
     match,
     perft,
     play,
+    rate,
     replay,
     solve,
     web,
@@ -70,6 +72,8 @@ app.command()(games.games)
 app.command()(function_of(play.Play))
 app.command()(function_of(match.Match))
 app.command()(function_of(arena.Arena))
+app.command()(function_of(rate.Rate))
+app.command()(function_of(exam.Exam))
 app.command()(function_of(solve.Solve))
 app.command()(function_of(analyse.Analyse))
 app.command()(function_of(replay.Replay))

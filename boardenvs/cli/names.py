@@ -28,6 +28,14 @@ FirstPlayer: TypeAlias = Annotated[
     str,
     typer.Argument(help="A player, such as `alphabeta:depth=4`.", autocompletion=player_names),
 ]
+Player: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="AGENT",
+        help="A player, such as `trained` or `python:MODULE:NAME`.",
+        autocompletion=player_names,
+    ),
+]
 SecondPlayer: TypeAlias = Annotated[
     str, typer.Argument(help="Another, or the same.", autocompletion=player_names)
 ]

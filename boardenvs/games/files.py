@@ -19,12 +19,12 @@ def file_name(game: Game) -> str:
     return "_".join([game.id, *map(str, special)])
 
 
-def find_file(folder: Path, game: Game) -> Path | None:
+def find_file(folder: Path, game: Game, ending: str = ".npz") -> Path | None:
     """The file of a built-in game, by whatever id, as Reversi is Othello by another name; None
     where there is none.
     """
     names = (file_name(namesake) for namesake in _namesakes(game))
-    return next(filter(Path.is_file, (folder / f"{name}.npz" for name in names)), None)
+    return next(filter(Path.is_file, (folder / f"{name}{ending}" for name in names)), None)
 
 
 def _namesakes(game: Game) -> Iterator[Game]:

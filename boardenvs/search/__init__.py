@@ -10,7 +10,7 @@ from boardenvs.search.evaluation import Evaluation
 from boardenvs.search.evaluator import Evaluator
 from boardenvs.search.limits import ENDGAME, Limits
 from boardenvs.search.playouts import play_out
-from boardenvs.search.results import SearchResults
+from boardenvs.search.results import SearchResults, TreeResults
 from boardenvs.search.trees import Trees, TreeSettings, search_trees
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "Evaluator",
     "Limits",
     "SearchResults",
+    "TreeResults",
     "TreeSettings",
     "Trees",
     "analyse",

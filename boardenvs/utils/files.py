@@ -30,9 +30,8 @@ def replacing(path: Path, mode: int | None = None) -> Iterator[BinaryIO]:
     So `path` holds the old or the new content whenever power or process end. Several processes and
     threads may write the same path: one of them is last. A link stays a link, and what it leads to
     is replaced; the mode of the file stays. Anything but a regular file, such as a device or a
-    pipe, is
-    written to as it is. A new file has the `mode` given, or what the process's mask leaves.
-    OSError names `path`.
+    pipe, is written to as it is. A new file has the `mode` given, or what the process's mask
+    leaves. OSError names `path`.
     """
     target = Path(os.path.realpath(path))
     before = _status(target)

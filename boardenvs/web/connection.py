@@ -17,6 +17,7 @@ from typing import Any, assert_never
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from boardenvs import games
+from boardenvs.agents.levels import LEVELS
 from boardenvs.agents.spec import AGENTS
 from boardenvs.records.record import Record
 from boardenvs.utils.version import __version__
@@ -32,6 +33,7 @@ MOST_REQUESTS = 32  # of a page, at a time
 MOST_JOBS = 4  # that take a process, of a page, at a time
 _JOB_SECONDS = 900.0
 _LONG = 40  # plies
+_NEED_MORE = ("policy", "python", "openspiel", "level")  # than their names to be agents
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,8 @@ class Connection:
             },
             "agents": [
                 *permissions.agents,
-                *(name for name in AGENTS if name not in ("policy", "python", "openspiel")),
+                *(name for name in AGENTS if name not in _NEED_MORE),
+                *(f"level:{level}" for level in range(1, LEVELS + 1)),
             ],
             "formats": ["jsonl", "wthor", "moves"],
         }

@@ -65,12 +65,20 @@ def command_lines(draw: st.DrawFn) -> list[str]:
     return words
 
 
+def as_number(word: str) -> int | None:
+    """As an option reads it: "1_000" and digits of any script are numbers too."""
+    try:
+        return int(word)
+    except ValueError:
+        return None
+
+
 def is_long(words: list[str]) -> bool:
     """Whether the command may rightly take long, or import what it is told to."""
     asked = " ".join(words)
     if CANARY in asked:
         return True
-    numbers = [int(word) for word in words if word.isdecimal() and word.isascii()]
+    numbers = [number for word in words if (number := as_number(word)) is not None]
     changed = words not in COMMANDS
     return changed and (
         (any(word.startswith(LONG) for word in words) and any(n > 3 for n in numbers))

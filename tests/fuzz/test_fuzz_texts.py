@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from functools import partial
 from typing import Any
 
@@ -21,6 +22,7 @@ from boardenvs.board.bitboard import squares_of
 from boardenvs.game import fen
 from boardenvs.game.errors import PositionError
 from boardenvs.game.state import Position, stack
+from fuzz import oracle
 from fuzz.inputs import GAMES, NAMED_CODE, WHOLE, fuzzed, mutated, thing, whole
 from fuzz.oracle import CANARY, attempt
 
@@ -202,7 +204,14 @@ def test_numbers_of_actions(name: str, action: int) -> None:
         assert game.parse_action(text) == action
 
 
-def test_a_fault_is_seen(tmp_path: Any) -> None:
+def work(seconds: float) -> None:
+    """Take so much of the processor's time."""
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+
+
+def test_a_fault_is_seen(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The oracle itself: what no call may do is told."""
     with pytest.raises(AssertionError, match="KeyError is none of"):
         attempt(lambda: games.GAMES["x"], ValueError)
@@ -215,5 +224,8 @@ def test_a_fault_is_seen(tmp_path: Any) -> None:
         attempt(lambda: np.ones(40_000_000).sum())
     with pytest.raises(AssertionError, match="characters"):
         attempt(lambda: games.GAMES["x" * 10_000], KeyError)
-    with pytest.raises(AssertionError, match=r"still at work|[0-9] s"):
+    monkeypatch.setattr(oracle, "SECONDS", 0.2)
+    with pytest.raises(AssertionError, match="still at work after"):
         attempt(lambda: [None for _ in iter(int, 1)])
+    with pytest.raises(AssertionError, match=r"[0-9] s$"):
+        attempt(partial(work, 0.3))

@@ -1,8 +1,8 @@
 """The trained policies that come with the package, one for each game and rules.
 
-They are made by `python -m training.ppo` with settings in `configs/`; what a file was made with is
-in its notes (`trained_policy(game).notes`). Reversi, which has Othello's rules, is played by
-Othello's.
+They are made by `python -m training.ppo` and `training.gumbel` with settings in `configs/`; what a
+file was made with is in its notes (`trained_policy(game).notes`). Reversi, which has Othello's
+rules, is played by Othello's.
 """
 
 from __future__ import annotations

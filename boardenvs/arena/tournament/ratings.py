@@ -29,7 +29,7 @@ from boardenvs.game.state import BoolArray, FloatArray
 PRIOR = 1.0  # drawn games of each entrant that were not played
 REPLICATES = 1000  # of the bootstrap
 
-_SCALE = 400 / math.log(10)  # Elo points of a factor e in the odds
+SCALE = 400 / math.log(10)  # Elo points of a factor e in the odds
 _SURPRISE = -math.log(0.025)
 _MAX_STEPS, _MAX_CHANGE, _TOLERANCE = 200, 1.0, 1e-9
 
@@ -113,7 +113,7 @@ def fit(points: FloatArray) -> FloatArray:
         expected = 1 / (1 + np.exp(theta[..., None, :] - theta[..., :, None]))
         gradient = scored - (games * expected).sum(axis=-1)
         if np.abs(gradient).max() < _TOLERANCE * max(1.0, float(scored.max())):
-            return theta * _SCALE
+            return theta * SCALE
         weights = games * expected * (1 - expected)
         # The Laplacian of the weights; a constant in every cell fixes the ratings' mean, at 0.
         curvature = 1 / k - weights
@@ -129,7 +129,7 @@ def _slack(points: FloatArray, rating: FloatArray, lost: BoolArray, won: BoolArr
     Elo points, for that to have a chance of 2.5 % still; 0 where there are no such games.
     """
     games = (points + points.T)[np.ix_(lost, won)]
-    distance = (rating[lost][:, None] - rating[won]) / _SCALE
+    distance = (rating[lost][:, None] - rating[won]) / SCALE
 
     def surprise(shift: float) -> float:
         return float((games * np.logaddexp(0, distance + shift)).sum())
@@ -140,7 +140,7 @@ def _slack(points: FloatArray, rating: FloatArray, lost: BoolArray, won: BoolArr
     for _ in range(60):
         middle = (low + high) / 2
         low, high = (middle, high) if surprise(middle) < _SURPRISE else (low, middle)
-    return low * _SCALE
+    return low * SCALE
 
 
 def _reaches(scored: BoolArray) -> BoolArray:

@@ -9,6 +9,8 @@ understand alike: see `boardenvs.kernel.loops`.
   `last_squares` its last few squares; `end_moves` puts moves in order, `bounds` are what the table
   holds.
 - Monte Carlo trees: `simulations` is what Python calls; `mcts` selects and backs up in the `tree`,
-  and `playout` plays random games.
+  `guessing` says what to judge beside the next leaf, `subtree` takes a part of a tree for the next
+  move, and `playout` plays random games. `gumbel` is the search that learning improves policies
+  by, in the same trees.
 - `position` is a move on a position, for both.
 """

@@ -4,23 +4,33 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from boardenvs.kernel.loops import Array, entry, number
-from boardenvs.search.compiled.mcts import Selection, backup, next_seed, select
+from boardenvs.kernel.loops import Array, entry, inline, number
+from boardenvs.search.compiled.guessing import Walks, expect, guess, remember, take_back
+from boardenvs.search.compiled.mcts import Selection, backup, next_seed, prove, select
 from boardenvs.search.compiled.moves import mobility
 from boardenvs.search.compiled.playout import outcome, playout
 from boardenvs.search.compiled.position import is_final, load_position
-from boardenvs.search.compiled.tree import Tree, add_node, expand, position_of, set_priors
+from boardenvs.search.compiled.subtree import copy_subtree  # noqa: F401 - Python calls it
+from boardenvs.search.compiled.tree import NONE, Tree, add_node, expand, position_of, set_priors
 
 
 class Leaves(NamedTuple):
-    """The leaves that selection reached: L in all, the same number in each of T trees."""
+    """Room for L leaves of T trees that are judged together."""
 
     node: Array  # (L,) numbers
-    final: Array  # (L,) numbers: 1 where the game ends there
-    value: Array  # (L,) reals: to the side to move there; known at once where the game ends
+    row: Array  # (L,) numbers: its tree
+    is_guess: Array  # (L,) numbers: 1 for one that the tree does not need yet
+    value: Array  # (L,) reals: to the side to move there
     seed: Array  # (L,) words: for a random game from there
-    path: Array  # (L * N,) numbers: the edges from the root
-    length: Array  # (L,) numbers: of the path
+    path: Array  # (T * N,) numbers: of each tree, the edges from the root to the leaf it needs
+    length: Array  # (T,) numbers: of the path
+
+
+class Plan(NamedTuple):
+    """How far trees are searched, and in what steps."""
+
+    targets: Array  # (T,) numbers: the root's visits at which a tree is done
+    leaves: int  # of a tree that are judged together, at most: one that it needs, and guesses
 
 
 @entry
@@ -32,68 +42,134 @@ def add_roots(positions: Array, edges_below: int, tree: Tree) -> None:
         add_node(root, row, tree)
 
 
+@inline
+def is_done(row: int, plan: Plan, tree: Tree) -> bool:
+    """Whether a tree has as many visits as it is to have, or its root's result is proven."""
+    root = row * tree.max_nodes
+    proven = tree.lower[root] == tree.upper[root]
+    done: bool = proven or tree.visits[root] >= plan.targets[row]
+    return done
+
+
 @entry
 def simulate(
-    first: int, last: int, simulations: int, selection: Selection, tree: Tree, path: Array
+    first: int, last: int, selection: Selection, plan: Plan, tree: Tree, path: Array
 ) -> None:
-    """So many simulations in each tree from `first` to before `last`, judged by random games."""
+    """Search each tree from `first` to before `last` leaf by leaf, judged by random games."""
     for row in range(first, last):
-        for _ in range(simulations):
+        while not is_done(row, plan, tree):
             seed = next_seed(row, tree)
             node, length = select(row, seed, selection, tree, path)
             position = position_of(node, tree)
             value = playout(position, seed)
-            if not is_final(position.terminated, position.ply):
-                expand(node, position, row, tree)
             backup(path, length, float(value), tree)
+            if is_final(position.terminated, position.ply):
+                prove(row, path, length, tree)
+            else:
+                expand(node, position, row, tree)
 
 
 @entry
-def select_leaves(selection: Selection, tree: Tree, leaves: Leaves) -> None:
-    """Select leaves in each tree, and write what is known of them."""
-    trees = len(tree.nodes_used)
-    for leaf in range(len(leaves.node)):
-        row = leaf // (len(leaves.node) // trees)
-        seed = next_seed(row, tree)
-        path = leaves.path[leaf * tree.max_nodes : (leaf + 1) * tree.max_nodes]
-        node, length = select(row, seed, selection, tree, path)
-        position = position_of(node, tree)
-        final = is_final(position.terminated, position.ply)
-        leaves.node[leaf] = node
-        leaves.length[leaf] = length
-        leaves.final[leaf] = 1 if final else 0
-        leaves.value[leaf] = float(outcome(position)) if final else 0.0
-        leaves.seed[leaf] = seed
+def select_leaves(
+    selection: Selection, plan: Plan, tree: Tree, leaves: Leaves, walks: Walks
+) -> int:
+    """Select the leaves that are to be judged, those of a tree side by side; returns how many.
+
+    Before, each tree makes the visits for which nothing has to be judged.
+    """
+    count = 0
+    for row in range(len(tree.nodes_used)):
+        path = leaves.path[row * tree.max_nodes : (row + 1) * tree.max_nodes]
+        while not is_done(row, plan, tree):
+            seed = next_seed(row, tree)
+            node, length = select(row, seed, selection, tree, path)
+            position = position_of(node, tree)
+            if is_final(position.terminated, position.ply):
+                backup(path, length, float(outcome(position)), tree)
+                prove(row, path, length, tree)
+            elif tree.is_judged[node] == 1:
+                tree.is_judged[node] = 0
+                backup(path, length, float(tree.value[node]), tree)
+            else:
+                leaves.length[row] = length
+                leaves.seed[count] = seed
+                count = add_leaf(node, row, 0, leaves, count)
+                if plan.leaves > 1:
+                    count = add_guesses(row, count, selection, plan, tree, leaves, walks)
+                break
+    return count
+
+
+@inline
+def add_leaf(node: int, row: int, is_guess: int, leaves: Leaves, count: int) -> int:
+    """One leaf more; returns how many."""
+    leaves.node[count], leaves.row[count], leaves.is_guess[count] = node, row, is_guess
+    return count + 1
+
+
+@inline
+def add_guesses(
+    row: int, count: int, selection: Selection, plan: Plan, tree: Tree, leaves: Leaves, walks: Walks
+) -> int:
+    """The leaves that the tree is likely to need next, if there is room beside those that it will
+    need; returns how many leaves there are.
+    """
+    for k in range(number(leaves.length[row])):
+        walks.path[k] = leaves.path[row * tree.max_nodes + k]
+    walks.length[0] = leaves.length[row]
+    remember(0, tree, walks)
+    expect(row, 0, tree, walks)
+    still = number(plan.targets[row]) - number(tree.visits[row * tree.max_nodes])
+    end, walk = count + plan.leaves - 1, 1
+    while count < end and walk < min(len(walks.length), still + 1):
+        if tree.nodes_used[row] + still >= tree.max_nodes:
+            break
+        node = guess(row, walk, selection, tree, walks)
+        if node != NONE:
+            count = add_leaf(node, row, 1, leaves, count)
+        walk += 1
+    take_back(row, walk, tree, walks)
+    return count
 
 
 @entry
 def expand_and_backup(
-    leaves: Leaves, selection: Selection, probabilities: Array, tree: Tree
+    count: int, leaves: Leaves, selection: Selection, probabilities: Array, tree: Tree
 ) -> None:
-    """Give the leaves their edges, and their values to the paths.
+    """Give the first `count` leaves their edges, and the values of those that trees need to the
+    paths; those of guesses are kept.
 
-    `probabilities` has a row for each leaf, if priors are used.
+    `probabilities` has a row for each of them, if priors are used.
     """
-    trees, rows = len(tree.nodes_used), len(leaves.node)
-    for leaf in range(rows):
-        node, row = number(leaves.node[leaf]), leaf // (rows // trees)
-        fresh = leaves.final[leaf] == 0 and tree.edges[node] == 0
-        if fresh:
-            fresh = expand(node, position_of(node, tree), row, tree)
+    for leaf in range(count):
+        node, row = number(leaves.node[leaf]), number(leaves.row[leaf])
+        fresh = expand(node, position_of(node, tree), row, tree)
         if fresh and selection.uses_priors == 1:
-            set_priors(node, probabilities, leaf * (len(probabilities) // rows), tree)
-        path = leaves.path[leaf * tree.max_nodes : (leaf + 1) * tree.max_nodes]
-        backup(path, number(leaves.length[leaf]), leaves.value[leaf], tree)
+            set_priors(node, probabilities, leaf * (len(probabilities) // count), tree)
+        if leaves.is_guess[leaf] == 1:
+            tree.is_judged[node], tree.value[node] = 1, leaves.value[leaf]
+        else:
+            path = leaves.path[row * tree.max_nodes : (row + 1) * tree.max_nodes]
+            backup(path, number(leaves.length[row]), leaves.value[leaf], tree)
 
 
 @entry
-def read_root(row: int, tree: Tree, visits: Array, totals: Array) -> None:
-    """Write the visits and the sum of values of each action at the root of a tree."""
+def read_root(row: int, tree: Tree, visits: Array, values: Array, bounds: Array) -> None:
+    """Write the visits of each action at the root of a tree, its mean value, which is exact where
+    it is proven, and two bounds on the result to the side to move: the least and the most.
+    """
     root = row * tree.max_nodes
     first = number(tree.first_edge[root])
     for edge in range(first, first + number(tree.edges[root])):
-        visits[tree.edge_action[edge]] = tree.edge_visits[edge]
-        totals[tree.edge_action[edge]] = tree.edge_total[edge]
+        action, child = number(tree.edge_action[edge]), number(tree.edge_child[edge])
+        lower, upper = -1, 1
+        if child != NONE:
+            lower, upper = -number(tree.upper[child]), -number(tree.lower[child])
+        tries = number(tree.edge_visits[edge])
+        mean = tree.edge_total[edge] / tries if tries > 0 else 0.0
+        visits[action] = tries
+        values[action] = max(float(lower), min(float(upper), mean))
+        bounds[2 * action], bounds[2 * action + 1] = lower, upper
 
 
 @entry

@@ -18,7 +18,8 @@ from boardenvs.kernel.loops import (
     number,
     trailing_zeros,
 )
-from boardenvs.search.compiled.position import load_position, save_position
+from boardenvs.search.compiled.playout import outcome
+from boardenvs.search.compiled.position import is_final, load_position, save_position
 
 NONE = -1
 
@@ -30,6 +31,10 @@ class Tree(NamedTuple):
     first_edge: Array  # (T * N,) numbers: NONE until the node is expanded
     edges: Array  # (T * N,) numbers: how many follow from the first one on
     visits: Array  # (T * N,) numbers: selections that went on from the node
+    is_judged: Array  # (T * N,) numbers: 1 where the evaluator has been asked and no visit came yet
+    value: Array  # (T * N,) reals: what it said of the position, to its side to move
+    lower: Array  # (T * N,) numbers: the least that is proven of the result there, to the side to
+    upper: Array  # (T * N,) numbers: ... move, and the most; -1 a loss, 0 a draw, 1 a win
     edge_action: Array  # (T * E,) numbers
     edge_child: Array  # (T * E,) numbers: the node, or NONE
     edge_visits: Array  # (T * E,) numbers
@@ -52,13 +57,17 @@ def position_of(node: int, tree: Tree) -> Position:
 
 @inline
 def add_node(position: Position, row: int, tree: Tree) -> int:
-    """A new node of this tree, without edges."""
+    """A new node of this tree, without edges; where the game ends there its result is known."""
     node = row * tree.max_nodes + number(tree.nodes_used[row])
     tree.nodes_used[row] += 1
     save_position(tree.positions, node * tree.position_size, position)
     tree.first_edge[node] = NONE
     tree.edges[node] = 0
     tree.visits[node] = 0
+    tree.is_judged[node] = 0
+    tree.lower[node], tree.upper[node] = -1, 1
+    if is_final(position.terminated, position.ply):
+        tree.lower[node] = tree.upper[node] = outcome(position)
     return node
 
 

@@ -1,0 +1,104 @@
+"""Players of ten strengths, `level:1` to `level:10`, at even steps.
+
+A level plays as one of two players, the stronger one in a share of its moves, drawn move by move.
+Which two, and the share, are in a file here for each game and rules; `python -m
+boardenvs.arena.scale` makes it, with the scale of ratings (`boardenvs.arena.scale`), and measures
+each level's rating and its score against the level below.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from boardenvs import games
+from boardenvs.agents.base import Agent, check_game
+from boardenvs.agents.explain import Explanation, explain
+from boardenvs.game.contract import Game
+from boardenvs.game.state import IntArray, Position, State, take
+from boardenvs.games.files import find_file
+from boardenvs.utils.checks import is_whole, quote
+
+FOLDER = Path(__file__).parent
+LEVELS = 10
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """Plays each move as the stronger of two players with the probability `share`, else as the
+    weaker one.
+    """
+
+    weaker: Agent
+    stronger: Agent
+    share: float
+
+    def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
+        rng = np.random.default_rng(rng)
+        chosen = np.empty(len(state.ply), np.int64)
+        strong = rng.random(len(chosen)) < self.share
+        for agent, rows in ((self.stronger, strong), (self.weaker, ~strong)):
+            if rows.any():
+                chosen[rows] = agent.act(game, take(state, rows), rng)
+        return chosen
+
+    def explain(self, game: Game, position: Position, rng: np.random.Generator) -> Explanation:
+        """As the one of the two that plays this move."""
+        strong = rng.random(1)[0] < self.share
+        return explain(self.stronger if strong else self.weaker, game, position, rng)
+
+    def check_game(self, game: Game) -> None:
+        for agent in (self.weaker, self.stronger):
+            check_game(agent, game)
+
+
+@dataclass(frozen=True)
+class LevelAgent:
+    """One of ten strengths in any game that has levels, from random play (1) to strong play (10):
+    each scores about as well against the one below.
+    """
+
+    level: int
+    make: Callable[[str], Agent]  # makes an agent of a text
+
+    def __post_init__(self) -> None:
+        if not is_whole(self.level, 1, LEVELS):
+            raise ValueError(f"level is {quote(self.level)}: it must be 1 to {LEVELS}")
+
+    def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
+        return self._player(game).act(game, state, np.random.default_rng(rng))
+
+    def explain(self, game: Game, position: Position, rng: np.random.Generator) -> Explanation:
+        """As the player that this level plays the move as."""
+        return self._player(game).explain(game, position, rng)
+
+    def check_game(self, game: Game) -> None:
+        """ValueError for a game without levels."""
+        self._player(game).check_game(game)
+
+    def _player(self, game: Game) -> Mixture:
+        level = read_levels(game)[self.level - 1]
+        return Mixture(self.make(level["weaker"]), self.make(level["stronger"]), level["share"])
+
+
+@cache
+def read_levels(game: Game) -> tuple[Mapping[str, Any], ...]:
+    """The levels of a game, the weakest first: `weaker`, `stronger` and `share`, see `Mixture`, and
+    what was measured: `rating`, `low`, `high` and, but for the first, `beats_level_below`.
+
+    ValueError for a game without levels.
+    """
+    path = find_file(FOLDER, game, ".json")
+    if path is None:
+        known = sorted(p.stem for p in FOLDER.glob("*.json"))
+        raise ValueError(
+            f"there are no levels for {games.spec_of(game)}: there are for "
+            f"{', '.join(known) or 'no game'}; alphabeta and mcts have strengths in every game"
+        )
+    return tuple(json.loads(path.read_text(encoding="utf-8"))["levels"])

@@ -1,0 +1,134 @@
+"""Has a player answer a game's exam, and counts how good its moves are."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from boardenvs.agents import Agent, check_game
+from boardenvs.agents.base import HistoryAgent
+from boardenvs.arena.playing.intervals import score_interval
+from boardenvs.arena.playing.player import FORFEIT, Conduct, Player
+from boardenvs.exams.questions import Questions, questions_of
+from boardenvs.game.contract import Game
+from boardenvs.game.state import BoolArray, FloatArray, IntArray, take
+
+ALL = "all"
+_AT_ONCE = 50  # positions of one question to the player
+_Z95 = 1.959963984540054  # the normal distribution's 97.5 % quantile
+
+
+@dataclass(frozen=True)
+class Mark:
+    """How well the positions of one kind were answered; ends of intervals of 95 %."""
+
+    kind: str  # ALL over all kinds
+    positions: int
+    kept: float  # the share of moves that keep the value: the win, or the draw
+    low: float
+    high: float
+    best: float | None  # the share of moves that lose no disc; None where discs do not count
+    loss: float | None  # the mean loss in discs; an illegal move loses as the worst legal one
+    loss_low: float | None
+    loss_high: float | None
+
+
+@dataclass(frozen=True)
+class Marked:
+    """A player's exam in one game."""
+
+    game: str  # its id
+    marks: tuple[Mark, ...]  # of each kind, then of all
+    seconds: float
+    made: str  # where the positions are from
+    conduct: Conduct
+
+    @property
+    def total(self) -> Mark:
+        """Over all kinds."""
+        return self.marks[-1]
+
+
+def take_exam(
+    game: Game,
+    agent: Agent,
+    *,
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> Marked:
+    """Ask the agent for its move in each position of the game's exam.
+
+    An illegal move or an exception counts as a wrong move. `progress` is told how many positions
+    are answered, and of how many. The same seed gives the same marks if the agent draws its chance
+    from the generator it gets.
+
+    ValueError for a game without an exam, or where the agent cannot play it or must know how games
+    came about.
+
+    ```python
+    import boardenvs
+    from boardenvs.exams import take_exam
+
+    marked = take_exam(boardenvs.games.make("othello"), boardenvs.make_agent("positional"))
+    print(marked.total.kept, marked.total.loss)
+    ```
+    """
+    check_game(agent, game)
+    if isinstance(agent, HistoryAgent):
+        raise ValueError(
+            "the agent must know how a game came about, which an exam's positions do not tell: it "
+            "can play matches alone"
+        )
+    questions = questions_of(game)
+    began, count = time.monotonic(), len(questions.kinds)
+    player = Player(agent, np.random.default_rng(seed))
+    answers: IntArray = np.empty(count, np.int64)
+    for start in range(0, count, _AT_ONCE):
+        part = slice(start, start + _AT_ONCE)
+        state = take(questions.state, part)
+        answers[part] = player.act(game, state, np.empty((len(state.ply), 0), np.int16))
+        if progress:
+            progress(min(start + _AT_ONCE, count), count)
+    kinds = np.array(questions.kinds)
+    rows = {kind: kinds == kind for kind in dict.fromkeys(questions.kinds)}
+    rows[ALL] = np.ones(count, np.bool_)
+    kept, loss = _kept(questions, answers), _loss(questions, answers)
+    return Marked(
+        game=game.id,
+        marks=tuple(
+            _mark(kind, kept[of], None if loss is None else loss[of]) for kind, of in rows.items()
+        ),
+        seconds=time.monotonic() - began,
+        made=questions.made,
+        conduct=player.conduct,
+    )
+
+
+def _kept(questions: Questions, answers: IntArray) -> BoolArray:
+    given = np.maximum(answers, 0)
+    kept: BoolArray = questions.keeps[np.arange(len(answers)), given] & (answers != FORFEIT)
+    return kept
+
+
+def _loss(questions: Questions, answers: IntArray) -> FloatArray | None:
+    if questions.loss is None:
+        return None
+    worst = np.where(np.isfinite(questions.loss), questions.loss, -1).max(axis=1)
+    given = questions.loss[np.arange(len(answers)), np.maximum(answers, 0)]
+    loss: FloatArray = np.where(answers == FORFEIT, worst, given)
+    return loss
+
+
+def _mark(kind: str, kept: BoolArray, loss: FloatArray | None) -> Mark:
+    low, high = score_interval(kept.astype(np.float64))
+    share, count = float(kept.mean()), len(kept)
+    if loss is None:
+        return Mark(kind, count, share, low, high, None, None, None, None)
+    mean = float(loss.mean())
+    radius = _Z95 * float(loss.std(ddof=1)) / math.sqrt(count) if count > 1 else math.inf
+    best = float((loss == 0).mean())
+    return Mark(kind, count, share, low, high, best, mean, max(mean - radius, 0.0), mean + radius)

@@ -1,0 +1,132 @@
+"""The positions of a game's exam, with what each legal move of them is worth.
+
+They come from files here, but those of Wolf and Sheep, which is solved: these are drawn, always the
+same, from all positions that games can reach.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from boardenvs import games
+from boardenvs.game.contract import Game
+from boardenvs.game.fen import parse_position, write_position
+from boardenvs.game.state import BoolArray, FloatArray, Position, State, concat, stack, take
+from boardenvs.games.files import find_file
+from boardenvs.tablebase import Tablebase
+from boardenvs.tablebase.reachable import won
+
+FOLDER = Path(__file__).parent / "positions"
+_OF_ROLE = 400  # positions of Wolf and Sheep, for each role
+_SEED = 1
+
+
+@dataclass(frozen=True)
+class Question:
+    """A position, and the value of each legal action to the side to move: with best play of both
+    sides the lead at the end where the game counts it (in Othello discs, of 64 and without the
+    empty squares), else 1 for each action that is right and 0 for all others.
+    """
+
+    kind: str
+    position: Position
+    values: Mapping[int, int]  # by action
+
+    def to_json(self, game: Game) -> dict[str, Any]:
+        """What a line of the file holds; `from_json` reads it back."""
+        names = {game.action_name(a, self.position): v for a, v in self.values.items()}
+        return {"kind": self.kind, "position": write_position(game, self.position), "moves": names}
+
+    @classmethod
+    def from_json(cls, game: Game, values: Mapping[str, Any]) -> Question:
+        position = parse_position(game, values["position"])
+        names = {game.action_name(a, position): a for a in position.legal_actions()}
+        named = values["moves"]
+        return cls(values["kind"], position, {a: named.get(n, 0) for n, a in names.items()})
+
+
+@dataclass(frozen=True)
+class Questions:
+    """Q positions as arrays."""
+
+    kinds: tuple[str, ...]  # (Q,)
+    state: State
+    keeps: BoolArray  # (Q, A): the actions that keep the value: the win, or the draw
+    loss: FloatArray | None  # (Q, A): the discs that each costs; None where leads do not count
+    made: str  # when and how
+
+
+def has_exam(game: Game) -> bool:
+    """Whether there is an exam of the game."""
+    return Tablebase.covers(game) or _file(game) is not None
+
+
+@cache
+def questions_of(game: Game) -> Questions:
+    """The exam of a game; ValueError for one without."""
+    if Tablebase.covers(game):
+        return _of_table(game)
+    path = _file(game)
+    if path is None:
+        known = [*sorted(p.stem for p in FOLDER.glob("*.jsonl")), "wolf_and_sheep"]
+        raise ValueError(
+            f"there is no exam for {games.spec_of(game)}: there are for {', '.join(known)}"
+        )
+    head, *lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    made = f"made on {head['made']} by {head['command']}"
+    return _arrays(game, [Question.from_json(game, line) for line in lines], made)
+
+
+def write_questions(game: Game, questions: Iterable[Question], made: str, command: str) -> bytes:
+    """The file of an exam: a line on how it was made, and one for each question."""
+    lines: list[dict[str, Any]] = [
+        {"game": games.spec_of(game), "made": made, "command": command},
+        *(question.to_json(game) for question in questions),
+    ]
+    # Right moves alone are named where others are only wrong.
+    if not game.margin_counts:
+        for line in lines[1:]:
+            line["moves"] = {name: value for name, value in line["moves"].items() if value}
+    return "".join(f"{json.dumps(line)}\n" for line in lines).encode()
+
+
+def _file(game: Game) -> Path | None:
+    return find_file(FOLDER, game, ".jsonl")
+
+
+def _arrays(game: Game, questions: list[Question], made: str) -> Questions:
+    values = np.full((len(questions), game.num_actions), -np.inf)
+    for row, question in enumerate(questions):
+        values[row, list(question.values)] = list(question.values.values())
+    best = values.max(axis=1, keepdims=True)
+    return Questions(
+        kinds=tuple(question.kind for question in questions),
+        state=stack([question.position for question in questions]),
+        keeps=(np.sign(values) == np.sign(best)) & np.isfinite(values),
+        loss=best - values if game.margin_counts else None,
+        made=made,
+    )
+
+
+def _of_table(game: Game) -> Questions:
+    """Positions won for the side to move in which it can give the win away."""
+    table, rng = Tablebase.load(game), np.random.default_rng(_SEED)
+    kinds: list[str] = []
+    states, keeping = [], []
+    for role, name in enumerate(game.roles):
+        state = won(game, role)
+        keeps = table.preserving(state)
+        rows = np.flatnonzero((game.legal(state) & ~keeps).any(axis=1))
+        rows = np.sort(rng.permutation(rows)[:_OF_ROLE])
+        kinds += [f"{name} to win"] * len(rows)
+        states.append(take(state, rows))
+        keeping.append(keeps[rows])
+    made = "drawn from the exact solution"
+    return Questions(tuple(kinds), concat(states), np.concatenate(keeping), None, made)

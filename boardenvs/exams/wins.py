@@ -1,0 +1,85 @@
+"""Makes the exam of Lines of Action: forced wins and only defences, proven by search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from boardenvs.exams.games import PLAYERS, Distinct, play_games, positions_of, shuffled
+from boardenvs.exams.questions import Question
+from boardenvs.game.contract import WIN, Game
+from boardenvs.game.perft import successors
+from boardenvs.game.state import BoolArray, Position, State, stack, take
+from boardenvs.search import Limits, search_moves, search_position
+
+_WINS = (1, 3, 5)  # plies
+_EACH = 80  # positions of each kind
+_PAIRS = 150  # of games of a player
+_NOISE = 0.1  # share of random plies, lest all games end alike
+_MOST = 0.25  # of the moves may be right
+
+
+def wins_and_defences(game: Game, seed: int) -> Iterator[Question]:
+    """Positions with a win in so many plies, and such with one move that does not lose at once."""
+    games = [line for player in PLAYERS for line in play_games(game, player, _PAIRS, _NOISE, seed)]
+    distinct = Distinct(game)
+    finders: list[tuple[str, Callable[[list[Position]], tuple[Position, list[int]] | None]]] = [
+        (f"win in {plies}", lambda p, plies=plies: _win(game, p, plies))  # type: ignore[misc]
+        for plies in _WINS
+    ]
+    finders.append(("only defence", lambda p: _only_defence(game, p)))
+    for number, (kind, find) in enumerate(finders):
+        count = 0
+        for line in shuffled(games, seed + number):
+            found = find(positions_of(game, line))
+            if found is not None and distinct.is_new(found[0]):
+                position, right = found
+                values = {a: int(a in right) for a in position.legal_actions()}
+                yield Question(kind, position, values)
+                count += 1
+            if count == _EACH:
+                break
+
+
+def _win(game: Game, positions: list[Position], plies: int) -> tuple[Position, list[int]] | None:
+    """The position so many plies before the end, if these are what the fastest win takes, and the
+    moves with which it takes no more.
+    """
+    if len(positions) <= plies:
+        return None
+    position = positions[-plies]
+    found = search_position(game, position, Limits(depth=plies))
+    if found.outcome != "win" or found.plies != plies:
+        return None
+    moves = search_moves(game, position, Limits(depth=plies))
+    right = [a for a, move in moves.items() if move.outcome == "win" and move.plies == plies]
+    return (position, right) if len(right) <= _MOST * len(moves) else None
+
+
+def _only_defence(game: Game, positions: list[Position]) -> tuple[Position, list[int]] | None:
+    """The last position in which one move alone leaves the opponent no win with its next, and in
+    which no move wins at once.
+    """
+    rows, actions, after = successors(game, stack(positions))
+    wins = _won_by_mover(game, after)
+    safe = ~wins
+    replying = np.flatnonzero(~game.is_over(after))
+    replied_to, _, replied = successors(game, take(after, replying))
+    safe[replying[replied_to[_won_by_mover(game, replied)]]] = False
+    count = len(positions)
+    right, chances = (np.bincount(rows[x], minlength=count) for x in (safe, wins))
+    moves = np.bincount(rows, minlength=count)
+    found = np.flatnonzero((right == 1) & (chances == 0) & (moves > 1))
+    if not found.size:
+        return None
+    row = int(found[-1])
+    return positions[row], actions[safe & (rows == row)].tolist()
+
+
+def _won_by_mover(game: Game, after: State) -> BoolArray:
+    """Where the move that led here has won, (B,) bool."""
+    mover = 1 - after.to_move
+    result = game.results(after)[np.arange(len(mover)), mover]
+    won: BoolArray = game.is_over(after) & (result == WIN)
+    return won

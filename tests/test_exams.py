@@ -1,0 +1,212 @@
+"""Exams: what the files say is true, and players are marked as they answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command_line import run
+from negamax import is_over, lead_with_best_play, loses_within, wins_within
+
+from boardenvs.agents import make_agent
+from boardenvs.exams import questions as questions_room
+from boardenvs.exams import take_exam
+from boardenvs.exams.games import Distinct
+from boardenvs.exams.questions import FOLDER, Question, questions_of
+from boardenvs.game.contract import Game
+from boardenvs.game.fen import parse_position
+from boardenvs.game.state import IntArray, Position, State, stack, unstack
+from boardenvs.games import make
+from boardenvs.kernel import set_backend
+from boardenvs.tablebase import Tablebase
+
+GAMES = ["othello", "othello_holes", "lines_of_action", "wolf_and_sheep"]
+ENDGAMES = ["othello", "othello_holes"]
+
+
+@pytest.fixture(autouse=True)
+def _numpy() -> Iterator[None]:
+    set_backend("numpy")
+    yield
+    set_backend(None)
+
+
+def questions(game: Game) -> list[Question]:
+    lines = (FOLDER / f"{game.id}.jsonl").read_text().splitlines()[1:]
+    return [Question.from_json(game, json.loads(line)) for line in lines]
+
+
+def of_kind(game: Game, kind: str, count: int) -> list[Question]:
+    """Some of a kind, from all over the file."""
+    found = [question for question in questions(game) if question.kind == kind]
+    return found[:: max(len(found) // count, 1)][:count]
+
+
+def after(game: Game, question: Question) -> Iterator[tuple[int, Position]]:
+    for action in question.values:
+        yield action, game.next(question.position, action)
+
+
+@pytest.mark.parametrize("game_id", ENDGAMES)
+def test_endgames_have_their_values(game_id: str) -> None:
+    """All moves, by a search that knows neither tables nor cut-offs."""
+    game = make(game_id)
+    for question in of_kind(game, "8 empty squares", 3):
+        assert list(question.values) == question.position.legal_actions()
+        for action, position in after(game, question):
+            assert question.values[action] == -lead_with_best_play(game, position)
+
+
+@pytest.mark.parametrize("plies", [1, 3])
+def test_wins_are_forced_by_the_right_moves_alone(plies: int) -> None:
+    game = make("lines_of_action")
+    for question in of_kind(game, f"win in {plies}", 8 // plies**2 + 1):
+        assert not wins_within(game, question.position, plies - 2)
+        for action, position in after(game, question):
+            if is_over(game, position):
+                wins = game.result(position)[question.position.to_move] == 100
+            else:
+                wins = loses_within(game, position, plies - 1)
+            assert bool(question.values[action]) == wins
+
+
+def test_only_defences_are_the_only_ones() -> None:
+    game = make("lines_of_action")
+    for question in of_kind(game, "only defence", 8):
+        right = []
+        for action, position in after(game, question):
+            if is_over(game, position):
+                safe = game.result(position)[question.position.to_move] != 0
+            else:
+                safe = not wins_within(game, position, 1)
+            right += [action] * safe
+        assert right == [action for action, value in question.values.items() if value]
+        assert len(right) == 1
+
+
+@pytest.mark.parametrize("game_id", GAMES[:3])
+def test_no_position_is_there_twice(game_id: str) -> None:
+    game = make(game_id)
+    distinct = Distinct(game)
+    assert all(distinct.is_new(question.position) for question in questions(game))
+
+
+def test_images_of_a_position_are_not_new() -> None:
+    game = make("othello")
+    distinct = Distinct(game)
+    first, *others = [game.next(game.start(), a) for a in game.start().legal_actions()]
+    assert distinct.is_new(first)
+    assert len(others) == 3  # the four first moves are images of one another
+    assert not any(distinct.is_new(position) for position in others)
+
+
+@pytest.mark.parametrize("game_id", GAMES[:3])
+def test_each_question_can_be_answered_right_and_wrong(game_id: str) -> None:
+    game = make(game_id)
+    found = questions_of(game)
+    legal = game.legal(found.state)
+    assert (found.keeps & legal).any(axis=1).all()
+    assert (legal & ~found.keeps).any(axis=1).all()
+    assert not (found.keeps & ~legal).any()
+
+
+def test_the_files_are_small() -> None:
+    assert sum(path.stat().st_size for path in FOLDER.glob("*.jsonl")) <= 300_000
+
+
+class Knowing:
+    """Answers as the file says: right, or as wrong as can be."""
+
+    def __init__(self, right: bool) -> None:
+        self._right = right
+
+    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+        known = {q.position[:2]: q.values for q in questions(game)}
+        values = [known[position[:2]] for position in unstack(state)]
+        pick = max if self._right else min
+        return np.array([pick(v, key=lambda a: v[a]) for v in values])
+
+
+@pytest.mark.parametrize("game_id", GAMES[:3])
+def test_right_answers_have_the_best_marks_and_wrong_ones_the_worst(game_id: str) -> None:
+    game = make(game_id)
+    right, wrong = (take_exam(game, Knowing(known)) for known in (True, False))
+    assert {mark.kept for mark in right.marks} == {1.0}
+    assert {mark.kept for mark in wrong.marks} == {0.0}
+    if game.margin_counts:
+        assert (right.total.loss, right.total.best) == (0, 1)
+        spread = [max(q.values.values()) - min(q.values.values()) for q in questions(game)]
+        assert wrong.total.loss == pytest.approx(np.mean(spread))
+        ends = wrong.total.loss_low, wrong.total.loss_high
+        assert None not in ends
+        assert ends == pytest.approx((np.mean(spread),) * 2, rel=0.2)
+
+
+def test_wolf_and_sheep_is_marked_by_its_table() -> None:
+    game = make("wolf_and_sheep")
+    assert take_exam(game, make_agent("perfect")).total.kept == 1
+    found = questions_of(game)
+    value, _ = Tablebase.load(game).lookup(found.state)
+    assert (value == 1).all()
+    assert set(found.kinds) == {"wolf to win", "sheep to win"}
+    assert 0.3 < take_exam(game, make_agent("random")).total.kept < 0.9
+
+
+class Failing:
+    """Passes where it must not."""
+
+    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+        return np.full(len(state.ply), game.noop)
+
+
+def test_an_illegal_move_is_a_wrong_one() -> None:
+    marked = take_exam(make("othello"), Failing())
+    assert marked.total.kept == 0
+    assert marked.conduct.forfeits == marked.total.positions
+    assert "not legal" in str(marked.conduct.message)
+
+
+def test_a_question_is_read_as_it_was_written() -> None:
+    game = make("othello")
+    position = parse_position(game, "8/8/8/3rb3/3br3/8/8/8 black 0")
+    question = Question("any", position, dict.fromkeys(position.legal_actions(), 2))
+    assert Question.from_json(game, json.loads(json.dumps(question.to_json(game)))) == question
+    assert stack([position]).own[0] == position.own
+
+
+def test_the_command_says_what_python_says(tmp_path: Path) -> None:
+    picture = tmp_path / "exam.svg"
+    words = ["exam", "positional", "--game", "othello", "--json"]
+    found = json.loads(run(*words, "--svg", picture))
+    marked = take_exam(make("othello"), make_agent("positional"))
+    assert [mark["kept"] for mark in found[0]["marks"]] == [mark.kept for mark in marked.marks]
+    assert found[0].keys() == {
+        "agent", "game", "marks", "seconds", "seed", "positions", "wrong_answers", "message",
+    }  # fmt: skip
+    assert "<svg" in picture.read_text()
+    output = run("exam", "python:arena_agents:lowest", "--game", "wolf_and_sheep")
+    assert "sheep to win" in output
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["gredy"], "Did you mean 'greedy'"),
+        (["greedy", "--game", "otello"], "Did you mean 'othello'"),
+        (["greedy", "--game", "othello:holes=1"], "there is no exam for othello:holes=1"),
+        (["perfect", "--game", "othello"], "cannot play othello"),
+        (["greedy", "--svg", "/nowhere/exam.svg"], "there is no folder /nowhere"),
+    ],
+)
+def test_what_cannot_be_is_said(words: list[str], message: str) -> None:
+    assert message in run("exam", *words, code=2)
+
+
+def test_all_games_are_taken_that_the_player_can_play() -> None:
+    found = json.loads(run("exam", "perfect", "--json"))
+    assert [marked["game"] for marked in found] == ["wolf_and_sheep"]
+    assert questions_room.has_exam(make("othello"))
+    assert not questions_room.has_exam(make("othello", holes=1))

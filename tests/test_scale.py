@@ -1,0 +1,234 @@
+"""The published scale: its references, finding one's place on it, and the levels."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from command_line import run
+
+from boardenvs.agents import explain, make_agent
+from boardenvs.agents.levels import LEVELS, Mixture, read_levels
+from boardenvs.arena import play_match
+from boardenvs.arena.playing.openings import same_winner
+from boardenvs.arena.scale.make import fit_near
+from boardenvs.arena.scale.place import place
+from boardenvs.arena.scale.scale import Scale, scale_of
+from boardenvs.game.contract import Game
+from boardenvs.game.openings import random_openings
+from boardenvs.game.state import IntArray, State
+from boardenvs.games import make
+from boardenvs.kernel import set_backend
+
+GAMES = ["othello", "othello_holes", "lines_of_action", "wolf_and_sheep"]
+
+
+@pytest.fixture
+def _numpy() -> Iterator[None]:
+    set_backend("numpy")
+    yield
+    set_backend(None)
+
+
+@pytest.mark.parametrize("game_id", GAMES)
+def test_each_game_has_a_scale_from_random_play_on(game_id: str) -> None:
+    scale = scale_of(make(game_id))
+    ratings = [reference.rating for reference in scale.references]
+    assert {r.agent: r.rating for r in scale.references}["random"] == 0
+    assert min(ratings) > -50
+    assert ratings == sorted(ratings)
+    assert all(0 < reference.error < 40 for reference in scale.references)
+    assert Scale.from_json(json.loads(json.dumps(scale.to_json()))) == scale
+    for reference in scale.references:
+        make_agent(reference.agent)
+
+
+def test_reversi_has_othello_s() -> None:
+    assert scale_of(make("reversi")) == scale_of(make("othello"))
+    assert read_levels(make("reversi")) == read_levels(make("othello"))
+
+
+def test_near_pairings_count_more_than_far_ones() -> None:
+    """Where all is as the model says the ratings are the model's; else the near games decide."""
+    true = np.array([0.0, 150.0, 300.0, 700.0])
+    games = 1e5 * (1 - np.eye(4))
+    expected = 1 / (1 + 10 ** ((true - true[:, None]) / 400))
+    rating, error = fit_near(games * expected, games)
+    assert rating - rating[0] == pytest.approx(true, abs=2)  # less the prior
+    assert (error > 0).all()
+    odd = expected.copy()
+    odd[0, 3] += 0.1  # the weakest beats the strongest, now and then
+    odd[3, 0] -= 0.1
+    rating, _ = fit_near(games * odd, games)
+    assert rating[1:3] - rating[0] == pytest.approx(true[1:3], abs=20)
+
+
+@pytest.mark.usefixtures("_numpy")
+def test_a_reference_is_found_where_it_was_published() -> None:
+    """Among the weaker ones, which are quick."""
+    game = make("othello")
+    scale = replace(scale_of(game), references=scale_of(game).references[:4])
+    (published,) = [r for r in scale.references if r.agent == "positional"]
+    found = place(
+        game, make_agent("positional"), scale,
+        games=200, seconds=None, without="positional", seed=3,
+    )  # fmt: skip
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < published.rating < found.high
+    assert found.half_width < 80
+    assert found.where == "on"
+    assert found.games == 200 == sum(against.games for against in found.against)
+    assert "positional" not in [against.agent for against in found.against]
+
+
+class Losing:
+    """Passes where it must not, and so forfeits."""
+
+    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+        return np.full(len(state.ply), game.noop)
+
+
+@pytest.mark.usefixtures("_numpy")
+def test_who_loses_all_games_is_below_the_scale() -> None:
+    game = make("wolf_and_sheep")
+    found = place(game, Losing(), scale_of(game), games=200, seconds=None)
+    assert (found.where, found.low) == ("below", None)
+    assert found.high is not None
+    assert found.high < 0
+    # So many lost games in a row have a chance of 2.5 % at the interval's end.
+    chance = math.prod(
+        (1 / (1 + 10 ** ((found.high - a.rating) / 400))) ** a.games for a in found.against
+    )
+    assert chance == pytest.approx(0.025, rel=1e-6)
+
+
+@pytest.mark.usefixtures("_numpy")
+def test_who_beats_all_references_is_above_the_scale() -> None:
+    game = make("wolf_and_sheep")
+    weak = scale_of(game).references[:2]
+    scale = Scale("wolf_and_sheep", "", "", 0, 1, weak)
+    found = place(game, make_agent("perfect"), scale, games=60, seconds=None)
+    assert found.where == "above"
+    assert found.low is not None
+    assert found.low > weak[-1].rating
+
+
+@pytest.mark.usefixtures("_numpy")
+def test_the_same_seed_gives_the_same_rating_and_time_ends_it() -> None:
+    game = make("wolf_and_sheep")
+    agent, scale = make_agent("greedy"), scale_of(make("wolf_and_sheep"))
+    first, second = (place(game, agent, scale, games=50, seconds=None, seed=5) for _ in range(2))
+    assert (first.rating, first.low, first.against) == (second.rating, second.low, second.against)
+    assert place(game, agent, scale, games=100_000, seconds=0.2).games < 10_000
+    for wrong in ({"games": 1}, {"seconds": 0.0}):
+        with pytest.raises(ValueError, match="it must be"):
+            place(game, agent, scale, **wrong)
+
+
+@pytest.mark.usefixtures("_numpy")
+def test_the_command_rates_anybody() -> None:
+    words = ["--game", "wolf_and_sheep", "--games", "40"]
+    found = json.loads(run("rate", "python:arena_agents:lowest", *words, "--json"))
+    assert found.keys() == {
+        "agent", "game", "rating", "low", "high", "where", "games", "seconds", "seed", "scale",
+        "against", "forfeits", "message",
+    }  # fmt: skip
+    assert (found["games"], found["where"], found["forfeits"]) == (40, "on", 0)
+    output = run("rate", "level:2", *words)
+    assert "level:2 is rated" in output
+    assert "40 games in" in output
+    output = run("rate", "python:arena_agents:Otherwise", *words)
+    assert "lost all games" in output
+    assert "off the scale: below random" in output
+    assert "forfeited 40 of 40 games" in output
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["gredy"], "Did you mean 'greedy'"),
+        (["greedy", "--game", "otello"], "Did you mean 'othello'"),
+        (["greedy", "--game", "othello:holes=1"], "there is no scale for othello:holes=1"),
+        (["perfect", "--game", "othello"], "cannot play othello"),
+        (["greedy", "--seconds", "0"], "seconds is 0.0: it must be more than 0"),
+        (["level:11"], "level is 11: it must be 1 to 10"),
+        (["level"], "write level:LEVEL"),
+        (["level:2", "--game", "lines_of_action:rules=described"], "there is no scale for"),
+    ],
+)
+def test_what_cannot_be_is_said(words: list[str], message: str) -> None:
+    assert message in run("rate", *words, code=2)
+
+
+@pytest.mark.parametrize("game_id", GAMES)
+def test_levels_are_in_order(game_id: str) -> None:
+    """By the games that were played when they were made."""
+    levels = read_levels(make(game_id))
+    assert len(levels) == LEVELS
+    ratings = [level["rating"] for level in levels]
+    assert ratings == sorted(ratings)
+    least, lowest = (0.6, 0.55) if game_id != "wolf_and_sheep" else (0.54, 0.5)
+    for level in levels[1:]:
+        assert level["beats_level_below"]["games"] >= 200
+        assert level["beats_level_below"]["score"] >= least
+        assert level["beats_level_below"]["low"] > lowest
+
+
+@pytest.mark.usefixtures("_numpy")
+def test_a_level_beats_the_one_below() -> None:
+    match = play_match(make("othello"), "level:3", "level:2", 40, keep=same_winner, seed=8)
+    assert match.interval[0] > 0.5
+
+
+@pytest.mark.usefixtures("_numpy")
+def test_a_level_explains_what_it_plays() -> None:
+    game, level = make("othello"), make_agent("level:4")
+    state = random_openings(game, 4, (4, 12), np.random.default_rng(1))
+    for row in range(4):
+        one = State(*(x[row : row + 1] for x in state))
+        position = game.start() if row == 0 else None
+        if position is None:
+            from boardenvs.game.state import unstack
+
+            (position,) = unstack(one)
+        else:
+            one = game.init(1)
+        for seed in range(3):
+            chosen = level.act(game, one, np.random.default_rng(seed))
+            found = explain(level, game, position, np.random.default_rng(seed))
+            assert found.moves[0].action == chosen[0]
+
+
+class Fixed:
+    """Plays the first or the last legal action."""
+
+    def __init__(self, last: bool) -> None:
+        self.last = last
+
+    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+        legal = game.legal(state)
+        actions: IntArray = legal.argmax(axis=1)
+        return legal.shape[1] - 1 - legal[:, ::-1].argmax(axis=1) if self.last else actions
+
+
+def test_a_mixture_has_its_share() -> None:
+    game = make("othello")
+    mixture = Mixture(Fixed(False), Fixed(True), 0.25)
+    actions = mixture.act(game, game.init(4000), np.random.default_rng(0))
+    last = Fixed(True).act(game, game.init(1), np.random.default_rng(0))[0]
+    assert 0.22 < (actions == last).mean() < 0.28
+
+
+def test_levels_are_opponents_in_environments() -> None:
+    import boardenvs
+
+    env = boardenvs.vec_env("othello", 2, opponent="level:2")
+    env.reset(seed=1)
+    env.close()
+    with pytest.raises(ValueError, match="there are no levels for othello:holes=1"):
+        boardenvs.vec_env("othello:holes=1", 2, opponent="level:2")

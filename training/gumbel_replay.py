@@ -1,0 +1,118 @@
+"""The positions that were played lately, with what is to be learnt of each."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from boardenvs.envs.symmetry import BoardSymmetries
+from boardenvs.game.contract import Game
+from boardenvs.game.state import (
+    Array,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    State,
+    empty_state,
+    put,
+    take,
+)
+
+
+class ReplayBatch(NamedTuple):
+    """B positions to learn from, each seen under a symmetry drawn for it."""
+
+    state: State
+    policy: Array  # (B, A) float16: the improved policy
+    has_policy: BoolArray  # (B,): whether it is to be learnt
+    value: Array  # (B,) float32: to the side to move
+
+
+class ReplayBuffer:
+    """The last `size` positions; those of games that go on wait until these end."""
+
+    def __init__(self, game: Game, size: int, search_value: float, *, symmetries: bool) -> None:
+        self.size = size
+        self.added = 0  # positions ever added
+        self._game = game
+        self._search_value = search_value
+        self._symmetries = symmetries
+        self._state = empty_state(size, game.action_planes + 1)
+        self._policy: Array = np.zeros((size, game.num_actions), np.float16)
+        self._has_policy: BoolArray = np.zeros(size, np.bool_)
+        self._value: Array = np.zeros(size, np.float32)
+        self._game_number: IntArray = np.full(size, -1, np.int64)
+        self._ready: BoolArray = np.zeros(size, np.bool_)
+        images = np.stack([game.action_images(s) for s in game.symmetries])
+        self._originals = np.argsort(images, axis=1)
+
+    def add(
+        self,
+        state: State,
+        policy: FloatArray,
+        has_policy: BoolArray,
+        values: FloatArray,
+        games: IntArray,
+    ) -> None:
+        """Positions of games by number, with what the search found."""
+        slots = (self.added + np.arange(len(games))) % self.size
+        self.added += len(games)
+        put(self._state, slots, state)
+        self._policy[slots] = policy
+        self._has_policy[slots] = has_policy
+        self._value[slots] = values
+        self._game_number[slots] = games
+        self._ready[slots] = False
+
+    def finish(self, slots: IntArray, games: IntArray, results: FloatArray) -> None:
+        """The results, to the first role, of games by number, at their positions in these slots.
+
+        Slots that hold other positions by now are left as they are.
+        """
+        mine = self._game_number[slots] == games
+        slots, results = slots[mine], results[mine]
+        result = np.where(self._state.to_move[slots] == 0, results, -results)
+        mixed = self._search_value * self._value[slots] + (1 - self._search_value) * result
+        self._value[slots] = mixed
+        self._ready[slots] = True
+
+    @property
+    def ready(self) -> int:
+        """Positions that can be learnt from."""
+        return int(self._ready.sum())
+
+    def sample(self, count: int, rng: np.random.Generator) -> ReplayBatch:
+        """So many of them, drawn one by one; some must be ready."""
+        filled = min(self.added, self.size)
+        slots = np.empty(0, np.int64)
+        while len(slots) < count:
+            drawn = rng.integers(filled, size=count)
+            slots = np.concatenate([slots, drawn[self._ready[drawn]]])
+        slots = slots[:count]
+        state, policy = take(self._state, slots), self._policy[slots]
+        if self._symmetries:
+            chosen = rng.integers(len(self._originals), size=count)
+            state = BoardSymmetries(self._game, count).seen(state, chosen)
+            policy = np.take_along_axis(policy, self._originals[chosen], axis=1)
+        return ReplayBatch(state, policy, self._has_policy[slots], self._value[slots])
+
+    def snapshot(self) -> dict[str, Any]:
+        """All of it, as arrays."""
+        filled = min(self.added, self.size)
+        return {
+            "added": self.added,
+            "state": tuple(x[:filled] for x in self._state),
+            "arrays": [x[:filled] for x in self._arrays()],
+        }
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Go on from a `snapshot`."""
+        self.added = snapshot["added"]
+        filled = min(self.added, self.size)
+        mine = (*self._state, *self._arrays())
+        for x, y in zip(mine, (*snapshot["state"], *snapshot["arrays"]), strict=True):
+            x[:filled] = y
+
+    def _arrays(self) -> list[Array]:
+        return [self._policy, self._has_policy, self._value, self._game_number, self._ready]

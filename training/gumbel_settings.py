@@ -1,0 +1,106 @@
+"""The settings of a training by Gumbel search."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
+
+from boardenvs.agents.policy import Policy
+from boardenvs.agents.policy_file import load_policy
+from boardenvs.agents.trained import trained_policy
+from boardenvs.search.gumbel import GumbelSettings
+from training.settings import NotNegative, Part, Positive, RunSettings, Section, Share
+
+SCRATCH, TRAINED = "scratch", "trained"
+
+
+class SearchSettings(Section):
+    simulations: Positive = 12
+    considered: Positive = 5
+    c_visit: NotNegative = 50.0
+    c_scale: Annotated[float, Field(gt=0)] = 0.5
+    full_share: Part = 0.5
+    quick_simulations: Annotated[int, Field(ge=0, le=10**6)] = 0
+    alone_share: Share = 0.0
+
+    def full(self) -> GumbelSettings:
+        """Of the searches whose policies are learnt."""
+        return GumbelSettings(self.simulations, self.considered, self.c_visit, self.c_scale)
+
+    def quick(self) -> GumbelSettings | None:
+        """Of the other plies; None where the network plays them by itself."""
+        if not self.quick_simulations:
+            return None
+        return GumbelSettings(self.quick_simulations, self.considered, self.c_visit, self.c_scale)
+
+
+class LearningSettings(Section):
+    hidden: Annotated[tuple[Positive, ...], Field(min_length=1)] = (256, 256)
+    plies_per_update: Positive = 16
+    replay: Positive = 500_000
+    batch_size: Positive = 1024
+    reuse: Annotated[float, Field(gt=0)] = 2.0
+    learning_rate: Annotated[float, Field(gt=0)] = 1e-3
+    final_learning_rate: Annotated[float, Field(gt=0)] = 5e-5
+    weight_decay: NotNegative = 1e-5
+    value_weight: NotNegative = 1.0
+    search_value: Share = 0.25
+    average: Annotated[float, Field(ge=0, lt=1)] = 0.999
+
+    def learning_rate_at(self, done: float) -> float:
+        """The step size after this share of the run, 0 to 1, falling linearly."""
+        return self.learning_rate + (self.final_learning_rate - self.learning_rate) * min(1.0, done)
+
+
+class GumbelConfig(RunSettings):
+    """All settings of a run; `configs/gumbel/othello.yaml` says what each means."""
+
+    packages: ClassVar = RunSettings.packages
+
+    device: Annotated[str, Field(pattern=r"^(auto|cpu|cuda(:\d+)?)$")] = "auto"
+    precision: Literal["auto", "float32", "bfloat16"] = "auto"
+    start: str = SCRATCH
+    search: SearchSettings = Field(default_factory=SearchSettings)
+    learning: LearningSettings = Field(default_factory=LearningSettings)
+
+    @model_validator(mode="after")
+    def _both_roles(self) -> Self:
+        if self.self_play.pool.share or self.self_play.learn != "both":
+            raise ValueError(
+                "both roles are learnt, and there is no pool: leave out self_play.learn and "
+                "self_play.pool"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _room(self) -> Self:
+        least = max(self.learning.batch_size, 64 * self.self_play.boards)
+        if self.learning.replay < least:
+            raise ValueError(
+                f"learning.replay is {self.learning.replay}: it must be {least} or more, a batch "
+                "and 64 positions of each board"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _possible_start(self) -> Self:
+        self.start_policy()
+        return self
+
+    def start_policy(self) -> Policy | None:
+        """The policy that the network begins from; ValueError where it cannot."""
+        if self.start == SCRATCH:
+            return None
+        game, hidden = self.make_game(), self.learning.hidden
+        policy = trained_policy(game) if self.start == TRAINED else load_policy(self.start)
+        policy.check_game(game)
+        widths = tuple(len(biases) for _, biases in policy.hidden)
+        wider = [a > b for a, b in zip(widths, hidden, strict=False)]
+        if policy.activation != "relu" or len(widths) != len(hidden) or any(wider):
+            raise ValueError(
+                f"start is {self.start!r}, with layers of {widths} and {policy.activation}: it "
+                f"must have relu and as many layers as learning.hidden, {hidden}, none of them "
+                "wider"
+            )
+        return policy
