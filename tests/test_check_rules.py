@@ -12,8 +12,9 @@ from three_in_a_row import FullThreeInARow, ThreeInARow
 from variants import make
 
 from boardenvs.board import ALL_EIGHT, MIRROR, Symmetry
-from boardenvs.game import Game, Moving, PositionError, RulesError, check_rules
-from boardenvs.kernel import Bits, get_backend, guard, popcount, set_backend
+from boardenvs.board.bitboard import FILE_A
+from boardenvs.game import Feature, Game, Moving, PositionError, RulesError, check_rules
+from boardenvs.kernel import ALL, Bits, get_backend, guard, popcount, set_backend
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,18 @@ class HugeHeuristic(Breakthrough):
 
 
 @dataclass(frozen=True)
+class TooSmallFeature(Breakthrough):
+    def features(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> dict[str, Feature]:
+        return {"pieces": Feature(popcount(own), 17), "lost": Feature(16 - popcount(opp) & ALL, 1)}
+
+
+@dataclass(frozen=True)
+class LopsidedFeature(Breakthrough):
+    def features(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> dict[str, Feature]:
+        return {"on the a file": Feature(popcount(own & FILE_A), 9)}
+
+
+@dataclass(frozen=True)
 class FillsUp(Breakthrough):
     fills_up: ClassVar = True
 
@@ -111,6 +124,8 @@ def _one(nothing: Bits) -> Bits:
         (AllSymmetries(), r"Symmetry\(.*flip_ranks=True\) is no symmetry"),
         (LopsidedHeuristic(), "the value under .*flip_files=True.* is -?[0-9]+: it must be"),
         (HugeHeuristic(), r"evaluate returns \(112000, 112000\): both words must be below 100000"),
+        (TooSmallFeature(), "the feature 'lost' is 1: it must be below its size, 1"),
+        (LopsidedFeature(), "features under .*flip_files=True.* is "),
         (FillsUp(), "fills_up is True, but at ply 0 .* fills no square"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Game) else "",

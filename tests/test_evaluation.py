@@ -15,7 +15,7 @@ from boardenvs.agents import make_agent
 from boardenvs.agents.base import check_game
 from boardenvs.board.bitboard import from_squares, parse_square
 from boardenvs.game.contract import Game
-from boardenvs.game.state import State, stack
+from boardenvs.game.state import State, stack, take
 from boardenvs.games import Othello
 from boardenvs.kernel import get_backend, set_backend
 from boardenvs.search import Evaluation, Limits, analyse, engine_for
@@ -33,9 +33,12 @@ GAMES = ("othello", "othello_holes", "lines_of_action")
 
 
 def random_evaluation(game: Game, tuples: tuple[Tuple, ...] = TUPLES, seed: int = 0) -> Evaluation:
+    """By tuples, the game's heuristic and, where it has some, its features."""
     rng, stages = np.random.default_rng(seed), tuple(min(n // 9, 5) for n in range(65))
-    weights = rng.integers(-3000, 3000, (6, Places(game, tuples).size)).astype(np.int16)
-    return Evaluation(game, tuples, stages, weights, tuple(rng.uniform(-2, 2, 6).tolist()))
+    size = Places(game, tuples).size + sum(game.feature_sizes.values())
+    weights = rng.integers(-3000, 3000, (6, size)).astype(np.int16)
+    shares = tuple(rng.uniform(-2, 2, 6).tolist())
+    return Evaluation(game, tuples, stages, weights, shares, features=game.feature_sizes)
 
 
 def sample(game: Game) -> State:
@@ -44,7 +47,8 @@ def sample(game: Game) -> State:
 
 def plain_value(evaluation: Evaluation, own: int, opp: int, heuristic: int) -> int:
     """Image by image, square by square; the weight of a number is that of the least number which
-    any symmetry of the game makes of it and which maps the tuple to itself.
+    any symmetry of the game makes of it and which maps the tuple to itself. Then the features, by
+    the rule run on ints.
     """
     stage = evaluation.stages[(own | opp).bit_count()]
     total, start = 0, 0
@@ -69,6 +73,9 @@ def plain_value(evaluation: Evaluation, own: int, opp: int, heuristic: int) -> i
                 number = sum(digit * 3**k for k, digit in enumerate(read))
                 total += int(evaluation.weights[stage, start + kept.index(least(number))])
         start += len(kept)
+    for feature in evaluation.game.features(own, opp, 0, 0).values():
+        total += int(evaluation.weights[stage, start + feature.number])
+        start += feature.size
     assert start == evaluation.weights.shape[1]
     return total + heuristic * round(256 * evaluation.heuristic[stage]) // 256
 
@@ -112,14 +119,19 @@ def test_search_judges_by_the_tables(backend: str) -> None:
                 assert found.value == -values.min()
 
 
-def test_both_backends_search_the_same() -> None:
-    game = make("othello")
-    evaluation, state = random_evaluation(game), sample(game)
+@pytest.mark.parametrize(
+    ("name", "depth", "rows"), [("othello", 3, 80), ("lines_of_action", 2, 12)]
+)
+def test_both_backends_search_the_same(name: str, depth: int, rows: int) -> None:
+    game = make(name)
+    evaluation, state = random_evaluation(game), take(sample(game), slice(rows))
     found = []
     for backend in {"numpy", get_backend()}:
         set_backend(backend)
         engine = engine_for(game, evaluation)
-        found.append(engine.search(state, np.arange(len(state.ply), dtype=np.uint64), Limits(3)))
+        found.append(
+            engine.search(state, np.arange(len(state.ply), dtype=np.uint64), Limits(depth))
+        )
     set_backend(None)
     for column in zip(*found, strict=True):
         for other in column[1:]:
@@ -154,6 +166,7 @@ def test_files_hold_all_of_it(name: str, tmp_path: Path) -> None:
     again = load_evaluation(tmp_path / "a.npz")
     assert (again.tuples, again.stages) == (evaluation.tuples, evaluation.stages)
     assert again.heuristic == evaluation.heuristic
+    assert again.features == evaluation.features
     assert again.game.has_rules_of(game)
     np.testing.assert_array_equal(again.weights, evaluation.weights)
 
@@ -177,6 +190,8 @@ def changed(path: Path, **metadata: object) -> Path:
         ({"tuples": "a1"}, "tuples must be a list"),
         ({"stages": [0] * 64 + [10**9]}, "at most"),
         ({"stages": [0] * 65}, r"weights is int16 of shape .*: it must be int16 of shape \(1"),
+        ({"features": {"discs": 65}}, r"features are \{'discs': 65\}: those of othello are \{\}"),
+        ({"features": [1]}, "does not fit this version"),
         ({"heuristic": [1.0]}, "heuristic must be 6 numbers"),
         ({"heuristic": [float("nan")] * 6}, "heuristic must be 6 numbers"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -11,13 +12,14 @@ from negamax import lead_with_best_play
 pytest.importorskip("torch")
 pytest.importorskip("pydantic")
 
+from boardenvs.board.bitboard import from_squares
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
 from boardenvs.game.state import stack, unstack
 from boardenvs.games import make
 from boardenvs.kernel import set_backend
 from boardenvs.search import engine_for
-from boardenvs.search.evaluation import SCALE, Places
+from boardenvs.search.evaluation import POINT, Terms
 from boardenvs.search.evaluation_file import load_evaluation, parse_tuple
 from boardenvs.search.trained import trained_evaluation
 from training.evaluation import main
@@ -55,42 +57,41 @@ def in_python():
 def positions_of(count: int) -> Positions:
     """Random ones, with results to be set."""
     state = random_openings(make("othello"), count, (6, 40), np.random.default_rng(0))
-    return Positions(
-        state.own, state.opp, np.zeros(count, np.int16), np.arange(count, dtype=np.int32)
-    )
+    results, games = np.zeros(count, np.int16), np.arange(count, dtype=np.int32)
+    return Positions(state.own, state.opp, results, games, state.to_move, state.ply)
 
 
 def test_weights_that_make_the_results_are_found() -> None:
     """Results are sums of known weights and of a known share of another figure."""
     game, rng = make("othello"), np.random.default_rng(1)
-    places = Places(game, TUPLES)
+    terms = Terms(game, TUPLES)
     positions = positions_of(6000)
-    known = rng.normal(0, 5, places.size)
-    seen = places.weights_of(positions.own, positions.opp)
+    known = rng.normal(0, 5, terms.size)
+    seen = terms.weights_of(positions.as_state(game))
     other = rng.normal(0, 3, len(seen))
     results = known[seen].sum(axis=1) + 1.5 * other
     positions = positions._replace(result=np.rint(results).astype(np.int16))
     settings = FitSettings(iterations=60, prior=0.01, neighbours=1.0)
     stages = stages_of(2, 4, 64)
-    found = fit(places, stages, positions, other, settings, lambda stage: None)
+    found = fit(terms, stages, positions, other, settings, lambda stage: None)
     assert (found.error < 0.5).all()
     assert (found.spread > 10).all()
     assert found.heuristic == pytest.approx([1.5, 1.5], abs=0.05)
     # Rounded to hundredths, it says the same of positions on the board.
-    evaluation = as_evaluation(game, TUPLES, stages, found._replace(heuristic=np.zeros(2)), {})
+    evaluation = as_evaluation(terms, stages, found._replace(heuristic=np.zeros(2)), {})
     state = random_openings(game, 50, (6, 40), np.random.default_rng(5))
-    said = known[places.weights_of(state.own, state.opp)].sum(axis=1)
-    assert evaluation.values(state) / SCALE == pytest.approx(said, abs=1.5)
+    said = known[terms.weights_of(state)].sum(axis=1)
+    assert evaluation.values(state) / POINT == pytest.approx(said, abs=1.5)
 
 
 def test_a_prior_draws_to_nothing() -> None:
     game = make("othello")
-    places = Places(game, (parse_tuple("a1 b1"),))
+    terms = Terms(game, (parse_tuple("a1 b1"),))
     positions = positions_of(400)._replace(result=np.full(400, 20, np.int16))
     sizes = []
     for prior in (0.1, 100.0, 1e6):
         settings = FitSettings(prior=prior)
-        found = fit(places, stages_of(1, 4, 64), positions, None, settings, lambda stage: None)
+        found = fit(terms, stages_of(1, 4, 64), positions, None, settings, lambda stage: None)
         sizes.append(np.linalg.norm(found.weights))
     assert sizes[0] > sizes[1] > sizes[2]
     assert sizes[2] < 0.1
@@ -145,7 +146,7 @@ def test_targets_are_what_search_says() -> None:
     for position, value in zip(unstack(state), said.tolist(), strict=True):
         afters = [game.next(position, action) for action in position.legal_actions()]
         worst = min(int(game.values(stack([after]))[0]) for after in afters)
-        assert value == pytest.approx(-worst / SCALE)
+        assert value == pytest.approx(-worst / POINT)
     late = random_openings(game, 4, (54, 56), np.random.default_rng(3))
     solved = of_search(engine, late, TargetSettings(depth=1, endgame=10), rng)
     for position, value in zip(unstack(late), solved.tolist(), strict=True):
@@ -232,10 +233,30 @@ def test_a_run_that_was_interrupted_ends_the_same(
     np.testing.assert_array_equal(again.weights, whole.weights)
 
 
+def test_a_run_by_features_alone_learns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of some games one ply deep that pieces which lie close together are better."""
+    monkeypatch.chdir(tmp_path)
+    overrides = [
+        "generations=[{games: 40, depth: 1, opening_plies: [2, 12]}]",
+        "report={depth: 1, opponents: [random], pairs: 1}",
+    ]
+    settings = [word for item in overrides for word in ("--set", item)]
+    assert main([str(CONFIGS / "lines_of_action.yaml"), *settings]) == 0
+    evaluation = load_evaluation(tmp_path / "runs/evaluation_lines_of_action/evaluation.npz")
+    game = evaluation.game
+    assert evaluation.features == game.feature_sizes
+    assert not evaluation.tuples
+    together = from_squares(["c3", "c4", "d4", "e5", "e6", "f5"])
+    scattered = from_squares(["a1", "b8", "d2", "f7", "g2", "h6"])
+    state = stack([game.position((a, b)) for a, b in itertools.permutations((together, scattered))])
+    first, second = evaluation.values(state).tolist()
+    assert first > 0 > second
+
+
 @pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.yaml")), ids=lambda path: path.stem)
 def test_configurations_can_be_used(path: Path) -> None:
     config = read_settings(EvaluationConfig, path)
-    assert config.all_tuples()
+    assert config.all_tuples() or config.features
 
 
 @pytest.mark.parametrize(
@@ -244,6 +265,7 @@ def test_configurations_can_be_used(path: Path) -> None:
         ("tuples=[a1 a9]", "a9"),
         ("tuples=[a1 a1]", "is not a tuple"),
         ("tuples=[]", "tuples and blocks come to 0"),
+        ("features=true", "features is true, and othello has none"),
         ("blocks=[3x9]", "3x9"),
         ("pieces=[9, 3]", "it must be a range"),
         ("generations=[]", "generations"),

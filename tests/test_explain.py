@@ -16,6 +16,8 @@ from boardenvs.game.rules import MAX_VALUE
 from boardenvs.game.state import stack, unstack
 from boardenvs.games import GAMES, make
 from boardenvs.kernel import set_backend
+from boardenvs.search.evaluation import Evaluation, Terms
+from boardenvs.search.evaluation_file import save_evaluation
 from boardenvs.tablebase import Tablebase
 
 AGENTS = [
@@ -107,6 +109,27 @@ def test_alphabeta_values_every_move_by_full_search(game_id):
             for move in found.moves:
                 assert move.value == np.clip(plain[move.action], -MAX_VALUE, MAX_VALUE)
             assert found.value == max(found.value, *(move.value for move in found.moves))
+
+
+@pytest.mark.parametrize(
+    ("game_id", "unit", "size"), [("othello", "margin", 100), ("lines_of_action", "score", 10_000)]
+)
+def test_learnt_evaluations_foresee_the_result(game_id, unit, size, tmp_path):
+    """In points where these count, else between a loss and a win."""
+    game, rng = make(game_id), np.random.default_rng(0)
+    weights = rng.integers(-5000, 5000, (1, Terms(game, ((27,),), game.feature_sizes).size))
+    shape = ((27,),), (0,) * 65, weights.astype(np.int16), (0.0,)
+    evaluation = Evaluation(game, *shape, features=game.feature_sizes)
+    save_evaluation(evaluation, tmp_path / "a.npz")
+    (position,) = some_positions(game, 1, seed=4)
+    agent = make_agent(f"alphabeta:depth=1,evaluation={tmp_path / 'a.npz'}")
+    found = explain(agent, game, position)
+    assert (found.unit, found.exact) == (unit, False)
+    after = [game.next(position, move.action) for move in found.moves]
+    foreseen = -evaluation.values(stack(after)) / size
+    largest = math.inf if unit == "margin" else 1
+    assert [move.value for move in found.moves] == np.clip(foreseen, -largest, largest).tolist()
+    assert found.value == found.moves[0].value
 
 
 def end_of_othello(empty, seed):

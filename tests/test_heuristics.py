@@ -6,6 +6,7 @@ And the Euler number that Lines of Action counts groups by.
 from __future__ import annotations
 
 import itertools
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -14,12 +15,12 @@ from hypothesis import strategies as st
 from three_in_a_row import ThreeInARow
 from variants import make, random_position
 
-from boardenvs.board.bitboard import from_squares
+from boardenvs.board.bitboard import from_squares, parse_square, squares_of
 from boardenvs.game.contract import Game
 from boardenvs.game.fen import parse_position
 from boardenvs.game.rules import MAX_VALUE
 from boardenvs.game.state import Position, stack
-from boardenvs.games.lines_of_action import MEN, connected, euler_number
+from boardenvs.games.lines_of_action_groups import MEN, connected, euler_number
 from boardenvs.games.othello import WEIGHTS
 from boardenvs.kernel import set_backend
 
@@ -128,6 +129,40 @@ def test_lines_of_action_likes_few_groups_near_the_centre() -> None:
     rings = [worth([square]) for square in ("d4", "c3", "b2", "a8")]
     assert len({a - b for a, b in itertools.pairwise(rings)}) == 1
     assert worth(["d4", "f4"]) < worth(["c4", "b4"])
+
+
+@pytest.mark.parametrize("rules", ["lines_of_action", "lines_of_action_described"])
+def test_features_of_lines_of_action(rules: str) -> None:
+    """In fractions and by coordinates; a mean that is nearly whole may be rounded down."""
+    game = make(rules)
+    for seed in range(40):
+        position = random_position(game, seed, 6 + seed)
+        found = {
+            name: feature.number
+            for name, feature in game.features(position.own, position.opp, 0, 0).items()
+        }
+        sides = {"own": places(position.own), "opposing": places(position.opp)}
+        for side, pieces in sides.items():
+            count = len(pieces)
+            centre = [Fraction(sum(p[axis] for p in pieces), count) for axis in (0, 1)]
+            spread = sum((p[axis] - centre[axis]) ** 2 for p in pieces for axis in (0, 1)) / count
+            number, rest = divmod(found[f"{side} spread"], 99)
+            assert number == count
+            assert 0 <= 4 * spread - rest < Fraction(11, 10)
+            for kinds in (("a1", "b1"), ("c1", "d1"), ("b2", "c2"), ("d2", "c3"), ("d3", "d4")):
+                one, other = (on_images_of(game, pieces, name) for name in kinds)
+                most = len({s.squares[parse_square(kinds[1])] for s in game.symmetries})
+                assert found[f"{side} on {', '.join(kinds)}"] == one * (most + 1) + other
+
+
+def places(bits: int) -> list[tuple[int, int]]:
+    return [(square % 8, square // 8) for square in squares_of(bits)]
+
+
+def on_images_of(game: Game, pieces: list[tuple[int, int]], name: str) -> int:
+    """How many stand on squares that are images of this one."""
+    images = {s.squares[parse_square(name)] for s in game.symmetries}
+    return sum(8 * y + x in images for x, y in pieces)
 
 
 def test_wolf_and_sheep_sees_a_way_through() -> None:

@@ -17,7 +17,7 @@ from boardenvs.game.state import IntArray, Position, State
 from boardenvs.search.analysis import Analysis, search_moves, search_position
 from boardenvs.search.compiler import has_exact_end
 from boardenvs.search.engine import engine_for
-from boardenvs.search.evaluation import Evaluation
+from boardenvs.search.evaluation import POINT, WON, Evaluation
 from boardenvs.search.evaluation_file import load_evaluation
 from boardenvs.search.limits import MAX_DEPTH, Limits
 from boardenvs.search.trained import trained_evaluation
@@ -109,13 +109,14 @@ class AlphaBetaAgent:
         found = search_position(game, position, limits, seed=seed, evaluation=evaluation)
         shallow = replace(limits, depth=max(found.depth, 1))
         moves = search_moves(game, position, shallow, evaluation=evaluation)
-        return _explanation(game, position, found, moves)
+        return _explanation(game, position, found, moves, evaluation)
 
     def explain_steadily(
         self, game: Game, position: Position, stop: Stop, rng: np.random.Generator
     ) -> Iterator[Explanation]:
         """One ply, two plies and so on, until the result is proven."""
         endgame = _ENDGAME if self.endgame is None else self.endgame
+        evaluation = self._evaluation(game)
         positions = 0
         for depth in range(1, MAX_DEPTH + 1):
             # One ply is searched in any case: there has to be an answer.
@@ -125,12 +126,12 @@ class AlphaBetaAgent:
                 position,
                 limits,
                 stop=stop if depth > 1 else None,
-                evaluation=self._evaluation(game),
+                evaluation=evaluation,
             )
             if depth > 1 and stop():
                 return  # some of the moves were not searched as deep as others
             best = max(moves.values(), key=_worth)
-            found = _explanation(game, position, best, moves)
+            found = _explanation(game, position, best, moves, evaluation)
             positions += found.positions
             yield replace(found, positions=positions)
             if best.margin is not None if game.margin_counts else _is_settled(best, moves):
@@ -144,13 +145,19 @@ def _loaded(path: str) -> Evaluation:
 
 
 def _explanation(
-    game: Game, position: Position, found: Analysis, moves: dict[int, Analysis]
+    game: Game,
+    position: Position,
+    found: Analysis,
+    moves: dict[int, Analysis],
+    evaluation: Evaluation | None,
 ) -> Explanation:
     """What is found of the position, whose best action is the first of its line."""
-    proven = found.outcome is not None
+    proven, learnt = found.outcome is not None, evaluation is not None
     unit: Unit = "heuristic"
     if proven:
         unit = "margin" if found.margin is not None else "score"
+    elif learnt:
+        unit = "margin" if game.margin_counts else "score"
     best_first = sorted(moves.items(), key=lambda move: _worth(move[1]), reverse=True)
     explained = [
         MoveExplanation(
@@ -158,14 +165,14 @@ def _explanation(
             name=game.action_name(action, position),
             probability=None,
             visits=None,
-            value=_value(seen, unit),
+            value=_value(seen, unit, learnt),
             line=seen.line,
             plies=seen.plies,
         )
         for action, seen in best_first
     ]
     return Explanation(
-        value=_value(found, unit),
+        value=_value(found, unit, learnt),
         unit=unit,
         exact=proven,
         outcome=found.outcome,
@@ -176,8 +183,15 @@ def _explanation(
     )
 
 
-def _value(seen: Analysis, unit: Unit) -> float | None:
-    """In this unit; None where only what is proven has a value in it."""
+def _value(seen: Analysis, unit: Unit, learnt: bool = False) -> float | None:
+    """In this unit; None where only what is proven has a value in it: the heuristic, unlike a
+    learnt evaluation, knows no other unit.
+    """
+    if seen.outcome is None and learnt and seen.value is not None:
+        if unit == "margin":
+            return seen.value / POINT
+        if unit == "score":
+            return max(-1.0, min(seen.value / WON, 1.0))
     if unit == "margin":
         return None if seen.margin is None else float(seen.margin)
     if seen.outcome is None:

@@ -49,7 +49,8 @@ class Explanation:
 
     - "score": the expected result, from -1 (a loss) over 0 (a draw) to 1 (a win);
     - "margin": the lead in points (`Game.lead`), in Othello discs, from -64 to 64: with best play
-      at the end of the game where `exact`, else right after the move;
+      at the end of the game where `exact`; as a learnt evaluation foresees it there; or else right
+      after the move;
     - "heuristic": the game's own heuristic (`Game.values`), below `MAX_VALUE` = 100,000 either way;
       a move that is proven to win or lose has 100,000 or -100,000.
 

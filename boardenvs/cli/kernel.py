@@ -19,7 +19,7 @@ def kernel(
         str,
         typer.Argument(
             help="What is compiled: `begin`, `advance`, `ply`, `turn`, `arrive`, `sample`, "
-            "`is_legal`, `points`, `planes`, `view` or `evaluate`."
+            "`is_legal`, `points`, `planes`, `view`, `evaluate` or `features`."
         ),
     ],
     form: Annotated[

@@ -8,6 +8,7 @@ from boardenvs.game.about import About
 from boardenvs.game.check import RulesError, check_rules
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import PositionError
+from boardenvs.game.features import Feature
 from boardenvs.game.look import BLACK, RED, WHITE, Look, PieceLook, disc, piece
 from boardenvs.game.notation import Moving, Notation, Placing
 from boardenvs.game.rules import MAX_VALUE
@@ -19,6 +20,7 @@ __all__ = [
     "RED",
     "WHITE",
     "About",
+    "Feature",
     "Game",
     "Look",
     "Moving",

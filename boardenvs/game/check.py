@@ -27,10 +27,10 @@ def check_rules(game: Game, seed: int = 0, num_games: int = 20, max_plies: int =
     """Play random games and check what every game must satisfy.
 
     Pieces do not overlap, what play reaches `check_squares` accepts, names and texts are read
-    back, observations determine the rules, symmetries leave rules and heuristic as they are, the
-    heuristic stays below `MAX_VALUE`, `fills_up`, `fills_by_capture` and `stable` are true, and one
-    board, a batch and every backend agree. The games are played up to `max_plies`; the same seed
-    plays the same.
+    back, observations determine the rules, symmetries leave rules, heuristic and features as they
+    are, the heuristic stays below `MAX_VALUE` and features below their sizes, `fills_up`,
+    `fills_by_capture` and `stable` are true, and one board, a batch and every backend agree. The
+    games are played up to `max_plies`; the same seed plays the same.
 
     RulesError, which names the position and what is wrong, where any of that is not so. What is
     checked is consistency: that the rules are those of the game you mean, perft tells.
@@ -99,6 +99,7 @@ def _check_position(game: Game, position: Position) -> None:
             _check_text,
             _check_observation,
             _check_heuristic,
+            _check_features,
             _check_captures,
             _check_symmetries,
         ):
@@ -191,6 +192,21 @@ def _check_heuristic(game: Game, position: Position) -> None:
         raise RulesError(f"evaluate returns {words}: both words must be below {MAX_VALUE}")
 
 
+def _check_features(game: Game, position: Position) -> None:
+    if position.terminated:
+        return
+    numbers = _numbers(game, position)
+    for (name, size), number in zip(game.feature_sizes.items(), numbers, strict=True):
+        if number >= size:
+            raise RulesError(f"the feature {name!r} is {number}: it must be below its size, {size}")
+
+
+def _numbers(game: Game, position: Position) -> list[int]:
+    """Those of the features, of which a game may have none."""
+    numbers = game.kernels.features.one(*position[:2], *position[3:5])
+    return list(numbers[: len(game.feature_sizes)])
+
+
 def _value(game: Game, position: Position) -> int:
     mine, theirs = game.kernels.evaluate.one(*position[:2], *position[3:5])
     return mine - theirs
@@ -203,6 +219,9 @@ def _check_symmetries(game: Game, position: Position) -> None:
         if game.has_heuristic and not position.terminated:
             image = _image(game, symmetry, position)
             _compare(f"the value under {symmetry}", _value(game, image), _value(game, position))
+        if not position.terminated:
+            numbers = _numbers(game, _image(game, symmetry, position))
+            _compare(f"features under {symmetry}", numbers, _numbers(game, position))
 
 
 def _image(game: Game, symmetry: Symmetry, position: Position) -> Position:
@@ -279,6 +298,7 @@ def _one_by_one(game: Game, positions: list[Position], actions: list[int]) -> di
         "next": [game.next(p, a) for p, a in moves],
         "result": [game.result(p) for p in positions],
         "planes": [_seen(game, p) for p in positions],
+        "features": [_numbers(game, p) for p in positions],
     }
     if game.has_heuristic:
         found["value"] = [_value(game, p) for p in positions]
@@ -294,6 +314,7 @@ def _all_at_once(game: Game, positions: list[Position], actions: list[int]) -> d
         "next": after[:-1],
         "result": [tuple(row) for row in game.results(state).tolist()],
         "planes": [tuple(row) for row in words.tolist()],
+        "features": game.feature_numbers(state).tolist(),
     }
     if game.has_heuristic:
         found["value"] = game.values(state).tolist()

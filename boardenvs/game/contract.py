@@ -355,6 +355,18 @@ class Game(Rules):
         self.kernels.evaluate.batch(state_words(state), [mine, theirs])
         return mine - theirs
 
+    @cached_property
+    def feature_sizes(self) -> dict[str, int]:
+        """Of each of the `features` the number that it stays below."""
+        return {name: f.size for name, f in self.features(*self.setup(), 0, 0).items()}
+
+    def feature_numbers(self, state: State) -> IntArray:
+        """The `features` of each row, in their order, (B, features) int64."""
+        numbers = np.empty((len(self.feature_sizes), len(state.own)), np.uint64)
+        if len(numbers):
+            self.kernels.features.batch(state_words(state), list(numbers))
+        return numbers.T.astype(np.int64)
+
     def has_rules_of(self, other: Game) -> bool:
         """Whether the games differ at most in their ids, as Reversi and Othello do."""
         return type(self) is type(other) and dataclasses.replace(self, id=other.id) == other

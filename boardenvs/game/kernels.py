@@ -36,6 +36,7 @@ class Kernels:
         self.planes = Kernel(game.planes, 4, "planes", (-planes,))
         self.view = Kernel(self._view, (1, 1, 1, 1, legal), "view", (-planes, -legal))
         self.evaluate = Kernel(game.evaluate if game.has_heuristic else _even, 4, "evaluate")
+        self.features = Kernel(self._features, 4, "features")
 
     def _begin(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[Bits, ...]:
         """The legal actions, noop as last word, and whether the game is over."""
@@ -118,6 +119,11 @@ class Kernels:
     def _view(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits, *legal: Bits) -> Sequence[Bits]:
         """The planes, and the legal actions as they are given."""
         return (*self._game.planes(own, opp, to_move, ply), *legal)
+
+    def _features(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> Sequence[Bits]:
+        """The numbers of the features; of a game that has none a 0 that nobody reads."""
+        features = self._game.features(own, opp, to_move, ply)
+        return [feature.number for feature in features.values()] or [0]
 
     def _place(self, own: Bits, opp: Bits, action: Bits) -> tuple[Bits, Bits]:
         """The squares alone, of the side then to move first."""

@@ -8,11 +8,12 @@ move can move, what a move does, when the game is over, and the points that deci
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from boardenvs.board.symmetry import IDENTITY, Symmetry
 from boardenvs.game.about import About
+from boardenvs.game.features import Feature
 from boardenvs.game.look import Look
 from boardenvs.game.notation import Notation
 from boardenvs.kernel import Bits
@@ -113,6 +114,13 @@ class Rules(ABC):
         other side, as words below `MAX_VALUE`; the difference is its value.
         """
         raise NotImplementedError(self.no_heuristic)
+
+    def features(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> Mapping[str, Feature]:
+        """Numbers, by name, that tell something of a position that is not over; those of an image
+        under a symmetry are the same. A learnt evaluation (`boardenvs.search.evaluation`) may have
+        a weight for each value of each of them.
+        """
+        return {}
 
     @property
     def has_heuristic(self) -> bool:

@@ -31,9 +31,7 @@ from boardenvs.board.bitboard import (
     from_squares,
     highest,
     lowest,
-    neighbours,
     ray,
-    step,
     steps,
 )
 from boardenvs.board.bitslice import countdown, line_counts
@@ -41,13 +39,14 @@ from boardenvs.board.symmetry import ALL_EIGHT, Symmetry
 from boardenvs.game.about import About
 from boardenvs.game.contract import MAX_PLY, Game
 from boardenvs.game.errors import PositionError
+from boardenvs.game.features import Feature
 from boardenvs.game.look import BLACK, WHITE, Look
 from boardenvs.game.notation import Moving
 from boardenvs.games.lines_of_action_about import ABOUT
-from boardenvs.kernel import ALL, Bits, Table, guard, less, nonzero, popcount, when
+from boardenvs.games.lines_of_action_features import all_features
+from boardenvs.games.lines_of_action_groups import MEN, connected, euler_number
+from boardenvs.kernel import ALL, Bits, Table, guard, less, nonzero, popcount
 from boardenvs.utils.checks import check_name, is_whole, quote
-
-MEN = 12  # a side at the start, and so at most
 
 _WHITE = from_squares([f + r for f in "ah" for r in "234567"])
 _BLACK = {
@@ -152,37 +151,8 @@ class LinesOfAction(Game):
         """Few groups near the centre; each side is credited with what the other's cost."""
         return _cost(opp), _cost(own)
 
-
-def connected(pieces: Bits) -> Bits:
-    """The flag 1 where the pieces, at most twelve, are one 8-connected group, or none."""
-    # Groups are at least as many as the Euler number, which is cheap and never below -7.
-    one_perhaps = less(euler_number(pieces) + 7 & ALL, 9)
-    return when(one_perhaps, _flood, pieces)
-
-
-def euler_number(pieces: Bits) -> Bits:
-    """The number of 8-connected groups less the number of holes in them, modulo 2**64.
-
-    Pieces less neighbouring pairs, plus triples within a 2x2 block, less full blocks: the Euler
-    characteristic of the complex whose simplices are the sets of mutual neighbours. Counting a
-    board by its 2x2 blocks is Gray's (IEEE Trans. Computers, 1971); its use for this game is
-    Winands' (MIA, 2001).
-    """
-    east, north, northeast = (step(pieces, d) for d in (E, N, NE))
-    here = pieces & north
-    pairs = [pieces & east, here, pieces & northeast, pieces & step(pieces, NW)]
-    triples = [here & east, here & northeast, pieces & east & northeast, east & north & northeast]
-    count = popcount(pieces) + reduce(add, [popcount(block) for block in triples])
-    full = popcount(here & east & northeast)
-    return (count - reduce(add, [popcount(pair) for pair in pairs]) - full) & ALL
-
-
-def _flood(pieces: Bits) -> Bits:
-    """`connected` by breadth-first search from one piece: eleven steps reach the twelfth piece."""
-    group = lowest(pieces)
-    for _ in range(MEN - 1):
-        group = neighbours(group) & pieces
-    return nonzero(pieces ^ group) ^ 1
+    def features(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> dict[str, Feature]:
+        return all_features(own, opp)
 
 
 def _classic_moves(own: Bits, opp: Bits) -> tuple[Bits, ...]:

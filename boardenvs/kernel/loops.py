@@ -104,6 +104,16 @@ def evaluate(own: Word, opp: Word, to_move: Word, ply: Word) -> tuple[Word, Word
     raise NotImplementedError
 
 
+def features(own: Word, opp: Word, to_move: Word, ply: Word) -> tuple[Word, ...]:
+    """The numbers of the game's features, of which there are `feature_count`."""
+    raise NotImplementedError
+
+
+def feature_count() -> int:
+    """How many features the game has."""
+    raise NotImplementedError
+
+
 def legal_words() -> int:
     """How many words the legal actions take, the last being noop."""
     raise NotImplementedError

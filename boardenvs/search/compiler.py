@@ -45,9 +45,11 @@ def _compile_for(game: Game, backend: Backend, module: ModuleType) -> SimpleName
         "sample": kernels.sample,
         "points": kernels.points,
         "evaluate": kernels.evaluate,
+        "features": kernels.features,
     }
     constants = {
         "legal_words": game.action_planes + 1,
+        "feature_count": len(game.feature_sizes),
         "max_ply": _NO_CAP if game.max_plies is None else game.max_plies,
         "margin_counts": game.margin_counts,
         "has_exact_end": has_exact_end(game),

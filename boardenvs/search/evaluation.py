@@ -1,4 +1,4 @@
-"""Learnt evaluations: tables over tuples of squares, which alpha-beta search judges positions by.
+"""Learnt evaluations: tables of weights, which alpha-beta search judges positions by.
 
 `boardenvs.search.evaluation_file` keeps them in files, `training.evaluation` learns them.
 """
@@ -21,22 +21,25 @@ from boardenvs.utils.checks import is_whole
 Tuple: TypeAlias = tuple[int, ...]  # squares, from the lowest digit
 Int16Array: TypeAlias = np.ndarray[Any, np.dtype[np.int16]]
 
+POINT = 100  # what a point of the lead at the end counts in values, in games won by points
+WON = 10_000  # what a win counts in others
 LONGEST = 10  # squares of a tuple: 3**10 numbers fit into 16 bits
 MOST_TUPLES = 256  # with their images
 IN_A_WORD = 4  # numbers of tuples
-SCALE = 100  # of a point, or of a hundredth of a win: what values count in
 
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """What positions of one game are worth, as sums of weights.
+    """What positions of one game are worth, as sums of weights (see `Terms`).
 
     A tuple of squares reads a position as a number in base three (0 empty, 1 own, 2 opposing), by
     which it finds its weight. The images of a tuple under the game's symmetries share its weights;
-    so do numbers that are images of one another where a symmetry maps the tuple to itself.
-    `weights` has a row for each stage, `stages` tells the stage by the pieces on the board, and
-    `heuristic` what the game's own heuristic adds there. Values are to the side to move: in games
-    won by points hundredths of a point, else hundredths of the logarithm of the odds of a win.
+    so do numbers that are images of one another where a symmetry maps the tuple to itself. Each
+    of the game's `features`, if `features` has their names and sizes, has a weight for each of its
+    values. `weights` has a row for each stage, `stages` tells the stage by the pieces on the board,
+    and `heuristic` what the game's own heuristic adds there. Values are the result expected by
+    the side to move: in games won by points its lead, else 1 for a win and -1 for a loss, in units
+    of `POINT` and `WON`.
 
     ValueError where the parts do not fit together.
     """
@@ -44,26 +47,32 @@ class Evaluation:
     game: Game
     tuples: tuple[Tuple, ...]
     stages: tuple[int, ...]  # of 0 to 64 pieces
-    weights: Int16Array  # (stages, size): of each tuple in turn, those that are told apart
+    weights: Int16Array  # (stages, size): of each tuple, those that are told apart; of each feature
     heuristic: tuple[float, ...]  # a stage
     notes: Mapping[str, Any] = field(default_factory=dict)  # on how it was made, as JSON values
     name: str = "the evaluation"  # what messages call it
+    features: Mapping[str, int] = field(default_factory=dict)  # none, or the game's: their sizes
 
     def __post_init__(self) -> None:
         if len(self.stages) != 65 or not all(is_whole(s, 0, 64) for s in self.stages):
             raise ValueError("stages must be 65 numbers from 0 to 64, by the pieces on the board")
         if len(self.places.squares) > MOST_TUPLES:
             raise ValueError(f"there are more than {MOST_TUPLES} tuples and images of tuples")
-        shape = (max(self.stages) + 1, self.places.size)
+        shape = (max(self.stages) + 1, self.terms.size)
         if self.weights.shape != shape or self.weights.dtype != np.int16:
             raise ValueError(f"weights are {self.weights.shape}: they must be int16 of {shape}")
         if len(self.heuristic) != shape[0] or not all(abs(x) < 128 for x in self.heuristic):
             raise ValueError(f"heuristic must be {shape[0]} numbers between -128 and 128")
 
     @cached_property
+    def terms(self) -> Terms:
+        """What a value is the sum of."""
+        return Terms(self.game, self.tuples, self.features)
+
+    @property
     def places(self) -> Places:
         """Where the tuples are, and their weights."""
-        return Places(self.game, self.tuples)
+        return self.terms.places
 
     def check_game(self, game: Game) -> None:
         """ValueError where it is of another game, or of other rules."""
@@ -76,12 +85,40 @@ class Evaluation:
     def values(self, state: State) -> IntArray:
         """What each row is worth to its side to move, (B,) int64; the end of a game is not seen."""
         stages = np.array(self.stages)[np.bitwise_count(state.own | state.opp)]
-        found = self.places.weights_of(state.own, state.opp)
+        found = self.terms.weights_of(state)
         values: IntArray = self.weights[stages[:, None], found].sum(axis=1, dtype=np.int64)
         if any(self.heuristic):
             shares = heuristic_shares(self.heuristic)[stages]
             values += self.game.values(state) * shares // 256
         return values
+
+
+class Terms:
+    """The weights that make a position's value: one for what is on each tuple of squares, and one
+    for the number of each of the game's features, if they are weighed.
+
+    ValueError for what is no tuple, and where features are neither none nor the game's.
+    """
+
+    def __init__(
+        self, game: Game, tuples: Sequence[Tuple], features: Mapping[str, int] | None = None
+    ) -> None:
+        self.game, self.places, self.features = game, Places(game, tuples), dict(features or {})
+        if features and dict(features) != game.feature_sizes:
+            raise ValueError(
+                f"features are {dict(features)}: those of {game.id} are {game.feature_sizes}"
+            )
+        starts = np.cumsum([self.places.size, *self.features.values()])
+        self.feature_starts: IntArray = starts[:-1]  # the first weight of each feature
+        self.size = int(starts[-1])
+
+    def weights_of(self, state: State) -> IntArray:
+        """The numbers of the weights of each row, (B, terms) int64."""
+        found = self.places.weights_of(state.own, state.opp)
+        if len(self.feature_starts):
+            numbers = self.game.feature_numbers(state) + self.feature_starts
+            found = np.concatenate([found, numbers], axis=1)
+        return found
 
 
 class Places:
@@ -91,6 +128,7 @@ class Places:
     """
 
     def __init__(self, game: Game, tuples: Sequence[Tuple]) -> None:
+        self.tuples = tuple(tuples)
         self.squares: list[Tuple] = []  # of each image
         self.starts: list[int] = []  # of each image's table, in the tables one after the other
         self.kept: list[IntArray] = []  # of each table's numbers, the weight of it
@@ -113,7 +151,7 @@ class Places:
     @cached_property
     def weight_numbers(self) -> IntArray:
         """The weight of each number in the tables, one table after the other."""
-        return np.concatenate(self.kept)
+        return np.concatenate([np.empty(0, np.int64), *self.kept])
 
     @cached_property
     def ranks(self) -> WordArray:
@@ -136,7 +174,7 @@ class Places:
             words += self.ranks[rank, (own >> shift & byte).astype(np.intp)]
             words += self.ranks[rank, (opp >> shift & byte).astype(np.intp)] << np.uint64(1)
         indices = words.astype("<u8").view("<u2").astype(np.int64)[:, : len(self.squares)]
-        found: IntArray = self.weight_numbers[indices + np.array(self.starts)]
+        found: IntArray = self.weight_numbers[indices + np.array(self.starts, np.int64)]
         return found
 
 

@@ -1,6 +1,7 @@
 """Evaluations in files that are safe to open: NumPy archives (.npz) without pickled objects.
 
-    metadata    text, JSON: format, game, rules, tuples, stages, versions, notes on the learning
+    metadata    text, JSON: format, game, rules, tuples, features, stages, versions, notes on the
+                learning
     weights     (stages, size) int16
 
 Reading a file runs no code of its maker and imports nothing that it names, and takes no more memory
@@ -19,7 +20,7 @@ import numpy as np
 
 from boardenvs import games
 from boardenvs.board.bitboard import parse_square, square_name
-from boardenvs.search.evaluation import MOST_TUPLES, Evaluation, Places, Tuple
+from boardenvs.search.evaluation import MOST_TUPLES, Evaluation, Terms, Tuple
 from boardenvs.utils.checks import cut
 from boardenvs.utils.files import write_atomically
 from boardenvs.utils.npz import DAMAGE, read_array, read_json
@@ -45,6 +46,7 @@ def save_evaluation(evaluation: Evaluation, path: Path | str) -> None:
         "tuples": [" ".join(map(square_name, squares)) for squares in evaluation.tuples],
         "stages": list(evaluation.stages),
         "heuristic": list(evaluation.heuristic),
+        "features": dict(evaluation.features),
         "boardenvs": __version__,
         "notes": dict(evaluation.notes),
     }
@@ -85,8 +87,9 @@ def _assemble(about: dict[str, Any], archive: zipfile.ZipFile, name: str) -> Eva
     try:
         game = games.make_from_file(about["game"], **about["rules"])
         tuples = _tuples(about["tuples"])
-        places, stages = Places(game, tuples), tuple(about["stages"])
-        shape = (max(stages) + 1, places.size)
+        features = about.get("features", {})  # files of version 0.1 do not say
+        terms, stages = Terms(game, tuples, features), tuple(about["stages"])
+        shape = (max(stages) + 1, terms.size)
         if shape[0] > len(stages) or shape[0] * shape[1] > _MOST_WEIGHTS:
             raise ValueError(f"there are {shape} weights: at most {_MOST_WEIGHTS} are read")
     except (KeyError, TypeError, ValueError) as error:
@@ -95,9 +98,8 @@ def _assemble(about: dict[str, Any], archive: zipfile.ZipFile, name: str) -> Eva
         ) from None
     weights = read_array(archive, "weights", shape, ("int16",)).astype(np.int16)
     try:
-        return Evaluation(
-            game, tuples, stages, weights, tuple(about["heuristic"]), about["notes"], name
-        )
+        heuristic, notes = tuple(about["heuristic"]), about["notes"]
+        return Evaluation(game, tuples, stages, weights, heuristic, notes, name, features)
     except (KeyError, TypeError, ValueError) as error:
         raise EvaluationFileError(
             f"{name} does not fit this version of boardenvs: {cut(str(error), 300)}"

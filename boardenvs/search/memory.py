@@ -69,16 +69,19 @@ def flat(array: np.ndarray[Any, Any]) -> Any:
 def tuple_tables(evaluation: Evaluation | None) -> TupleTables:
     """An evaluation's tables as loops take them; without one, none."""
     if evaluation is None:
-        return TupleTables(words(1), flat(np.zeros(1, np.int16)), 0)
+        return TupleTables(words(1), flat(np.zeros(1, np.int16)), 0, 0)
     places, stages = evaluation.places, np.array(evaluation.stages)
     width = places.ranks.shape[2]
     # Before the tables a weight of 0, for the numbers that fill the last word.
-    rows = np.zeros((len(evaluation.weights), 2 + len(places.weight_numbers)), np.int16)
+    of_features = np.arange(places.size, evaluation.terms.size)
+    columns = np.concatenate([places.weight_numbers, of_features])
+    rows = np.zeros((len(evaluation.weights), 2 + len(columns)), np.int16)
     rows[:, 0] = heuristic_shares(evaluation.heuristic)
-    rows[:, 2:] = evaluation.weights[:, places.weight_numbers]
+    rows[:, 2:] = evaluation.weights[:, columns]
     offsets = np.ones(IN_A_WORD * width, np.uint64)
     offsets[: len(places.starts)] = 2 + np.array(places.starts)
     starts = (stages * rows.shape[1]).astype(np.uint64)
     room = np.zeros(width, np.uint64)
-    parts = (places.ranks.reshape(-1), offsets, starts, room)
-    return TupleTables(flat(np.concatenate(parts)), flat(rows), width)
+    features = evaluation.terms.feature_starts - places.size + 2 + len(places.weight_numbers)
+    parts = (places.ranks.reshape(-1), offsets, starts, room, features.astype(np.uint64))
+    return TupleTables(flat(np.concatenate(parts)), flat(rows), width, int(len(features) > 0))

@@ -16,7 +16,7 @@ from operator import add
 from typing import ClassVar
 
 from boardenvs.board import IDENTITY, MIRROR, NE, NW, RANK_1, SE, SW, N, S, Symmetry, step
-from boardenvs.game import BLACK, WHITE, Game, Look, Moving, PositionError
+from boardenvs.game import BLACK, WHITE, Feature, Game, Look, Moving, PositionError
 from boardenvs.kernel import ALL, Bits, Table, nonzero, popcount, spread
 
 PIECES = 16  # of a side at the start, and so at most
@@ -88,6 +88,15 @@ class Breakthrough(Game):
     def evaluate(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[Bits, Bits]:
         """What the pieces are worth, by how far they have come."""
         return _worth(own, to_move), _worth(opp, to_move ^ 1)
+
+    def features(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> dict[str, Feature]:
+        """How many pieces of either side have come how far."""
+        sides = (("own", own, to_move), ("opposing", opp, to_move ^ 1))
+        return {
+            f"{side} on rank {steps + 1}": Feature(popcount(pieces & rank[role]), 9)
+            for side, pieces, role in sides
+            for steps, rank in enumerate(_COME)
+        }
 
     def check_squares(self, squares: tuple[int, int]) -> None:
         for role, pieces in zip(self.roles, squares, strict=True):

@@ -1,4 +1,4 @@
-"""Weights of tuples by linear regression: what positions came to, least squares.
+"""Weights by linear regression: what positions came to, least squares.
 
 The normal equations are solved by conjugate gradients, preconditioned by how often each weight was
 seen (M. Buro, "Experiments with Multi-ProbCut and a new high-quality evaluation function for
@@ -13,9 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from boardenvs.game.contract import Game
-from boardenvs.game.state import FloatArray, IntArray
-from boardenvs.search.evaluation import SCALE, Evaluation, Places, Tuple
+from boardenvs.game.state import FloatArray, IntArray, take
+from boardenvs.search.evaluation import POINT, Evaluation, Terms
 from training.tuples.play import Positions
 from training.tuples.settings import FitSettings
 
@@ -42,7 +41,7 @@ def stages_of(count: int, fewest: int, most: int) -> IntArray:
 
 
 def fit(
-    places: Places,
+    terms: Terms,
     stages: IntArray,
     positions: Positions,
     heuristic: FloatArray | None,
@@ -54,23 +53,23 @@ def fit(
     held_back = positions.game % _HELD_BACK == 0
     stage = stages[np.bitwise_count(positions.own | positions.opp)]
     found = Fit(
-        np.zeros((count, places.size)),
+        np.zeros((count, terms.size)),
         np.zeros(count),
         np.zeros(count),
         np.zeros(count),
         np.zeros(count, np.int64),
     )
-    seen = _numbers(places, positions)
+    seen = _numbers(terms, positions)
     for k in range(count):
         near = np.flatnonzero((abs(stage - k) <= 1) & ~held_back)
         shares = np.where(stage[near] == k, 1.0, settings.neighbours)
         extra = None if heuristic is None else heuristic[near]
         weights = _solve(
-            _Equations(seen[near], extra, places.size, shares, settings.prior),
+            _Equations(seen[near], extra, terms.size, shares, settings.prior),
             positions.result[near].astype(np.float64),
             settings.iterations,
         )
-        found.weights[k] = weights[: places.size]
+        found.weights[k] = weights[: terms.size]
         test = np.flatnonzero((stage == k) & held_back)
         said = weights[seen[test]].sum(axis=1)
         if heuristic is not None:
@@ -86,12 +85,20 @@ def fit(
 
 
 def as_evaluation(
-    game: Game, tuples: tuple[Tuple, ...], stages: IntArray, fitted: Fit, notes: dict[str, object]
+    terms: Terms, stages: IntArray, fitted: Fit, notes: dict[str, object]
 ) -> Evaluation:
     """The evaluation of these weights, rounded."""
-    weights = np.clip(np.rint(SCALE * fitted.weights), -_LARGEST, _LARGEST).astype(np.int16)
-    heuristic = tuple(float(x) for x in np.clip(SCALE * fitted.heuristic, -127, 127))
-    return Evaluation(game, tuples, tuple(stages.tolist()), weights, heuristic, notes)
+    weights = np.clip(np.rint(POINT * fitted.weights), -_LARGEST, _LARGEST).astype(np.int16)
+    heuristic = tuple(float(x) for x in np.clip(POINT * fitted.heuristic, -127, 127))
+    return Evaluation(
+        terms.game,
+        terms.places.tuples,
+        tuple(stages.tolist()),
+        weights,
+        heuristic,
+        notes,
+        features=terms.features,
+    )
 
 
 class _Equations:
@@ -147,10 +154,9 @@ def _solve(equations: _Equations, results: FloatArray, iterations: int) -> Float
     return weights
 
 
-def _numbers(places: Places, positions: Positions) -> IntArray:
-    """The weights of each position, (N, tuples) int32."""
-    seen = np.empty((len(positions.own), len(places.squares)), np.int32)
-    for start in range(0, len(seen), _ROWS):
-        rows = slice(start, start + _ROWS)
-        seen[rows] = places.weights_of(positions.own[rows], positions.opp[rows])
-    return seen
+def _numbers(terms: Terms, positions: Positions) -> IntArray:
+    """The weights of each position, (N, terms) int32."""
+    state = positions.as_state(terms.game)
+    starts = range(0, max(len(positions.own), 1), _ROWS)
+    parts = (terms.weights_of(take(state, slice(k, k + _ROWS))) for k in starts)
+    return np.concatenate([part.astype(np.int32) for part in parts])

@@ -10,7 +10,7 @@ import numpy as np
 
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
-from boardenvs.game.state import IntArray, State, WordArray, take
+from boardenvs.game.state import Int8Array, IntArray, State, WordArray, take
 from boardenvs.search import Engine, Evaluation, Limits, engine_for
 from boardenvs.utils.files import write_atomically
 from training.tuples.settings import GenerationSettings
@@ -24,6 +24,8 @@ class Positions(NamedTuple):
     opp: WordArray  # (N,)
     result: Float32Array  # (N,): what it is worth, see `training.tuples.targets`
     game: IntArray  # (N,) int32: which game it is of
+    to_move: Int8Array  # (N,): its role
+    ply: IntArray  # (N,) int32
 
     @classmethod
     def joined(cls, parts: list[Positions]) -> Positions:
@@ -31,14 +33,14 @@ class Positions(NamedTuple):
         return cls(*map(np.concatenate, zip(*parts, strict=True)))
 
     def as_state(self, game: Game) -> State:
-        """As rows of which squares alone matter."""
+        """As rows without their legal actions."""
         count = len(self.own)
         return State(
             own=self.own,
             opp=self.opp,
             legal_bits=np.zeros((count, game.action_planes + 1), np.uint64),
-            to_move=np.zeros(count, np.int8),
-            ply=np.zeros(count, np.int32),
+            to_move=self.to_move,
+            ply=self.ply,
             terminated=np.zeros(count, np.bool_),
         )
 
@@ -110,7 +112,7 @@ def _positions(
         worth = _to_first(state)
     else:
         worth = of_search(engine, state, settings.targets, rng)
-    return Positions(state.own, state.opp, worth, rows.astype(np.int32))
+    return Positions(state.own, state.opp, worth, rows.astype(np.int32), state.to_move, state.ply)
 
 
 def _to_first(state: State) -> Float32Array:

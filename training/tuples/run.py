@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from boardenvs.search import Evaluation
-from boardenvs.search.evaluation import Places
+from boardenvs.search.evaluation import Terms
 from boardenvs.search.evaluation_file import load_evaluation, save_evaluation
 from training.tuples.fit import Fit, as_evaluation, fit, stages_of
 from training.tuples.play import Positions, load_positions, play, save_positions
@@ -40,8 +40,8 @@ class EvaluationRun:
         self._config, self._folder = config, folder
         self._progress, self._stop = progress, stop
         self._game = config.make_game()
-        self._tuples = config.all_tuples()
-        self._places = Places(self._game, self._tuples)
+        features = self._game.feature_sizes if config.features else {}
+        self._terms = Terms(self._game, config.all_tuples(), features)
         self._stages = stages_of(config.stages, *config.pieces)
 
     def learn(self) -> Evaluation:
@@ -88,10 +88,8 @@ class EvaluationRun:
             self._progress(f"generation {generation + 1}, stages", stage, self._config.stages)
             self._check_stop()
 
-        fitted = fit(self._places, self._stages, positions, heuristic, self._config.fit, progress)
-        return as_evaluation(
-            self._game, self._tuples, self._stages, fitted, self._notes(generation, fitted)
-        )
+        fitted = fit(self._terms, self._stages, positions, heuristic, self._config.fit, progress)
+        return as_evaluation(self._terms, self._stages, fitted, self._notes(generation, fitted))
 
     def _notes(self, generation: int, fitted: Fit) -> dict[str, object]:
         """What the file says of where it comes from."""

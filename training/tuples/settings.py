@@ -83,6 +83,7 @@ class EvaluationConfig(GameSettings):
     stages: Annotated[int, Field(ge=1, le=60)] = 15
     pieces: tuple[Pieces, Pieces] = (0, 64)
     heuristic: bool = False
+    features: bool = False
     generations: Annotated[tuple[GenerationSettings, ...], Field(min_length=1)]
     fit: FitSettings = Field(default_factory=FitSettings)
     report: JudgingSettings = Field(default_factory=JudgingSettings)
@@ -99,10 +100,13 @@ class EvaluationConfig(GameSettings):
                 "generations.0.targets: the first generation has no evaluation to search by, its "
                 "positions count how their games ended"
             )
+        if self.features and not game.feature_sizes:
+            raise ValueError(f"features is true, and {self.game} has none")
         count = len(Places(game, self.all_tuples()).squares)
-        if not 1 <= count <= MOST_TUPLES:
+        if not (0 if self.features else 1) <= count <= MOST_TUPLES:
             raise ValueError(
-                f"tuples and blocks come to {count} with their images: 1 to {MOST_TUPLES} can be"
+                f"tuples and blocks come to {count} with their images: 1 to {MOST_TUPLES} can be, "
+                "or none with features"
             )
         if not game.has_heuristic and any(g.against_heuristic for g in self.generations):
             raise ValueError(f"against_heuristic is set, and {self.game} has none")

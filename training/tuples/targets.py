@@ -16,12 +16,12 @@ from boardenvs.game.state import IntArray, State
 from boardenvs.search import Engine
 from boardenvs.search.compiled.values import DECIDED
 from boardenvs.search.compiled.values import WIN as SEARCHED_WIN
-from boardenvs.search.evaluation import SCALE
+from boardenvs.search.evaluation import POINT, WON
 from training.tuples.settings import TargetSettings
 
 Float32Array: TypeAlias = np.ndarray[Any, np.dtype[np.float32]]
 
-WIN = 100  # what a won game counts where points do not
+WIN = WON // POINT  # what a won game counts where points do not
 
 
 def of_ended(game: Game, ended: State) -> Float32Array:
@@ -42,7 +42,7 @@ def of_search(
     value = found.value
     sign = np.sign(value)
     decided = abs(value) > DECIDED
-    worth = (value / SCALE).astype(np.float32)
+    worth = (value / POINT).astype(np.float32)
     if not game.margin_counts:
         worth[decided] = WIN * sign[decided]
         return worth

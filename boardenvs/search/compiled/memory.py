@@ -36,7 +36,7 @@ class SearchMemory(NamedTuple):
 
 def judging_by_tables(memory: SearchMemory) -> SearchMemory:
     """The same memory for a search that judges by the tables, if there are any."""
-    judged = 1 if memory.tables.width > 0 else 0
+    judged = 1 if memory.tables.width + memory.tables.featured > 0 else 0
     return SearchMemory(
         memory.table, memory.moves, memory.counters, memory.tables, judged, number(0)
     )

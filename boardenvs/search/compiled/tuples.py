@@ -1,4 +1,4 @@
-"""A position judged by tables over tuples of squares.
+"""A position judged by tables of weights, over tuples of squares and over the game's features.
 
 Each tuple reads its squares as digits, 0 where empty, 1 for own, 2 for opposing pieces, and so is a
 number in base three, by which its table is indexed (n-tuple networks, Lucas 2007; the patterns of
@@ -10,22 +10,34 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from boardenvs.kernel.loops import ONE, Array, Word, evaluate, number, popcount, word
+from boardenvs.kernel.loops import (
+    ONE,
+    Array,
+    Word,
+    evaluate,
+    feature_count,
+    features,
+    number,
+    popcount,
+    word,
+)
 
 
 class TupleTables(NamedTuple):
-    """Tuples of squares and their weights; see `boardenvs.search.evaluation.Evaluation`.
+    """Tuples of squares, features, and their weights; see `boardenvs.search.evaluation`.
 
     Few arrays, since each takes the time to pass seven words. `words` has, one after the other,
     what each byte of each rank adds to the numbers of the tuples, (8, 256, width); where the table
     of each tuple begins in a row of the weights, (width, 4); where the row begins for so many
-    pieces on the board, (65,); and room for the numbers, (width,). A row of the weights begins with
-    what the game's heuristic counts for, in 256ths.
+    pieces on the board, (65,); room for the numbers, (width,); and where the table of each feature
+    begins in a row. A row of the weights begins with what the game's heuristic counts for, in
+    256ths.
     """
 
     words: Array
     weights: Array  # (stages * row,) numbers of 16 bits
-    width: int  # words for the numbers of all tuples; 0: there are no tables
+    width: int  # words for the numbers of all tuples; 0: there are none
+    featured: int  # 1: the game's features are weighed; 0: they are not
 
 
 def tuple_value(own: Word, opp: Word, to_move: Word, ply: Word, tables: TupleTables) -> int:
@@ -49,6 +61,11 @@ def tuple_value(own: Word, opp: Word, to_move: Word, ply: Word, tables: TupleTab
         for place in range(4):
             index = number((four >> word(16 * place)) & word(0xFFFF))
             total += number(weights[row + number(words[table + place]) + index])
+    if tables.featured == 1:
+        found = features(own, opp, to_move, ply)
+        table = room + width
+        for k in range(feature_count()):
+            total += number(weights[row + number(words[table + k]) + number(found[k])])
     share = number(weights[row])
     if share != 0:
         a, b = evaluate(own, opp, to_move, ply)
