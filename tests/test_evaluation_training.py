@@ -57,7 +57,7 @@ def in_python():
 def positions_of(count: int) -> Positions:
     """Random ones, with results to be set."""
     state = random_openings(make("othello"), count, (6, 40), np.random.default_rng(0))
-    results, games = np.zeros(count, np.int16), np.arange(count, dtype=np.int32)
+    results, games = np.zeros(count, np.float32), np.arange(count, dtype=np.int32)
     return Positions(state.own, state.opp, results, games, state.to_move, state.ply)
 
 
@@ -70,7 +70,7 @@ def test_weights_that_make_the_results_are_found() -> None:
     seen = terms.weights_of(positions.as_state(game))
     other = rng.normal(0, 3, len(seen))
     results = known[seen].sum(axis=1) + 1.5 * other
-    positions = positions._replace(result=np.rint(results).astype(np.int16))
+    positions = positions._replace(result=np.rint(results).astype(np.float32))
     settings = FitSettings(iterations=60, prior=0.01, neighbours=1.0)
     stages = stages_of(2, 4, 64)
     found = fit(terms, stages, positions, other, settings, lambda stage: None)

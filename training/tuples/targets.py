@@ -26,10 +26,12 @@ WIN = WON // POINT  # what a won game counts where points do not
 
 def of_ended(game: Game, ended: State) -> Float32Array:
     """Of games that are over, (B,)."""
-    lead = game.lead(ended).astype(np.float32)
+    lead: Float32Array = game.lead(ended).astype(np.float32)
     if not game.margin_counts:
-        return WIN * np.sign(lead)
-    return lead + np.sign(lead) * _empty_squares(game, ended)
+        lead = WIN * np.sign(lead)
+    else:
+        lead += np.sign(lead) * _empty_squares(game, ended)
+    return lead
 
 
 def of_search(
