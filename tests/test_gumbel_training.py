@@ -26,12 +26,14 @@ from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
 from boardenvs.game.state import FloatArray, State, unstack
 from boardenvs.kernel import set_backend
-from training import gumbel, report
+from training import report
 from training.checkpoint import load_newest
-from training.gumbel_games import SelfPlay
-from training.gumbel_network import NetworkEvaluator, PolicyValueNetwork
-from training.gumbel_replay import ReplayBuffer
-from training.gumbel_settings import GumbelConfig
+from training.gumbel.__main__ import main
+from training.gumbel.games import SelfPlay
+from training.gumbel.network import NetworkEvaluator, PolicyValueNetwork
+from training.gumbel.replay import ReplayBuffer
+from training.gumbel.run import GumbelRun
+from training.gumbel.settings import GumbelConfig
 from training.settings import read_settings
 
 CONFIGS = Path(__file__).resolve().parents[1] / "configs" / "gumbel"
@@ -198,7 +200,7 @@ def same(a: Any, b: Any) -> bool:
 
 def test_an_interrupted_run_ends_like_another(tiny: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same seed, once without a break and once killed after a checkpoint."""
-    assert gumbel.main([tiny]) == 0
+    assert main([tiny]) == 0
     folder = Path("runs/tiny")
     result = json.loads((folder / "result.json").read_text())
     assert 512 <= result["steps"] < 640
@@ -206,21 +208,21 @@ def test_an_interrupted_run_ends_like_another(tiny: str, monkeypatch: pytest.Mon
     assert load_policy(folder / "policy.npz").notes["run"] == "tiny"
 
     monkeypatch.setattr(report, "figures_over_steps", lambda *_: b"")
-    update, calls = gumbel.GumbelRun._update, []
+    update, calls = GumbelRun._update, []
 
-    def killed(run: gumbel.GumbelRun) -> None:
+    def killed(run: GumbelRun) -> None:
         calls.append(run)
         if len(calls) == 4:
             raise MemoryError
         update(run)
 
-    monkeypatch.setattr(gumbel.GumbelRun, "_update", killed)
+    monkeypatch.setattr(GumbelRun, "_update", killed)
     with pytest.raises(MemoryError):
-        gumbel.main([tiny, "--set", "name=again"])
-    monkeypatch.setattr(gumbel.GumbelRun, "_update", update)
-    assert gumbel.main([tiny, "--set", "name=again", "--resume"]) == 0
+        main([tiny, "--set", "name=again"])
+    monkeypatch.setattr(GumbelRun, "_update", update)
+    assert main([tiny, "--set", "name=again", "--resume"]) == 0
     assert same(end_of("tiny"), end_of("again"))
-    assert gumbel.main([tiny, "--resume", "--set", "steps=700"]) == 0
+    assert main([tiny, "--resume", "--set", "steps=700"]) == 0
     assert not same(end_of("tiny"), end_of("again"))
 
 
@@ -238,7 +240,7 @@ def test_an_interrupted_run_ends_like_another(tiny: str, monkeypatch: pytest.Mon
 def test_wrong_settings_are_named(
     tiny: str, changes: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert gumbel.main([tiny, "--set", changes]) == 2
+    assert main([tiny, "--set", changes]) == 2
     assert re.search(message, " ".join(capsys.readouterr().err.split()))
 
 
@@ -283,7 +285,7 @@ def test_it_learns_a_small_game_from_scratch(tmp_path: Path) -> None:
     )
     game = ThreeInARow()
     state = random_openings(game, 300, (0, 5), np.random.default_rng(5))
-    run = gumbel.GumbelRun(settings, tmp_path)
+    run = GumbelRun(settings, tmp_path)
     run._display = Silent()  # type: ignore[assignment]
     before = kept(game, run._policy(), state)
     while run.steps < settings.steps:

@@ -10,7 +10,7 @@ from boardenvs.agents.policy import Float32Array, Layer, Policy
 from boardenvs.agents.trunk import FLAT_WEIGHT, NEVER, BoardTrunk, as_layer, flat_planes
 from boardenvs.game.contract import Game
 from boardenvs.game.state import FloatArray, State
-from training.gumbel_replay import ReplayBatch
+from training.gumbel.replay import ReplayBatch
 
 # How far the copies of a unit are moved apart, relative to its weights: else they stay the same.
 _APART = 0.02

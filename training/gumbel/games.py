@@ -12,8 +12,8 @@ from boardenvs.game.openings import random_openings
 from boardenvs.game.state import BoolArray, FloatArray, IntArray, State, put, take
 from boardenvs.search import Evaluator
 from boardenvs.search.gumbel import gumbel_search
-from training.gumbel_replay import ReplayBuffer
-from training.gumbel_settings import GumbelConfig
+from training.gumbel.replay import ReplayBuffer
+from training.gumbel.settings import GumbelConfig
 from training.openings import played_starts
 from training.settings import SELF_PLAY
 

@@ -1,41 +1,31 @@
-"""Train a policy by search: `python -m training.gumbel CONFIG [--resume | --overwrite]`.
-
-Gumbel AlphaZero (Danihelka et al. 2022): a network plays itself, each of its moves found by a
-search of few simulations, and learns the search's improved policy and the results of the games.
-README.md in this folder explains the recipe, the figures and the files of a run.
-"""
+"""A training in progress: games by search, gradient steps, and between them evaluations."""
 
 from __future__ import annotations
 
-import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch as th
-from rich.console import Console
 
 from boardenvs.agents.policy import Policy
 from boardenvs.agents.policy_file import save_policy
 from training.checkpoint import save_checkpoint, to_arrays, to_tensors
-from training.command import TrainingCommand
-from training.folder import resume_from
-from training.gumbel_games import SelfPlay
-from training.gumbel_network import NetworkEvaluator, NetworkLearner, PolicyValueNetwork
-from training.gumbel_replay import ReplayBuffer
-from training.gumbel_settings import GumbelConfig
+from training.gumbel.games import SelfPlay
+from training.gumbel.network import NetworkEvaluator, NetworkLearner, PolicyValueNetwork
+from training.gumbel.replay import ReplayBuffer
+from training.gumbel.settings import GumbelConfig
 from training.history import History, is_due, policy_notes
 from training.interrupt import InterruptRequest
 from training.precision import find_precision
 from training.progress import TrainingDisplay
-from training.report import conclude
 from training.settings import ConfigError
 
 
 class GumbelRun:
-    """A training in progress: updates, and between them evaluations and checkpoints."""
+    """Updates, and between them evaluations and checkpoints."""
 
     def __init__(self, config: GumbelConfig, folder: Path) -> None:
         self.config = config
@@ -197,29 +187,3 @@ def _device(name: str) -> th.device:
     if device.type == "cuda" and (device.index or 0) >= th.cuda.device_count():
         raise ConfigError(f"device is {name!r}: torch has {th.cuda.device_count()} GPUs here")
     return device
-
-
-def train(config: GumbelConfig, folder: Path, resume: bool, console: Console) -> bool:
-    """Train, judge the best policy and write the results; False where it was interrupted."""
-    with InterruptRequest() as interrupt:
-        run = GumbelRun(config, folder)
-        if resume:
-            resume_from(folder, config, run.load, console)
-        with TrainingDisplay(
-            console, folder / "tensorboard", config.name, config.steps, run.steps
-        ) as display:
-            run.go_on(display, interrupt)
-        if interrupt.requested:
-            return False
-    run.write_best()
-    conclude(folder, config, run.history, console)
-    return True
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit code, see `training.command`."""
-    return TrainingCommand("training.gumbel", GumbelConfig, train)(arguments)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Training by Gumbel AlphaZero search: `python -m training.gumbel CONFIG`."""
