@@ -25,8 +25,12 @@ NAMES = [
 ]
 
 
-# Players that search each board alone, and how they do without machine code.
-QUICK = {"alphabeta": "alphabeta:depth=1", "mcts": "mcts:rollouts=3"}
+# Players that search each board alone, and how they do without machine code of ours.
+QUICK = {
+    "alphabeta": "alphabeta:depth=1",
+    "mcts": "mcts:rollouts=3",
+    "rust_reversi": "rust_reversi:depth=1",
+}
 
 
 @pytest.fixture

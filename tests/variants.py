@@ -52,6 +52,7 @@ BACKENDS = [
 COMPILED = {
     "alphabeta": ("othello", "reversi", "wolf_and_sheep", "lines_of_action"),
     "mcts": ("othello", "reversi", "wolf_and_sheep"),
+    "rust_reversi": (),  # it is machine code, of another library, and searches deep
 }
 
 
