@@ -10,7 +10,7 @@ from boardenvs.exams.games import PLAYERS, Distinct, play_games, positions_of, s
 from boardenvs.exams.questions import Question
 from boardenvs.game.contract import WIN, Game
 from boardenvs.game.perft import successors
-from boardenvs.game.state import BoolArray, Position, State, stack, take
+from boardenvs.game.state import BoolArray, IntArray, Position, State, stack, take
 from boardenvs.search import Limits, search_moves, search_position
 
 _WINS = (1, 3, 5)  # plies
@@ -58,15 +58,16 @@ def _win(game: Game, positions: list[Position], plies: int) -> tuple[Position, l
 
 
 def _only_defence(game: Game, positions: list[Position]) -> tuple[Position, list[int]] | None:
-    """The last position in which one move alone leaves the opponent no win with its next, and in
-    which no move wins at once.
+    """The last position in which one move alone does not lose, at once or by the next ply, and
+    in which none wins at once.
     """
     rows, actions, after = successors(game, stack(positions))
-    wins = _won_by_mover(game, after)
-    safe = ~wins
+    mover = 1 - after.to_move
+    wins = _won_by(game, after, mover)
+    safe = ~wins & ~_won_by(game, after, 1 - mover)
     replying = np.flatnonzero(~game.is_over(after))
     replied_to, _, replied = successors(game, take(after, replying))
-    safe[replying[replied_to[_won_by_mover(game, replied)]]] = False
+    safe[replying[replied_to[_won_by(game, replied, 1 - replied.to_move)]]] = False
     count = len(positions)
     right, chances = (np.bincount(rows[x], minlength=count) for x in (safe, wins))
     moves = np.bincount(rows, minlength=count)
@@ -77,9 +78,8 @@ def _only_defence(game: Game, positions: list[Position]) -> tuple[Position, list
     return positions[row], actions[safe & (rows == row)].tolist()
 
 
-def _won_by_mover(game: Game, after: State) -> BoolArray:
-    """Where the move that led here has won, (B,) bool."""
-    mover = 1 - after.to_move
-    result = game.results(after)[np.arange(len(mover)), mover]
-    won: BoolArray = game.is_over(after) & (result == WIN)
+def _won_by(game: Game, state: State, roles: IntArray) -> BoolArray:
+    """Where the game is over and won by that role, (B,) bool."""
+    result = game.results(state)[np.arange(len(roles)), roles]
+    won: BoolArray = game.is_over(state) & (result == WIN)
     return won
