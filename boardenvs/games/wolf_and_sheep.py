@@ -72,8 +72,8 @@ class WolfAndSheep(Game):
     """
 
     id: str = "wolf_and_sheep"
-    rules: str = "classic"
     max_plies: int | None = 200  # type: ignore[misc]  # None: no cap
+    rules: str = "classic"
 
     roles: ClassVar = ("wolf", "sheep")
     variants: ClassVar = tuple(STEPS)

@@ -33,6 +33,7 @@ BUILT_IN = (
     "alphabeta:depth=2",
     "alphabeta:depth=4",
     "alphabeta:depth=6",
+    "alphabeta:depth=4,evaluation=trained",
     "mcts:rollouts=50",
     "mcts:rollouts=200",
     "mcts:rollouts=800",
