@@ -8,6 +8,13 @@ from typer.testing import CliRunner, Result
 
 from boardenvs.cli import app
 
+# Words after `boardenvs exam` or `boardenvs rate`, and what is said of them.
+WRONG_PLAYERS = [
+    (["gredy"], "Did you mean 'greedy'"),
+    (["greedy", "--game", "otello"], "Did you mean 'othello'"),
+    (["perfect", "--game", "othello"], "cannot play othello"),
+]
+
 
 def invoke(*words: object, lines: Sequence[str] = ()) -> Result:
     """Run `boardenvs` with these words, and these lines to read; its own faults are raised."""

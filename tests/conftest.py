@@ -51,6 +51,16 @@ def backend(request):
     set_backend(None)
 
 
+@pytest.fixture
+def in_python():
+    """Rules in NumPy and searches in Python: where little is played, machine code takes longer to
+    make than it saves.
+    """
+    set_backend("numpy")
+    yield
+    set_backend(None)
+
+
 # ---- the page in the browser ---------------------------------------------------------------------
 
 

@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -40,12 +39,7 @@ from boardenvs.kernel import set_backend
 THREE = ["random", "greedy", "python:arena_agents:highest"]
 
 
-@pytest.fixture(autouse=True)
-def _numpy() -> Iterator[None]:
-    """Nothing here depends on the compiler, and NumPy has no compiling to wait for."""
-    set_backend("numpy")
-    yield
-    set_backend(None)
+pytestmark = pytest.mark.usefixtures("in_python")
 
 
 @dataclass

@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,15 +13,9 @@ from command_line import run
 from boardenvs.arena import play_match
 from boardenvs.arena.playing.openings import same_winner
 from boardenvs.games import make
-from boardenvs.kernel import set_backend
 from boardenvs.records import check, load
 
-
-@pytest.fixture(autouse=True)
-def _numpy() -> Iterator[None]:
-    set_backend("numpy")
-    yield
-    set_backend(None)
+pytestmark = pytest.mark.usefixtures("in_python")
 
 
 def test_a_match_says_what_playing_it_says(tmp_path: Path) -> None:

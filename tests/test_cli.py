@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tomllib
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -34,12 +33,7 @@ COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 GOOD, BAD = "f5d6c3", "f5a1"
 
 
-@pytest.fixture(autouse=True)
-def _numpy() -> Iterator[None]:
-    """No command depends on the compiler, and NumPy has no compiling to wait for."""
-    set_backend("numpy")
-    yield
-    set_backend(None)
+pytestmark = pytest.mark.usefixtures("in_python")
 
 
 def rows(text: str) -> list[list[str]]:

@@ -17,7 +17,6 @@ from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
 from boardenvs.game.state import stack, unstack
 from boardenvs.games import make
-from boardenvs.kernel import set_backend
 from boardenvs.search import engine_for
 from boardenvs.search.evaluation import POINT, Terms
 from boardenvs.search.evaluation_file import load_evaluation, parse_tuple
@@ -46,12 +45,7 @@ SHORT = (
 )
 
 
-@pytest.fixture(autouse=True)
-def in_python():
-    """Machine code for a few games would take longer to make than it saves."""
-    set_backend("numpy")
-    yield
-    set_backend(None)
+pytestmark = pytest.mark.usefixtures("in_python")
 
 
 def positions_of(count: int) -> Positions:

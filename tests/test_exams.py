@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from command_line import run
+from command_line import WRONG_PLAYERS, run
 from negamax import is_over, lead_with_best_play, loses_within, wins_within
 
 from boardenvs.agents import make_agent
@@ -20,18 +20,13 @@ from boardenvs.game.contract import Game
 from boardenvs.game.fen import parse_position
 from boardenvs.game.state import IntArray, Position, State, stack, unstack
 from boardenvs.games import make
-from boardenvs.kernel import set_backend
 from boardenvs.tablebase import Tablebase
 
 GAMES = ["othello", "othello_holes", "lines_of_action", "wolf_and_sheep"]
 ENDGAMES = ["othello", "othello_holes"]
 
 
-@pytest.fixture(autouse=True)
-def _numpy() -> Iterator[None]:
-    set_backend("numpy")
-    yield
-    set_backend(None)
+pytestmark = pytest.mark.usefixtures("in_python")
 
 
 def questions(game: Game) -> list[Question]:
@@ -194,10 +189,8 @@ def test_the_command_says_what_python_says(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["gredy"], "Did you mean 'greedy'"),
-        (["greedy", "--game", "otello"], "Did you mean 'othello'"),
+        *WRONG_PLAYERS,
         (["greedy", "--game", "othello:holes=1"], "there is no exam for othello:holes=1"),
-        (["perfect", "--game", "othello"], "cannot play othello"),
         (["greedy", "--svg", "/nowhere/exam.svg"], "there is no folder /nowhere"),
     ],
 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 from variants import make, random_line
@@ -13,13 +11,6 @@ from boardenvs.game.state import State, stack
 from boardenvs.kernel import get_backend, set_backend
 from boardenvs.search import Limits, SearchResults, engine_for
 from boardenvs.search.trained import trained_evaluation
-
-
-@pytest.fixture
-def in_python() -> Iterator[None]:
-    set_backend("numpy")
-    yield
-    set_backend(None)
 
 
 def sample() -> State:

@@ -25,7 +25,6 @@ from boardenvs.board.bitboard import square_name
 from boardenvs.game.contract import Game
 from boardenvs.game.state import IntArray, Position, State, stack
 from boardenvs.games import WolfAndSheep
-from boardenvs.kernel import set_backend
 from boardenvs.records import (
     EnvRecorder,
     Record,
@@ -55,12 +54,7 @@ WON, LOST, DRAWN = (100.0, 0.0), (0.0, 100.0), (50.0, 50.0)
 SEEDS = st.integers(0, 10_000)
 
 
-@pytest.fixture(autouse=True)
-def _numpy() -> Iterator[None]:
-    """Nothing here depends on the compiler, and NumPy has no compiling to wait for."""
-    set_backend("numpy")
-    yield
-    set_backend(None)
+pytestmark = pytest.mark.usefixtures("in_python")
 
 
 def some_record(game: Game, seed: int, first: int, plies: int) -> Record:

@@ -19,17 +19,13 @@ from boardenvs.bench import __main__ as bench
 from boardenvs.cli.console import make_console
 from boardenvs.game.openings import MAX_PLIES, random_openings
 from boardenvs.games import make
-from boardenvs.kernel import set_backend
 from boardenvs.records import Record, load, save
 
 
 @pytest.fixture(autouse=True)
-def _numpy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _folder(in_python: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
-    set_backend("numpy")
-    yield
-    set_backend(None)
 
 
 # ---- words ---------------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ import errno
 import hashlib
 import io
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ import torch as th
 
 from boardenvs.arena import make_settings, run_tournament, write_results
 from boardenvs.arena.tournament import journal, run
-from boardenvs.kernel import set_backend
 from boardenvs.utils.files import check_folder
 from boardenvs.utils.folders import written
 from training import checkpoint, folder
@@ -27,11 +25,7 @@ CONFIG = Config(name="tiny", game="reversi", steps=10)
 TOURNAMENT = make_settings(["random", "greedy"], ["reversi"], pairs=1)
 
 
-@pytest.fixture(autouse=True)
-def _numpy() -> Iterator[None]:
-    set_backend("numpy")
-    yield
-    set_backend(None)
+pytestmark = pytest.mark.usefixtures("in_python")
 
 
 def play(path: Path, *, resume: bool = False, overwrite: bool = False) -> None:

@@ -22,7 +22,6 @@ from command_line import invoke
 from boardenvs.agents import trained
 from boardenvs.arena import make_settings
 from boardenvs.arena.tournament.settings import resumed_settings
-from boardenvs.kernel import set_backend
 from training import checkpoint, ppo
 from training.config import Config
 from training.settings import ConfigError, read_settings
@@ -47,13 +46,11 @@ class Planted:
 
 
 @pytest.fixture(autouse=True)
-def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _folder(in_python: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     Path("planted.py").write_text(PLANTED)
-    set_backend("numpy")
     yield
-    set_backend(None)
     sys.modules.pop("planted", None)
 
 

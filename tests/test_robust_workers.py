@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Iterator
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ from boardenvs.arena.tournament import pool
 from boardenvs.arena.tournament.job import Job, Played
 from boardenvs.arena.tournament.pool import WorkerError
 from boardenvs.arena.tournament.settings import make_plan
-from boardenvs.kernel import set_backend
 
 ROOT = Path(__file__).parent.parent
 
@@ -37,11 +35,7 @@ if path and "--multiprocessing-fork" in sys.orig_argv:
 """
 
 
-@pytest.fixture(autouse=True)
-def _numpy() -> Iterator[None]:
-    set_backend("numpy")
-    yield
-    set_backend(None)
+pytestmark = pytest.mark.usefixtures("in_python")
 
 
 @pytest.fixture

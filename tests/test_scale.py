@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from command_line import run
+from command_line import WRONG_PLAYERS, run
 
 from boardenvs.agents import explain, make_agent
 from boardenvs.agents.levels import LEVELS, Mixture, read_levels
@@ -22,16 +21,8 @@ from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
 from boardenvs.game.state import IntArray, State
 from boardenvs.games import make
-from boardenvs.kernel import set_backend
 
 GAMES = ["othello", "othello_holes", "lines_of_action", "wolf_and_sheep"]
-
-
-@pytest.fixture
-def _numpy() -> Iterator[None]:
-    set_backend("numpy")
-    yield
-    set_backend(None)
 
 
 @pytest.mark.parametrize("game_id", GAMES)
@@ -67,7 +58,7 @@ def test_near_pairings_count_more_than_far_ones() -> None:
     assert rating[1:3] - rating[0] == pytest.approx(true[1:3], abs=20)
 
 
-@pytest.mark.usefixtures("_numpy")
+@pytest.mark.usefixtures("in_python")
 def test_a_reference_is_found_where_it_was_published() -> None:
     """Among the weaker ones, which are quick."""
     game = make("othello")
@@ -93,7 +84,7 @@ class Losing:
         return np.full(len(state.ply), game.noop)
 
 
-@pytest.mark.usefixtures("_numpy")
+@pytest.mark.usefixtures("in_python")
 def test_who_loses_all_games_is_below_the_scale() -> None:
     game = make("wolf_and_sheep")
     found = place(game, Losing(), scale_of(game), games=200, seconds=None)
@@ -107,7 +98,7 @@ def test_who_loses_all_games_is_below_the_scale() -> None:
     assert chance == pytest.approx(0.025, rel=1e-6)
 
 
-@pytest.mark.usefixtures("_numpy")
+@pytest.mark.usefixtures("in_python")
 def test_who_beats_all_references_is_above_the_scale() -> None:
     game = make("wolf_and_sheep")
     weak = scale_of(game).references[:2]
@@ -118,7 +109,7 @@ def test_who_beats_all_references_is_above_the_scale() -> None:
     assert found.low > weak[-1].rating
 
 
-@pytest.mark.usefixtures("_numpy")
+@pytest.mark.usefixtures("in_python")
 def test_the_same_seed_gives_the_same_rating_and_time_ends_it() -> None:
     game = make("wolf_and_sheep")
     agent, scale = make_agent("greedy"), scale_of(make("wolf_and_sheep"))
@@ -130,7 +121,7 @@ def test_the_same_seed_gives_the_same_rating_and_time_ends_it() -> None:
             place(game, agent, scale, **wrong)
 
 
-@pytest.mark.usefixtures("_numpy")
+@pytest.mark.usefixtures("in_python")
 def test_the_command_rates_anybody() -> None:
     words = ["--game", "wolf_and_sheep", "--games", "40"]
     found = json.loads(run("rate", "python:arena_agents:lowest", *words, "--json"))
@@ -151,10 +142,8 @@ def test_the_command_rates_anybody() -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["gredy"], "Did you mean 'greedy'"),
-        (["greedy", "--game", "otello"], "Did you mean 'othello'"),
+        *WRONG_PLAYERS,
         (["greedy", "--game", "othello:holes=1"], "there is no scale for othello:holes=1"),
-        (["perfect", "--game", "othello"], "cannot play othello"),
         (["greedy", "--seconds", "0"], "seconds is 0.0: it must be more than 0"),
         (["level:11"], "level is 11: it must be 1 to 10"),
         (["level"], "write level:LEVEL"),
@@ -179,13 +168,13 @@ def test_levels_are_in_order(game_id: str) -> None:
         assert level["beats_level_below"]["low"] > lowest
 
 
-@pytest.mark.usefixtures("_numpy")
+@pytest.mark.usefixtures("in_python")
 def test_a_level_beats_the_one_below() -> None:
     match = play_match(make("othello"), "level:3", "level:2", 40, keep=same_winner, seed=8)
     assert match.interval[0] > 0.5
 
 
-@pytest.mark.usefixtures("_numpy")
+@pytest.mark.usefixtures("in_python")
 def test_a_level_explains_what_it_plays() -> None:
     game, level = make("othello"), make_agent("level:4")
     state = random_openings(game, 4, (4, 12), np.random.default_rng(1))

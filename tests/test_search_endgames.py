@@ -96,14 +96,6 @@ def small(width: int, height: int) -> Othello:
     return Othello(holes=ALL ^ sum(1 << (8 * y + x) for x in files for y in ranks))
 
 
-@pytest.fixture
-def in_python():
-    """Machine code for every board would take longer to make than it saves."""
-    set_backend("numpy")
-    yield
-    set_backend(None)
-
-
 @pytest.mark.usefixtures("in_python")
 def test_four_by_four() -> None:
     """The second player wins 11 to 3, which is well known; and every other position as well."""

@@ -26,13 +26,6 @@ def in_machine_code():
     set_backend(None)
 
 
-@pytest.fixture
-def in_python():
-    set_backend("numpy")
-    yield
-    set_backend(None)
-
-
 # ---- Wolf and Sheep -----------------------------------------------------------------------------
 
 

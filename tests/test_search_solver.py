@@ -37,14 +37,6 @@ class PlainOthello(Othello):
     stable = Game.stable
 
 
-@pytest.fixture
-def in_python():
-    """Machine code for every board would take longer to make than it saves."""
-    set_backend("numpy")
-    yield
-    set_backend(None)
-
-
 def empty_squares(game: Game, position: Position) -> int:
     return 64 - (position.own | position.opp | game.holes).bit_count()
 

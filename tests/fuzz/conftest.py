@@ -1,18 +1,13 @@
 """Inputs are tried in a folder of their own, with the rules in Python: nothing is compiled."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from boardenvs.kernel import set_backend
-
 
 @pytest.fixture(autouse=True)
-def numpy_backend() -> Iterator[None]:
-    set_backend("numpy")
-    yield
-    set_backend(None)
+def _in_python(in_python: None) -> None:
+    """For every test."""
 
 
 @pytest.fixture
