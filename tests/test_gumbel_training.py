@@ -25,7 +25,6 @@ from boardenvs.agents.trained import trained_policy
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
 from boardenvs.game.state import FloatArray, State, unstack
-from boardenvs.kernel import set_backend
 from training import report
 from training.checkpoint import load_newest
 from training.gumbel.__main__ import main
@@ -49,13 +48,8 @@ TINY: dict[str, Any] = {
 }
 
 
-@pytest.fixture(autouse=True)
-def in_python():
-    """Machine code for a few games would take longer to make than it saves."""
-    th.set_num_threads(1)
-    set_backend("numpy")
-    yield
-    set_backend(None)
+th.set_num_threads(1)
+pytestmark = pytest.mark.usefixtures("in_python")
 
 
 @pytest.fixture
@@ -210,11 +204,11 @@ def test_an_interrupted_run_ends_like_another(tiny: str, monkeypatch: pytest.Mon
     monkeypatch.setattr(report, "figures_over_steps", lambda *_: b"")
     update, calls = GumbelRun._update, []
 
-    def killed(run: GumbelRun) -> None:
+    def killed(run: GumbelRun) -> dict[str, float]:
         calls.append(run)
         if len(calls) == 4:
             raise MemoryError
-        update(run)
+        return update(run)
 
     monkeypatch.setattr(GumbelRun, "_update", killed)
     with pytest.raises(MemoryError):
@@ -249,11 +243,6 @@ def test_configurations_that_come_with_the_project_are_valid(path: Path) -> None
     assert read_settings(GumbelConfig, path).steps > 0
 
 
-class Silent:
-    def update(self, *_: Any) -> None:
-        pass
-
-
 # ---- learning ------------------------------------------------------------------------------------
 
 
@@ -286,7 +275,6 @@ def test_it_learns_a_small_game_from_scratch(tmp_path: Path) -> None:
     game = ThreeInARow()
     state = random_openings(game, 300, (0, 5), np.random.default_rng(5))
     run = GumbelRun(settings, tmp_path)
-    run._display = Silent()  # type: ignore[assignment]
     before = kept(game, run._policy(), state)
     while run.steps < settings.steps:
         run._update()

@@ -190,15 +190,15 @@ def test_a_run_that_is_interrupted_ends_as_one_that_is_not(
 ) -> None:
     monkeypatch.setattr(jax_ppo, "Trainer", lambda config: trainer)  # compiled once
     assert jax_ppo.main(["tiny.yaml", "--set", "name=whole"]) == 0
-    update, done = jax_ppo.Run._update, []
+    update, done = jax_ppo.JaxRun._update, []
 
-    def interrupted(run: jax_ppo.Run) -> None:
+    def interrupted(run: jax_ppo.JaxRun) -> dict[str, float]:
         done.append(run.steps)
         if len(done) == 3:
             raise KeyboardInterrupt
-        update(run)
+        return update(run)
 
-    monkeypatch.setattr(jax_ppo.Run, "_update", interrupted)
+    monkeypatch.setattr(jax_ppo.JaxRun, "_update", interrupted)
     assert jax_ppo.main(["tiny.yaml"]) == 130
     assert jax_ppo.main(["tiny.yaml", "--resume"]) == 0
     assert done == [0, 1024, 2048, 2048, 3072]

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -20,20 +19,16 @@ import numpy as np
 from pydantic import Field, model_validator
 from rich.console import Console
 
-from boardenvs.agents.jax_players import JaxNetwork, jax_agent, network_of
+from boardenvs.agents.jax_players import jax_agent, network_of
 from boardenvs.agents.policy import Policy, PolicyAgent
-from boardenvs.agents.policy_file import save_policy
 from boardenvs.agents.pool import OpponentPool
-from training.checkpoint import save_checkpoint, to_arrays, to_tensors
+from training.checkpoint import to_arrays, to_tensors
 from training.command import TrainingCommand
 from training.config import Config
-from training.folder import resume_from
-from training.history import History, is_due, policy_notes
-from training.interrupt import InterruptRequest
+from training.history import is_due, policy_notes
 from training.jax_boards import Pool
 from training.jax_learner import Trainer
-from training.progress import TrainingDisplay
-from training.report import conclude
+from training.run import Run, write_or_warn
 from training.settings import POOL, ConfigError, RunSettings
 
 
@@ -63,60 +58,27 @@ class JaxConfig(Config):
         return self
 
 
-class Run:
-    """A training in progress: updates, and between them evaluations, snapshots and checkpoints."""
+class JaxRun(Run):
+    """A training in JAX in progress."""
+
+    config: JaxConfig
 
     def __init__(self, config: JaxConfig, folder: Path) -> None:
-        self.config = config
-        self.folder = folder
-        self.history = History(config)
-        self.steps = 0
+        super().__init__(config, folder)
         self._trainer = Trainer(config)
         self._learner = self._trainer.new(config.seed)
-        self._best = self._learner.network
         settings = config.self_play.pool
         self._pool = OpponentPool(folder / "pool", settings.size, config.seed)
-        self._saved = 0  # steps of the last checkpoint
 
-    def go_on(self, display: TrainingDisplay, interrupt: InterruptRequest) -> None:
-        """Train to the end of the run, or until an interruption is asked for."""
-        config, self._display = self.config, display
-        self.history.start_clocks()
-        if not self.history.results:
-            self._evaluate()
-            self._add_to_pool()
-            self._try("the first checkpoint", self.save)
-        while not (self.history.is_finished(self.steps) or interrupt.requested):
-            before = self.steps
-            self._update()
-            is_last = self.history.is_finished(self.steps)
-            if is_last or is_due(before, self.steps, config.evaluation.every):
-                self._evaluate()
-            if is_due(before, self.steps, config.self_play.pool.every):
-                self._add_to_pool()
-            if is_last or interrupt.requested:
-                self.save()
-            elif is_due(self._saved, self.steps, config.checkpoint_every):
-                self._try("a checkpoint", self.save)
-
-    def _update(self) -> None:
-        began, config = time.monotonic(), self.config
-        taken = config.self_play.boards * config.ppo.steps_per_update
-        self.steps += taken
-        done = self.steps / config.steps
-        rate, bonus = config.ppo.learning_rate_at(done), config.ppo.entropy_bonus_at(done)
-        learner = self._learner
-        self._learner, found = self._trainer.update(learner, self._opponents(), rate, bonus)
-        figures = {name: float(value) for name, value in jax.device_get(found).items()}
-        seconds = time.monotonic() - began
-        figures = {
-            "speed/steps_per_second": taken / seconds,
-            **{name: figures[name] for name in sorted(figures)},
-            "train/learning_rate": rate,
-            "train/entropy_bonus": bonus,
-        }
-        self.history.add_figures(self.steps, figures)
-        self._display.update(self.steps, figures)
+    def _update(self) -> dict[str, float]:
+        ppo = self.config.ppo
+        self.steps += self.config.self_play.boards * ppo.steps_per_update
+        done = self.steps / self.config.steps
+        rate, bonus = ppo.learning_rate_at(done), ppo.entropy_bonus_at(done)
+        pool = self._opponents()
+        self._learner, found = self._trainer.update(self._learner, pool, rate, bonus)
+        figures = {name: float(value) for name, value in sorted(jax.device_get(found).items())}
+        return {**figures, "train/learning_rate": rate, "train/entropy_bonus": bonus}
 
     def _opponents(self) -> Pool | None:
         """Other snapshots for the boards of the pool; the learner itself where none was written."""
@@ -129,61 +91,27 @@ class Run:
         pool: Pool = jax.tree.map(lambda *layers: jnp.stack(layers), *networks)
         return pool
 
-    def _evaluate(self) -> None:
-        result, is_best = self.history.evaluate(self._policy(), self.steps)
-        self._display.evaluated(result, is_best)
-        if is_best:
-            # A copy: an update takes the memory back.
-            self._best = jax.tree.map(np.array, self._learner.network)
-            self._try("the best policy", self.write_best)
+    def _between_updates(self, before: int) -> None:
+        pool = self.config.self_play.pool
+        if pool.share and is_due(before, self.steps, pool.every):
+            policy = self._policy()
+            write_or_warn(
+                "an opponent of the pool", lambda: self._pool.add(policy, self.steps), self._display
+            )
 
-    def write_best(self) -> None:
-        """Write the best policy to its file; OSError where that cannot be."""
-        policy = self._policy(self._best, self.history.best.steps)
-        save_policy(policy, self.folder / "policy.npz")
-
-    def _policy(self, network: JaxNetwork | None = None, steps: int | None = None) -> Policy:
-        """The policy of a network after so many steps, or of the learner now."""
-        layers = jax.tree.map(np.array, self._learner.network if network is None else network)
+    def _policy(self) -> Policy:
+        layers = jax.tree.map(np.array, self._learner.network)
         (first, biases), *rest = layers.hidden
         hidden = ((self._trainer.inputs.for_all_squares(first), biases), *rest)
-        notes = policy_notes(self.config, self.steps if steps is None else steps)
+        notes = policy_notes(self.config, self.steps)
         return Policy(self.history.game, hidden, layers.policy_head, layers.value_head, notes)
 
-    def _add_to_pool(self) -> None:
-        if self.config.self_play.pool.share:
-            policy = self._policy()
-            self._try("an opponent of the pool", lambda: self._pool.add(policy, self.steps))
+    def _snapshot(self) -> dict[str, Any]:
+        return {"learner": to_tensors(_leaves(self._learner)), "pool": self._pool.snapshot()}
 
-    def _try(self, what: str, write: Callable[[], object]) -> None:
-        """Write a file that the training can go on without: what it holds is also in memory."""
-        try:
-            write()
-        except OSError as error:
-            self._display.say(f"warning: {what} could not be written ({error}); the run goes on")
-
-    # ---- checkpoints -------------------------------------------------------------------------
-
-    def save(self) -> None:
-        """Write a checkpoint; OSError where that cannot be, and then those before it are kept."""
-        content = {
-            "config": self.config.model_dump(mode="json"),
-            "steps": self.steps,
-            "learner": to_tensors(_leaves(self._learner)),
-            "best": to_tensors(_leaves(self._best)),
-            "pool": self._pool.snapshot(),
-            "history": self.history.snapshot(),
-        }
-        save_checkpoint(self.folder / "checkpoints", self.steps, content)
-        self._saved = self.steps
-
-    def load(self, content: dict[str, Any]) -> list[str]:
-        """Go on from what `save` has written; returns what could not be restored."""
-        self._best = _like(self._best, to_arrays(content["best"]))
-        self._learner = _like(self._learner, to_arrays(content["learner"]))
-        self.history.restore(content["history"])
-        self.steps = self._saved = content["steps"]
-        return self._pool.restore(content["pool"])
+    def _restore(self, snapshot: dict[str, Any]) -> list[str]:
+        self._learner = _like(self._learner, to_arrays(snapshot["learner"]))
+        return self._pool.restore(snapshot["pool"])
 
 
 def _leaves(tree: Any) -> list[Any]:
@@ -211,18 +139,11 @@ def _is_key(x: Any) -> bool:
 def train(config: JaxConfig, folder: Path, resume: bool, console: Console) -> bool:
     """Train, judge the best policy and write the results; False where it was interrupted."""
     _limit_threads(config.threads)
-    with jax.default_device(_device(config.device)), InterruptRequest() as interrupt:
-        run = Run(config, folder)
-        if resume:
-            resume_from(folder, config, run.load, console)
-        with TrainingDisplay(
-            console, folder / "tensorboard", config.name, config.steps, run.steps
-        ) as display:
-            run.go_on(display, interrupt)
-        if interrupt.requested:
+    with jax.default_device(_device(config.device)):
+        run = JaxRun(config, folder)
+        if not run.train(resume, console):
             return False
-    run.write_best()
-    conclude(folder, config, run.history, console)
+    run.conclude(console)
     return True
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from training.interrupt import InterruptRequest
 from training.model import capture, model_file, restore
 from training.panel import PanelResult
 from training.progress import TrainingDisplay
+from training.run import write_or_warn
 from training.settings import POOL
 
 
@@ -85,7 +85,7 @@ class Training(BaseCallback):
         if not self.history.results:
             self._log(self._evaluate().figures)
             self._add_to_pool()
-            self._try("the first checkpoint", self.save)
+            write_or_warn("the first checkpoint", self.save, self.display)
 
     def _on_rollout_start(self) -> None:
         if self.model.num_timesteps > self._steps_seen:
@@ -120,7 +120,7 @@ class Training(BaseCallback):
             self.save()
             raise StopTraining
         if is_due(self._steps_saved, steps, self.config.checkpoint_every):
-            self._try("a checkpoint", self.save)
+            write_or_warn("a checkpoint", self.save, self.display)
 
     # ---- inside ------------------------------------------------------------------------------
 
@@ -158,7 +158,7 @@ class Training(BaseCallback):
         if is_best:
             # A copy: the optimiser changes the tensors in place.
             self.best_weights = {k: v.clone() for k, v in model.policy.state_dict().items()}
-            self._try("the best policy", lambda: self.write_best(model))
+            write_or_warn("the best policy", lambda: self.write_best(model), self.display)
         return result
 
     def write_best(self, model: MaskablePPO) -> None:
@@ -175,7 +175,9 @@ class Training(BaseCallback):
         if self.config.self_play.pool.share:
             model, steps = _maskable(self.model), self.model.num_timesteps
             policy = self._policy(model)
-            self._try("an opponent of the pool", lambda: self._pool.add(policy, steps))
+            write_or_warn(
+                "an opponent of the pool", lambda: self._pool.add(policy, steps), self.display
+            )
 
     def _draw_opponents(self) -> None:
         """Other snapshots on the boards of the pool, for the rollout that begins."""
@@ -188,13 +190,6 @@ class Training(BaseCallback):
         if batches and len(self._pool):
             for batch, opponent in zip(batches, self._pool.draw(len(batches)), strict=True):
                 batch.opponent = opponent
-
-    def _try(self, what: str, write: Callable[[], object]) -> None:
-        """Write a file that the training can go on without: what it holds is also in memory."""
-        try:
-            write()
-        except OSError as error:
-            self.display.say(f"warning: {what} could not be written ({error}); the run goes on")
 
 
 def _maskable(model: object) -> MaskablePPO:

@@ -14,28 +14,16 @@ from pathlib import Path
 from rich.console import Console
 
 from training.command import TrainingCommand
-from training.folder import resume_from
 from training.gumbel.run import GumbelRun
 from training.gumbel.settings import GumbelConfig
-from training.interrupt import InterruptRequest
-from training.progress import TrainingDisplay
-from training.report import conclude
 
 
 def train(config: GumbelConfig, folder: Path, resume: bool, console: Console) -> bool:
     """Train, judge the best policy and write the results; False where it was interrupted."""
-    with InterruptRequest() as interrupt:
-        run = GumbelRun(config, folder)
-        if resume:
-            resume_from(folder, config, run.load, console)
-        with TrainingDisplay(
-            console, folder / "tensorboard", config.name, config.steps, run.steps
-        ) as display:
-            run.go_on(display, interrupt)
-        if interrupt.requested:
-            return False
-    run.write_best()
-    conclude(folder, config, run.history, console)
+    run = GumbelRun(config, folder)
+    if not run.train(resume, console):
+        return False
+    run.conclude(console)
     return True
 
 

@@ -1,9 +1,8 @@
-"""A training in progress: games by search, gradient steps, and between them evaluations."""
+"""A run that learns from a search: games, and then the gradient steps that are owed for them."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,27 +10,24 @@ import numpy as np
 import torch as th
 
 from boardenvs.agents.policy import Policy
-from boardenvs.agents.policy_file import save_policy
-from training.checkpoint import save_checkpoint, to_arrays, to_tensors
+from training.checkpoint import to_arrays, to_tensors
 from training.gumbel.games import SelfPlay
 from training.gumbel.network import NetworkEvaluator, NetworkLearner, PolicyValueNetwork
 from training.gumbel.replay import ReplayBuffer
 from training.gumbel.settings import GumbelConfig
-from training.history import History, is_due, policy_notes
-from training.interrupt import InterruptRequest
+from training.history import policy_notes
 from training.precision import find_precision
-from training.progress import TrainingDisplay
+from training.run import Run
 from training.settings import ConfigError
 
 
-class GumbelRun:
-    """Updates, and between them evaluations and checkpoints."""
+class GumbelRun(Run):
+    """A training by Gumbel search in progress."""
+
+    config: GumbelConfig
 
     def __init__(self, config: GumbelConfig, folder: Path) -> None:
-        self.config = config
-        self.folder = folder
-        self.history = History(config)
-        self.steps = 0
+        super().__init__(config, folder)
         game = self.history.game
         settings = config.learning
         th.manual_seed(config.seed)
@@ -48,29 +44,9 @@ class GumbelRun:
             game, settings.replay, settings.search_value, symmetries=symmetries
         )
         self._self_play = SelfPlay(config, game, self._replay)
-        self._best = self._policy()
-        self._saved = 0  # steps of the last checkpoint
         self._owed = 0.0  # positions to learn from, of those played
 
-    def go_on(self, display: TrainingDisplay, interrupt: InterruptRequest) -> None:
-        """Train to the end of the run, or until an interruption is asked for."""
-        config, self._display = self.config, display
-        self.history.start_clocks()
-        if not self.history.results:
-            self._evaluate()
-            self._try("the first checkpoint", self.save)
-        while not (self.history.is_finished(self.steps) or interrupt.requested):
-            before = self.steps
-            self._update()
-            is_last = self.history.is_finished(self.steps)
-            if is_last or is_due(before, self.steps, config.evaluation.every):
-                self._evaluate()
-            if is_last or interrupt.requested:
-                self.save()
-            elif is_due(self._saved, self.steps, config.checkpoint_every):
-                self._try("a checkpoint", self.save)
-
-    def _update(self) -> None:
+    def _update(self) -> dict[str, float]:
         """Play, and then learn."""
         began, settings = time.monotonic(), self.config.learning
         before = self._replay.added
@@ -79,15 +55,9 @@ class GumbelRun:
         self.steps += played
         playing = time.monotonic() - began
         self._owed += played * settings.reuse
-        figures = self._learn()
-        figures = {
-            "speed/steps_per_second": played / (time.monotonic() - began),
-            "speed/playing": playing / (time.monotonic() - began),
-            **self._self_play.take_figures(),
-            **figures,
-        }
-        self.history.add_figures(self.steps, figures)
-        self._display.update(self.steps, figures)
+        learnt = self._learn()
+        share = playing / (time.monotonic() - began)
+        return {"speed/playing": share, **self._self_play.take_figures(), **learnt}
 
     def _learn(self) -> dict[str, float]:
         """The gradient steps that are owed, and what came of them; nan where there were none."""
@@ -118,65 +88,25 @@ class GumbelRun:
         by_time = 0.0 if limit is None else self.history.minutes / limit
         return max(self.steps / self.config.steps, by_time)
 
-    def _evaluate(self) -> None:
-        policy = self._policy()
-        result, is_best = self.history.evaluate(policy, self.steps)
-        self._display.evaluated(result, is_best)
-        if is_best:
-            self._best = policy
-            self._try("the best policy", self.write_best)
-
     def _policy(self) -> Policy:
         return self.learner.player.as_policy(policy_notes(self.config, self.steps))
 
-    def write_best(self) -> None:
-        """Write the best policy to its file; OSError where that cannot be."""
-        save_policy(self._best, self.folder / "policy.npz")
-
-    def _try(self, what: str, write: Callable[[], object]) -> None:
-        """Write a file that the training can go on without: what it holds is also in memory."""
-        try:
-            write()
-        except OSError as error:
-            self._display.say(f"warning: {what} could not be written ({error}); the run goes on")
-
-    # ---- checkpoints -------------------------------------------------------------------------
-
-    def save(self) -> None:
-        """Write a checkpoint; OSError where that cannot be, and then those before it are kept."""
-        best = [x for layer in _layers(self._best) for x in layer]
-        content = {
-            "config": self.config.model_dump(mode="json"),
-            "steps": self.steps,
+    def _snapshot(self) -> dict[str, Any]:
+        return {
             "owed": self._owed,
             "rng": self._rng.bit_generator.state,
             "learner": self.learner.snapshot(),
-            "best": to_tensors(best),
             "replay": to_tensors(self._replay.snapshot()),
             "games": to_tensors(self._self_play.snapshot()),
-            "history": self.history.snapshot(),
         }
-        save_checkpoint(self.folder / "checkpoints", self.steps, content)
-        self._saved = self.steps
 
-    def load(self, content: dict[str, Any]) -> list[str]:
-        """Go on from what `save` has written; returns what could not be restored: nothing."""
-        self.learner.restore(content["learner"])
-        self._replay.restore(to_arrays(content["replay"]))
-        self._self_play.restore(to_arrays(content["games"]))
-        self._rng.bit_generator.state = content["rng"]
-        self._owed = content["owed"]
-        self.history.restore(content["history"])
-        self.steps = self._saved = content["steps"]
-        best = to_arrays(content["best"])
-        *hidden, policy, value = zip(best[::2], best[1::2], strict=True)
-        notes = policy_notes(self.config, self.history.best.steps)
-        self._best = Policy(self.history.game, tuple(hidden), policy, value, notes)
+    def _restore(self, snapshot: dict[str, Any]) -> list[str]:
+        self.learner.restore(snapshot["learner"])
+        self._replay.restore(to_arrays(snapshot["replay"]))
+        self._self_play.restore(to_arrays(snapshot["games"]))
+        self._rng.bit_generator.state = snapshot["rng"]
+        self._owed = snapshot["owed"]
         return []
-
-
-def _layers(policy: Policy) -> list[Any]:
-    return [*policy.hidden, policy.policy_head, policy.value_head]
 
 
 def _device(name: str) -> th.device:

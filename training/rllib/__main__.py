@@ -12,13 +12,10 @@ from pathlib import Path
 from rich.console import Console
 
 from training.command import TrainingCommand
-from training.folder import find_checkpoint, resume_from
-from training.interrupt import InterruptRequest
-from training.progress import TrainingDisplay
-from training.report import conclude
+from training.folder import find_checkpoint
 from training.rllib.algorithm import running
 from training.rllib.cluster import joined
-from training.rllib.loop import ClusterTraining
+from training.rllib.run import RLlibRun
 from training.rllib.settings import RLlibSettings
 
 _OPTIONS = {
@@ -38,21 +35,10 @@ def train(
     if resume:
         find_checkpoint(folder, config, lambda content: [])  # before the cluster is asked for
     with joined(config, address), running(config, folder) as algorithm:
-        training = ClusterTraining(config, folder, algorithm)
-        if resume:
-            resume_from(folder, config, training.load, console)
-        # After Ray, which takes SIGTERM for itself.
-        with (
-            InterruptRequest() as interrupt,
-            TrainingDisplay(
-                console, folder / "tensorboard", config.name, config.steps, algorithm.steps
-            ) as display,
-        ):
-            training.run(display, interrupt)
-        if interrupt.requested:
+        run = RLlibRun(config, folder, algorithm)
+        if not run.train(resume, console):
             return False
-        training.write_best()
-    conclude(folder, config, training.history, console)
+    run.conclude(console)
     return True
 
 
