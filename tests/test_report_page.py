@@ -43,7 +43,8 @@ def test_training_puts_games_and_settings_in(tmp_path):
     from test_page import random_record
 
     from training.config import Config
-    from training.report import Judgement, _html
+    from training.judgement import Judgement
+    from training.report import _html
 
     config = Config(name="demo", game="othello", steps=100)
     judged = Judgement(scores={}, exact={}, ratings={}, samples=[random_record("othello")])
