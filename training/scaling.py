@@ -56,6 +56,22 @@ def page(args: argparse.Namespace, price: float, found: Measured) -> str:
         f"{args.update_epochs} epochs. A step is an action of the learner in one game. "
         "What is **measured** was measured there; what is **computed** is arithmetic on it.",
         "",
+        *_one_core(costs),
+        f"A step that a runner sends takes {found.step_bytes:,} bytes, the weights {weights:,}. A "
+        f"game of self-play from the start takes {plies:.0f} steps.",
+        "",
+        *_in_processes(found.processes),
+        *_on_paper(costs, found.processes[-1], found.step_bytes),
+        *_million(costs, plies, price),
+    ]
+    return "\n".join(lines)
+
+
+def _one_core(costs: dict[str, Cost]) -> list[str]:
+    """The part on each half of a training, and on both, one after the other."""
+    ours = costs[PLAYING].seconds + costs[LEARNING].seconds
+    theirs = sum(costs[name].seconds for name in TRAINER)
+    return [
         "## Measured: one core",
         "",
         "Steps a second of CPU time, one thread; medians of rounds in turn, and half their "
@@ -64,11 +80,15 @@ def page(args: argparse.Namespace, price: float, found: Measured) -> str:
         "| Work | steps a second |",
         "|---|---|",
         *[f"| {name} | {cost} |" for name, cost in costs.items()],
-        *_both(costs),
+        f"| `ppo_single_file.py`, both (computed) | {1 / ours:,.0f} |",
+        f"| `training.ppo`, both (computed) | {1 / theirs:,.0f} |",
         "",
-        f"A step that a runner sends takes {found.step_bytes:,} bytes, the weights {weights:,}. A "
-        f"game of self-play from the start takes {plies:.0f} steps.",
-        "",
+    ]
+
+
+def _in_processes(processes: list[Processes]) -> list[str]:
+    """The part on runners and a learner."""
+    return [
         "## Measured: runners and a learner, each in a process",
         "",
         "Each runner plays its own boards and sends the steps to the learner by a pipe; the "
@@ -84,22 +104,9 @@ def page(args: argparse.Namespace, price: float, found: Measured) -> str:
         *[
             f"| {p.runners} | {p.playing} | {p.learning} | {p.in_turns:,.0f} | "
             f"{p.side_by_side:,.0f} |"
-            for p in found.processes
+            for p in processes
         ],
         "",
-        *_on_paper(costs, found.processes[-1], found.step_bytes),
-        *_million(costs, plies, price),
-    ]
-    return "\n".join(lines)
-
-
-def _both(costs: dict[str, Cost]) -> list[str]:
-    """Rows for whole trainings, both halves one after the other."""
-    ours = costs[PLAYING].seconds + costs[LEARNING].seconds
-    theirs = sum(costs[name].seconds for name in TRAINER)
-    return [
-        f"| `ppo_single_file.py`, both (computed) | {1 / ours:,.0f} |",
-        f"| `training.ppo`, both (computed) | {1 / theirs:,.0f} |",
     ]
 
 
