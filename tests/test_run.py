@@ -1,0 +1,156 @@
+"""What every run does between its updates: evaluations, checkpoints, the best policy, the end."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("pydantic")
+
+from rich.console import Console
+
+from boardenvs.agents.policy import Policy
+from boardenvs.agents.policy_file import load_policy
+from training import history, run
+from training.checkpoint import load_newest
+from training.folder import make_folder
+from training.run import Run
+from training.settings import RunSettings
+
+pytestmark = pytest.mark.usefixtures("in_python")
+
+
+def settings(**changes: Any) -> RunSettings:
+    panel = {"pairs": 1, "opponents": ["random"], "opening_plies": [0, 2]}
+    fields = {
+        "name": "tiny", "game": "three_in_a_row:ThreeInARow", "steps": 100,
+        "checkpoint_every": 25, "evaluation": {"every": 50, **panel}, **changes,
+    }  # fmt: skip
+    return RunSettings.model_validate(fields)
+
+
+class Counting(Run):
+    """Learns to count: an update is ten steps, and the policy has their number in it."""
+
+    def __init__(self, config: RunSettings, folder: Path) -> None:
+        super().__init__(config, folder)
+        self.saved = list[int]()
+        self.passed = list[int]()
+        self.then: Callable[[], object] = lambda: None  # with each update
+
+    def _update(self) -> dict[str, float]:
+        self.steps += 10
+        self.then()
+        return {"train/entropy": 0, "train/explained_variance": 0, "games/plies": 9}
+
+    def _policy(self) -> Policy:
+        game = self.history.game
+        inputs = int(np.prod(game.observation_shape))
+        sizes = [(inputs, 2), (2, game.num_actions), (2, 1)]
+        layers = [(np.zeros(s, np.float32), np.full(s[1], self.steps, np.float32)) for s in sizes]
+        return Policy(game, (layers[0],), *layers[1:])
+
+    def _between_updates(self, before: int) -> None:
+        self.passed.append(before)
+
+    def _snapshot(self) -> dict[str, Any]:
+        return {"counted": self.steps}
+
+    def _restore(self, snapshot: dict[str, Any]) -> list[str]:
+        assert snapshot["counted"] == self.steps
+        return ["counted"]
+
+    def save(self) -> None:
+        super().save()
+        self.saved.append(self.steps)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "tiny"
+    make_folder(made, settings(), overwrite=False)
+    return made
+
+
+def go(training: Run, resume: bool = False) -> tuple[bool, str]:
+    shown = io.StringIO()
+    return training.train(resume, Console(file=shown, width=200)), shown.getvalue()
+
+
+def test_what_is_due_is_done(folder: Path) -> None:
+    training = Counting(settings(), folder)
+    finished, _ = go(training)
+    assert finished
+    assert [result.steps for result in training.history.results] == [0, 50, 100]
+    assert training.saved == [0, 30, 50, 80, 100]
+    assert training.passed == [-1, *range(0, 100, 10)]
+    assert [row["steps"] for row in training.history.figures] == list(range(10, 110, 10))
+    # All evaluations are equal: the last of them counts as the best.
+    best = load_policy(folder / "policy.npz")
+    assert (best.notes, best.value_head[1]) == ({}, [100])
+
+
+def test_a_signal_ends_with_a_checkpoint_to_go_on_from(folder: Path) -> None:
+    training = Counting(settings(), folder)
+    training.then = lambda: training.steps == 70 and os.kill(os.getpid(), signal.SIGINT)
+    assert go(training)[0] is False
+    assert training.saved == [0, 30, 50, 70]
+    again = Counting(settings(), folder)
+    finished, shown = go(again, resume=True)
+    assert finished
+    assert "warning: counted" in shown
+    assert again.passed == [70, 80, 90]
+    assert [result.steps for result in again.history.results] == [0, 50, 100]
+    (folder / "policy.npz").unlink()
+    last = Counting(settings(), folder)
+    assert go(last, resume=True)[0]
+    assert (last.passed, last.saved) == ([], [])
+    last.write_best()
+    best = load_policy(folder / "policy.npz")
+    assert (best.notes, best.value_head[1]) == ({"run": "tiny", "seed": 0, "steps": 100}, [100])
+
+
+def test_a_run_whose_minutes_end_with_an_evaluation_is_saved(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    training, clock = Counting(settings(minutes=1), folder), np.zeros(2)
+    monkeypatch.setattr(history, "_clocks", clock.copy)
+    evaluate = training.history.evaluate
+
+    def slow(policy: Policy, steps: int) -> Any:
+        clock[0] += 40  # seconds
+        return evaluate(policy, steps)
+
+    monkeypatch.setattr(training.history, "evaluate", slow)
+    assert go(training)[0]
+    assert [result.steps for result in training.history.results] == [0, 50]
+    assert training.saved[-1] == 50
+
+
+def test_a_full_disk_is_told_and_ends_no_run_but_at_its_end(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    training = Counting(settings(), folder)
+    with monkeypatch.context() as patch:
+        patch.setattr(run, "save_checkpoint", full)
+        patch.setattr(run, "save_policy", full)
+        shown = io.StringIO()
+        with pytest.raises(OSError, match="No space left"):
+            training.train(False, Console(file=shown, width=200))
+    for what in ("the first checkpoint", "a checkpoint", "the best policy"):
+        assert f"warning: {what} could not be written ([Errno 28] No space left" in shown.getvalue()
+    assert training.steps == 100
+    training.save()
+    assert load_newest(folder / "checkpoints")[1]["steps"] == 100
