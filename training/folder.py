@@ -118,9 +118,7 @@ def find_checkpoint(
     False where the run ended before its first one. RunError where there is no such run, or it was
     made with other settings; CheckpointError where no checkpoint can be used.
     """
-    if not (folder / "config.yaml").is_file():
-        known = sorted(str(p.parent) for p in RUNS.glob("*/config.yaml"))
-        raise RunError(unknown("run to resume", str(folder), known))
+    _settings_file(folder)
     remove_left_over(folder, WRITTEN)
     checkpoints = folder / "checkpoints"
     if not any(checkpoints.glob("*.ckpt")):
@@ -144,10 +142,7 @@ def find_checkpoint(
 
 def check_settings(folder: Path, config: GameSettings) -> None:
     """RunError where there is no run in the folder, or one with other settings."""
-    path = folder / "config.yaml"
-    if not path.is_file():
-        known = sorted(str(p.parent) for p in RUNS.glob("*/config.yaml"))
-        raise RunError(unknown("run to resume", str(folder), known))
+    path = _settings_file(folder)
     try:
         before = parse_yaml(path.read_text(encoding="utf-8"))
     except ValueError as error:
@@ -155,6 +150,15 @@ def check_settings(folder: Path, config: GameSettings) -> None:
     if not isinstance(before, dict):
         raise RunError(f"{path} has no settings of a run")
     _check_unchanged(folder, before, config)
+
+
+def _settings_file(folder: Path) -> Path:
+    """The settings of the run in a folder; RunError where there is no run."""
+    path = folder / "config.yaml"
+    if not path.is_file():
+        known = sorted(str(p.parent) for p in RUNS.glob("*/config.yaml"))
+        raise RunError(unknown("run to resume", str(folder), known))
+    return path
 
 
 def _check_unchanged(folder: Path, before: dict[str, Any], config: GameSettings) -> None:

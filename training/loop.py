@@ -1,4 +1,4 @@
-"""What happens between two updates of a training: figures, evaluations, checkpoints, the end."""
+"""What happens between two updates of SB3: figures, evaluations, checkpoints, the end."""
 
 from __future__ import annotations
 
