@@ -17,6 +17,7 @@ pytest.importorskip("pydantic")
 
 import torch as th
 import yaml
+from same import same
 from three_in_a_row import ThreeInARow
 from variants import make
 
@@ -182,14 +183,6 @@ def test_networks_begin_from_policies(name: str) -> None:
 def end_of(name: str) -> dict[str, Any]:
     content = load_newest(Path("runs", name, "checkpoints"))[1]
     return {"learner": content["learner"], "replay": content["replay"], "games": content["games"]}
-
-
-def same(a: Any, b: Any) -> bool:
-    if isinstance(a, dict):
-        return a.keys() == b.keys() and all(same(a[k], b[k]) for k in a)
-    if isinstance(a, (list, tuple)):
-        return len(a) == len(b) and all(map(same, a, b))
-    return bool(th.equal(a, b)) if th.is_tensor(a) else a == b or (a != a and b != b)
 
 
 def test_an_interrupted_run_ends_like_another(tiny: str, monkeypatch: pytest.MonkeyPatch) -> None:

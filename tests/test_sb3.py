@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 import torch as th
 from gymnasium import spaces
+from returns import returns_and_results
+from same import same
 from sb3_contrib import MaskablePPO
-from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer
 from sb3_contrib.common.maskable.callbacks import MaskableEvalCallback
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
@@ -29,10 +30,6 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [(game_id, {}) for game_id in GAMES
     ("wolf_and_sheep", {"rules": "described", "max_plies": 30}),
     ("lines_of_action", {"rules": "described", "max_steps": 12}),
 ]
-
-
-def same(a: State, b: State) -> bool:
-    return all(np.array_equal(x, y) for x, y in zip(a, b, strict=True))
 
 
 @pytest.mark.parametrize(("game_id", "rules"), VARIANTS)
@@ -83,51 +80,23 @@ def test_the_mover_can_lose_by_its_own_ply() -> None:
 # ---- the sign of the value ---------------------------------------------------------------------
 
 
-def outcome_returns(
-    game: Game, gamma: float, rng: np.random.Generator
-) -> tuple[FloatArray, FloatArray]:
-    """The returns that SB3 computes for a rollout of random games, with random values as guesses,
-    and what each mover got in the end; NaN where a game did not end within the rollout.
-    """
-    steps, boards = 70, 16
-    env = BoardVecEnv(game, boards, random_plies=(0, 20), seed=2)
-    buffer = MaskableRolloutBuffer(
-        steps, env.observation_space, env.action_space, gamma=gamma, gae_lambda=1.0, n_envs=boards
-    )
-    observation: Any = env.reset()
-    dones = np.ones(boards, bool)
-    truth, movers = np.full((steps, boards), np.nan), np.empty((steps, boards), int)
-    began = np.zeros(boards, int)
-    for step in range(steps):
-        before, starts = env.state, dones
-        movers[step] = before.to_move
-        actions = game.sample(before, rng)
-        after = game.step(before, actions)
-        new_observation, rewards, dones, _ = env.step(actions)
-        values = th.as_tensor(rng.normal(size=boards))
-        buffer.add(observation, actions, rewards, starts, values, values, action_masks=None)
-        observation = new_observation
-        goals = game.results(after)
-        for board in np.flatnonzero(dones):
-            plies = slice(began[board], step + 1)
-            truth[plies, board] = (goals[board, movers[plies, board]] - 50) / 50
-            began[board] = step + 1
-    buffer.compute_returns_and_advantage(th.as_tensor(rng.normal(size=boards)), dones)
-    return buffer.returns, truth
+def outcomes(game: Game, gamma: float) -> tuple[FloatArray, FloatArray]:
+    """Of random games in which one policy plays both sides; see `returns_and_results`."""
+    return returns_and_results(BoardVecEnv(game, 16, random_plies=(0, 20)), gamma)
 
 
 @pytest.mark.parametrize(("game_id", "rules"), VARIANTS)
 def test_with_gamma_minus_one_each_mover_learns_its_own_result(
     game_id: str, rules: dict[str, Any]
 ) -> None:
-    returns, truth = outcome_returns(make(game_id, **rules), -1.0, np.random.default_rng(0))
+    returns, truth = outcomes(make(game_id, **rules), -1.0)
     finished = ~np.isnan(truth)
     assert finished.sum() > 100
     assert np.allclose(returns[finished], truth[finished], atol=1e-4)
 
 
 def test_with_gamma_plus_one_the_loser_would_learn_that_it_won() -> None:
-    returns, truth = outcome_returns(make("othello"), 1.0, np.random.default_rng(0))
+    returns, truth = outcomes(make("othello"), 1.0)
     lost = truth == -1
     assert lost.sum() > 100
     assert (returns[lost] > 0).mean() > 0.4

@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 import torch as th
 import yaml
+from same import same
 
 from boardenvs.agents import make_agent, pool
 from boardenvs.agents.policy_file import save_policy
@@ -125,16 +126,6 @@ def end_of(folder: str | Path) -> dict[str, Any]:
         "scores": [(e["steps"], e["scores"]) for e in result["evaluations"]],
         "figures": [{k: v for k, v in f.items() if k[:5] != "speed"} for f in figures],
     }
-
-
-def same(a: Any, b: Any) -> bool:
-    if isinstance(a, dict):
-        return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
-    if isinstance(a, (list, tuple)):
-        return len(a) == len(b) and all(map(same, a, b))
-    if isinstance(a, th.Tensor):
-        return th.equal(a, b)
-    return bool(a == b or (a != a and b != b))
 
 
 # ---- settings ----------------------------------------------------------------------------------
@@ -412,7 +403,7 @@ MOMENTS: dict[str, tuple[Any, str, int]] = {
     "before a checkpoint": (loop, "save_checkpoint", 3),
     "before a file takes its place": (os, "fsync", 9),
     "before the report": (report, "judge", 1),
-    "in the report": (report, "_page", 1),
+    "in the report": (report, "report_text", 1),
 }
 
 
