@@ -56,8 +56,10 @@ class Counting(Run):
         game = self.history.game
         inputs = int(np.prod(game.observation_shape))
         sizes = [(inputs, 2), (2, game.num_actions), (2, 1)]
-        layers = [(np.zeros(s, np.float32), np.full(s[1], self.steps, np.float32)) for s in sizes]
-        return Policy(game, (layers[0],), *layers[1:])
+        hidden, policy, value = (
+            (np.zeros(size, np.float32), np.full(size[1], self.steps, np.float32)) for size in sizes
+        )
+        return Policy(game, (hidden,), policy, value)
 
     def _between_updates(self, before: int) -> None:
         self.passed.append(before)
@@ -96,12 +98,12 @@ def test_what_is_due_is_done(folder: Path) -> None:
     assert [row["steps"] for row in training.history.figures] == list(range(10, 110, 10))
     # All evaluations are equal: the last of them counts as the best.
     best = load_policy(folder / "policy.npz")
-    assert (best.notes, best.value_head[1]) == ({}, [100])
+    assert best.value_head[1].tolist() == [100]
 
 
 def test_a_signal_ends_with_a_checkpoint_to_go_on_from(folder: Path) -> None:
     training = Counting(settings(), folder)
-    training.then = lambda: training.steps == 70 and os.kill(os.getpid(), signal.SIGINT)
+    training.then = lambda: signal.raise_signal(signal.SIGINT) if training.steps == 70 else None
     assert go(training)[0] is False
     assert training.saved == [0, 30, 50, 70]
     again = Counting(settings(), folder)
@@ -116,7 +118,8 @@ def test_a_signal_ends_with_a_checkpoint_to_go_on_from(folder: Path) -> None:
     assert (last.passed, last.saved) == ([], [])
     last.write_best()
     best = load_policy(folder / "policy.npz")
-    assert (best.notes, best.value_head[1]) == ({"run": "tiny", "seed": 0, "steps": 100}, [100])
+    assert best.value_head[1].tolist() == [100]
+    assert best.notes == {"run": "tiny", "seed": 0, "steps": 100}
 
 
 def test_a_run_whose_minutes_end_with_an_evaluation_is_saved(

@@ -24,8 +24,8 @@ from training.settings import RunSettings
 class Run(ABC):
     """A training in progress, in its folder.
 
-    A subclass says what an update is, which policy has been learnt by now, and what a checkpoint
-    must hold so that the updates after it are the same.
+    A subclass says what an update is, which policy has been learnt by now, and what it needs of a
+    checkpoint to go on.
     """
 
     def __init__(self, config: RunSettings, folder: Path) -> None:
@@ -51,11 +51,11 @@ class Run(ABC):
 
     @abstractmethod
     def _snapshot(self) -> dict[str, Any]:
-        """What the next updates depend on, as tensors and plain values."""
+        """What else it needs to go on: tensors and plain values."""
 
     @abstractmethod
     def _restore(self, snapshot: dict[str, Any]) -> list[str]:
-        """Go on from a `_snapshot`, steps and history being there; what could not be restored."""
+        """Go on from a `_snapshot`, the rest being there; returns what could not be restored."""
 
     def _between_updates(self, before: int) -> None:  # noqa: B027 - few have something to do
         """What else is due since there were so many steps, -1 where there was no update yet."""
