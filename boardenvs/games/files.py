@@ -34,7 +34,7 @@ def require_file(folder: Path, game: Game, missing: str, ending: str, advice: st
     path = find_file(folder, game, ending)
     if path is None:
         known = ", ".join(sorted(p.stem for p in folder.glob(f"*{ending}"))) or "no game"
-        raise ValueError(f"{missing} for {spec_of(game)}: there are for {known}; {advice}")
+        raise ValueError(f"{missing} for {spec_of(game)}: there are some for {known}; {advice}")
     return path
 
 
