@@ -21,7 +21,7 @@ from variants import BUILT_IN, HERE, VARIANTS, make, of_built_in, random_line
 import boardenvs
 from boardenvs import games
 from boardenvs.cli import app
-from boardenvs.cli.names import game_names, player_names
+from boardenvs.cli.options import game_names, player_names
 from boardenvs.game import fen
 from boardenvs.kernel import get_backend, set_backend
 from boardenvs.records import Record, load, make_record, save

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +30,7 @@ ENDGAMES = ["othello", "othello_holes"]
 pytestmark = pytest.mark.usefixtures("in_python")
 
 
+@cache
 def questions(game: Game) -> list[Question]:
     lines = (FOLDER / f"{game.id}.jsonl").read_text().splitlines()[1:]
     return [Question.from_json(game, json.loads(line)) for line in lines]
@@ -138,6 +140,31 @@ def test_right_answers_have_the_best_marks_and_wrong_ones_the_worst(game_id: str
         ends = wrong.total.loss_low, wrong.total.loss_high
         assert None not in ends
         assert ends == pytest.approx((np.mean(spread),) * 2, rel=0.2)
+
+
+class Remembering(Knowing):
+    """Asks how games came about, too."""
+
+    def act_after(
+        self, game: Game, state: State, actions: IntArray, rng: np.random.Generator
+    ) -> IntArray:
+        raise AssertionError("an exam's positions came about in no game that can be told")
+
+
+class Reconstructing(Remembering):
+    """Cannot do without."""
+
+    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+        raise NotImplementedError("tell me the game")
+
+
+def test_players_with_a_memory_for_games_are_asked_about_positions_alone() -> None:
+    game = make("lines_of_action")
+    assert take_exam(game, Remembering(right=True)).total.kept == 1
+    with pytest.raises(ValueError, match=r"must know how a game came about.*tell me the game"):
+        take_exam(game, Reconstructing(right=True))
+    searching = take_exam(game, make_agent("mcts:rollouts=1"))
+    assert (searching.conduct.forfeits, searching.conduct.message) == (0, None)
 
 
 def test_wolf_and_sheep_is_marked_by_its_table() -> None:

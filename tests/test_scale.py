@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from command_line import WRONG_PLAYERS, run
 
-from boardenvs.agents import explain, make_agent
-from boardenvs.agents.levels import LEVELS, Mixture, read_levels
+from boardenvs.agents import Agent, explain, make_agent
+from boardenvs.agents.levels import LEVELS, LevelAgent, Mixture, read_levels
 from boardenvs.arena import play_match
 from boardenvs.arena.playing.openings import same_winner
 from boardenvs.arena.scale.make import fit_near
@@ -211,6 +211,20 @@ def test_a_mixture_has_its_share() -> None:
     actions = mixture.act(game, game.init(4000), np.random.default_rng(0))
     last = Fixed(True).act(game, game.init(1), np.random.default_rng(0))[0]
     assert 0.22 < (actions == last).mean() < 0.28
+
+
+def test_a_level_plays_on_with_the_same_players() -> None:
+    game, rng, made = make("othello"), np.random.default_rng(0), list[str]()
+
+    def make_and_tell(text: str) -> Agent:
+        made.append(text)
+        return make_agent(text)
+
+    level = LevelAgent(2, make_and_tell)
+    for _ in range(3):
+        level.act(game, game.init(2), rng)
+    explain(level, game, game.start())
+    assert made == [read_levels(game)[1][side] for side in ("weaker", "stronger")]
 
 
 def test_levels_are_opponents_in_environments() -> None:

@@ -331,6 +331,24 @@ def test_a_file_is_saved_and_a_link_restores_game_and_ply(tab, browser, server, 
     other.close()
 
 
+def test_what_was_undone_before_a_resignation_is_not_saved(tab, tmp_path):
+    tab.new_game("othello", "human", "human")
+    for plies, name in enumerate(("e3", "f3"), start=1):
+        tab.square(name).click()
+        tab.until(lambda plies=plies: tab.plies == plies)
+    tab.button("Undo").click()
+    tab.until(lambda: "Red to move" in tab.caption)
+    tab.button("Resign").click()
+    tab.until(lambda: "resigned" in tab.caption)
+    with tab.page.expect_download() as download:
+        tab.button("Save").click()
+    path = tmp_path / "game.jsonl"
+    download.value.save_as(path)
+    (record,) = records.load(path)
+    assert [record.game.action_name(action) for action in record.actions] == ["e3"]
+    assert record.info == {"resigned": "red"}
+
+
 def test_a_training_that_goes_on(tab, folder):
     summary = pytest.importorskip(
         "torch.utils.tensorboard", reason="running trainings write with torch"

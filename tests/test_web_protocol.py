@@ -191,6 +191,15 @@ def test_a_resigned_game_is_saved_with_its_result(server, tmp_path):
     assert found.info == {"resigned": "black"}
 
 
+def test_a_game_that_ended_by_its_rules_keeps_its_result_when_saved(server, tmp_path):
+    record = played("othello")[0]
+    question = {"format": "jsonl", "line": line("othello", *names(record)), "resigned": 0}
+    path = tmp_path / "game.jsonl"
+    path.write_bytes(post(server, "/save", json.dumps(question)).content)
+    (found,) = records.load(path)
+    assert (found.goal, found.info) == (record.goal, {})
+
+
 def test_what_cannot_be_saved_is_said(server):
     question = {"format": "wthor", "line": line("othello", "e3")}
     answer = post(server, "/save", json.dumps(question))

@@ -30,8 +30,12 @@ def socket_of(server, **options):
 
 
 @pytest.mark.parametrize(
-    "origin", ["http://evil.example", "http://127.0.0.1:1", "null", "http://127.0.0.1.evil.example"]
-)
+    "origin",
+    [
+        "http://evil.example", "http://127.0.0.1:1", "null", "http://127.0.0.1.evil.example",
+        "http://[",
+    ],
+)  # fmt: skip
 def test_pages_of_other_sites_are_refused(server, origin):
     with pytest.raises(InvalidStatus, match="403"):
         socket_of(server, origin=origin)

@@ -163,8 +163,6 @@ def _explanation(
         MoveExplanation(
             action=action,
             name=game.action_name(action, position),
-            probability=None,
-            visits=None,
             value=_value(seen, unit, learnt),
             line=seen.line,
             plies=seen.plies,

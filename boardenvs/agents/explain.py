@@ -28,20 +28,20 @@ Stop: TypeAlias = Callable[[], bool]
 _LINE_PLIES = 8  # of a line by a network's most probable actions
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MoveExplanation:
     """A legal action as the agent sees it; None stands for what the agent does not know."""
 
     action: int
     name: str  # as players write it, see `Game.action_name`
-    probability: float | None  # that the agent's network gives it, 0 to 1
-    visits: int | None  # how often the search of a tree tried it
-    value: float | None  # to the side to move, in the explanation's unit
+    probability: float | None = None  # that the agent's network gives it, 0 to 1
+    visits: int | None = None  # how often the search of a tree tried it
+    value: float | None = None  # to the side to move, in the explanation's unit
     line: tuple[int, ...]  # the action, and what the agent expects after it
     plies: int | None = None  # to the end of the game, this one included, where that is proven
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Explanation:
     """A position as the agent sees it. All values are for the side to move: more is better for it.
 
@@ -63,14 +63,14 @@ class Explanation:
     ```
     """
 
-    value: float | None  # of the position; None where the agent has no values
+    value: float | None = None  # of the position; None where the agent has no values
     unit: Unit
-    exact: bool  # whether the value is proven
-    outcome: Outcome | None  # with best play of both sides, to the side to move, where exact
-    plies: int | None  # to the end of the game with best play, where that is known
+    exact: bool = False  # whether the value is proven
+    outcome: Outcome | None = None  # with best play, to the side to move, where exact
+    plies: int | None = None  # to the end of the game with best play, where that is known
     moves: tuple[MoveExplanation, ...]  # best first: the first is what the agent would play
     line: tuple[int, ...]  # what the agent expects from here on, its own action first
-    positions: int  # how many were searched or judged for this
+    positions: int = 0  # how many were searched or judged for this
     seconds: float = 0.0
 
 
@@ -164,7 +164,6 @@ def explain_evaluator(evaluator: Evaluator, game: Game, position: Position) -> E
             action=action,
             name=game.action_name(action, position),
             probability=float(probabilities[0, action]),
-            visits=None,
             value=float(ahead.values[place]),
             line=tuple(ahead.lines[place]),
         )
@@ -174,9 +173,6 @@ def explain_evaluator(evaluator: Evaluator, game: Game, position: Position) -> E
     return Explanation(
         value=float(value[0]),
         unit="score",
-        exact=False,
-        outcome=None,
-        plies=None,
         moves=tuple(moves),
         line=moves[0].line,
         positions=1 + ahead.positions,
@@ -225,10 +221,9 @@ def _look_ahead(evaluator: Evaluator, game: Game, actions: IntArray, after: Stat
 def _explain_choice(game: Game, position: Position, actions: IntArray) -> Explanation:
     """Of an agent that only says what it plays."""
     action = int(actions[0])
-    move = MoveExplanation(
-        action, game.action_name(action, position), None, None, None, line=(action,)
-    )
-    return Explanation(None, "score", False, None, None, (move,), (action,), positions=0)
+    name = game.action_name(action, position)
+    move = MoveExplanation(action=action, name=name, line=(action,))
+    return Explanation(unit="score", moves=(move,), line=move.line)
 
 
 def _check(agent: Agent, game: Game, position: Position) -> None:

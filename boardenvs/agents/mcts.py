@@ -204,7 +204,6 @@ class _TreeView:
             unit="score",
             exact=exact,
             outcome=_OUTCOMES[int(lower)] if exact else None,
-            plies=None,
             moves=moves,
             line=moves[0].line,
             positions=self.rollouts,

@@ -49,8 +49,6 @@ def explain_by_value(
         MoveExplanation(
             action=action,
             name=game.action_name(action, position),
-            probability=None,
-            visits=None,
             value=float(shown[place]),
             line=(action,),
             plies=1 if np.isinf(worth[place]) else None,

@@ -62,8 +62,6 @@ class PerfectAgent:
             MoveExplanation(
                 action=int(found.actions[place]),
                 name=game.action_name(int(found.actions[place]), position),
-                probability=None,
-                visits=None,
                 value=float(scores[place]),
                 line=tuple(lines[place]),
                 plies=int(found.distance[place]),

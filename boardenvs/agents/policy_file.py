@@ -25,7 +25,7 @@ from boardenvs.agents.policy import Layer, Policy
 from boardenvs.game.contract import Game
 from boardenvs.utils.checks import check_name, cut, is_whole
 from boardenvs.utils.files import write_atomically
-from boardenvs.utils.npz import DAMAGE, read_array, read_json
+from boardenvs.utils.npz import ArchiveKind, read_array, read_json, shown
 from boardenvs.utils.version import __version__
 
 FORMAT = 2
@@ -41,6 +41,9 @@ _EXPORT = "load it and write save_policy(boardenvs.agents.policy_from_sb3(model,
 
 class PolicyFileError(ValueError):
     """A file that holds no policy of this version; the message names it and says why."""
+
+
+_KIND = ArchiveKind("policy", "boardenvs", PolicyFileError)
 
 
 def save_policy(policy: Policy, path: Path | str, *, stored: str = "float16") -> None:
@@ -65,31 +68,18 @@ def save_policy(policy: Policy, path: Path | str, *, stored: str = "float16") ->
 def load_policy(path: Path | str) -> Policy:
     """The policy in a file of `save_policy`; PolicyFileError, which says why, if there is none."""
     path = Path(path)
-    name = cut(str(path), 300)
-    try:
-        with zipfile.ZipFile(path) as archive:
-            if "policy.pth" in archive.namelist():
-                raise PolicyFileError(f"{name} is a model of Stable-Baselines3: {_EXPORT}")
-            about = read_json(archive, "metadata")
-            if not isinstance(about, dict) or "format" not in about:
-                raise ValueError("its metadata name no format")
-            if about["format"] in _READ:
-                return _assemble(about, archive, name)
-    except PolicyFileError:
-        raise
-    except FileNotFoundError:
-        raise PolicyFileError(f"there is no policy file {name}") from None
-    except OSError as error:
-        raise PolicyFileError(f"policy file {name} cannot be read: {error.strerror}") from None
-    except DAMAGE as error:
-        raise PolicyFileError(
-            f"{name} is not a policy file, or is damaged ({cut(str(error), 200)}): it must be an "
-            ".npz file as boardenvs writes it"
-        ) from None
-    raise PolicyFileError(
-        f"{name} has format {cut(repr(about['format']))}, written by boardenvs "
-        f"{cut(str(about.get('boardenvs')))}: this version reads formats 1 and {FORMAT}"
-    )
+    with _KIND.open(path) as archive:
+        if "policy.pth" in archive.namelist():
+            raise PolicyFileError(f"{shown(path)} is a model of Stable-Baselines3: {_EXPORT}")
+        about = read_json(archive, "metadata")
+        if not isinstance(about, dict) or "format" not in about:
+            raise ValueError("its metadata name no format")
+        if about["format"] not in _READ:
+            raise PolicyFileError(
+                f"{shown(path)} has format {cut(repr(about['format']))}, written by boardenvs "
+                f"{cut(str(about.get('boardenvs')))}: this version reads formats 1 and {FORMAT}"
+            )
+        return _assemble(about, archive, path)
 
 
 def _describe(policy: Policy) -> dict[str, Any]:
@@ -108,22 +98,17 @@ def _describe(policy: Policy) -> dict[str, Any]:
     }
 
 
-def _assemble(about: dict[str, Any], archive: zipfile.ZipFile, name: str) -> Policy:
+def _assemble(about: dict[str, Any], archive: zipfile.ZipFile, path: Path) -> Policy:
     """The policy; PolicyFileError where the parts are whole but do not fit together."""
-    try:
+    with _KIND.fitting(path):
         game = games.make_from_file(about["game"], **about["rules"])
         shapes = _shapes(game, about["hidden"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise PolicyFileError(
-            f"{name} does not fit this version of boardenvs: {cut(str(error), 300)}"
-        ) from None
     layers = {key: _read_layer(archive, key, shape) for key, shape in shapes.items()}
-    try:
-        hidden = tuple(layers[str(i)] for i in range(len(shapes) - len(_HEADS)))
+    hidden = tuple(layers[str(i)] for i in range(len(shapes) - len(_HEADS)))
+    policy, value = (layers[head] for head in _HEADS)
+    with _KIND.fitting(path):
         notes, activation = about["notes"], about.get("activation", "relu")
-        return Policy(game, hidden, layers["policy"], layers["value"], notes, name, activation)
-    except (KeyError, TypeError, ValueError) as error:
-        raise PolicyFileError(f"{name} does not fit this version of boardenvs: {error}") from None
+        return Policy(game, hidden, policy, value, notes, shown(path), activation)
 
 
 def _shapes(game: Game, hidden: Any) -> dict[str, tuple[int, int]]:

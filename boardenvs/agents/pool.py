@@ -7,6 +7,7 @@ plays. Against the snapshots it must still be good at that.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -53,29 +54,26 @@ class OpponentPool:
     def restore(self, snapshot: dict[str, Any]) -> list[str]:
         """Go on from a `snapshot`, without the files that are gone or changed; what was wrong."""
         self._rng.bit_generator.state = deepcopy(snapshot["rng"])
-        self._digests.clear()
-        self._policies.clear()
-        problems = []
-        for name, digest in snapshot["digests"].items():
-            path = self._folder / name
-            try:
-                if _digest(path) != digest:
-                    raise ValueError(f"{path} has changed since the checkpoint")
-                self._take_in(name)
-            except (OSError, ValueError) as error:
-                problems.append(f"opponent {name} is left out of the pool: {error}")
-        return problems
+        return self._take_in_only(snapshot["digests"])
 
     def read(self, steps: int) -> list[str]:
         """Go on from the folder alone: take in the last files of up to so many steps, and no
         others; what was wrong with some. Later ones are of a part of a run that was lost.
         """
+        names = sorted(p.name for p in self._folder.glob("*.npz") if p.stem.isdecimal())
+        last = [name for name in names if int(name[:-4]) <= steps][-self._size :]
+        return self._take_in_only(dict.fromkeys(last))
+
+    def _take_in_only(self, files: Mapping[str, str | None]) -> list[str]:
+        """These files, which have the digest that is given, and no others; what was wrong."""
         self._digests.clear()
         self._policies.clear()
-        names = sorted(p.name for p in self._folder.glob("*.npz") if p.stem.isdecimal())
         problems = []
-        for name in [name for name in names if int(name[:-4]) <= steps][-self._size :]:
+        for name, digest in files.items():
+            path = self._folder / name
             try:
+                if digest is not None and _digest(path) != digest:
+                    raise ValueError(f"{path} has changed since the checkpoint")
                 self._take_in(name)
             except (OSError, ValueError) as error:
                 problems.append(f"opponent {name} is left out of the pool: {error}")

@@ -23,8 +23,11 @@ class RandomAgent:
         actions = position.legal_actions()
         moves = tuple(
             MoveExplanation(
-                action, game.action_name(action, position), 1 / len(actions), None, None, (action,)
+                action=action,
+                name=game.action_name(action, position),
+                probability=1 / len(actions),
+                line=(action,),
             )
             for action in actions
         )
-        return Explanation(None, "score", False, None, None, moves, moves[0].line, positions=0)
+        return Explanation(unit="score", moves=moves, line=moves[0].line)

@@ -11,7 +11,7 @@ processes that a journal keeps, with its ratings, `report` what is shown and wri
 from boardenvs.arena.playing.intervals import score_interval
 from boardenvs.arena.playing.match import MatchResult, play_match
 from boardenvs.arena.report.files import write_results
-from boardenvs.arena.scale.place import Placing, place
+from boardenvs.arena.scale.place import Placement, place
 from boardenvs.arena.scale.scale import Scale, scale_of
 from boardenvs.arena.tournament.job import Entrant
 from boardenvs.arena.tournament.run import read_settings, run_tournament
@@ -21,7 +21,7 @@ __all__ = [
     "BUILT_IN",
     "Entrant",
     "MatchResult",
-    "Placing",
+    "Placement",
     "Scale",
     "Settings",
     "make_settings",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from boardenvs.cli.names import GameName, player_names
+from boardenvs.cli.options import AsJson, GameName, Seed, TournamentSquares, player_names
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -86,15 +86,9 @@ class Analyse:
         Path | None,
         typer.Option(metavar="FILE", help="Draw the value over the recorded game: .png or .svg."),
     ] = None
-    seed: Annotated[int, typer.Option(help="What the agent's chance hangs on.", min=0)] = 0
-    tournament: Annotated[
-        bool,
-        typer.Option(
-            "--tournament",
-            help="Othello: name squares as tournaments do, with rows counted from the top.",
-        ),
-    ] = False
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
+    seed: Seed = 0
+    tournament: TournamentSquares = False
+    as_json: AsJson = False
 
     def run(self) -> None:
         from boardenvs.agents import agent_for

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from boardenvs.cli.names import game_names, player_names
+from boardenvs.cli.options import OpeningPlies, game_names, player_names
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -66,14 +66,7 @@ class Arena:
             show_default=False,
         ),
     ] = None
-    opening_plies: Annotated[
-        tuple[int, int] | None,
-        typer.Option(
-            metavar="LOW HIGH",
-            help="Random plies of an opening. Default: by game, such as 6 10 for Othello.",
-            show_default=False,
-        ),
-    ] = None
+    opening_plies: OpeningPlies = None
     seed: Annotated[
         int | None,
         typer.Option(help="Seed of all random choices. Default: 0.", min=0, show_default=False),

@@ -1,10 +1,6 @@
-"""What commands share: where they print, how they show progress, and a backend for short work."""
+"""What commands share: where they print, and how they show progress."""
 
 from __future__ import annotations
-
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from rich.console import Console
 from rich.progress import (
@@ -16,9 +12,6 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
-
-from boardenvs.kernel import get_backend, set_backend
-from boardenvs.kernel.backend import VARIABLE
 
 
 def make_console(*, errors: bool = False) -> Console:
@@ -42,20 +35,3 @@ def make_progress(console: Console) -> Progress:
     columns = (SpinnerColumn(), name, BarColumn(), MofNCompleteColumn())
     times = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
     return Progress(*columns, *times, console=console, transient=True)
-
-
-@contextmanager
-def no_compiling() -> Iterator[None]:
-    """Rules by NumPy, for work that is over before Numba has compiled them.
-
-    $BOARDENVS_BACKEND, where it is set, has the last word.
-    """
-    if os.environ.get(VARIABLE):
-        yield
-        return
-    before = get_backend()
-    set_backend("numpy")
-    try:
-        yield
-    finally:
-        set_backend(before)

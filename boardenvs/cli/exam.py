@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from boardenvs.cli.names import Player, game_names
+from boardenvs.cli.options import AsJson, Player, Seed, game_names
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -50,8 +50,8 @@ class Exam:
     svg: Annotated[
         Path | None, typer.Option("--svg", metavar="FILE", help="Draw the shares into this file.")
     ] = None
-    seed: Annotated[int, typer.Option(help="What the player's chance hangs on.", min=0)] = 0
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
+    seed: Seed = 0
+    as_json: AsJson = False
 
     def run(self) -> None:
         from boardenvs.cli.console import make_console

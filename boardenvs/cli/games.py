@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from boardenvs.cli.names import game_names
+from boardenvs.cli.options import game_names
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,8 +31,9 @@ def games(
     boardenvs games lines_of_action:rules=described
     ```
     """
-    from boardenvs.cli.console import make_console, no_compiling
+    from boardenvs.cli.console import make_console
     from boardenvs.games import parse
+    from boardenvs.kernel.backend import no_compiling
 
     console = make_console()
     with no_compiling():

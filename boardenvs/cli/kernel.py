@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from boardenvs.cli.names import GameName
+from boardenvs.cli.options import GameName
 
 if TYPE_CHECKING:
     from boardenvs.game.contract import Game

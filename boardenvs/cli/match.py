@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from boardenvs.cli.names import FirstPlayer, GameName, SecondPlayer
+from boardenvs.cli.options import FirstPlayer, GameName, OpeningPlies, SecondPlayer, Seed
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -49,19 +49,12 @@ class Match:
             help="Openings, every one played twice with roles swapped.", min=1, max=100_000
         ),
     ] = 50
-    opening_plies: Annotated[
-        tuple[int, int] | None,
-        typer.Option(
-            metavar="LOW HIGH",
-            help="Random plies of an opening. Default: by game, such as 6 10 for Othello.",
-            show_default=False,
-        ),
-    ] = None
+    opening_plies: OpeningPlies = None
     noise: Annotated[
         float,
         typer.Option(help="Share of the plies, of both players, that are random.", min=0, max=1),
     ] = 0.0
-    seed: Annotated[int, typer.Option(help="Seed of all random choices.", min=0)] = 0
+    seed: Seed = 0
     record: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Save the games, in the format of the file's ending."),

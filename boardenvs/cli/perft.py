@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from boardenvs.cli.names import GameName
+from boardenvs.cli.options import GameName
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from boardenvs.cli.names import GameName, player_names
+from boardenvs.cli.options import GameName, Seed, TournamentSquares, player_names
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -71,20 +71,14 @@ class Play:
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the last game of that file.")
     ] = False
-    tournament: Annotated[
-        bool,
-        typer.Option(
-            "--tournament",
-            help="Othello: name squares as tournaments do, with rows counted from the top.",
-        ),
-    ] = False
+    tournament: TournamentSquares = False
     window: Annotated[
         bool,
         typer.Option(
             "--window", help="Play in a window, by mouse and keys; needs the extra `render`."
         ),
     ] = False
-    seed: Annotated[int, typer.Option(help="What the agent's chance hangs on.", min=0)] = 0
+    seed: Seed = 0
 
     def run(self) -> None:
         from boardenvs.cli.console import make_console

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from boardenvs.cli.names import Player, game_names
+from boardenvs.cli.options import AsJson, Player, Seed, game_names
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from boardenvs.arena.playing.player import Conduct
-    from boardenvs.arena.scale.place import Placing
+    from boardenvs.arena.scale.place import Placement
     from boardenvs.arena.scale.scale import Scale
 
 
@@ -46,8 +46,8 @@ class Rate:
         float,
         typer.Option(help="Seconds at most, about; if they end it, results vary with the machine."),
     ] = 100.0
-    seed: Annotated[int, typer.Option(help="Seed of all random choices.", min=0)] = 0
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
+    seed: Seed = 0
+    as_json: AsJson = False
 
     def run(self) -> None:
         from boardenvs.agents import agent_for
@@ -72,7 +72,7 @@ class Rate:
         if note := _sum(found).explain(self.agent, found.games, ""):
             console.print(note, style="yellow", soft_wrap=True)
 
-    def _place(self, game: Any, agent: Any, scale: Scale) -> Placing:
+    def _place(self, game: Any, agent: Any, scale: Scale) -> Placement:
         from boardenvs.arena.scale.place import place
         from boardenvs.cli.console import make_console, make_progress
 
@@ -95,7 +95,7 @@ class Rate:
                 progress=show,
             )
 
-    def _to_json(self, scale: Scale, found: Placing) -> dict[str, Any]:
+    def _to_json(self, scale: Scale, found: Placement) -> dict[str, Any]:
         conduct = _sum(found)
         return {
             "agent": self.agent,
@@ -114,7 +114,7 @@ class Rate:
         }
 
 
-def _table(found: Placing) -> Table:
+def _table(found: Placement) -> Table:
     from rich.table import Table
 
     table = Table(title="Games against the references")
@@ -127,7 +127,7 @@ def _table(found: Placing) -> Table:
     return table
 
 
-def _verdict(agent: str, scale: Scale, found: Placing) -> str:
+def _verdict(agent: str, scale: Scale, found: Placement) -> str:
     """The rating in a sentence, and another where it is off the scale."""
     lowest, highest = scale.references[0], scale.references[-1]
     if found.low is None:
@@ -146,7 +146,7 @@ def _verdict(agent: str, scale: Scale, found: Placing) -> str:
     return said
 
 
-def _sum(found: Placing) -> Conduct:
+def _sum(found: Placement) -> Conduct:
     """The player's conduct over all matches."""
     from boardenvs.arena.playing.player import Conduct
 

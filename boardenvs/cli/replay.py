@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from boardenvs.cli.names import game_names
+from boardenvs.cli.options import game_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,8 +110,9 @@ class Replay:
         from rich.text import Text
 
         from boardenvs import records
-        from boardenvs.cli.console import make_console, no_compiling
+        from boardenvs.cli.console import make_console
         from boardenvs.games import parse
+        from boardenvs.kernel.backend import no_compiling
         from boardenvs.utils.files import check_writable
 
         console, rules = make_console(), parse(self.game)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
 
-from boardenvs.cli.names import GameName
+from boardenvs.cli.options import AsJson, GameName
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -79,12 +79,12 @@ class Solve:
     seed: Annotated[
         int, typer.Option(help="Seed of the choice between equal moves of the line.", min=0)
     ] = 0
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
+    as_json: AsJson = False
 
     def run(self) -> None:
-        from boardenvs.cli.console import no_compiling
         from boardenvs.game.fen import parse_position
         from boardenvs.games import parse
+        from boardenvs.kernel.backend import no_compiling
         from boardenvs.tablebase import Tablebase
 
         if self.file is not None and self.position is not None:

@@ -11,15 +11,15 @@ import numpy as np
 
 from boardenvs.agents import Agent, check_game
 from boardenvs.agents.base import HistoryAgent
-from boardenvs.arena.playing.intervals import score_interval
+from boardenvs.arena.playing.intervals import Z95, score_interval
 from boardenvs.arena.playing.player import FORFEIT, Conduct, Player
 from boardenvs.exams.questions import Questions, questions_of
 from boardenvs.game.contract import Game
-from boardenvs.game.state import BoolArray, FloatArray, IntArray, take
+from boardenvs.game.state import BoolArray, FloatArray, IntArray, State, take
+from boardenvs.utils.raised import describe
 
 ALL = "all"
 _AT_ONCE = 50  # positions of one question to the player
-_Z95 = 1.959963984540054  # the normal distribution's 97.5 % quantile
 
 
 @dataclass(frozen=True)
@@ -78,14 +78,12 @@ def take_exam(
     ```
     """
     check_game(agent, game)
-    if isinstance(agent, HistoryAgent):
-        raise ValueError(
-            "the agent must know how a game came about, which an exam's positions do not tell: it "
-            "can play matches alone"
-        )
     questions = questions_of(game)
+    alone = _WithoutHistory(agent)
+    if isinstance(agent, HistoryAgent):
+        alone.check(game, take(questions.state, slice(0, 1)))
     began, count = time.monotonic(), len(questions.kinds)
-    player = Player(agent, np.random.default_rng(seed))
+    player = Player(alone, np.random.default_rng(seed))
     answers: IntArray = np.empty(count, np.int64)
     for start in range(0, count, _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
@@ -93,18 +91,43 @@ def take_exam(
         answers[part] = player.act(game, state, np.empty((len(state.ply), 0), np.int16))
         if progress:
             progress(min(start + _AT_ONCE, count), count)
-    kinds = np.array(questions.kinds)
-    rows = {kind: kinds == kind for kind in dict.fromkeys(questions.kinds)}
-    rows[ALL] = np.ones(count, np.bool_)
-    kept, loss = _kept(questions, answers), _loss(questions, answers)
     return Marked(
         game=game.id,
-        marks=tuple(
-            _mark(kind, kept[of], None if loss is None else loss[of]) for kind, of in rows.items()
-        ),
+        marks=_marks(questions, answers),
         seconds=time.monotonic() - began,
         made=questions.made,
         conduct=player.conduct,
+    )
+
+
+@dataclass(frozen=True)
+class _WithoutHistory:
+    """An agent that is asked about positions alone: an exam's are not told how they came about."""
+
+    agent: Agent
+
+    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+        return self.agent.act(game, state, rng)
+
+    def check(self, game: Game, state: State) -> None:
+        """ValueError where the agent cannot play these positions."""
+        try:
+            self.act(game, state, np.random.default_rng(0))
+        except Exception as error:  # agents may be anybody's code
+            raise ValueError(
+                "the agent must know how a game came about, which an exam's positions do not tell: "
+                f"it can play matches alone ({describe(error)})"
+            ) from error
+
+
+def _marks(questions: Questions, answers: IntArray) -> tuple[Mark, ...]:
+    """Of each kind, then of all."""
+    kinds = np.array(questions.kinds)
+    rows = {kind: kinds == kind for kind in dict.fromkeys(questions.kinds)}
+    rows[ALL] = np.ones(len(kinds), np.bool_)
+    kept, loss = _kept(questions, answers), _loss(questions, answers)
+    return tuple(
+        _mark(kind, kept[of], None if loss is None else loss[of]) for kind, of in rows.items()
     )
 
 
@@ -129,6 +152,6 @@ def _mark(kind: str, kept: BoolArray, loss: FloatArray | None) -> Mark:
     if loss is None:
         return Mark(kind, count, share, low, high, None, None, None, None)
     mean = float(loss.mean())
-    radius = _Z95 * float(loss.std(ddof=1)) / math.sqrt(count) if count > 1 else math.inf
+    radius = Z95 * float(loss.std(ddof=1)) / math.sqrt(count) if count > 1 else math.inf
     best = float((loss == 0).mean())
     return Mark(kind, count, share, low, high, best, mean, max(mean - radius, 0.0), mean + radius)

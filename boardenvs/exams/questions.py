@@ -77,7 +77,7 @@ def questions_of(game: Game) -> Questions:
     if path is None:
         known = [*sorted(p.stem for p in FOLDER.glob("*.jsonl")), "wolf_and_sheep"]
         raise ValueError(
-            f"there is no exam for {games.spec_of(game)}: there are for {', '.join(known)}"
+            f"there is no exam for {games.spec_of(game)}: there are some for {', '.join(known)}"
         )
     head, *lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
     made = f"made on {head['made']} by {head['command']}"

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from boardenvs.game.contract import Game
-from boardenvs.games.registry import BUILT_IN, defaults, make
+from boardenvs.games.registry import BUILT_IN, defaults, make, spec_of
 
 
 def file_name(game: Game) -> str:
@@ -25,6 +25,17 @@ def find_file(folder: Path, game: Game, ending: str = ".npz") -> Path | None:
     """
     names = (file_name(namesake) for namesake in _namesakes(game))
     return next(filter(Path.is_file, (folder / f"{name}{ending}" for name in names)), None)
+
+
+def require_file(folder: Path, game: Game, missing: str, ending: str, advice: str) -> Path:
+    """The file that `find_file` finds; ValueError where there is none, which begins with what is
+    `missing`, such as "there is no scale", and names the games that have one and what to do.
+    """
+    path = find_file(folder, game, ending)
+    if path is None:
+        known = ", ".join(sorted(p.stem for p in folder.glob(f"*{ending}"))) or "no game"
+        raise ValueError(f"{missing} for {spec_of(game)}: there are some for {known}; {advice}")
+    return path
 
 
 def _namesakes(game: Game) -> Iterator[Game]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from importlib.util import find_spec
 from struct import Struct
@@ -57,6 +58,23 @@ def get_backend() -> Backend:
         name = os.environ.get(VARIABLE) or ("numba" if find_spec("numba") else "numpy")
         _chosen = check_backend(name, VARIABLE)
     return _chosen
+
+
+@contextmanager
+def no_compiling() -> Iterator[None]:
+    """Rules by NumPy, for work that is over before Numba has compiled them.
+
+    $BOARDENVS_BACKEND, where it is set, has the last word.
+    """
+    if os.environ.get(VARIABLE):
+        yield
+        return
+    before = get_backend()
+    set_backend("numpy")
+    try:
+        yield
+    finally:
+        set_backend(before)
 
 
 def check_backend(name: str, what: str = "backend") -> Backend:

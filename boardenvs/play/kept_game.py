@@ -121,7 +121,7 @@ def default_opponent(game: Game) -> str:
 def reply(agent: Agent, game: Game, position: Position, seed: int) -> int:
     """What an agent plays in a position.
 
-    Its chance hangs on the seed and the ply: a move that is taken back and made again is answered
+    Random choices follow from seed and ply: a move that is taken back and made again is answered
     alike. IllegalActionError where it plays what is not legal.
     """
     rng = np.random.default_rng([seed, position.ply])

@@ -21,7 +21,7 @@ from boardenvs.utils.processes import serve_parent
 
 
 @dataclass(frozen=True)
-class Question:
+class Query:
     """What to ask the agent with this text about a position: its move, or what it thinks of all."""
 
     agent: str
@@ -43,14 +43,14 @@ Answer: TypeAlias = int | Explanation | Failure
 
 
 class Thinker:
-    """Answers a question at a time; another one, or `stop`, ends the work on the one before."""
+    """Answers a query at a time; another one, or `stop`, ends the work on the one before."""
 
     def __init__(self) -> None:
-        self.asked: Question | None = None  # what is being thought about
+        self.asked: Query | None = None  # what is being thought about
         self._process: BaseProcess | None = None
 
     def start(self) -> None:
-        """Have the process ready before the first question."""
+        """Have the process ready before the first query."""
         if self._process is not None and self._process.is_alive():
             return
         context = multiprocessing.get_context("spawn")  # works everywhere, threads or not
@@ -60,12 +60,12 @@ class Thinker:
         self._process.start()
         theirs.close()
 
-    def ask(self, question: Question) -> None:
+    def ask(self, query: Query) -> None:
         """Begin to think; `answer` has what came of it."""
         self.stop()
         self.start()
-        self._pipe.send(question)
-        self.asked = question
+        self._pipe.send(query)
+        self.asked = query
 
     def answer(self) -> Answer | None:
         """The answer, once; None before it is there."""
@@ -95,19 +95,19 @@ class Thinker:
             self._process = None
 
 
-def _answer_all(questions: Connection, backend: str) -> None:
-    """Answer until there are no more questions."""
+def _answer_all(queries: Connection, backend: str) -> None:
+    """Answer until there are no more queries."""
     serve_parent()
     set_backend(backend)
     while True:
         try:
-            question: Question = questions.recv()
+            query: Query = queries.recv()
         except EOFError:
             return
-        questions.send(_answer(question))
+        queries.send(_answer(query))
 
 
-def _answer(asked: Question) -> Answer:
+def _answer(asked: Query) -> Answer:
     try:
         agent = _agent(asked.game, asked.agent)
         if asked.explain:

@@ -21,9 +21,8 @@ import numpy as np
 from boardenvs import games
 from boardenvs.board.bitboard import parse_square, square_name
 from boardenvs.search.evaluation import MOST_TUPLES, Evaluation, Terms, Tuple
-from boardenvs.utils.checks import cut
 from boardenvs.utils.files import write_atomically
-from boardenvs.utils.npz import DAMAGE, read_array, read_json
+from boardenvs.utils.npz import ArchiveKind, read_array, read_json, shown
 from boardenvs.utils.version import __version__
 
 FORMAT = 1
@@ -33,6 +32,9 @@ _MOST_WEIGHTS = 1 << 24
 
 class EvaluationFileError(ValueError):
     """A file that holds no evaluation of this version; the message names it and says why."""
+
+
+_KIND = ArchiveKind("evaluation", "training.evaluation", EvaluationFileError)
 
 
 def save_evaluation(evaluation: Evaluation, path: Path | str) -> None:
@@ -60,31 +62,18 @@ def load_evaluation(path: Path | str) -> Evaluation:
     is none.
     """
     path = Path(path)
-    name = cut(str(path), 300)
-    try:
-        with zipfile.ZipFile(path) as archive:
-            about = read_json(archive, "metadata")
-            if about["format"] == FORMAT and "tuples" in about:
-                return _assemble(about, archive, name)
-    except EvaluationFileError:
-        raise
-    except FileNotFoundError:
-        raise EvaluationFileError(f"there is no evaluation file {name}") from None
-    except OSError as error:
-        raise EvaluationFileError(f"{name} cannot be read: {error.strerror}") from None
-    except DAMAGE as error:
-        raise EvaluationFileError(
-            f"{name} is not an evaluation file, or is damaged ({cut(str(error), 200)}): it must be "
-            "an .npz file as training.evaluation writes it"
-        ) from None
-    raise EvaluationFileError(
-        f"{name} is not an evaluation of format {FORMAT}, which this version reads"
-    )
+    with _KIND.open(path) as archive:
+        about = read_json(archive, "metadata")
+        if about["format"] != FORMAT or "tuples" not in about:
+            raise EvaluationFileError(
+                f"{shown(path)} is not an evaluation of format {FORMAT}, which this version reads"
+            )
+        return _assemble(about, archive, path)
 
 
-def _assemble(about: dict[str, Any], archive: zipfile.ZipFile, name: str) -> Evaluation:
+def _assemble(about: dict[str, Any], archive: zipfile.ZipFile, path: Path) -> Evaluation:
     """The evaluation; EvaluationFileError where the parts are whole but do not fit together."""
-    try:
+    with _KIND.fitting(path):
         game = games.make_from_file(about["game"], **about["rules"])
         tuples = _tuples(about["tuples"])
         features = about.get("features", {})  # files of version 0.1 do not say
@@ -92,18 +81,10 @@ def _assemble(about: dict[str, Any], archive: zipfile.ZipFile, name: str) -> Eva
         shape = (max(stages) + 1, terms.size)
         if shape[0] > len(stages) or shape[0] * shape[1] > _MOST_WEIGHTS:
             raise ValueError(f"there are {shape} weights: at most {_MOST_WEIGHTS} are read")
-    except (KeyError, TypeError, ValueError) as error:
-        raise EvaluationFileError(
-            f"{name} does not fit this version of boardenvs: {cut(str(error), 300)}"
-        ) from None
     weights = read_array(archive, "weights", shape, ("int16",)).astype(np.int16)
-    try:
+    with _KIND.fitting(path):
         heuristic, notes = tuple(about["heuristic"]), about["notes"]
-        return Evaluation(game, tuples, stages, weights, heuristic, notes, name, features)
-    except (KeyError, TypeError, ValueError) as error:
-        raise EvaluationFileError(
-            f"{name} does not fit this version of boardenvs: {cut(str(error), 300)}"
-        ) from None
+        return Evaluation(game, tuples, stages, weights, heuristic, notes, shown(path), features)
 
 
 def _tuples(texts: list[str]) -> tuple[Tuple, ...]:

@@ -21,8 +21,15 @@ from boardenvs.search.compiled.gumbel import GumbelSearch
 from boardenvs.search.compiled.tree import Tree
 from boardenvs.search.compiler import compile_for
 from boardenvs.search.evaluator import Evaluator
-from boardenvs.search.memory import flat, numbers, position_words, room, state_of_words
-from boardenvs.search.trees import EDGES_PER_NODE, empty_tree
+from boardenvs.search.memory import (
+    empty_tree,
+    flat,
+    numbers,
+    position_words,
+    room,
+    state_of_words,
+)
+from boardenvs.search.trees import EDGES_PER_NODE
 
 
 class GumbelSettings(NamedTuple):

@@ -8,8 +8,7 @@ import numpy as np
 
 from boardenvs.kernel.link import array_for_loops
 from boardenvs.search.compiled.tree import NONE, Tree
-
-_OF_NODES = ("first_edge", "edges", "visits", "is_judged", "value", "lower", "upper")
+from boardenvs.search.memory import OF_EDGES, OF_NODES, OF_TREES
 
 
 class KeptTree(NamedTuple):
@@ -27,10 +26,8 @@ class KeptTree(NamedTuple):
 def shrunk(tree: Tree) -> Tree:
     """A copy of a lone tree without the room that it has left."""
     nodes, edges = int(tree.nodes_used[0]), int(tree.edges_used[0])
-    sizes = {name: edges for name in tree._fields if name.startswith("edge_")}
-    sizes |= dict.fromkeys(_OF_NODES, nodes) | {"positions": nodes * tree.position_size}
-    sizes |= dict.fromkeys(("nodes_used", "edges_used", "max_edges", "seeds"), 1)
-    del sizes["edge_stride"]
+    sizes = dict.fromkeys(OF_NODES, nodes) | {"positions": nodes * tree.position_size}
+    sizes |= dict.fromkeys(OF_EDGES, edges) | dict.fromkeys((*OF_TREES, "seeds"), 1)
     arrays = {
         name: array_for_loops(np.asarray(getattr(tree, name))[:size].copy())
         for name, size in sizes.items()

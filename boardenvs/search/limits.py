@@ -14,7 +14,7 @@ MAX_NODES = 1 << 62  # compiled code counts in 64 bits
 
 @dataclass(frozen=True)
 class Limits:
-    """The first limit that is met ends the search; Raises ValueError where a limit is out of range.
+    """The first limit that is met ends the search; ValueError where a limit is out of range.
 
     depth: plies, 1 to 100. nodes: positions generated, about so many at most. time: seconds on the
     clock; only with this limit do results depend on the machine. endgame: in games that fill up and

@@ -10,8 +10,20 @@ from boardenvs.game.contract import Game
 from boardenvs.game.state import State, WordArray
 from boardenvs.kernel.link import array_for_loops
 from boardenvs.search.compiled.position import LEGAL, PLY, TERMINATED, TO_MOVE
+from boardenvs.search.compiled.tree import Tree
 from boardenvs.search.compiled.tuples import TupleTables
 from boardenvs.search.evaluation import IN_A_WORD, Evaluation, heuristic_shares
+
+# What a `Tree` has of each node beside its position, of each edge, and as counts of each tree.
+OF_NODES: dict[str, type[np.generic]] = {
+    **dict.fromkeys(("first_edge", "edges", "visits", "is_judged", "lower", "upper"), np.int64),
+    "value": np.float64,
+}
+OF_EDGES: dict[str, type[np.generic]] = {
+    **dict.fromkeys(("edge_action", "edge_child", "edge_visits"), np.int64),
+    **dict.fromkeys(("edge_total", "edge_prior"), np.float64),
+}
+OF_TREES = ("nodes_used", "edges_used", "max_edges")
 
 
 def position_size(game: Game) -> int:
@@ -59,6 +71,23 @@ def room(size: int, *dtypes: type[np.generic]) -> list[Any]:
     """
     block: WordArray = np.empty((len(dtypes), size), np.uint64)
     return [array_for_loops(row.view(dtype)) for row, dtype in zip(block, dtypes, strict=True)]
+
+
+def empty_tree(game: Game, seeds: WordArray, max_nodes: int, edge_stride: int) -> Tree:
+    """Room for so many nodes and edges in each of T trees, one for each of the seeds (T,)."""
+    size, trees = position_size(game), len(seeds)
+    of_nodes = room(trees * max_nodes, *OF_NODES.values())
+    of_edges = room(trees * edge_stride, *OF_EDGES.values())
+    return Tree(
+        positions=room(trees * max_nodes * size, np.uint64)[0],
+        **dict(zip(OF_NODES, of_nodes, strict=True)),
+        **dict(zip(OF_EDGES, of_edges, strict=True)),
+        **{name: numbers(trees) for name in OF_TREES},
+        seeds=array_for_loops(seeds.copy()),
+        max_nodes=max_nodes,
+        edge_stride=edge_stride,
+        position_size=size,
+    )
 
 
 def flat(array: np.ndarray[Any, Any]) -> Any:

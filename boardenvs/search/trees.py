@@ -14,15 +14,15 @@ from boardenvs.kernel.link import array_for_loops
 from boardenvs.search.compiled import simulations
 from boardenvs.search.compiled.guessing import Walks
 from boardenvs.search.compiled.mcts import Selection
-from boardenvs.search.compiled.simulations import Leaves, Plan
-from boardenvs.search.compiled.tree import NONE, Tree
+from boardenvs.search.compiled.simulations import Leaves, TreeLimits
+from boardenvs.search.compiled.tree import NONE
 from boardenvs.search.compiler import compile_for
 from boardenvs.search.evaluator import Evaluator
 from boardenvs.search.kept_tree import KeptTree, child_of, edges_of, shrunk
 from boardenvs.search.memory import (
+    empty_tree,
     flat,
     numbers,
-    position_size,
     position_words,
     room,
     state_of_words,
@@ -102,41 +102,6 @@ def parts(rows: int, rollouts: int) -> Iterator[slice]:
         yield slice(start, min(start + size, rows))
 
 
-def empty_tree(game: Game, seeds: WordArray, max_nodes: int, edge_stride: int) -> Tree:
-    """Room for so many nodes and edges in each of T trees, one for each of the seeds (T,)."""
-    size = position_size(game)
-    nodes, edges = len(seeds) * max_nodes, len(seeds) * edge_stride
-    whole, real = np.int64, np.float64
-    first_edge, edges_of_node, visits, is_judged, lower, upper, value = room(
-        nodes, whole, whole, whole, whole, whole, whole, real
-    )
-    edge_action, edge_child, edge_visits, edge_total, edge_prior = room(
-        edges, whole, whole, whole, real, real
-    )
-    return Tree(
-        positions=room(nodes * size, np.uint64)[0],
-        first_edge=first_edge,
-        edges=edges_of_node,
-        visits=visits,
-        is_judged=is_judged,
-        value=value,
-        lower=lower,
-        upper=upper,
-        edge_action=edge_action,
-        edge_child=edge_child,
-        edge_visits=edge_visits,
-        edge_total=edge_total,
-        edge_prior=edge_prior,
-        nodes_used=numbers(len(seeds)),
-        edges_used=numbers(len(seeds)),
-        max_edges=numbers(len(seeds)),
-        seeds=array_for_loops(seeds.copy()),
-        max_nodes=max_nodes,
-        edge_stride=edge_stride,
-        position_size=size,
-    )
-
-
 class Trees:
     """Trees that are searched together, one for each row of a state; seeds are (B,) uint64.
 
@@ -206,13 +171,13 @@ class Trees:
         milliseconds.
         """
         targets: IntArray = np.full(self._size, rollouts)
-        plan = Plan(array_for_loops(targets), self._at_once)
+        limits = TreeLimits(array_for_loops(targets), self._at_once)
         one_by_one = get_backend() == "numba" or self._size < _FEW
         if self._settings.evaluator is None and one_by_one:
-            self._simulate(rollouts, plan, stop)
+            self._simulate(rollouts, limits, stop)
             return
         while count := self._compiled.select_leaves(
-            self._selection, plan, self._tree, self._leaves, self._walks
+            self._selection, limits, self._tree, self._leaves, self._walks
         ):
             self._judge_leaves(count)
             if stop is not None and stop():
@@ -240,7 +205,7 @@ class Trees:
         self._compiled.copy_subtree(node, tree, 0, part, room(nodes, np.int64)[0])
         return KeptTree(shrunk(part), 0)
 
-    def _simulate(self, rollouts: int, plan: Plan, stop: Callable[[], bool] | None) -> None:
+    def _simulate(self, rollouts: int, limits: TreeLimits, stop: Callable[[], bool] | None) -> None:
         """Tree by tree and leaf by leaf, judged by random games in compiled code."""
         path = numbers(self._tree.max_nodes)
         a_call = _ROLLOUTS_A_CALL if stop is None else _ROLLOUTS_A_QUESTION
@@ -251,7 +216,7 @@ class Trees:
             last = min(first + rows, self._size)
             for done in range(0, missing, a_call):
                 targets = array_for_loops(np.minimum(begun + done + a_call, rollouts))
-                step = plan._replace(targets=targets)
+                step = limits._replace(targets=targets)
                 self._compiled.simulate(first, last, self._selection, step, self._tree, path)
                 if stop is not None and stop():
                     return

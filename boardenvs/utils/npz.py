@@ -8,6 +8,10 @@ import json
 import tokenize
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, Any, Literal, TypeAlias
 
 import numpy as np
@@ -19,13 +23,63 @@ Order: TypeAlias = Literal["C", "F"]
 _MOST_TEXT = 1 << 20  # characters
 
 # What NumPy, zipfile and json raise where a file is cut, changed or of another kind.
-DAMAGE = (ValueError, KeyError, TypeError, AttributeError, EOFError, NotImplementedError,
+_DAMAGE = (ValueError, KeyError, TypeError, AttributeError, EOFError, NotImplementedError,
           RecursionError, MemoryError, RuntimeError, OverflowError, SyntaxError,
           tokenize.TokenError, zipfile.BadZipFile, zlib.error)  # fmt: skip
 
 
+@dataclass(frozen=True)
+class ArchiveKind:
+    """What archives are to hold. Errors name the file, what is wrong and what would be right."""
+
+    name: str  # "policy"
+    written_by: str
+    error: type[ValueError]
+
+    @contextmanager
+    def open(self, path: Path) -> Iterator[zipfile.ZipFile]:
+        """The archive; `error` where it cannot be read, or where something raises within the block
+        because what the archive holds is cut, changed or of another kind.
+        """
+        file, kind = shown(path), f"{self.name} file"
+        try:
+            with zipfile.ZipFile(path) as archive:
+                yield archive
+        except self.error:
+            raise
+        except FileNotFoundError:
+            raise self.error(f"there is no {kind} {file}") from None
+        except OSError as error:
+            raise self.error(f"{kind} {file} cannot be read: {error.strerror}") from None
+        except _DAMAGE as error:
+            article = "an" if kind[0] in "aeiou" else "a"
+            raise self.error(
+                f"{file} is not {article} {kind}, or is damaged ({cut(str(error), 200)}): it must "
+                f"be an .npz file as {self.written_by} writes it"
+            ) from None
+
+    @contextmanager
+    def fitting(self, path: Path) -> Iterator[None]:
+        """`error` where something raises within the block because the parts of the archive, each
+        of them whole, do not fit together.
+        """
+        try:
+            yield
+        except (KeyError, TypeError, ValueError) as error:
+            raise self.error(
+                f"{shown(path)} does not fit this version of boardenvs: {cut(str(error), 300)}"
+            ) from None
+
+
+def shown(path: Path) -> str:
+    """The path as errors name it."""
+    return cut(str(path), 300)
+
+
 def read_json(archive: zipfile.ZipFile, name: str) -> Any:
-    """What the text in the array `name` says as JSON; an error of `DAMAGE` where it is none."""
+    """What the text in the array `name` says as JSON; where it is none, an error that stands for
+    damage in `ArchiveKind.open`.
+    """
     with archive.open(f"{name}.npy") as file:
         shape, dtype, order = read_header(file)
         if shape != () or dtype.kind != "U" or dtype.itemsize > 4 * _MOST_TEXT:
@@ -36,8 +90,8 @@ def read_json(archive: zipfile.ZipFile, name: str) -> Any:
 def read_array(
     archive: zipfile.ZipFile, name: str, shape: tuple[int, ...], dtypes: tuple[str, ...]
 ) -> np.ndarray[Any, Any]:
-    """The array of this name, of this shape and one of these types; an error of `DAMAGE` where it
-    is another.
+    """The array of this name, of this shape and one of these types; where it is another, an error
+    that stands for damage in `ArchiveKind.open`.
     """
     with archive.open(f"{name}.npy") as file:
         there, dtype, order = read_header(file)

@@ -78,7 +78,7 @@ class Guard:
         if origin is None:
             if not reading:
                 return _refused("this request does not say which page sent it")
-        elif urlsplit(origin).netloc != host or not host:
+        elif _netloc(origin) != host or not host:
             return _refused("this request comes from a page of another site")
         if self.token is None:
             return None
@@ -105,6 +105,14 @@ def make_token() -> str:
 
 def _refused(why: str) -> Response:
     return PlainTextResponse(f"refused: {why}\n", 403, HEADERS)
+
+
+def _netloc(origin: str) -> str | None:
+    """The name and port of a page's origin; None for what is none."""
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return None
 
 
 def _name(host: str) -> str | None:

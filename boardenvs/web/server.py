@@ -27,7 +27,7 @@ from boardenvs.web.files import open_records, save_record
 from boardenvs.web.messages import MAX_MESSAGE
 from boardenvs.web.permissions import Permissions
 from boardenvs.web.runs import Runs
-from boardenvs.web.security import FILE_POLICY, Guard, make_token
+from boardenvs.web.security import FILE_POLICY, LOOPBACK, Guard, make_token
 from boardenvs.web.workers import Workers
 
 PAGE = Path(__file__).parent / "page"
@@ -83,18 +83,6 @@ def make_app(options: Options) -> ASGIApp:
             return PlainTextResponse("there is none\n", 404)
         return FileResponse(path, headers={"Content-Security-Policy": FILE_POLICY})
 
-    @contextlib.asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        # The server itself plays single moves; agents think in processes of their own.
-        set_backend("numpy")
-        tasks = [asyncio.create_task(work()) for work in (server.workers.warm, server.workers.tidy)]
-        try:
-            yield
-        finally:
-            for task in tasks:
-                task.cancel()
-            server.workers.close()
-
     app = Starlette(
         routes=[
             WebSocketRoute("/connect", connect),
@@ -103,9 +91,23 @@ def make_app(options: Options) -> ASGIApp:
             Route("/runs/{name}/{file}", get_file),
             Mount("/", StaticFiles(directory=PAGE, html=True)),
         ],
-        lifespan=lifespan,
+        lifespan=lambda app: _with_workers(server.workers),
     )
     return Guard(app, options.token)
+
+
+@contextlib.asynccontextmanager
+async def _with_workers(workers: Workers) -> AsyncIterator[None]:
+    """The time that the application runs: one process is ready, and all end with it."""
+    # The server itself plays single moves; agents think in processes of their own.
+    set_backend("numpy")
+    tasks = [asyncio.create_task(work()) for work in (workers.warm, workers.tidy)]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        workers.close()
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -160,4 +162,4 @@ def open_browser(url: str) -> None:
 
 def token_for(host: str) -> str | None:
     """A new token where others than this machine can reach the host, else None."""
-    return None if host in ("127.0.0.1", "localhost", "::1") else make_token()
+    return None if host in LOOPBACK else make_token()

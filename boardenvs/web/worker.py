@@ -26,10 +26,11 @@ from boardenvs.agents.base import Agent, check_game
 from boardenvs.agents.explain import Explanation, explain, explain_steadily
 from boardenvs.agents.spec import make_agent
 from boardenvs.game import fen
-from boardenvs.game.contract import LOSS, WIN, Game
+from boardenvs.game.contract import Game
 from boardenvs.game.errors import illegal_action
 from boardenvs.game.state import Position, stack
-from boardenvs.kernel import get_backend, set_backend
+from boardenvs.kernel.backend import no_compiling
+from boardenvs.play.session import GameSession
 from boardenvs.records.record import Record, names
 from boardenvs.web.boards import describe_position, read_line
 from boardenvs.web.messages import MAX_GAMES, MAX_PLIES, Line
@@ -130,13 +131,15 @@ def _review(job: Job) -> Iterator[dict[str, Any]]:
 def _load(job: Job) -> Iterator[dict[str, Any]]:
     """The games of a file, checked by the rules."""
     game = _game(job["game"])
-    found = _by_numpy(lambda: records.load(Path(job["path"]), game=game))
+    with no_compiling():
+        found = records.load(Path(job["path"]), game=game)
     if len(found) > MAX_GAMES:
         raise ValueError(f"there are {len(found):,} games: at most {MAX_GAMES:,} are shown")
     keep = job.get("players")
     if keep is not None:
         found = [r for r in found if r.players is not None and sorted(r.players) == sorted(keep)]
-    verdicts = _by_numpy(lambda: records.check(found))
+    with no_compiling():
+        verdicts = records.check(found)
     yield {
         "games": [
             {
@@ -151,20 +154,14 @@ def _load(job: Job) -> Iterator[dict[str, Any]]:
 
 def _save(job: Job) -> Iterator[dict[str, Any]]:
     """A file of one game."""
-    record = _record(job)
-    players = job["players"]
-    made = records.make_record(
-        record.game, record.actions, start=record.start, players=players and tuple(players)
-    )
-    resigned = job["resigned"]
-    if resigned is not None:
-        goal = (LOSS, WIN) if resigned == 0 else (WIN, LOSS)
-        info = {"resigned": record.game.roles[resigned]}
-        made = Record(made.game, made.actions, made.start, goal, made.players, info)
+    session = GameSession.of_record(_record(job))
+    session.players = job["players"] and tuple(job["players"])
+    if job["resigned"] is not None and not session.is_over:
+        session.resign(job["resigned"])
     suffix = records.FORMATS[job["format"]].suffixes[0]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"game{suffix}"
-        lost = records.save(path, [made], format_name=job["format"])
+        lost = records.save(path, [session.record()], format_name=job["format"])
         content = path.read_bytes()
     yield {"name": path.name, "content": base64.b64encode(content).decode(), "lost": lost}
 
@@ -231,16 +228,6 @@ def _position(job: Job) -> tuple[Record, Position]:
     if record.game.is_over_one(last):
         raise ValueError("the game is over in this position")
     return record, last
-
-
-def _by_numpy(work: Callable[[], Any]) -> Any:
-    """The result of short work, which would be over before Numba has compiled the rules."""
-    before = get_backend()
-    set_backend("numpy")
-    try:
-        return work()
-    finally:
-        set_backend(before)
 
 
 @lru_cache(maxsize=8)

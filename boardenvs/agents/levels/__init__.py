@@ -11,18 +11,17 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from boardenvs import games
 from boardenvs.agents.base import Agent, check_game
 from boardenvs.agents.explain import Explanation, explain
 from boardenvs.game.contract import Game
 from boardenvs.game.state import IntArray, Position, State, take
-from boardenvs.games.files import find_file
+from boardenvs.games.files import require_file
 from boardenvs.utils.checks import is_whole, quote
 
 FOLDER = Path(__file__).parent
@@ -72,19 +71,22 @@ class LevelAgent:
             raise ValueError(f"level is {quote(self.level)}: it must be 1 to {LEVELS}")
 
     def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
-        return self._player(game).act(game, state, np.random.default_rng(rng))
+        return _player(self, game).act(game, state, np.random.default_rng(rng))
 
     def explain(self, game: Game, position: Position, rng: np.random.Generator) -> Explanation:
         """As the player that this level plays the move as."""
-        return self._player(game).explain(game, position, rng)
+        return _player(self, game).explain(game, position, rng)
 
     def check_game(self, game: Game) -> None:
         """ValueError for a game without levels."""
-        self._player(game).check_game(game)
+        _player(self, game).check_game(game)
 
-    def _player(self, game: Game) -> Mixture:
-        level = read_levels(game)[self.level - 1]
-        return Mixture(self.make(level["weaker"]), self.make(level["stronger"]), level["share"])
+
+@lru_cache(maxsize=64)
+def _player(agent: LevelAgent, game: Game) -> Mixture:
+    """Who plays the level in this game: to make agents takes longer than many of them think."""
+    level = read_levels(game)[agent.level - 1]
+    return Mixture(agent.make(level["weaker"]), agent.make(level["stronger"]), level["share"])
 
 
 @cache
@@ -94,11 +96,6 @@ def read_levels(game: Game) -> tuple[Mapping[str, Any], ...]:
 
     ValueError for a game without levels.
     """
-    path = find_file(FOLDER, game, ".json")
-    if path is None:
-        known = sorted(p.stem for p in FOLDER.glob("*.json"))
-        raise ValueError(
-            f"there are no levels for {games.spec_of(game)}: there are for "
-            f"{', '.join(known) or 'no game'}; alphabeta and mcts have strengths in every game"
-        )
+    advice = "alphabeta and mcts have strengths in every game"
+    path = require_file(FOLDER, game, "there are no levels", ".json", advice)
     return tuple(json.loads(path.read_text(encoding="utf-8"))["levels"])

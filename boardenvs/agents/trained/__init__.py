@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 
-from boardenvs import games
 from boardenvs.agents.base import Agent
 from boardenvs.agents.explain import Explanation, explain
 from boardenvs.agents.policy import Float32Array, Policy, PolicyAgent
@@ -21,7 +20,7 @@ from boardenvs.agents.policy_file import load_policy
 from boardenvs.agents.shield import Shield
 from boardenvs.game.contract import Game
 from boardenvs.game.state import IntArray, Position, State
-from boardenvs.games.files import find_file
+from boardenvs.games.files import require_file
 
 FOLDER = Path(__file__).parent
 
@@ -60,15 +59,11 @@ def trained_policy(game: Game) -> Policy:
     """The policy that came with the package for this game, by whatever id, as Reversi is Othello
     by another name; ValueError where there is none.
     """
-    path = find_file(FOLDER, game)
-    if path is None:
-        known = sorted(p.stem for p in FOLDER.glob("*.npz"))
-        raise ValueError(
-            f"there is no trained policy for {games.spec_of(game)}: there are "
-            f"{', '.join(known) or 'none'}; python -m training.ppo CONFIG (pip install "
-            "'boardenvs[train]') makes one, which policy:PATH plays"
-        )
-    policy = load_policy(path)
+    advice = (
+        "python -m training.ppo CONFIG (pip install 'boardenvs[train]') makes one, which "
+        "policy:PATH plays"
+    )
+    policy = load_policy(require_file(FOLDER, game, "there is no trained policy", ".npz", advice))
     policy.check_game(game)
     return policy
 

@@ -6,7 +6,7 @@ import math
 
 from boardenvs.game.state import BoolArray, FloatArray
 
-_Z95 = 1.959963984540054  # the normal distribution's 97.5 % quantile
+Z95 = 1.959963984540054  # the normal distribution's 97.5 % quantile
 
 
 def score_interval(pair_scores: FloatArray) -> tuple[float, float]:
@@ -19,7 +19,7 @@ def score_interval(pair_scores: FloatArray) -> tuple[float, float]:
     pairs, mean = len(pair_scores), float(pair_scores.mean())
     variance = float(pair_scores.var(ddof=1)) if pairs > 1 else 0.0
     tosses = pairs * mean * (1 - mean) / variance if variance > 0 else float(pairs)
-    squared = _Z95**2 / tosses
+    squared = Z95**2 / tosses
     centre = (mean + squared / 2) / (1 + squared)
     radius = math.sqrt(squared * mean * (1 - mean) + squared**2 / 4) / (1 + squared)
     # Rounding may put an end on the wrong side of a mean of 0 or 1.

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from boardenvs.arena.report.display import Display
 from boardenvs.arena.scale.scale import Reference, Scale
-from boardenvs.arena.tournament.ratings import SCALE, fit
+from boardenvs.arena.tournament.ratings import SCALE, expected_scores, fit
 from boardenvs.arena.tournament.run import JOURNAL, run_tournament
 from boardenvs.arena.tournament.settings import make_settings
 from boardenvs.game.state import FloatArray
@@ -90,7 +90,7 @@ def fit_near(points: FloatArray, games: FloatArray) -> tuple[FloatArray, FloatAr
     weights = np.ones_like(points)
     for _ in range(_ROUNDS):
         rating = fit(points * weights)
-        expected = 1 / (1 + np.exp((rating - rating[:, None]) / SCALE))
+        expected = expected_scores(rating, rating)
         weights = 4 * expected * (1 - expected)
     told = weights / 4
     error = SCALE * np.sqrt((games * told**3).sum(axis=1)) / (games * told**2).sum(axis=1)

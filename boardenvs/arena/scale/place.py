@@ -10,26 +10,25 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from boardenvs.agents import Agent, check_game, make_agent
-from boardenvs.arena.playing.match import play_match
+from boardenvs.arena.playing.intervals import Z95
+from boardenvs.arena.playing.match import MatchResult, play_match
 from boardenvs.arena.playing.openings import same_winner
 from boardenvs.arena.playing.player import Conduct
-from boardenvs.arena.scale.scale import Scale
-from boardenvs.arena.tournament.ratings import PRIOR, REPLICATES, SCALE
+from boardenvs.arena.scale.scale import Reference, Scale
+from boardenvs.arena.tournament.ratings import PRIOR, REPLICATES, SCALE, SURPRISE, expected_scores
 from boardenvs.game.contract import Game
 from boardenvs.game.state import FloatArray
 
 GAMES = 1000  # at most, if nothing else is said
 SECONDS = 100.0
 
-_SURPRISE = -math.log(0.025)
-_Z95 = 1.959963984540054  # the normal distribution's 97.5 % quantile
 _FEWEST, _MOST = 4, 25  # openings between two choices of a reference
 _REACH = 4000.0  # Elo points beyond the scale's ends that ratings are looked for in
 
@@ -46,7 +45,7 @@ class Against:
 
 
 @dataclass(frozen=True)
-class Placing:
+class Placement:
     """Where a player stands on a scale, in its Elo points."""
 
     rating: float
@@ -67,23 +66,31 @@ class Placing:
 
 
 class _Met:
-    """The games so far against each reference of ratings (k,)."""
+    """The games so far against each of k references."""
 
-    def __init__(self, ratings: FloatArray, errors: FloatArray) -> None:
-        self._ratings, self._errors = ratings, errors
-        self.scores: list[list[float]] = [[] for _ in ratings]  # of pairs of games, 0 to 1
+    def __init__(self, references: Sequence[Reference]) -> None:
+        self._references = references
+        self._ratings = np.array([reference.rating for reference in references])
+        self._errors = np.array([reference.error for reference in references])
+        self._scores: list[list[float]] = [[] for _ in references]  # of pairs of games, 0 to 1
+        self._conduct: list[Conduct] = []
+
+    def add(self, chosen: int, match: MatchResult) -> None:
+        """A match of the player against one of the references."""
+        self._scores[chosen] += match.pair_scores.tolist()
+        self._conduct.append(match.conduct[0])
 
     @property
     def games(self) -> FloatArray:
         """Against each reference, (k,)."""
-        return np.array([2.0 * len(scores) for scores in self.scores])
+        return np.array([2.0 * len(scores) for scores in self._scores])
 
     @property
     def rating(self) -> float:
         """The most likely one; before any game the middle of the scale."""
         if not self.games.any():
             return float(self._ratings.min() + self._ratings.max()) / 2
-        points = np.array([2.0 * sum(scores) for scores in self.scores])
+        points = np.array([2.0 * sum(scores) for scores in self._scores])
         return float(_fit(points.sum()[None], self.games, self._ratings)[0])
 
     def next(self) -> int:
@@ -93,38 +100,52 @@ class _Met:
     def interval(self, rng: np.random.Generator) -> tuple[float | None, float | None]:
         """By a bootstrap over pairs of games, and the errors of the references' own ratings."""
         games = self.games
-        total = sum(sum(scores) for scores in self.scores)
+        total = sum(sum(scores) for scores in self._scores)
         if total == 0 or 2 * total == games.sum():
             end = self._end_of_a_row(won=total > 0)
             return (end, None) if total else (None, end)
         points = np.zeros(REPLICATES)
-        for scores in self.scores:
+        for scores in self._scores:
             if scores:
                 drawn = rng.integers(len(scores), size=(REPLICATES, len(scores)))
                 points += 2 * np.array(scores)[drawn].sum(axis=1)
         low, high = np.percentile(_fit(points, games, self._ratings), [2.5, 97.5])
         rating, weight = self.rating, games * self._told(self.rating)
-        own = _Z95 * math.sqrt(float((weight * self._errors**2).sum() / weight.sum()))
+        own = Z95 * math.sqrt(float((weight * self._errors**2).sum() / weight.sum()))
         return rating - math.hypot(rating - low, own), rating + math.hypot(high - rating, own)
 
-    def against(self, names: list[str]) -> tuple[Against, ...]:
-        """What came of it, the strongest reference first."""
-        expected = _expected(np.array([self.rating]), self._ratings)[0]
+    def placement(self, rng: np.random.Generator, seconds: float) -> Placement:
+        """What came of the games, which took so long; chance decides the interval's last digits."""
+        low, high = self.interval(rng)
+        return Placement(
+            rating=self.rating,
+            low=low,
+            high=high,
+            where=_where(low, high, self._ratings.min(), self._ratings.max()),
+            games=int(self.games.sum()),
+            seconds=seconds,
+            against=self._against(),
+            conduct=tuple(self._conduct),
+        )
+
+    def _against(self) -> tuple[Against, ...]:
+        """The games by reference, the strongest first."""
+        expected = expected_scores(np.array([self.rating]), self._ratings)[0]
         return tuple(
             Against(
-                names[i],
-                float(self._ratings[i]),
-                2 * len(self.scores[i]),
-                float(np.mean(self.scores[i])),
+                self._references[i].agent,
+                self._references[i].rating,
+                2 * len(self._scores[i]),
+                float(np.mean(self._scores[i])),
                 float(expected[i]),
             )
             for i in np.argsort(-self._ratings)
-            if self.scores[i]
+            if self._scores[i]
         )
 
     def _told(self, rating: float) -> FloatArray:
         """What a game against each reference tells of this rating, (k,)."""
-        expected = _expected(np.array([rating]), self._ratings)[0]
+        expected = expected_scores(np.array([rating]), self._ratings)[0]
         told: FloatArray = expected * (1 - expected)
         return told
 
@@ -139,7 +160,7 @@ class _Met:
         low, high = self._ratings.min() - _REACH, self._ratings.max() + _REACH
         for _ in range(60):
             middle = (low + high) / 2
-            if (surprise(middle) > _SURPRISE) == won:
+            if (surprise(middle) > SURPRISE) == won:
                 low = middle
             else:
                 high = middle
@@ -156,7 +177,7 @@ def place(
     without: str | None = None,
     seed: int = 0,
     progress: Callable[[int, float], None] | None = None,
-) -> Placing:
+) -> Placement:
     """Find a player's rating on a scale by at most so many games, in about so many seconds.
 
     Each opening is played twice, with roles swapped. The games go on until one of the limits is
@@ -181,17 +202,9 @@ def place(
         raise ValueError(f"seconds is {seconds}: it must be more than 0")
     check_game(agent, game)
     references = [r for r in scale.references if r.agent != without]
-    met = _Met(np.array([r.rating for r in references]), np.array([r.error for r in references]))
-    began, played = time.monotonic(), 0
+    met, began, played = _Met(references), time.monotonic(), 0
     interval_rng, seeds = np.random.default_rng(seed).spawn(2)
-    conduct: list[Conduct] = []
-    while played + 2 <= games:
-        pairs = min(max(played // 8, _FEWEST), _MOST, (games - played) // 2)
-        if seconds is not None and played:
-            each = (time.monotonic() - began) / played
-            pairs = min(pairs, int((seconds - (time.monotonic() - began)) / each / 2))
-            if pairs < 1:
-                break
+    while pairs := _pairs_next(played, games, time.monotonic() - began, seconds):
         chosen = met.next()
         match = play_match(
             game,
@@ -201,23 +214,21 @@ def place(
             keep=same_winner,
             seed=int(seeds.integers(1 << 62)),
         )
-        met.scores[chosen] += match.pair_scores.tolist()
-        conduct.append(match.conduct[0])
+        met.add(chosen, match)
         played += match.games
         if progress:
             progress(played, met.rating)
-    low, high = met.interval(interval_rng)
-    ratings = [r.rating for r in references]
-    return Placing(
-        rating=met.rating,
-        low=low,
-        high=high,
-        where=_where(low, high, min(ratings), max(ratings)),
-        games=played,
-        seconds=time.monotonic() - began,
-        against=met.against([r.agent for r in references]),
-        conduct=tuple(conduct),
-    )
+    return met.placement(interval_rng, time.monotonic() - began)
+
+
+def _pairs_next(played: int, games: int, passed: float, seconds: float | None) -> int:
+    """How many openings to play until a reference is chosen anew, after so many games in the time
+    that has passed; 0 where one of the limits is met.
+    """
+    pairs = min(max(played // 8, _FEWEST), _MOST, (games - played) // 2)
+    if seconds is not None and played:
+        pairs = min(pairs, int((seconds - passed) / (passed / played) / 2))
+    return max(pairs, 0)
 
 
 def _where(
@@ -238,13 +249,7 @@ def _fit(points: FloatArray, games: FloatArray, ratings: FloatArray) -> FloatArr
     high: Any = np.full(len(points), ratings.max() + _REACH)
     for _ in range(50):
         middle = (low + high) / 2
-        less = (counted * _expected(middle, ratings)).sum(axis=1) < wanted
+        less = (counted * expected_scores(middle, ratings)).sum(axis=1) < wanted
         low, high = np.where(less, middle, low), np.where(less, high, middle)
     fitted: FloatArray = (low + high) / 2
     return fitted
-
-
-def _expected(rating: FloatArray, ratings: FloatArray) -> FloatArray:
-    """The expected scores (n, k) of ratings (n,) against ratings (k,)."""
-    expected: FloatArray = 1 / (1 + np.exp((ratings - rating[:, None]) / SCALE))
-    return expected

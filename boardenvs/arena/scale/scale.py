@@ -8,9 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from boardenvs import games
 from boardenvs.game.contract import Game
-from boardenvs.games.files import find_file
+from boardenvs.games.files import require_file
 
 FOLDER = Path(__file__).parent / "references"
 
@@ -48,11 +47,6 @@ class Scale:
 @cache
 def scale_of(game: Game) -> Scale:
     """The scale that came with the package; ValueError for a game without one."""
-    path = find_file(FOLDER, game, ".json")
-    if path is None:
-        known = sorted(p.stem for p in FOLDER.glob("*.json"))
-        raise ValueError(
-            f"there is no scale for {games.spec_of(game)}: there are for "
-            f"{', '.join(known) or 'no game'}; `boardenvs arena` rates players in any game"
-        )
+    advice = "`boardenvs arena` rates players in any game"
+    path = require_file(FOLDER, game, "there is no scale", ".json", advice)
     return Scale.from_json(json.loads(path.read_text(encoding="utf-8")))

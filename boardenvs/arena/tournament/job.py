@@ -41,8 +41,7 @@ class Entrant:
 @dataclass(frozen=True)
 class Job:
     """A match to play. The seed is the tournament's; random choices depend on it, on the game's
-    text
-    and on the two labels, and on nothing else that is played.
+    text and on the two labels, and on nothing else that is played.
 
     The game goes to the process that plays it as an object, since that process may not know the
     text: a program can register games of its own.

@@ -30,7 +30,7 @@ PRIOR = 1.0  # drawn games of each entrant that were not played
 REPLICATES = 1000  # of the bootstrap
 
 SCALE = 400 / math.log(10)  # Elo points of a factor e in the odds
-_SURPRISE = -math.log(0.025)
+SURPRISE = -math.log(0.025)  # of what has a chance of 2.5 %
 _MAX_STEPS, _MAX_CHANGE, _TOLERANCE = 200, 1.0, 1e-9
 
 
@@ -124,6 +124,12 @@ def fit(points: FloatArray) -> FloatArray:
     raise ArithmeticError("the ratings do not converge")
 
 
+def expected_scores(rating: FloatArray, others: FloatArray) -> FloatArray:
+    """What ratings (n,) are expected to score a game against others (k,), (n, k), 0 to 1."""
+    expected: FloatArray = 1 / (1 + np.exp((others - rating[:, None]) / SCALE))
+    return expected
+
+
 def _slack(points: FloatArray, rating: FloatArray, lost: BoolArray, won: BoolArray) -> float:
     """How much stronger the entrants that `lost` all games against those that `won` could be, in
     Elo points, for that to have a chance of 2.5 % still; 0 where there are no such games.
@@ -135,11 +141,11 @@ def _slack(points: FloatArray, rating: FloatArray, lost: BoolArray, won: BoolArr
         return float((games * np.logaddexp(0, distance + shift)).sum())
 
     low, high = 0.0, 50.0
-    if not games.size or surprise(low) >= _SURPRISE:
+    if not games.size or surprise(low) >= SURPRISE:
         return 0.0
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if surprise(middle) < _SURPRISE else (low, middle)
+        low, high = (middle, high) if surprise(middle) < SURPRISE else (low, middle)
     return low * SCALE
 
 

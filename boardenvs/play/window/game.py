@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from boardenvs.agents.explain import Explanation
 from boardenvs.play.kept_game import KeptGame
 from boardenvs.play.notation import MoveNotation
-from boardenvs.play.thinker import Answer, Failure, Question, Thinker
+from boardenvs.play.thinker import Answer, Failure, Query, Thinker
 from boardenvs.play.window.layout import (
     HEIGHT,
     WIDTH,
@@ -113,7 +113,7 @@ class WindowGame:
 
     def _ask(self, agent: str, *, explain: bool = False) -> None:
         session = self.game.session
-        self._thinker.ask(Question(agent, session.game, session.position, self._seed, explain))
+        self._thinker.ask(Query(agent, session.game, session.position, self._seed, explain))
         self._stale = True
 
     def _ask_agent(self) -> None:
@@ -136,7 +136,7 @@ class WindowGame:
         else:
             self._take(asked, answer)
 
-    def _take(self, asked: Question, answer: Answer) -> None:
+    def _take(self, asked: Query, answer: Answer) -> None:
         session = self.game.session
         if asked.position != session.position or session.is_over:
             return

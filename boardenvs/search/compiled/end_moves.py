@@ -19,8 +19,8 @@ from boardenvs.search.compiled.alphabeta import search
 from boardenvs.search.compiled.judging import static_value
 from boardenvs.search.compiled.last_squares import odd_quarters
 from boardenvs.search.compiled.memory import SearchMemory
-from boardenvs.search.compiled.moves import mobility
-from boardenvs.search.compiled.position import play, save_position
+from boardenvs.search.compiled.moves import mobility, put_move
+from boardenvs.search.compiled.position import play
 from boardenvs.search.compiled.values import INFINITE, final_lead
 
 # From so many empty squares on, what costs more time than counting replies is worth it.
@@ -34,8 +34,7 @@ def list_end_moves(
 
     First the table's move, then by `end_score`.
     """
-    moves = memory.moves
-    records, order, scores, size = moves.records, moves.order, moves.scores, moves.record_size
+    moves, scores = memory.moves, memory.moves.scores
     first = place = distance * moves.max_moves
     odd = odd_quarters(board() ^ (position.own | position.opp))
     for k in range(legal_words()):
@@ -45,9 +44,7 @@ def list_end_moves(
             action = word(64 * k) + square
             bits = bits & (bits - ONE)
             child = play(position, action)
-            save_position(records, place * size, child)
-            records[place * size + size - 1] = action
-            order[place] = place
+            put_move(place, action, child, moves)
             if number(action) == table_move:
                 scores[place] = 4 * INFINITE
             elif child.terminated:

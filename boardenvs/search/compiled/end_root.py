@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from boardenvs.kernel.loops import entry, number
-from boardenvs.search.compiled.counters import ABORTED, LIMIT, NODES
+from boardenvs.search.compiled.counters import ABORTED, NODES, begin_counting
 from boardenvs.search.compiled.endgame import best_end_move, search_end_exactly
 from boardenvs.search.compiled.memory import SearchMemory, judging_by_tables
 from boardenvs.search.compiled.position import load_position
@@ -25,9 +25,7 @@ def solve_position(
     memory = judging_by_tables(memory)
     counters, squares, distance = memory.counters, budget.depth, roots.distance
     root = load_position(roots.positions, row * roots.position_size)
-    counters[NODES] = results.nodes[row]
-    counters[LIMIT] = budget.nodes
-    counters[ABORTED] = 0
+    begin_counting(results.nodes[row], budget.nodes, counters)
     if distance == 0:
         new_search(memory.table)
         low, high = number(-INFINITE), number(INFINITE)

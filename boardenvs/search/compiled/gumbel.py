@@ -15,9 +15,9 @@ from typing import NamedTuple
 from boardenvs.game.state import Position
 from boardenvs.kernel.loops import ONE, ZERO, Array, arrive, entry, number, points, word
 from boardenvs.search.compiled.playout import outcome
-from boardenvs.search.compiled.position import is_final, play
+from boardenvs.search.compiled.position import is_final
 from boardenvs.search.compiled.simulations import add_roots  # noqa: F401 - Python calls it
-from boardenvs.search.compiled.tree import NONE, Tree, add_node, expand, position_of, set_priors
+from boardenvs.search.compiled.tree import NONE, Tree, expand, follow, position_of, set_priors
 
 # Priors below are raised to it, so that none is lost where all others of a node are bad.
 LEAST_PRIOR = 1e-9
@@ -55,12 +55,7 @@ def select_gumbel_leaves(simulation: int, search: GumbelSearch, tree: Tree) -> N
                 edge = select_below(node, search, tree)
             search.path[row * tree.max_nodes + length] = edge
             length += 1
-            child = number(tree.edge_child[edge])
-            if child == NONE:
-                position = play(position_of(node, tree), word(tree.edge_action[edge]))
-                child = add_node(position, row, tree)
-                tree.edge_child[edge] = child
-            node = child
+            node = follow(edge, node, row, tree)
         position = position_of(node, tree)
         final = is_final(position.terminated, position.ply)
         search.leaf[row], search.length[row] = node, length

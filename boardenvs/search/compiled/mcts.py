@@ -12,8 +12,7 @@ import math
 from typing import NamedTuple
 
 from boardenvs.kernel.loops import Array, Word, inline, number, word, wrap
-from boardenvs.search.compiled.position import play
-from boardenvs.search.compiled.tree import NONE, Tree, add_node, position_of
+from boardenvs.search.compiled.tree import NONE, Tree, follow
 from boardenvs.utils.splitmix import GOLDEN, mix
 
 
@@ -50,12 +49,7 @@ def select(row: int, seed: Word, selection: Selection, tree: Tree, path: Array) 
         tree.edge_visits[edge] += 1
         path[length] = edge
         length += 1
-        child = number(tree.edge_child[edge])
-        if child == NONE:
-            position = play(position_of(node, tree), word(tree.edge_action[edge]))
-            child = add_node(position, row, tree)
-            tree.edge_child[edge] = child
-        node = child
+        node = follow(edge, node, row, tree)
     return node, length
 
 

@@ -6,6 +6,7 @@ from boardenvs.game.state import Position
 from boardenvs.kernel.loops import (
     ONE,
     ZERO,
+    Word,
     inline,
     legal_words,
     number,
@@ -38,7 +39,6 @@ def generate_moves(position: Position, distance: int, table_move: int, memory: S
     The table's move comes first.
     """
     moves = memory.moves
-    records, order, scores, size = moves.records, moves.order, moves.scores, moves.record_size
     first = place = distance * moves.max_moves
     for k in range(legal_words()):
         bits = position.legal_bits[k]
@@ -46,15 +46,22 @@ def generate_moves(position: Position, distance: int, table_move: int, memory: S
             action = word(64 * k) + trailing_zeros(bits)
             bits = bits & (bits - ONE)
             child = play(position, action)
-            save_position(records, place * size, child)
-            records[place * size + size - 1] = action
-            order[place] = place
+            put_move(place, action, child, moves)
             if number(action) == table_move:
-                scores[place] = 4 * INFINITE
+                moves.scores[place] = 4 * INFINITE
             else:
-                scores[place] = score(child, distance + 1, memory)
+                moves.scores[place] = score(child, distance + 1, memory)
             place += 1
     return place - first
+
+
+@inline
+def put_move(place: int, action: Word, child: Position, moves: MoveStack) -> None:
+    """Write a move, and the position after it, to this place of the lists."""
+    size = moves.record_size
+    save_position(moves.records, place * size, child)
+    moves.records[place * size + size - 1] = action
+    moves.order[place] = place
 
 
 @inline

@@ -13,7 +13,7 @@ from boardenvs.kernel.loops import (
     wrap,
 )
 from boardenvs.search.compiled.alphabeta import principal_variation_move, search
-from boardenvs.search.compiled.counters import ABORTED, HORIZON, LIMIT, NODES
+from boardenvs.search.compiled.counters import ABORTED, HORIZON, NODES, begin_counting
 from boardenvs.search.compiled.memory import SearchMemory
 from boardenvs.search.compiled.moves import (
     child_of,
@@ -49,9 +49,7 @@ def search_positions(
             return i
         row = rows[i]
         root = load_position(roots.positions, row * roots.position_size)
-        counters[NODES] = results.nodes[row]
-        counters[LIMIT] = budget.nodes
-        counters[ABORTED] = 0
+        begin_counting(results.nodes[row], budget.nodes, counters)
         if roots.distance > 0:
             results.action[row] = principal_variation_move(
                 root, budget.depth, results.value[row], roots.distance, memory

@@ -26,8 +26,8 @@ class Leaves(NamedTuple):
     length: Array  # (T,) numbers: of the path
 
 
-class Plan(NamedTuple):
-    """How far trees are searched, and in what steps."""
+class TreeLimits(NamedTuple):
+    """How far trees are searched, and how many leaves are judged at a time."""
 
     targets: Array  # (T,) numbers: the root's visits at which a tree is done
     leaves: int  # of a tree that are judged together, at most: one that it needs, and guesses
@@ -43,21 +43,21 @@ def add_roots(positions: Array, edges_below: int, tree: Tree) -> None:
 
 
 @inline
-def is_done(row: int, plan: Plan, tree: Tree) -> bool:
+def is_done(row: int, limits: TreeLimits, tree: Tree) -> bool:
     """Whether a tree has as many visits as it is to have, or its root's result is proven."""
     root = row * tree.max_nodes
     proven = tree.lower[root] == tree.upper[root]
-    done: bool = proven or tree.visits[root] >= plan.targets[row]
+    done: bool = proven or tree.visits[root] >= limits.targets[row]
     return done
 
 
 @entry
 def simulate(
-    first: int, last: int, selection: Selection, plan: Plan, tree: Tree, path: Array
+    first: int, last: int, selection: Selection, limits: TreeLimits, tree: Tree, path: Array
 ) -> None:
     """Search each tree from `first` to before `last` leaf by leaf, judged by random games."""
     for row in range(first, last):
-        while not is_done(row, plan, tree):
+        while not is_done(row, limits, tree):
             seed = next_seed(row, tree)
             node, length = select(row, seed, selection, tree, path)
             position = position_of(node, tree)
@@ -71,7 +71,7 @@ def simulate(
 
 @entry
 def select_leaves(
-    selection: Selection, plan: Plan, tree: Tree, leaves: Leaves, walks: Walks
+    selection: Selection, limits: TreeLimits, tree: Tree, leaves: Leaves, walks: Walks
 ) -> int:
     """Select the leaves that are to be judged, those of a tree side by side; returns how many.
 
@@ -80,7 +80,7 @@ def select_leaves(
     count = 0
     for row in range(len(tree.nodes_used)):
         path = leaves.path[row * tree.max_nodes : (row + 1) * tree.max_nodes]
-        while not is_done(row, plan, tree):
+        while not is_done(row, limits, tree):
             seed = next_seed(row, tree)
             node, length = select(row, seed, selection, tree, path)
             position = position_of(node, tree)
@@ -94,8 +94,8 @@ def select_leaves(
                 leaves.length[row] = length
                 leaves.seed[count] = seed
                 count = add_leaf(node, row, 0, leaves, count)
-                if plan.leaves > 1:
-                    count = add_guesses(row, count, selection, plan, tree, leaves, walks)
+                if limits.leaves > 1:
+                    count = add_guesses(row, count, selection, limits, tree, leaves, walks)
                 break
     return count
 
@@ -109,7 +109,13 @@ def add_leaf(node: int, row: int, is_guess: int, leaves: Leaves, count: int) -> 
 
 @inline
 def add_guesses(
-    row: int, count: int, selection: Selection, plan: Plan, tree: Tree, leaves: Leaves, walks: Walks
+    row: int,
+    count: int,
+    selection: Selection,
+    limits: TreeLimits,
+    tree: Tree,
+    leaves: Leaves,
+    walks: Walks,
 ) -> int:
     """The leaves that the tree is likely to need next, if there is room beside those that it will
     need; returns how many leaves there are.
@@ -119,8 +125,8 @@ def add_guesses(
     walks.length[0] = leaves.length[row]
     remember(0, tree, walks)
     expect(row, 0, tree, walks)
-    still = number(plan.targets[row]) - number(tree.visits[row * tree.max_nodes])
-    end, walk = count + plan.leaves - 1, 1
+    still = number(limits.targets[row]) - number(tree.visits[row * tree.max_nodes])
+    end, walk = count + limits.leaves - 1, 1
     while count < end and walk < min(len(walks.length), still + 1):
         if tree.nodes_used[row] + still >= tree.max_nodes:
             break

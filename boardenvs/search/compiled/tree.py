@@ -17,9 +17,10 @@ from boardenvs.kernel.loops import (
     legal_words,
     number,
     trailing_zeros,
+    word,
 )
 from boardenvs.search.compiled.playout import outcome
-from boardenvs.search.compiled.position import is_final, load_position, save_position
+from boardenvs.search.compiled.position import is_final, load_position, play, save_position
 
 NONE = -1
 
@@ -69,6 +70,16 @@ def add_node(position: Position, row: int, tree: Tree) -> int:
     if is_final(position.terminated, position.ply):
         tree.lower[node] = tree.upper[node] = outcome(position)
     return node
+
+
+@inline
+def follow(edge: int, node: int, row: int, tree: Tree) -> int:
+    """The node that an edge of the node leads to, made new where it leads nowhere."""
+    child = number(tree.edge_child[edge])
+    if child == NONE:
+        child = add_node(play(position_of(node, tree), word(tree.edge_action[edge])), row, tree)
+        tree.edge_child[edge] = child
+    return child
 
 
 @inline

@@ -5,7 +5,7 @@ import { chart } from "./chart.js";
 import { T } from "./texts.js";
 import { share } from "./tree.js";
 
-const BLUNDER = 0.12; // of the share of a win
+export const BLUNDER = 0.12; // of the share of a win
 
 export class AnalyseView {
   constructor(app) {
@@ -185,7 +185,7 @@ export class AnalyseView {
     const has = (key) => best.some((move) => move[key] !== null);
     const columns = ["value", "probability", "visits"].filter(has);
     const row = (move) => {
-      const show = () => app.showLine(move, seen);
+      const show = () => app.showLine(move);
       const hide = () => app.showLine(null);
       return el("tr", { onmouseenter: show, onmouseleave: hide },
         el("th", { scope: "row" }, button(app.shown(move.move), () => app.play(move.move), { onfocus: show, onblur: hide })),

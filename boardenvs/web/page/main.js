@@ -214,7 +214,7 @@ class App {
   }
 
   // The moves of a line that an agent expects, drawn on the board.
-  showLine(move, seen = null) {
+  showLine(move) {
     if (!move) return this.board.line([]);
     const ends = move.line.map((name) => [...name.matchAll(/[a-h][1-8]/g)].map(([text]) => "abcdefgh".indexOf(text[0]) + 8 * (Number(text[1]) - 1)));
     this.board.line(ends.slice(0, 8));

@@ -1,12 +1,13 @@
 // The moves of a game with what else was tried, as buttons.
 
+import { BLUNDER } from "./analyse.js";
 import { button, el } from "./dom.js";
 import { T } from "./texts.js";
 
 export function moveList(table, shown, lost) {
   const main = new Set(table.tree.mainLine());
   const one = (node) => {
-    const mark = (lost(node) ?? 0) >= 0.12 ? " ??" : "";
+    const mark = (lost(node) ?? 0) >= BLUNDER ? " ??" : "";
     const made = button(`${shown(node.move)}${mark}`, () => table.goTo(node), node === table.node ? { "aria-current": "true" } : {});
     return el("li", { class: "ply" }, el("span", { class: "number" }, `${node.ply}.`), made);
   };

@@ -205,7 +205,7 @@ export class Table extends EventTarget {
     let node = this.node.parent;
     if (this.tree.resigned !== null) node = this.node;
     while (node?.parent && this.#isAgents(node)) node = node.parent;
-    this.tree.resigned = null;
+    this.tree.resigned = this.tree.resignedAt = null;
     if (node) this.goTo(node).then(() => say(`${T.undo}. ${this.#news(node)}`));
   }
 
@@ -225,6 +225,7 @@ export class Table extends EventTarget {
     const mover = this.position.to_move;
     this.abort();
     this.tree.resigned = this.seats[mover] === "human" ? mover : 1 - mover;
+    this.tree.resignedAt = this.node;
     say(this.caption());
     this.changed();
   }

@@ -24,6 +24,7 @@ export class Tree {
     this.start = start;
     this.root = this.node = new Node(null, null);
     this.resigned = null; // the role that resigned
+    this.resignedAt = null; // the node where it did
     this.players = null;
   }
 
@@ -31,10 +32,10 @@ export class Tree {
     return { game: this.info.text, start: this.start, moves: node.path.slice(1).map((n) => n.move) };
   }
 
-  // From the start over this node to the end.
+  // From the start over this node to the end, which is where somebody resigned, if anybody did.
   mainLine(node = this.node) {
     const found = node.path;
-    for (let last = node; (last = last.latest ?? last.children[0]); ) found.push(last);
+    for (let last = node; last !== this.resignedAt && (last = last.latest ?? last.children[0]); ) found.push(last);
     return found;
   }
 
@@ -77,6 +78,7 @@ export class Tree {
     tree.goTo(nodes[kept.end] ?? tree.root);
     tree.node = nodes[kept.at] ?? tree.root;
     tree.resigned = kept.resigned ?? null;
+    tree.resignedAt = tree.resigned === null ? null : nodes[kept.end];
     tree.players = kept.players ?? null;
     return tree;
   }

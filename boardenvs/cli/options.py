@@ -1,4 +1,4 @@
-"""The names of games and players as arguments of commands, which the shell can complete."""
+"""Arguments and options that several commands have; the shell can complete games and players."""
 
 from __future__ import annotations
 
@@ -38,4 +38,22 @@ Player: TypeAlias = Annotated[
 ]
 SecondPlayer: TypeAlias = Annotated[
     str, typer.Argument(help="Another, or the same.", autocompletion=player_names)
+]
+
+Seed: TypeAlias = Annotated[int, typer.Option(help="Seed of all random choices.", min=0)]
+AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+OpeningPlies: TypeAlias = Annotated[
+    tuple[int, int] | None,
+    typer.Option(
+        metavar="LOW HIGH",
+        help="Random plies of an opening. Default: by game, such as 6 10 for Othello.",
+        show_default=False,
+    ),
+]
+TournamentSquares: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--tournament",
+        help="Othello: name squares as tournaments do, with rows counted from the top.",
+    ),
 ]
