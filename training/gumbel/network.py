@@ -148,7 +148,7 @@ class NetworkLearner:
         assert isinstance(found, PolicyValueNetwork)
         return found
 
-    def learn(self, batch: ReplayBatch, rate: float, value_weight: float) -> th.Tensor:
+    def learn(self, batch: ReplayBatch, rate: float, value_weight: float, focus: float) -> th.Tensor:
         """A gradient step; returns policy loss, value loss and entropy, (3,)."""
         for group in self._optimizer.param_groups:
             group["lr"] = rate
@@ -159,7 +159,9 @@ class NetworkLearner:
         logits, values = self.network(observations, legal)
         chances = log_softmax(logits, dim=1)
         count = has_policy.sum().clamp(min=1)
-        policy_loss = -(policy.float() * chances).sum(dim=1).mul(has_policy).sum() / count
+        policy = policy.float()
+        apart = (policy * (policy.clamp(min=1e-6).log() - chances)).sum(dim=1) * has_policy
+        policy_loss = (apart * (1 + focus * apart.detach())).sum() / count
         value_loss = (values - target).square().mean()
         loss = policy_loss + value_weight * value_loss
         self._optimizer.zero_grad()

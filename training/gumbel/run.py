@@ -12,8 +12,10 @@ import torch as th
 
 from boardenvs.agents.policy import Policy
 from boardenvs.agents.policy_file import save_policy
+from boardenvs.search import Evaluator
 from training.checkpoint import save_checkpoint, to_arrays, to_tensors
 from training.gumbel.games import SelfPlay
+from training.gumbel.judge import JudgedNetwork
 from training.gumbel.network import NetworkEvaluator, NetworkLearner, PolicyValueNetwork
 from training.gumbel.replay import ReplayBuffer
 from training.gumbel.settings import GumbelConfig
@@ -42,7 +44,7 @@ class GumbelRun:
         if (start := config.start_policy()) is not None:
             network.begin_from(start, self._rng)
         self.learner = NetworkLearner(network.to(device), settings.average, settings.weight_decay)
-        self._evaluator = NetworkEvaluator(self.learner.player)
+        self._evaluator = _evaluator(config, self.learner.player)
         symmetries = config.self_play.symmetries
         self._replay = ReplayBuffer(
             game, settings.replay, settings.search_value, symmetries=symmetries
@@ -99,7 +101,7 @@ class GumbelRun:
         while self._owed >= settings.batch_size:
             self._owed -= settings.batch_size
             batch = self._replay.sample(settings.batch_size, self._rng)
-            losses.append(self.learner.learn(batch, rate, settings.value_weight))
+            losses.append(self.learner.learn(batch, rate, settings.value_weight, settings.focus))
             values.append(batch.value.var())
         policy_loss, value_loss, entropy = th.stack(losses[1:] or losses).mean(dim=0).tolist()
         variance = float(np.mean(values[1:] or values))
@@ -173,6 +175,15 @@ class GumbelRun:
         notes = policy_notes(self.config, self.history.best.steps)
         self._best = Policy(self.history.game, tuple(hidden), policy, value, notes)
         return []
+
+
+def _evaluator(config: GumbelConfig, network: PolicyValueNetwork) -> Evaluator:
+    """What judges the leaves of searches."""
+    evaluator, judge = NetworkEvaluator(network), config.search.judge
+    evaluation = config.evaluation_of_judge()
+    if judge is None or evaluation is None:
+        return evaluator
+    return JudgedNetwork(evaluator, evaluation, judge.depth, judge.share)
 
 
 def _layers(policy: Policy) -> list[Any]:
