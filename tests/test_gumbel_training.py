@@ -24,12 +24,17 @@ from variants import make
 from boardenvs.agents.policy_file import load_policy
 from boardenvs.agents.trained import trained_policy
 from boardenvs.game.contract import Game
+from boardenvs.game.fen import parse_position
 from boardenvs.game.openings import random_openings
-from boardenvs.game.state import FloatArray, State, unstack
+from boardenvs.game.state import FloatArray, State, stack, unstack
+from boardenvs.search.analysis import search_position
+from boardenvs.search.limits import Limits
+from boardenvs.search.trained import trained_evaluation
 from training import report
 from training.checkpoint import load_newest
 from training.gumbel.__main__ import main
 from training.gumbel.games import SelfPlay
+from training.gumbel.judge import JudgedNetwork
 from training.gumbel.network import NetworkEvaluator, PolicyValueNetwork
 from training.gumbel.replay import ReplayBuffer
 from training.gumbel.run import GumbelRun
@@ -177,6 +182,39 @@ def test_networks_begin_from_policies(name: str) -> None:
         assert len(np.unique(weights.round(6), axis=1).T) == hidden[-1]
 
 
+@pytest.mark.parametrize("name", ["othello", "lines_of_action"])
+def test_a_judge_has_its_share_of_values(name: str) -> None:
+    """The policy stays the network's; the judge's values are those of analysis, as results, and a
+    win that it sees is nearly one.
+    """
+    game, rng = make(name), np.random.default_rng(0)
+    evaluation = trained_evaluation(game)
+    assert evaluation is not None
+    state = random_openings(game, 12, (4, 20), rng)
+    results = JudgedNetwork(Equal(), evaluation, 2, 0.5).evaluate(game, state)[1] / 0.5
+    limits = Limits(2)
+    found = [search_position(game, p, limits, evaluation=evaluation) for p in unstack(state)]
+    values: FloatArray = np.array([x.value for x in found], np.float64)
+    order = np.argsort(values)
+    assert (np.diff(results[order]) >= 0).all()
+    np.testing.assert_array_equal(np.sign(results), np.sign(values))
+    assert np.unique(results).size > 8
+    assert abs(results).max() <= 1
+    policy, both = JudgedNetwork(trained_policy(game), evaluation, 2, 0.25).evaluate(game, state)
+    expected, own = trained_policy(game).evaluate(game, state)
+    np.testing.assert_array_equal(policy, expected)
+    np.testing.assert_allclose(both, 0.75 * own + 0.25 * results, atol=1e-6)
+
+
+def test_a_judge_sees_a_win() -> None:
+    """Black takes Red's last piece at once."""
+    game = make("othello")
+    evaluation = trained_evaluation(game)
+    assert evaluation is not None
+    position = parse_position(game, "8/8/8/8/8/8/8/br6 black 40")
+    assert JudgedNetwork(Equal(), evaluation, 1, 1.0).evaluate(game, stack([position]))[1] > 0.99
+
+
 # ---- runs ----------------------------------------------------------------------------------------
 
 
@@ -221,6 +259,7 @@ def test_an_interrupted_run_ends_like_another(tiny: str, monkeypatch: pytest.Mon
         ("start=trained", r"start is 'trained', with layers of"),
         ("start=none.npz", "none.npz"),
         ("search.simulations=0", "search.simulations is 0"),
+        ("search.judge={evaluation: none.npz}", "none.npz"),
         ("device=cuda:99", "device is 'cuda:99': torch has"),
     ],
 )

@@ -71,7 +71,7 @@ class AlphaBetaAgent:
 
     def check_game(self, game: Game) -> None:
         """ValueError for a game without a heuristic, or that the evaluation is not for."""
-        evaluation = self._evaluation(game)
+        evaluation = self.evaluation_for(game)
         if evaluation is None:
             check_heuristic(self, game)
         else:
@@ -82,8 +82,11 @@ class AlphaBetaAgent:
                 "fills up and is won by points"
             )
 
-    def _evaluation(self, game: Game) -> Evaluation | None:
-        """None: the game's heuristic."""
+    def evaluation_for(self, game: Game) -> Evaluation | None:
+        """What it judges positions of the game by; None: the game's heuristic.
+
+        ValueError where there is none in the package for the game.
+        """
         if self.evaluation is None:
             return None
         if self.evaluation != _TRAINED:
@@ -99,13 +102,15 @@ class AlphaBetaAgent:
     def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
         rng = np.random.default_rng(rng)
         seeds = rng.integers(1 << 64, size=len(state.ply), dtype=np.uint64)
-        return engine_for(game, self._evaluation(game)).search(state, seeds, self._limits()).action
+        return (
+            engine_for(game, self.evaluation_for(game)).search(state, seeds, self._limits()).action
+        )
 
     def explain(self, game: Game, position: Position, rng: np.random.Generator) -> Explanation:
         """By a search of the position, and one of each move as deep and with as much time."""
         seed = rng.integers(1 << 64, size=1, dtype=np.uint64)
         limits = self._limits()
-        evaluation = self._evaluation(game)
+        evaluation = self.evaluation_for(game)
         found = search_position(game, position, limits, seed=seed, evaluation=evaluation)
         shallow = replace(limits, depth=max(found.depth, 1))
         moves = search_moves(game, position, shallow, evaluation=evaluation)
@@ -116,7 +121,7 @@ class AlphaBetaAgent:
     ) -> Iterator[Explanation]:
         """One ply, two plies and so on, until the result is proven."""
         endgame = _ENDGAME if self.endgame is None else self.endgame
-        evaluation = self._evaluation(game)
+        evaluation = self.evaluation_for(game)
         positions = 0
         for depth in range(1, MAX_DEPTH + 1):
             # One ply is searched in any case: there has to be an answer.

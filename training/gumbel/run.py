@@ -10,8 +10,10 @@ import numpy as np
 import torch as th
 
 from boardenvs.agents.policy import Policy
+from boardenvs.search import Evaluator
 from training.checkpoint import to_arrays, to_tensors
 from training.gumbel.games import SelfPlay
+from training.gumbel.judge import JudgedNetwork
 from training.gumbel.network import NetworkEvaluator, NetworkLearner, PolicyValueNetwork
 from training.gumbel.replay import ReplayBuffer
 from training.gumbel.settings import GumbelConfig
@@ -38,7 +40,7 @@ class GumbelRun(Run):
         if (start := config.start_policy()) is not None:
             network.begin_from(start, self._rng)
         self.learner = NetworkLearner(network.to(device), settings.average, settings.weight_decay)
-        self._evaluator = NetworkEvaluator(self.learner.player)
+        self._evaluator = _evaluator(config, self.learner.player)
         symmetries = config.self_play.symmetries
         self._replay = ReplayBuffer(
             game, settings.replay, settings.search_value, symmetries=symmetries
@@ -107,6 +109,15 @@ class GumbelRun(Run):
         self._rng.bit_generator.state = snapshot["rng"]
         self._owed = snapshot["owed"]
         return []
+
+
+def _evaluator(config: GumbelConfig, network: PolicyValueNetwork) -> Evaluator:
+    """What judges the leaves of searches."""
+    evaluator, judge = NetworkEvaluator(network), config.search.judge
+    evaluation = config.evaluation_of_judge()
+    if judge is None or evaluation is None:
+        return evaluator
+    return JudgedNetwork(evaluator, evaluation, judge.depth, judge.share)
 
 
 def _device(name: str) -> th.device:

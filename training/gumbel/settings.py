@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
+from boardenvs.agents.alphabeta import AlphaBetaAgent
 from boardenvs.agents.policy import Policy
 from boardenvs.agents.policy_file import load_policy
 from boardenvs.agents.trained import trained_policy
+from boardenvs.search.evaluation import Evaluation
 from boardenvs.search.gumbel import GumbelSettings
+from boardenvs.search.limits import MAX_DEPTH
 from training.settings import NotNegative, Part, Positive, RunSettings, Section, Share
 
 SCRATCH, TRAINED = "scratch", "trained"
+
+
+class JudgeSettings(Section):
+    evaluation: str = TRAINED
+    depth: Annotated[int, Field(ge=1, le=MAX_DEPTH)] = 2
+    share: Part = 0.5
 
 
 class SearchSettings(Section):
@@ -23,6 +32,7 @@ class SearchSettings(Section):
     full_share: Part = 0.5
     quick_simulations: Annotated[int, Field(ge=0, le=10**6)] = 0
     alone_share: Share = 0.0
+    judge: JudgeSettings | None = None
 
     def full(self) -> GumbelSettings:
         """Of the searches whose policies are learnt."""
@@ -56,10 +66,7 @@ class LearningSettings(Section):
 class GumbelConfig(RunSettings):
     """All settings of a run; `configs/gumbel/othello.yaml` says what each means."""
 
-    packages: ClassVar = RunSettings.packages
-
     device: Annotated[str, Field(pattern=r"^(auto|cpu|cuda(:\d+)?)$")] = "auto"
-    precision: Literal["auto", "float32", "bfloat16"] = "auto"
     start: str = SCRATCH
     search: SearchSettings = Field(default_factory=SearchSettings)
     learning: LearningSettings = Field(default_factory=LearningSettings)
@@ -86,7 +93,16 @@ class GumbelConfig(RunSettings):
     @model_validator(mode="after")
     def _possible_start(self) -> Self:
         self.start_policy()
+        self.evaluation_of_judge()
         return self
+
+    def evaluation_of_judge(self) -> Evaluation | None:
+        """What `search.judge` searches by; None without it, ValueError where it cannot be had."""
+        if (judge := self.search.judge) is None:
+            return None
+        agent, game = AlphaBetaAgent(evaluation=judge.evaluation), self.make_game()
+        agent.check_game(game)
+        return agent.evaluation_for(game)
 
     def start_policy(self) -> Policy | None:
         """The policy that the network begins from; ValueError where it cannot."""
