@@ -20,9 +20,11 @@ from rich.console import Console
 
 from boardenvs.agents.policy import Policy
 from boardenvs.agents.policy_file import load_policy
+from boardenvs.game.contract import Game
 from training import history, run
 from training.checkpoint import load_newest
 from training.folder import make_folder
+from training.panel import Score
 from training.run import Run
 from training.settings import RunSettings
 
@@ -36,6 +38,16 @@ def settings(**changes: Any) -> RunSettings:
         "checkpoint_every": 25, "evaluation": {"every": 50, **panel}, **changes,
     }  # fmt: skip
     return RunSettings.model_validate(fields)
+
+
+def ranking(monkeypatch: pytest.MonkeyPatch, worth: dict[int, float]) -> None:
+    """Evaluations say what policies are worth by the steps that they have learnt for."""
+
+    def score_of(game: Game, player: Any, *_: object) -> dict[str, Score]:
+        score = worth[int(player.policy.value_head[1][0])]
+        return {"random": Score(score=score, low=score, high=score, wins=0, draws=0, losses=0)}
+
+    monkeypatch.setattr(history, "evaluate", score_of)
 
 
 class Counting(Run):
@@ -120,6 +132,41 @@ def test_a_signal_ends_with_a_checkpoint_to_go_on_from(folder: Path) -> None:
     best = load_policy(folder / "policy.npz")
     assert best.value_head[1].tolist() == [100]
     assert best.notes == {"run": "tiny", "seed": 0, "steps": 100}
+
+
+def test_the_best_policy_is_kept_whatever_comes_after(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ranking(monkeypatch, {0: 0.2, 50: 0.9, 100: 0.5})
+    training = Counting(settings(), folder)
+    assert go(training)[0]
+    assert training.history.best.steps == 50
+    assert load_policy(folder / "policy.npz").value_head[1].tolist() == [50]
+    (folder / "policy.npz").unlink()
+    later = Counting(settings(), folder)
+    assert go(later, resume=True)[0]
+    later.write_best()
+    assert load_policy(folder / "policy.npz").value_head[1].tolist() == [50]
+
+
+def test_a_checkpoint_has_the_evaluation_that_was_due_with_it(folder: Path) -> None:
+    """A run that is killed after it knows the result of every evaluation."""
+
+    class Killed(BaseException):
+        pass
+
+    def kill() -> None:
+        if training.steps == 60:
+            raise Killed
+
+    training = Counting(settings(), folder)
+    training.then = kill
+    with pytest.raises(Killed):
+        go(training)
+    again = Counting(settings(), folder)
+    assert go(again, resume=True)[0]
+    assert again.passed == [50, 60, 70, 80, 90]
+    assert [result.steps for result in again.history.results] == [0, 50, 100]
 
 
 def test_a_run_whose_minutes_end_with_an_evaluation_is_saved(
