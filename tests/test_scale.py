@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from command_line import WRONG_PLAYERS, run
+from rich.console import Console
 
 from boardenvs.agents import Agent, explain, make_agent
 from boardenvs.agents.levels import LEVELS, LevelAgent, Mixture, read_levels
 from boardenvs.arena import play_match
+from boardenvs.arena.playing.match import MatchResult
 from boardenvs.arena.playing.openings import same_winner
-from boardenvs.arena.scale.make import fit_near
+from boardenvs.arena.playing.player import Conduct
+from boardenvs.arena.scale import levels as levels_room
+from boardenvs.arena.scale import make as make_room
+from boardenvs.arena.scale import place as place_room
+from boardenvs.arena.scale.make import fit_near, measure
 from boardenvs.arena.scale.place import place
-from boardenvs.arena.scale.scale import Scale, scale_of
+from boardenvs.arena.scale.scale import Reference, Scale, scale_of
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
 from boardenvs.game.state import IntArray, State
@@ -82,6 +92,58 @@ class Losing:
 
     def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
         return np.full(len(state.ply), game.noop)
+
+
+class Model:
+    """Matches of players whose strength is known, in Elo points, as the ratings' model has them."""
+
+    def __init__(
+        self, strength: Callable[[object], float], rng: np.random.Generator | None
+    ) -> None:
+        self._strength, self._rng = strength, rng
+
+    def play_match(self, game: Game, a: Any, b: Any, pairs: int, **_: object) -> MatchResult:
+        """By chance, both games of an opening alike; without, scores are those to be expected."""
+        expected = 1 / (1 + 10 ** ((self._strength(b) - self._strength(a)) / 400))
+        scores = np.full((2, pairs), expected)
+        if self._rng is not None:
+            scores[:] = self._rng.random(pairs) < expected
+        none = np.zeros((2, pairs), np.int8)
+        return MatchResult(scores, none, 60.0, pairs, (Conduct(), Conduct()))
+
+
+def test_intervals_hold_in_nineteen_cases_of_twenty(monkeypatch: pytest.MonkeyPatch) -> None:
+    game, rng = make("othello"), np.random.default_rng(0)
+    references = tuple(replace(r, error=1e-3) for r in scale_of(game).references)
+    scale = replace(scale_of(game), references=references)
+    strength = {make_agent(r.agent): r.rating for r in references}
+    held = []
+    for true in np.linspace(100, 1100, 60).tolist():
+        model = Model(lambda agent, true=true: strength.get(agent, true), rng)  # type: ignore[misc]
+        monkeypatch.setattr(place_room, "play_match", model.play_match)
+        found = place(game, Losing(), scale, games=400, seconds=None, seed=int(true))
+        assert found.low is not None
+        assert found.high is not None
+        held.append(found.low < true < found.high)
+    assert 0.85 < np.mean(held) < 1
+
+
+def test_errors_of_the_references_widen_the_interval(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By as much as the rating would change if all of them were wrong the same way."""
+    game = make("othello")
+    published = scale_of(game)
+    strength = {make_agent(r.agent): r.rating for r in published.references}
+    model = Model(lambda agent: strength.get(agent, 500), np.random.default_rng(0))
+    monkeypatch.setattr(place_room, "play_match", model.play_match)
+    error = 60.0
+    unsure = replace(
+        published, references=tuple(replace(r, error=error) for r in published.references)
+    )
+    found = place(game, Losing(), unsure, games=1000, seconds=None)
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < found.rating - 1.96 * error < found.rating + 1.96 * error < found.high
+    assert found.half_width < 1.3 * 1.96 * error
 
 
 @pytest.mark.usefixtures("in_python")
@@ -152,6 +214,49 @@ def test_the_command_rates_anybody() -> None:
 )
 def test_what_cannot_be_is_said(words: list[str], message: str) -> None:
     assert message in run("rate", *words, code=2)
+
+
+@pytest.mark.usefixtures("in_python")
+def test_a_scale_is_made_from_random_play_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(make_room, "REFERENCES", ("positional", "random", "greedy"))
+    console = Console(file=io.StringIO())
+    scale = measure("othello", tmp_path, pairs=20, seed=1, resume=False, workers=1, console=console)
+    assert [reference.agent for reference in scale.references] == ["random", "greedy", "positional"]
+    ratings = [reference.rating for reference in scale.references]
+    assert ratings[0] == 0
+    assert ratings == sorted(ratings)
+    assert (scale.game, scale.pairs, scale.seed) == ("othello", 20, 1)
+
+
+def test_levels_are_at_even_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of players whose strength is known: the farther along between two, the stronger."""
+    game = make("othello")
+    strength = {"random": 0.0, "greedy": 80.0, "positional": 400.0, "alphabeta:depth=4": 620.0}
+    references = tuple(Reference(agent, rating, 1.0) for agent, rating in strength.items())
+    known = {make_agent(agent): rating for agent, rating in strength.items()}
+
+    def of(agent: Any) -> float:
+        if not isinstance(agent, Mixture):
+            return known[agent]
+        return known[agent.weaker] * (1 - agent.share) + known[agent.stronger] * agent.share
+
+    model = Model(of, None)
+    for room in (levels_room, place_room):
+        monkeypatch.setattr(room, "play_match", model.play_match)
+    scale = Scale("othello", "", "", 0, 1, references)
+    levels = levels_room.find_levels(game, scale, 0, Console(file=io.StringIO()))
+    found = [
+        strength[level["weaker"]] * (1 - level["share"])
+        + strength[level["stronger"]] * level["share"]
+        for level in levels
+    ]
+    assert found == pytest.approx(np.linspace(0, 620, LEVELS), abs=12)
+    assert [level["rating"] for level in levels] == pytest.approx(found, abs=12)
+    expected = 1 / (1 + 10 ** (-620 / (LEVELS - 1) / 400))
+    for level in levels[1:]:
+        assert level["beats_level_below"]["score"] == pytest.approx(expected, abs=0.03)
 
 
 @pytest.mark.parametrize("game_id", GAMES)
