@@ -150,7 +150,7 @@ def test_parameters_are_read_by_their_types(tuned: None) -> None:
         ("tuned:weight=1,depth", "write it as key=value"),
         ("tuned:four", "depth is .four.: it must be a whole number"),
         ("tuned:depth=1,depth=2", "given twice"),
-        ("greedy:depth=4", "Known: none exists"),
+        ("greedy:depth=4", "Known: none."),
     ],
 )
 def test_wrong_texts_are_explained(tuned: None, spec: str, message: str) -> None:

@@ -41,7 +41,7 @@ def test_unknown_game(wrong, right):
 
 
 def test_unknown_game_like_no_other():
-    with pytest.raises(ValueError, match=r"unknown game 'xyzzy'\. Known: one of 'lines_of_action'"):
+    with pytest.raises(ValueError, match=r"unknown game 'xyzzy'\. Known: 'lines_of_action'"):
         games.make("xyzzy")
 
 
@@ -129,9 +129,9 @@ def test_men_are_counted(name):
 @pytest.mark.parametrize(
     ("text", "part"),
     [
-        ("", "has 0 fields"),
-        ("8/8/8/8/8/8/8/8", "has 1 fields"),
-        ("8/8/8/8/8/8/8/8 black 0 x", "has 4 fields"),
+        ("", "has 0 fields:"),
+        ("8/8/8/8/8/8/8/8", "has 1 field:"),
+        ("8/8/8/8/8/8/8/8 black 0 x", "has 4 fields:"),
         ("8/8/8/3rb3/3br3/8/8 black", "the board has 7 ranks"),
         ("8/8/8/3rb3/3br3/8/8/7 black", "rank 1, '7', has 7 squares"),
         ("8/8/8/3rb3/3br3/8/8/8b black", "rank 1, '8b', has 9 squares"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
@@ -222,6 +223,9 @@ def test_noise_draws_from_the_prior() -> None:
 def test_sequential_halving() -> None:
     assert schedule(4, 8) == [0, 0, 0, 0, 1, 1, 2, 2]
     assert schedule(1, 3) == [0, 1, 2]
+    # Phases with as many simulations each: 16 among 16, 8, 4 and at last 2 actions.
+    tries = [Counter(schedule(16, 64))[k] for k in range(15)]
+    assert tries == [16, 8, 8, 4, 4, 4, 4, 2, 2, 2, 2, 2, 2, 2, 2]
     for considered in range(1, 20):
         for simulations in range(1, 70):
             counts, tries = [0] * considered, schedule(considered, simulations)

@@ -206,13 +206,20 @@ def test_a_judge_has_its_share_of_values(name: str) -> None:
     np.testing.assert_allclose(both, 0.75 * own + 0.25 * results, atol=1e-6)
 
 
-def test_a_judge_sees_a_win() -> None:
-    """Black takes Red's last piece at once."""
-    game = make("othello")
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("othello", "8/8/8/8/8/8/8/br6 black 40"),
+        ("lines_of_action", "w7/8/8/7w/8/8/8/b2b4 black 10"),
+    ],
+)
+def test_a_judge_sees_a_win(name: str, text: str) -> None:
+    """Black takes Red's last piece at once, or brings its own together."""
+    game = make(name)
     evaluation = trained_evaluation(game)
     assert evaluation is not None
-    position = parse_position(game, "8/8/8/8/8/8/8/br6 black 40")
-    assert JudgedNetwork(Equal(), evaluation, 1, 1.0).evaluate(game, stack([position]))[1] > 0.99
+    state = stack([parse_position(game, text)])
+    assert 0.99 < JudgedNetwork(Equal(), evaluation, 1, 1.0).evaluate(game, state)[1] <= 1
 
 
 # ---- runs ----------------------------------------------------------------------------------------

@@ -50,6 +50,21 @@ def about(**changes: object) -> bytes:
     return metadata(json.dumps(whole | changes))
 
 
+def test_weights_may_lie_in_memory_by_columns(tmp_path: Path) -> None:
+    """As those of torch do, which has them the other way round."""
+    policy, file = random_policy(OTHELLO), tmp_path / "policy.npz"
+    layers = (*policy.hidden, policy.policy_head, policy.value_head)
+    *hidden, head, value = ((np.asfortranarray(w), biases) for w, biases in layers)
+    save_policy(Policy(OTHELLO, tuple(hidden), head, value), file)
+    save_policy(policy, tmp_path / "by_rows.npz")
+    state = OTHELLO.init(1)
+    by_columns, by_rows = (load_policy(f) for f in (file, tmp_path / "by_rows.npz"))
+    for one, same in zip(
+        by_columns.evaluate(OTHELLO, state), by_rows.evaluate(OTHELLO, state), strict=True
+    ):
+        np.testing.assert_allclose(one, same, atol=1e-6)
+
+
 CASES = {
     "a header that asks for terabytes": {"weight_0": array((1 << 20, 1 << 20))},
     "a bomb": {"weight_0": array((128, 24), bytes(400_000_000))},

@@ -46,7 +46,7 @@ def _folder(in_python: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         (["match", "othello", "random", "random", "--pairs", 10**12], "100000"),
         (["match", "othello", "x" * 100_000, "random"], "unknown agent"),
         (["match", "x" * 100_000, "random", "random"], "unknown game"),
-        (["perft", "othello", 1, "--position", "x" * 100_000], "has 1 fields"),
+        (["perft", "othello", 1, "--position", "x" * 100_000], "has 1 field:"),
         (["solve", "othello", "--position", "8/8 black " + "9" * 5000], "not a number of plies"),
         (["match", "othello", "random", "random", "--seed", -1], "equal to 0|x>=0"),
         (["arena", "random", "greedy", "--seed", -1], "equal to 0|x>=0"),

@@ -42,7 +42,7 @@ def test_texts() -> None:
         ("mcts:c=-1", "c is -1.0: it must be 0 or more"),
         ("mcts:c=nan", "c is nan: it must be 0 or more"),
         ("mcts:rolouts=3", "Did you mean 'rollouts'"),
-        ("positional:depth=3", "Known: none exists"),
+        ("positional:depth=3", "Known: none."),
     ],
 )
 def test_wrong_texts_are_explained(spec: str, message: str) -> None:

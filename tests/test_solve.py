@@ -117,7 +117,7 @@ def over_position() -> Position:
     ("words", "message"),
     [
         (["wolf_and_shep"], "Did you mean 'wolf_and_sheep'"),
-        (["wolf_and_sheep:rules=x"], "one of 'classic', 'described'"),
+        (["wolf_and_sheep:rules=x"], "Known: 'classic', 'described'."),
         (["wolf_and_sheep", "--position", "8/8 wolf"], "the board has 2 ranks"),
         (
             ["wolf_and_sheep", "--position", "3w4/8/8/8/8/8/8/ss2s1s1 wolf"],

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Analyse:
-    """Show what an agent thinks of a position: its moves with values, visits or probabilities.
+    r"""Show what an agent thinks of a position: its moves with values, visits or probabilities.
 
     Of a recorded game it goes through all plies: the value of each move, what would have been
     better, how much was lost, and how both sides played. Values are for the side to move; the unit
@@ -33,8 +33,9 @@ class Analyse:
     ```
     boardenvs analyse othello --with trained
     boardenvs analyse wolf_and_sheep --with perfect --json
-    boardenvs analyse othello "8/8/8/3rb3/3br3/8/8/8 black 0" --with mcts --time 5
-    boardenvs analyse othello games.jsonl --number 3 --with alphabeta:depth=6 --graph game.svg
+    boardenvs analyse othello "8/8/8/3rb3/3br3/8/8/8 black" --with mcts --time 5
+    boardenvs analyse othello games.jsonl --number 3 --with alphabeta:depth=6 \
+      --graph game.svg
     ```
     """
 

@@ -34,7 +34,7 @@ class Arena:
 
     ```
     boardenvs arena
-    boardenvs arena random greedy python:my_module:policy --game othello --pairs 100
+    boardenvs arena random greedy python:my_module:policy --game othello
     boardenvs arena --resume
     ```
     """

@@ -48,7 +48,8 @@ class Exam:
         ),
     ] = None
     svg: Annotated[
-        Path | None, typer.Option("--svg", metavar="FILE", help="Draw the shares into this file.")
+        Path | None,
+        typer.Option("--svg", metavar="FILE", help="Draw the shares into this file, SVG."),
     ] = None
     seed: Seed = 0
     as_json: AsJson = False

@@ -18,8 +18,8 @@ def kernel(
     rule: Annotated[
         str,
         typer.Argument(
-            help="What is compiled: `begin`, `advance`, `ply`, `turn`, `arrive`, `sample`, "
-            "`is_legal`, `points`, `planes`, `view`, `evaluate` or `features`."
+            help="What is compiled: `begin`, `advance`, `ply`, `turn`, `arrive`, `place`, "
+            "`sample`, `is_legal`, `points`, `planes`, `view`, `stable`, `evaluate` or `features`."
         ),
     ],
     form: Annotated[

@@ -27,7 +27,7 @@ class Match:
 
     ```
     boardenvs match othello alphabeta:depth=4 greedy
-    boardenvs match wolf_and_sheep perfect mcts:rollouts=200 --record games.jsonl
+    boardenvs match wolf_and_sheep perfect trained --record games.jsonl
     boardenvs match othello greedy python:my_module:policy --pairs 200
     ```
 

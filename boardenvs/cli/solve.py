@@ -45,8 +45,8 @@ class Solve:
     Black is behind here, and one move wins; white forces a win in five plies there:
 
     ```
-    boardenvs solve othello --moves \
-      --position "1r2rrr1/2rbbr1b/rrbrbbbb/rrbrrbbb/rrbrrrrb/rrbrbrrb/r1bbrr2/2bbrb2 black 46"
+    boardenvs solve othello --moves --position \
+      "1r2rrr1/2rbbr1b/rrbrbbbb/rrbrrbbb/rrbrrrrb/rrbrbrrb/r1bbrr2/2bbrb2 black"
     boardenvs solve lines_of_action \
       --position "2bbb3/1b3w2/w2ww3/w1w1wb2/w4wb1/w2b4/w3b3/5bbb white 17"
     boardenvs solve wolf_and_sheep

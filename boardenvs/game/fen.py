@@ -45,9 +45,10 @@ def parse_position(game: Game, text: str) -> Position:
     """The position that the text describes; PositionError where it describes none."""
     fields, shown = text.split(), cut(text, _MAX_SHOWN)
     if len(fields) not in (2, 3):
+        many = f"{len(fields)} field{'' if len(fields) == 1 else 's'}"
         raise PositionError(
-            f"position {shown!r} has {len(fields)} fields: it must have the board, the role to "
-            f"move and perhaps the plies played, as in {write_position(game, game.start())!r}"
+            f"position {shown!r} has {many}: it must have the board, the role to move and perhaps "
+            f"the plies played, as in {write_position(game, game.start())!r}"
         )
     board, role, *ply = fields
     in_full = len(board) == SIZE * SIZE and "/" not in board

@@ -84,7 +84,9 @@ def _words(text: str) -> Iterator[str]:
     """The squares, in a row or with spaces."""
     for part in text.split():
         if "-" in part:
-            raise ValueError(f"{part!r} moves a piece: say which game this is, Othello has no such")
+            raise ValueError(
+                f"{part!r} moves a piece: say which game this is, Othello has no such moves"
+            )
         yield from (part[i : i + 2] for i in range(0, len(part), 2))
 
 

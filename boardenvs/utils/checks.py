@@ -27,7 +27,7 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> str:
     names = sorted(known)
     near = _nearest(str(name)[:100], names)
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    listing = f"one of {', '.join(map(repr, names))}" if names else "none exists"
+    listing = ", ".join(map(repr, names)) or "none"
     return f"unknown {kind} {quote(name)}.{hint} Known: {listing}."
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
 import socket
 import threading
@@ -119,10 +120,10 @@ def listen(host: str, port: int) -> socket.socket:
         # Nagle's algorithm, which would hold back every answer for 40 ms.
         return socket.socket(fileno=made.detach())
     except OSError as error:
+        taken = error.errno in (errno.EADDRINUSE, errno.EACCES)
+        advice = "--port 0 takes any free port" if taken else "--host must be one of this machine"
         raise OSError(
-            error.errno,
-            f"{error.strerror or error}: --port 0 takes any free port",
-            f"{host}:{port}",
+            error.errno, f"{error.strerror or error}: {advice}", f"{host}:{port}"
         ) from None
 
 

@@ -17,7 +17,7 @@ from boardenvs.arena.playing.openings import same_winner
 from boardenvs.arena.tournament.job import Entrant, Job
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import distinct_openings
-from boardenvs.utils.checks import cut, field_of, is_text, is_whole, unknown
+from boardenvs.utils.checks import cut, field_of, is_text, is_whole, quote, unknown
 from boardenvs.utils.raised import describe
 from boardenvs.utils.version import __version__
 
@@ -103,7 +103,7 @@ def make_settings(
         if labels.count(label) > 1:
             raise ValueError(f"{label!r} takes part twice: entrants need labels of their own")
     if len(labels) < 2:
-        raise ValueError(f"{len(labels)} entrants make no tournament: two or more are needed")
+        raise ValueError(f"entrants are {quote(labels)}: a tournament needs two or more")
     if pairs < 1:
         raise ValueError(f"pairs is {pairs}: it must be 1 or more")
     if not is_whole(seed, 0, _MAX_SEED):
