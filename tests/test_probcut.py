@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from negamax import lead_with_best_play
 from variants import make, random_line
 
 from boardenvs.agents import agent_for, make_agent
 from boardenvs.game.state import State, stack
 from boardenvs.kernel import get_backend, set_backend
 from boardenvs.search import Limits, SearchResults, engine_for
+from boardenvs.search.compiled.values import lead_of
 from boardenvs.search.trained import trained_evaluation
 
 
@@ -39,6 +41,20 @@ def test_it_saves_positions_and_little_changes() -> None:
     plain, cut = found(Limits(5)), found(Limits(5, probcut=1))
     assert cut.nodes.sum() < 0.8 * plain.nodes.sum()
     assert abs(cut.value - plain.value).mean() < 300  # three points
+
+
+@pytest.mark.usefixtures("in_python")
+def test_what_reaches_the_end_is_proven() -> None:
+    """Whatever is left out, to nothing's margin, on the way there."""
+    game = make("othello")
+    positions = [random_line(game, seed, 54)[0][-1] for seed in range(4)]
+    positions = [position for position in positions if not position.terminated]
+    seeds = np.zeros(len(positions), np.uint64)
+    limits = Limits(12, endgame=0, probcut=0.01)
+    found = engine_for(game, trained_evaluation(game)).search(stack(positions), seeds, limits)
+    leads = [lead_with_best_play(game, position) for position in positions]
+    assert len(set(leads)) > 2
+    assert [lead_of(int(value)) for value in found.value] == leads
 
 
 @pytest.mark.usefixtures("in_python")

@@ -57,6 +57,27 @@ def test_bounds_hold_in_wolf_and_sheep(evaluator: Fair | None) -> None:
     assert (found.values[moves.rows, moves.actions][proven] == moves.value[proven]).all()
 
 
+@pytest.mark.usefixtures("in_python")
+@pytest.mark.parametrize("evaluator", [None, Fair()])
+def test_bounds_hold_after_few_rollouts(evaluator: Fair | None) -> None:
+    """Most of the moves have not been tried then, or lose the game at once."""
+    positions = ends(57, 60)
+    state, seeds = stack(positions), np.arange(len(positions), dtype=np.uint64)
+    exact = [
+        {a: -np.sign(lead_with_best_play(OTHELLO, OTHELLO.next(p, a))) for a in p.legal_actions()}
+        for p in positions
+    ]
+    told = 0
+    for rollouts in (3, 6, 12, 24):
+        found = search_trees(OTHELLO, state, seeds, rollouts=rollouts, c=1.0, evaluator=evaluator)
+        for row, values in enumerate(exact):
+            for action, value in values.items():
+                lower, upper = int(found.lower[row, action]), int(found.upper[row, action])
+                assert lower <= value <= upper
+                told += (lower, upper) != (-1, 1)
+    assert told > 100
+
+
 @pytest.mark.parametrize("evaluator", [None, Fair()])
 def test_ends_of_othello_are_played_and_told_exactly(evaluator: Fair | None) -> None:
     agent, outcomes = MCTSAgent(3000, evaluator=evaluator), set()
@@ -156,6 +177,25 @@ def test_a_kept_tree_is_what_the_search_knew() -> None:
     alone.search(200)
     for one, same in zip(later.read(), alone.read(), strict=True):
         np.testing.assert_array_equal(one, same)
+
+
+@pytest.mark.usefixtures("in_python")
+def test_what_is_proven_is_kept() -> None:
+    """Two plies later, before anything is searched."""
+    settings, seeds, proven = TreeSettings(300, 1.0), np.zeros(1, np.uint64), 0
+    for position in ends(54, 4):
+        trees = Trees(OTHELLO, stack([position]), seeds, settings)
+        trees.search(300)
+        for action in position.legal_actions():
+            known, between = trees.keep(0, action), OTHELLO.next(position, action)
+            for reply in between.legal_actions() if known and not between.terminated else ():
+                after = OTHELLO.next(between, reply)
+                if (kept := known and known.after(reply)) and not after.terminated:
+                    later = Trees(OTHELLO, stack([after]), seeds, settings, [kept])
+                    (lower,), (upper,) = later.proven()
+                    assert lower <= np.sign(lead_with_best_play(OTHELLO, after)) <= upper
+                    proven += lower == upper
+    assert proven > 3
 
 
 def test_matches_keep_trees_and_repeat() -> None:

@@ -51,6 +51,7 @@ def test_every_row_is_a_game_by_the_kernel(game_id, rules):
                 np.testing.assert_array_equal(infos["final_obs"][row], last)
                 assert infos["_final_obs"][row]
                 assert infos["final_info"]["plies"][row] == position.ply
+                assert infos["final_info"]["to_move"][row] == position.to_move
                 position = game.start()
             else:
                 assert rewards[row] == 0
