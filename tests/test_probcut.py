@@ -11,6 +11,7 @@ from boardenvs.agents import agent_for, make_agent
 from boardenvs.game.state import State, stack
 from boardenvs.kernel import get_backend, set_backend
 from boardenvs.search import Limits, SearchResults, engine_for
+from boardenvs.search.compiled.probcut import DEVIATION
 from boardenvs.search.compiled.values import lead_of
 from boardenvs.search.trained import trained_evaluation
 
@@ -45,16 +46,27 @@ def test_it_saves_positions_and_little_changes() -> None:
 
 @pytest.mark.usefixtures("in_python")
 def test_what_reaches_the_end_is_proven() -> None:
-    """Whatever is left out, to nothing's margin, on the way there."""
+    """Wins, losses and draws, however little is searched on the way there."""
     game = make("othello")
-    positions = [random_line(game, seed, 54)[0][-1] for seed in range(4)]
-    positions = [position for position in positions if not position.terminated]
+    lines = [random_line(game, seed, 55)[0][-1] for seed in range(300)]
+    positions = [p for p in lines if not p.terminated and lead_with_best_play(game, p) == 0]
+    positions += [p for p in lines if not p.terminated][:4]
     seeds = np.zeros(len(positions), np.uint64)
     limits = Limits(12, endgame=0, probcut=0.01)
     found = engine_for(game, trained_evaluation(game)).search(stack(positions), seeds, limits)
     leads = [lead_with_best_play(game, position) for position in positions]
     assert len(set(leads)) > 2
     assert [lead_of(int(value)) for value in found.value] == leads
+
+
+@pytest.mark.usefixtures("in_python")
+def test_its_unit_is_how_far_deeper_values_are() -> None:
+    """On other positions and at other depths than it was measured on, so about."""
+    game = make("othello")
+    state = stack([random_line(game, seed, 16 + seed)[0][-1] for seed in range(20)])
+    engine, seeds = engine_for(game, trained_evaluation(game)), np.arange(20, dtype=np.uint64)
+    shallow, deep = (engine.search(state, seeds, Limits(depth)).value for depth in (2, 4))
+    assert np.std(deep - shallow) / 1.5 < DEVIATION < 1.5 * np.std(deep - shallow)
 
 
 @pytest.mark.usefixtures("in_python")

@@ -59,8 +59,26 @@ def test_bounds_hold_in_wolf_and_sheep(evaluator: Fair | None) -> None:
 
 @pytest.mark.usefixtures("in_python")
 @pytest.mark.parametrize("evaluator", [None, Fair()])
+def test_what_has_not_been_tried_may_win(evaluator: Fair | None) -> None:
+    """Whatever White plays, one of Black's moves wins at once and another one loses at once."""
+    game = make("lines_of_action")
+    position = parse_position(game, "8/8/8/6w1/8/3w4/8/b2b4 white 11")
+    lost = []
+    for action in position.legal_actions():
+        after = game.next(position, action)
+        ends_ = [game.result(game.next(after, reply)) for reply in after.legal_actions()]
+        lost += [action] if (100, 0) in ends_ and not after.terminated else []
+    assert len(lost) > 10
+    state, seeds = stack([position] * 40), np.arange(40, dtype=np.uint64)
+    for rollouts in (20, 60):
+        found = search_trees(game, state, seeds, rollouts=rollouts, c=1.0, evaluator=evaluator)
+        assert (found.lower[:, lost] == -1).all()
+        assert (found.upper[:, lost] == -1).any()
+
+
+@pytest.mark.usefixtures("in_python")
+@pytest.mark.parametrize("evaluator", [None, Fair()])
 def test_bounds_hold_after_few_rollouts(evaluator: Fair | None) -> None:
-    """Most of the moves have not been tried then, or lose the game at once."""
     positions = ends(57, 60)
     state, seeds = stack(positions), np.arange(len(positions), dtype=np.uint64)
     exact = [
