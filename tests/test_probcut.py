@@ -53,7 +53,8 @@ def test_what_reaches_the_end_is_proven() -> None:
     positions += [p for p in lines if not p.terminated][:4]
     seeds = np.zeros(len(positions), np.uint64)
     limits = Limits(12, endgame=0, probcut=0.01)
-    found = engine_for(game, trained_evaluation(game)).search(stack(positions), seeds, limits)
+    engine = engine_for(game, trained_evaluation(game))
+    found = engine.search(stack(positions), seeds, limits, forced=True)
     leads = [lead_with_best_play(game, position) for position in positions]
     assert len(set(leads)) > 2
     assert [lead_of(int(value)) for value in found.value] == leads

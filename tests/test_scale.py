@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -112,14 +112,19 @@ class Model:
         return MatchResult(scores, none, 60.0, pairs, (Conduct(), Conduct()))
 
 
+def published(references: Sequence[Reference], other: float) -> Callable[[object], float]:
+    """The strength of the references as published, and of one other player."""
+    strength: dict[object, float] = {make_agent(r.agent): r.rating for r in references}
+    return lambda agent: strength.get(agent, other)
+
+
 def test_intervals_hold_in_nineteen_cases_of_twenty(monkeypatch: pytest.MonkeyPatch) -> None:
     game, rng = make("othello"), np.random.default_rng(0)
     references = tuple(replace(r, error=1e-3) for r in scale_of(game).references)
     scale = replace(scale_of(game), references=references)
-    strength = {make_agent(r.agent): r.rating for r in references}
     held = []
     for true in np.linspace(100, 1100, 60).tolist():
-        model = Model(lambda agent, true=true: strength.get(agent, true), rng)  # type: ignore[misc]
+        model = Model(published(references, true), rng)
         monkeypatch.setattr(place_room, "play_match", model.play_match)
         found = place(game, Losing(), scale, games=400, seconds=None, seed=int(true))
         assert found.low is not None
@@ -131,14 +136,11 @@ def test_intervals_hold_in_nineteen_cases_of_twenty(monkeypatch: pytest.MonkeyPa
 def test_errors_of_the_references_widen_the_interval(monkeypatch: pytest.MonkeyPatch) -> None:
     """By as much as the rating would change if all of them were wrong the same way."""
     game = make("othello")
-    published = scale_of(game)
-    strength = {make_agent(r.agent): r.rating for r in published.references}
-    model = Model(lambda agent: strength.get(agent, 500), np.random.default_rng(0))
+    scale = scale_of(game)
+    model = Model(published(scale.references, 500), np.random.default_rng(0))
     monkeypatch.setattr(place_room, "play_match", model.play_match)
     error = 60.0
-    unsure = replace(
-        published, references=tuple(replace(r, error=error) for r in published.references)
-    )
+    unsure = replace(scale, references=tuple(replace(r, error=error) for r in scale.references))
     found = place(game, Losing(), unsure, games=1000, seconds=None)
     assert found.low is not None
     assert found.high is not None

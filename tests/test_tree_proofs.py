@@ -66,14 +66,13 @@ def test_what_has_not_been_tried_may_win(evaluator: Fair | None) -> None:
     lost = []
     for action in position.legal_actions():
         after = game.next(position, action)
-        ends_ = [game.result(game.next(after, reply)) for reply in after.legal_actions()]
-        lost += [action] if (100, 0) in ends_ and not after.terminated else []
+        results = [game.result(game.next(after, reply)) for reply in after.legal_actions()]
+        lost += [action] if (100, 0) in results and not after.terminated else []
     assert len(lost) > 10
     state, seeds = stack([position] * 40), np.arange(40, dtype=np.uint64)
     for rollouts in (20, 60):
         found = search_trees(game, state, seeds, rollouts=rollouts, c=1.0, evaluator=evaluator)
         assert (found.lower[:, lost] == -1).all()
-        assert (found.upper[:, lost] == -1).any()
 
 
 @pytest.mark.usefixtures("in_python")
