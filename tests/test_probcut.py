@@ -57,6 +57,7 @@ def test_what_reaches_the_end_is_proven() -> None:
     found = engine.search(stack(positions), seeds, limits, forced=True)
     leads = [lead_with_best_play(game, position) for position in positions]
     assert len(set(leads)) > 2
+    assert found.exact.all()
     assert [lead_of(int(value)) for value in found.value] == leads
 
 

@@ -70,9 +70,8 @@ def test_what_has_not_been_tried_may_win(evaluator: Fair | None) -> None:
         lost += [action] if (100, 0) in results and not after.terminated else []
     assert len(lost) > 10
     state, seeds = stack([position] * 40), np.arange(40, dtype=np.uint64)
-    for rollouts in (20, 60):
-        found = search_trees(game, state, seeds, rollouts=rollouts, c=1.0, evaluator=evaluator)
-        assert (found.lower[:, lost] == -1).all()
+    found = search_trees(game, state, seeds, rollouts=40, c=1.0, evaluator=evaluator)
+    assert (found.lower[:, lost] == -1).all()
 
 
 @pytest.mark.usefixtures("in_python")
