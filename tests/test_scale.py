@@ -87,6 +87,25 @@ def test_a_reference_is_found_where_it_was_published() -> None:
     assert "positional" not in [against.agent for against in found.against]
 
 
+@pytest.mark.usefixtures("in_python")
+def test_an_interval_is_wider_where_no_rating_fits() -> None:
+    """A player that beats whom the scale has as strong and loses to whom it has as weak."""
+    game, agent = make("othello"), make_agent("greedy")
+    rated = {"random": 0.0, "positional": 255.1}
+    found = []
+    for ratings in (rated, {"random": 255.1, "positional": 0.0}):
+        references = tuple(
+            replace(r, rating=ratings[r.agent])
+            for r in scale_of(game).references
+            if r.agent in ratings
+        )
+        scale = replace(scale_of(game), references=references)
+        found.append(place(game, agent, scale, games=200, seconds=None, seed=1))
+    fitting, contradicted = found
+    assert fitting.half_width < 80
+    assert contradicted.half_width > 2 * fitting.half_width
+
+
 class Losing:
     """Passes where it must not, and so forfeits."""
 

@@ -28,7 +28,7 @@ from training.ppo_single_file import Network, learn, play
 BOARDS, STEPS = 512, 32  # of a runner between two updates
 BATCH = BOARDS * STEPS
 MINIBATCH = 1024
-# Players on a part of the boards, as in configs/othello.yaml; the rest is self-play.
+# Players on a part of the boards; the rest is self-play.
 SEARCHING = {"alphabeta:depth=1": 96, "alphabeta:depth=5": 32, "mcts:rollouts=16": 64}
 
 # The workloads of one core.

@@ -163,8 +163,9 @@ def figures_over_steps(title: str, figures: Sequence[Mapping[str, float]]) -> by
                 label=name.removeprefix("games/"),
             )  # fmt: skip
         axes.set_title(heading, fontsize=9)
-        if len(names) > 1 or names == scores:
-            axes.legend(fontsize=7)
+        if names == scores:
+            axes.set(ylim=(-0.05, 1.05 + 0.14 * len(names)), yticks=np.arange(6) / 5)
+            axes.legend(fontsize=7, loc="upper right", edgecolor="none")  # above the curves
         axes.grid(alpha=0.3)
         axes.spines[["top", "right"]].set_visible(False)
         axes.tick_params(labelsize=8)

@@ -98,7 +98,9 @@ class _Met:
         return int((self._told(self.rating) / (self.games + 1)).argmax())
 
     def interval(self, rng: np.random.Generator) -> tuple[float | None, float | None]:
-        """By a bootstrap over pairs of games, and the errors of the references' own ratings."""
+        """By a bootstrap over pairs of games and the errors of the references' own ratings, wider
+        where references disagree by more than chance (Birge 1932).
+        """
         games = self.games
         total = sum(sum(scores) for scores in self._scores)
         if total == 0 or 2 * total == games.sum():
@@ -112,7 +114,27 @@ class _Met:
         low, high = np.percentile(_fit(points, games, self._ratings), [2.5, 97.5])
         rating, weight = self.rating, games * self._told(self.rating)
         own = Z95 * math.sqrt(float((weight * self._errors**2).sum() / weight.sum()))
-        return rating - math.hypot(rating - low, own), rating + math.hypot(high - rating, own)
+        wider = self._disagreement()
+        return (
+            rating - wider * math.hypot(rating - low, own),
+            rating + wider * math.hypot(high - rating, own),
+        )
+
+    def _disagreement(self) -> float:
+        """How much farther the scores against references are from those that the rating foretells
+        than chance would have them; 1 where they are not.
+
+        A rating is one number: a player that beats strong references and loses to weak ones has
+        none that fits.
+        """
+        met = np.flatnonzero(self.games)
+        if len(met) < 2:
+            return 1.0
+        scores = np.array([np.mean(self._scores[i]) for i in met])
+        expected = expected_scores(np.array([self.rating]), self._ratings)[0, met]
+        squares = (scores - expected) ** 2 / (expected * (1 - expected))
+        chi_square = float((self.games[met] * squares).sum())
+        return max(1.0, math.sqrt(chi_square / (len(met) - 1)))
 
     def placement(self, rng: np.random.Generator, seconds: float) -> Placement:
         """What came of the games, which took so long; chance decides the interval's last digits."""
