@@ -125,15 +125,18 @@ class _Met:
         than chance would have them; 1 where they are not.
 
         A rating is one number: a player that beats strong references and loses to weak ones has
-        none that fits.
+        none that fits. What chance does is taken from the pairs of games against each reference.
         """
         met = np.flatnonzero(self.games)
         if len(met) < 2:
             return 1.0
-        scores = np.array([np.mean(self._scores[i]) for i in met])
+        pairs = [np.array(self._scores[i]) for i in met]
+        counts, scores = (np.array([f(x) for x in pairs]) for f in (np.size, np.mean))
         expected = expected_scores(np.array([self.rating]), self._ratings)[0, met]
-        squares = (scores - expected) ** 2 / (expected * (1 - expected))
-        chi_square = float((self.games[met] * squares).sum())
+        chance = expected * (1 - expected)  # as pairs vary, up to a factor: draws, alike games
+        within = sum(float(((x - x.mean()) ** 2).sum()) for x in pairs)
+        factor = within / float(((counts - 1) * chance).sum())
+        chi_square = float((counts * (scores - expected) ** 2 / chance).sum()) / max(factor, 0.1)
         return max(1.0, math.sqrt(chi_square / (len(met) - 1)))
 
     def placement(self, rng: np.random.Generator, seconds: float) -> Placement:
