@@ -135,8 +135,9 @@ class _Met:
         expected = expected_scores(np.array([self.rating]), self._ratings)[0, met]
         chance = expected * (1 - expected)  # as pairs vary, up to a factor: draws, alike games
         within = sum(float(((x - x.mean()) ** 2).sum()) for x in pairs)
-        factor = within / float(((counts - 1) * chance).sum())
-        chi_square = float((counts * (scores - expected) ** 2 / chance).sum()) / max(factor, 0.1)
+        freedom = float(((counts - 1) * chance).sum())
+        factor = max(within / freedom, 0.1) if freedom else 1.0
+        chi_square = float((counts * (scores - expected) ** 2 / chance).sum()) / factor
         return max(1.0, math.sqrt(chi_square / (len(met) - 1)))
 
     def placement(self, rng: np.random.Generator, seconds: float) -> Placement:
