@@ -258,7 +258,7 @@ def test_reset_to_a_position(game_id):
         ("8/8/8/3rb3/3br3/8/8/8 white 0", "unknown role 'white'"),
         ("8/8/8/3rb3/3br3/8/8/8 blakc 0", "Did you mean 'black'"),
         ("8/8/8/3rb3/3br3/8/8/8 black x", "'x' is not a number of plies"),
-        ("8/8/8/3rb3/3br3/8/8/8", "1 fields"),
+        ("8/8/8/3rb3/3br3/8/8/8", "1 field:"),
         ("8/8/8/8/8/8/8/bbb5 black 9", "the game is over"),
         ("8/8/2b5/3rb3/3br3/8/8/8 black 9", "c6, which is a hole"),
         (17, "position is a int"),
