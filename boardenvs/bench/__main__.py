@@ -12,14 +12,7 @@ from boardenvs.bench.measure import measure, pin_to_one_core
 from boardenvs.bench.memory import bytes_per_board
 from boardenvs.bench.peers import peers
 from boardenvs.bench.placement import placements
-from boardenvs.bench.report import (
-    memory_table,
-    placement_table,
-    search_table,
-    speed_table,
-    write_json,
-    write_picture,
-)
+from boardenvs.bench.report import Figures, print_tables, write_json, write_picture
 from boardenvs.bench.search import searches
 from boardenvs.bench.workloads import workloads
 from boardenvs.cli.console import make_console, make_progress
@@ -69,23 +62,20 @@ def _run(arguments: argparse.Namespace, games: dict[str, Game]) -> None:
             arguments.placements,
             lambda name: progress.update(task, description=name),
         )
-    played = [result for result in results if result.workload.unit == "plies"]
-    searched = [result for result in results if result.workload.unit != "plies"]
-    memory = {name: bytes_per_board(game) for name, game in games.items()}
-    console.print(speed_table(played))
-    if searched:
-        console.print(search_table(searched))
-    if placed:
-        console.print(placement_table(placed))
-    console.print(memory_table(memory))
-    for name, error in errors.items():
-        console.print(f"not run: {name}: {error}", style="yellow")
+    figures = Figures(
+        played=[result for result in results if result.workload.unit == "plies"],
+        searched=[result for result in results if result.workload.unit != "plies"],
+        placements=placed,
+        memory={name: bytes_per_board(game) for name, game in games.items()},
+        errors=errors,
+        setting={"rounds": arguments.rounds, "seconds": arguments.seconds, "one_core": pinned},
+    )
+    print_tables(console, figures)
     arguments.out.mkdir(parents=True, exist_ok=True)
-    setting = {"rounds": arguments.rounds, "seconds": arguments.seconds, "one_core": pinned}
-    write_json(arguments.out / "bench.json", played, searched, placed, memory, setting, errors)
+    write_json(arguments.out / "bench.json", figures)
     if find_spec("matplotlib"):
         for name in games:
-            write_picture(arguments.out / f"{file_name(name)}.png", played, name)
+            write_picture(arguments.out / f"{file_name(name)}.png", figures.played, name)
     else:
         console.print("no pictures: they need matplotlib, pip install 'boardenvs[bench]'")
     console.print(f"the figures are in {arguments.out}/")

@@ -7,9 +7,10 @@ import json
 import os
 import platform
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from rich.console import Console
 from rich.table import Table
 
 from boardenvs.arena.report.text import game_title
@@ -35,7 +36,7 @@ def ratio(result: Measurement, results: list[Measurement]) -> float | None:
     return next((result.median / medians[key] for key in wanted if key in medians), None)
 
 
-def speed_table(results: list[Measurement]) -> Table:
+def _speed_table(results: list[Measurement]) -> Table:
     """All measurements."""
     table = Table(title="Uniformly random play, plies a CPU second (medians)")
     for name in ("library", "game", "interface", "backend"):
@@ -67,7 +68,7 @@ def speed_table(results: list[Measurement]) -> Table:
     return table
 
 
-def search_table(results: list[Measurement]) -> Table:
+def _search_table(results: list[Measurement]) -> Table:
     """Nodes and rollouts."""
     table = Table(title="Search, nodes or rollouts a CPU second (medians)")
     for name in ("game", "search", "backend"):
@@ -91,7 +92,7 @@ def search_table(results: list[Measurement]) -> Table:
     return table
 
 
-def placement_table(placements: list[Placements]) -> Table:
+def _placement_table(placements: list[Placements]) -> Table:
     """Single rules, wherever their arrays lie."""
     table = Table(
         title="Single rules by the placement of their arrays, ns of processor time a board"
@@ -109,7 +110,7 @@ def placement_table(placements: list[Placements]) -> Table:
     return table
 
 
-def memory_table(memory: dict[str, dict[str, float]]) -> Table:
+def _memory_table(memory: dict[str, dict[str, float]]) -> Table:
     """Bytes a board by game and interface."""
     table = Table(title="Bytes a board, peak during a step included")
     table.add_column("game")
@@ -121,66 +122,83 @@ def memory_table(memory: dict[str, dict[str, float]]) -> Table:
     return table
 
 
-def write_json(
-    path: Path,
-    results: list[Measurement],
-    searched: list[Measurement],
-    placements: list[Placements],
-    memory: dict[str, dict[str, float]],
-    setting: dict[str, Any],
-    errors: dict[str, str],
-) -> None:
+class Figures(NamedTuple):
+    """All that was measured in a run."""
+
+    played: list[Measurement]
+    searched: list[Measurement]
+    placements: list[Placements]
+    memory: dict[str, dict[str, float]]  # bytes a board, by game
+    errors: dict[str, str]  # of what did not run, by name
+    setting: dict[str, Any]  # of the run
+
+
+def print_tables(console: Console, figures: Figures) -> None:
+    """The figures, and what did not run."""
+    console.print(_speed_table(figures.played))
+    if figures.searched:
+        console.print(_search_table(figures.searched))
+    if figures.placements:
+        console.print(_placement_table(figures.placements))
+    console.print(_memory_table(figures.memory))
+    for name, error in figures.errors.items():
+        console.print(f"not run: {name}: {error}", style="yellow")
+
+
+def write_json(path: Path, figures: Figures) -> None:
     """All figures, and the machine and versions they belong to."""
-    rows = [
-        {
-            "library": r.workload.library,
-            "game": r.workload.game,
-            "interface": r.workload.interface,
-            "backend": r.workload.backend,
-            "boards": r.workload.boards,
-            "plies_per_cpu_second": r.cpu,
-            "plies_per_wall_second": r.wall,
-            "median": r.median,
-            "spread": r.spread,
-            "ratio": ratio(r, results),
-        }
-        for r in results
-    ]
     document = {
-        "setting": setting,
+        "setting": figures.setting,
         "machine": {"processor": processor(), "cores": os.cpu_count()},
         "python": platform.python_version(),
         "versions": {name: version(name) for name in _PACKAGES},
-        "results": rows,
-        "search": [
-            {
-                "game": r.workload.game,
-                "search": r.workload.interface,
-                "backend": r.workload.backend,
-                "positions": r.workload.boards,
-                "unit": r.workload.unit,
-                "per_cpu_second": r.cpu,
-                "per_wall_second": r.wall,
-                "median": r.median,
-                "spread": r.spread,
-            }
-            for r in searched
-        ],
-        "placements": [
-            {
-                "game": p.game,
-                "rule": p.rule,
-                "backend": p.backend,
-                "ns_a_board": p.nanoseconds,
-                "median": p.median,
-                "slowest_to_median": p.worst,
-            }
-            for p in placements
-        ],
-        "bytes_per_board": memory,
-        "not_run": errors,
+        "results": [_played(result, figures.played) for result in figures.played],
+        "search": [_searched(result) for result in figures.searched],
+        "placements": [_placed(placed) for placed in figures.placements],
+        "bytes_per_board": figures.memory,
+        "not_run": figures.errors,
     }
     write_atomically(path, json.dumps(document, indent=1).encode())
+
+
+def _played(result: Measurement, results: list[Measurement]) -> dict[str, Any]:
+    return {
+        "library": result.workload.library,
+        "game": result.workload.game,
+        "interface": result.workload.interface,
+        "backend": result.workload.backend,
+        "boards": result.workload.boards,
+        "plies_per_cpu_second": result.cpu,
+        "plies_per_wall_second": result.wall,
+        "median": result.median,
+        "spread": result.spread,
+        "ratio": ratio(result, results),
+    }
+
+
+def _searched(result: Measurement) -> dict[str, Any]:
+    return {
+        "game": result.workload.game,
+        "search": result.workload.interface,
+        "backend": result.workload.backend,
+        "positions": result.workload.boards,
+        "unit": result.workload.unit,
+        "per_cpu_second": result.cpu,
+        "per_wall_second": result.wall,
+        "median": result.median,
+        "spread": result.spread,
+    }
+
+
+def _placed(placed: Placements) -> dict[str, Any]:
+    return {
+        "game": placed.game,
+        "rule": placed.rule,
+        "backend": placed.backend,
+        "ns_a_board": placed.nanoseconds,
+        "median": placed.median,
+        "slowest_to_median": placed.worst,
+    }
 
 
 def write_picture(path: Path, results: list[Measurement], game: str) -> None:
