@@ -102,9 +102,8 @@ class AlphaBetaAgent:
     def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
         rng = np.random.default_rng(rng)
         seeds = rng.integers(1 << 64, size=len(state.ply), dtype=np.uint64)
-        return (
-            engine_for(game, self.evaluation_for(game)).search(state, seeds, self._limits()).action
-        )
+        engine = engine_for(game, self.evaluation_for(game))
+        return engine.search(state, seeds, self._limits()).action
 
     def explain(self, game: Game, position: Position, rng: np.random.Generator) -> Explanation:
         """By a search of the position, and one of each move as deep and with as much time."""

@@ -114,10 +114,9 @@ class GumbelRun(Run):
 def _evaluator(config: GumbelConfig, network: PolicyValueNetwork) -> Evaluator:
     """What judges the leaves of searches."""
     evaluator, judge = NetworkEvaluator(network), config.search.judge
-    evaluation = config.evaluation_of_judge()
-    if judge is None or evaluation is None:
+    if judge is None:
         return evaluator
-    return JudgedNetwork(evaluator, evaluation, judge.depth, judge.share)
+    return JudgedNetwork(evaluator, config.evaluation_of(judge), judge.depth, judge.share)
 
 
 def _device(name: str) -> th.device:

@@ -93,16 +93,17 @@ class GumbelConfig(RunSettings):
     @model_validator(mode="after")
     def _possible_start(self) -> Self:
         self.start_policy()
-        self.evaluation_of_judge()
+        if self.search.judge is not None:
+            self.evaluation_of(self.search.judge)
         return self
 
-    def evaluation_of_judge(self) -> Evaluation | None:
-        """What `search.judge` searches by; None without it, ValueError where it cannot be had."""
-        if (judge := self.search.judge) is None:
-            return None
+    def evaluation_of(self, judge: JudgeSettings) -> Evaluation:
+        """What the judge searches by; ValueError where it cannot be had."""
         agent, game = AlphaBetaAgent(evaluation=judge.evaluation), self.make_game()
         agent.check_game(game)
-        return agent.evaluation_for(game)
+        found = agent.evaluation_for(game)
+        assert found is not None  # it is named
+        return found
 
     def start_policy(self) -> Policy | None:
         """The policy that the network begins from; ValueError where it cannot."""
