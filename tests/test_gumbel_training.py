@@ -35,7 +35,6 @@ from training.checkpoint import load_newest
 from training.gumbel.__main__ import main
 from training.gumbel.games import SelfPlay
 from training.gumbel.judge import JudgedNetwork
-from training.gumbel.network import NetworkEvaluator, PolicyValueNetwork
 from training.gumbel.replay import ReplayBuffer
 from training.gumbel.run import GumbelRun
 from training.gumbel.settings import GumbelConfig
@@ -160,26 +159,6 @@ def test_batches_are_turned_with_their_policies(name: str) -> None:
 
 
 # ---- the network ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["othello", "lines_of_action"])
-def test_networks_begin_from_policies(name: str) -> None:
-    """Of the same size, exactly; wider, nearly, and yet with all units at work."""
-    game, rng = make(name), np.random.default_rng(0)
-    policy, state = trained_policy(game), random_openings(make(name), 60, (4, 20), rng)
-    expected = policy.evaluate(game, state)
-    widths = tuple(len(biases) for _, biases in policy.hidden)
-    for hidden, tolerance in ((widths, 1e-5), (tuple(w + 100 for w in widths), 0.1)):
-        network = PolicyValueNetwork(game, hidden, "float32")
-        network.begin_from(policy, rng)
-        for judged in (
-            NetworkEvaluator(network).evaluate(game, state),
-            network.as_policy({}).evaluate(game, state),
-        ):
-            np.testing.assert_allclose(judged[0], expected[0], atol=tolerance)
-            np.testing.assert_allclose(judged[1], expected[1], atol=tolerance)
-        weights = network.as_policy({}).hidden[-1][0]
-        assert len(np.unique(weights.round(6), axis=1).T) == hidden[-1]
 
 
 @pytest.mark.parametrize("name", ["othello", "lines_of_action"])

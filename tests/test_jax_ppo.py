@@ -12,6 +12,7 @@ import yaml
 from jax_rules import jax
 
 from boardenvs.agents import make_agent
+from boardenvs.agents.policy import Policy
 from boardenvs.agents.policy_file import load_policy
 from boardenvs.game.jax_rules import JaxRules, positions_of
 from boardenvs.games import make
@@ -137,6 +138,16 @@ def test_one_role_alone_may_learn() -> None:
 
 
 # ---- settings ------------------------------------------------------------------------------------
+
+
+def test_a_learner_begins_as_the_policy_that_it_is_told(trainer: Trainer) -> None:
+    network = jax.tree.map(np.array, trainer.new(1).network)
+    (first, biases), *rest = network.hidden
+    hidden = ((trainer.inputs.for_all_squares(first), biases), *rest)
+    policy = Policy(make("othello"), hidden, network.policy_head, network.value_head)
+    begun = trainer.new(0, policy).network
+    for found, known in zip(jax.tree.leaves(begun), jax.tree.leaves(network), strict=True):
+        np.testing.assert_allclose(found, known, atol=1e-6)
 
 
 def test_the_configurations_can_be_read() -> None:

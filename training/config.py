@@ -7,7 +7,8 @@ from typing import Annotated, Any, ClassVar, Self
 from pydantic import Field, field_validator, model_validator
 
 from training.callbacks import check_callback
-from training.settings import NotNegative, Positive, RunSettings, Section, Share
+from training.settings import NotNegative, Positive, Section, Share
+from training.start import StartSettings
 
 
 class PPOSettings(Section):
@@ -35,13 +36,19 @@ class PPOSettings(Section):
         return _between(self.entropy_bonus, self.entropy_bonus if last is None else last, done)
 
 
-class Config(RunSettings):
+class Config(StartSettings):
     """All settings of a run; `configs/othello.yaml` says what each means."""
 
-    packages: ClassVar = (*RunSettings.packages, "stable-baselines3", "sb3-contrib")
+    packages: ClassVar = (*StartSettings.packages, "stable-baselines3", "sb3-contrib")
 
     ppo: PPOSettings = Field(default_factory=PPOSettings)
     callbacks: dict[str, dict[str, Any]] = Field(default_factory=dict)
+
+    hidden_setting: ClassVar = "ppo.hidden"
+
+    @property
+    def hidden(self) -> tuple[int, ...]:
+        return self.ppo.hidden
 
     @field_validator("callbacks")
     @classmethod

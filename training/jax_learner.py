@@ -16,7 +16,8 @@ import numpy as np
 import optax
 from jax import lax
 
-from boardenvs.agents.jax_players import JaxNetwork, draw_action, forward
+from boardenvs.agents.jax_players import JaxNetwork, draw_action, forward, network_of
+from boardenvs.agents.policy import Policy
 from boardenvs.agents.trunk import FLAT_WEIGHT, flat_planes
 from boardenvs.game.contract import Game
 from boardenvs.game.jax_rules import JaxRules
@@ -62,6 +63,12 @@ class Inputs:
         found[self._full] = full.reshape(len(self._full), 64, -1)
         found[self._flat] = flat[:, None] * (FLAT_WEIGHT / 64)
         return found.reshape(-1, weights.shape[1])
+
+    def from_all_squares(self, weights: Any) -> Any:
+        """The inverse of `for_all_squares`."""
+        planes = weights.reshape(self._planes, 64, -1)
+        full = planes[self._full].reshape(-1, weights.shape[1])
+        return np.concatenate([full, planes[self._flat].sum(axis=1) / FLAT_WEIGHT])
 
 
 def new_network(inputs: int, hidden: Sequence[int], actions: int, key: jax.Array) -> JaxNetwork:
@@ -111,13 +118,20 @@ class Trainer:
         self._new = jax.jit(self._untrained)
         self.update = jax.jit(self._update, donate_argnums=0)
 
-    def new(self, seed: int) -> Learner:
-        """An untrained learner with new games; ConfigError where there are no openings."""
+    def new(self, seed: int, start: Policy | None = None) -> Learner:
+        """A learner, untrained or with a policy's layers, and new games; ConfigError where there
+        are no openings.
+        """
         learner: Learner
         learner, there = self._new(jax.random.key(seed))
         if not there:
             raise ConfigError("self_play.opening_plies: no game lasts so long; lower them")
-        return learner
+        if start is None:
+            return learner
+        policy = network_of(start)
+        (first, biases), *rest = policy.hidden
+        hidden = ((jnp.asarray(self.inputs.from_all_squares(np.array(first))), biases), *rest)
+        return learner._replace(network=policy._replace(hidden=hidden))
 
     def _untrained(self, key: jax.Array) -> tuple[Learner, jax.Array]:
         network_key, opening_key, game_key, key = jax.random.split(key, 4)

@@ -66,7 +66,7 @@ class JaxRun(Run):
     def __init__(self, config: JaxConfig, folder: Path) -> None:
         super().__init__(config, folder)
         self._trainer = Trainer(config)
-        self._learner = self._trainer.new(config.seed)
+        self._learner = self._trainer.new(config.seed, config.start_policy())
         settings = config.self_play.pool
         self._pool = OpponentPool(folder / "pool", settings.size, config.seed)
 

@@ -28,7 +28,7 @@ def make_env(config: Config) -> BoardVecEnv:
 
 
 def make_model(config: Config, env: BoardVecEnv) -> MaskablePPO:
-    """An untrained model; seeds all random generators with the run's seed."""
+    """A model, untrained or as its `start` says; seeds all random generators with the seed."""
     ppo = config.ppo
     model = MaskablePPO(
         MaskedPolicy,
@@ -59,6 +59,8 @@ def make_model(config: Config, env: BoardVecEnv) -> MaskablePPO:
     # and advantages for all boards at once, so an array does what a number does. See README.md.
     model.rollout_buffer.gamma = env.discounts  # type: ignore[assignment]
     model.set_logger(Logger(None, []))  # the figures are read from it after each update
+    if (start := config.start_policy()) is not None:
+        model.policy.begin_from(start)  # type: ignore[operator]
     return model
 
 

@@ -6,6 +6,7 @@ modules of boardenvs that need torch; trainers import it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -78,6 +79,25 @@ class BoardTrunk(th.nn.Sequential):
         found[self._full] = pieces.reshape(64, len(self._full), -1).transpose(1, 0, 2)
         found[self._flat] = weights[len(pieces) :, None] * (FLAT_WEIGHT / 64)
         return found.reshape(-1, weights.shape[1])
+
+    def take_layers(self, layers: Sequence[Layer]) -> None:
+        """Take over layers such as those of `as_layers`, of the same widths."""
+        (weights, biases), *rest = layers
+        planes = weights.reshape(-1, 64, weights.shape[1])
+        pieces = planes[self._full].transpose(1, 0, 2).reshape(-1, weights.shape[1])
+        flat = planes[self._flat].sum(axis=1) / FLAT_WEIGHT
+        linear = [module for module in self if isinstance(module, th.nn.Linear)]
+        first = (np.concatenate([pieces, flat]), biases)
+        for module, layer in zip(linear, [first, *rest], strict=True):
+            take_layer(module, layer)
+
+
+def take_layer(module: th.nn.Linear, layer: Layer) -> None:
+    """Take over weights (inputs, outputs) and biases."""
+    weights, biases = layer
+    with th.no_grad():
+        module.weight.copy_(th.from_numpy(weights.T.copy()))
+        module.bias.copy_(th.from_numpy(biases.copy()))
 
 
 def as_layer(module: th.nn.Linear) -> Layer:

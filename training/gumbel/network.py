@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
 import torch as th
 from torch.nn.functional import log_softmax, softmax
 
-from boardenvs.agents.policy import Float32Array, Layer, Policy
-from boardenvs.agents.trunk import FLAT_WEIGHT, NEVER, BoardTrunk, as_layer, flat_planes
+from boardenvs.agents.policy import Policy
+from boardenvs.agents.trunk import NEVER, BoardTrunk, as_layer, flat_planes, take_layer
 from boardenvs.game.contract import Game
 from boardenvs.game.state import FloatArray, State
 from training.gumbel.replay import ReplayBatch
-
-# How far the copies of a unit are moved apart, relative to its weights: else they stay the same.
-_APART = 0.02
 
 
 class PolicyValueNetwork(th.nn.Module):
@@ -51,57 +47,11 @@ class PolicyValueNetwork(th.nn.Module):
             notes,
         )
 
-    def begin_from(self, policy: Policy, rng: np.random.Generator) -> None:
-        """Take over the layers of a policy that fits, widened where this network's are wider.
-
-        A wider layer has copies of the units, which share what a unit gave (Net2Net, Chen et al.
-        2016), moved apart a little.
-        """
-        weights, biases = policy.hidden[0]
-        layers = [(self._inputs(weights), biases), *policy.hidden[1:]]
-        heads = [policy.policy_head, policy.value_head]
-        linear = [m for m in self.trunk if isinstance(m, th.nn.Linear)]
-        for index, width in enumerate(self.hidden):
-            after = heads if index == len(layers) - 1 else layers[index + 1 : index + 2]
-            layers[index], wider = _widen(layers[index], after, width, rng)
-            if index == len(layers) - 1:
-                heads = wider
-            else:
-                layers[index + 1] = wider[0]
-        for module, (weights, biases) in zip(
-            [*linear, self.policy_head, self.value_head], [*layers, *heads], strict=True
-        ):
-            with th.no_grad():
-                module.weight.copy_(th.from_numpy(weights.T.copy()))
-                module.bias.copy_(th.from_numpy(biases.copy()))
-
-    def _inputs(self, weights: Float32Array) -> Float32Array:
-        """The first layer's weights as `BoardTrunk` has them, square by square, flat planes last;
-        the inverse of `BoardTrunk.as_layers`.
-        """
-        planes = weights.reshape(-1, 64, weights.shape[1])
-        full = [k for k in range(len(planes)) if k not in self.flat]
-        pieces = planes[full].transpose(1, 0, 2).reshape(64 * len(full), -1)
-        flat = planes[list(self.flat)].sum(axis=1) / FLAT_WEIGHT
-        return np.concatenate([pieces, flat]).astype(np.float32)
-
-
-def _widen(
-    layer: Layer, after: list[Layer], width: int, rng: np.random.Generator
-) -> tuple[Layer, list[Layer]]:
-    """The layer with `width` units, and the layers that read it, which then give what they gave."""
-    weights, biases = layer
-    units = len(biases)
-    if width == units:
-        return layer, after
-    more = np.resize(rng.permutation(units), width - units)
-    source = np.concatenate([np.arange(units), more])
-    part = rng.uniform(0.3, 0.7, width)
-    part /= np.bincount(source, part)[source]
-    noise = 1 + _APART * rng.standard_normal((len(weights), width))
-    noise[:, :units] = 1
-    wide = ((weights[:, source] * noise).astype(np.float32), biases[source])
-    return wide, [((w[source] * part[:, None]).astype(np.float32), b) for w, b in after]
+    def begin_from(self, policy: Policy) -> None:
+        """Take over the layers of a policy of the same widths."""
+        self.trunk.take_layers(policy.hidden)
+        take_layer(self.policy_head, policy.policy_head)
+        take_layer(self.value_head, policy.value_head)
 
 
 class NetworkEvaluator:

@@ -38,7 +38,7 @@ class GumbelRun(Run):
         precision = find_precision(config.precision)
         network = PolicyValueNetwork(game, settings.hidden, precision)
         if (start := config.start_policy()) is not None:
-            network.begin_from(start, self._rng)
+            network.begin_from(start)
         self.learner = NetworkLearner(network.to(device), settings.average, settings.weight_decay)
         self._evaluator = _evaluator(config, self.learner.player)
         symmetries = config.self_play.symmetries

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, model_validator
 
 from boardenvs.agents.alphabeta import AlphaBetaAgent
-from boardenvs.agents.policy import Policy
-from boardenvs.agents.policy_file import load_policy
-from boardenvs.agents.trained import trained_policy
 from boardenvs.search.evaluation import Evaluation
 from boardenvs.search.gumbel import GumbelSettings
 from boardenvs.search.limits import MAX_DEPTH
-from training.settings import NotNegative, Part, Positive, RunSettings, Section, Share
-
-SCRATCH, TRAINED = "scratch", "trained"
+from training.settings import NotNegative, Part, Positive, Section, Share
+from training.start import TRAINED, StartSettings
 
 
 class JudgeSettings(Section):
@@ -63,13 +59,18 @@ class LearningSettings(Section):
         return self.learning_rate + (self.final_learning_rate - self.learning_rate) * min(1.0, done)
 
 
-class GumbelConfig(RunSettings):
+class GumbelConfig(StartSettings):
     """All settings of a run; `configs/gumbel/othello.yaml` says what each means."""
 
     device: Annotated[str, Field(pattern=r"^(auto|cpu|cuda(:\d+)?)$")] = "auto"
-    start: str = SCRATCH
     search: SearchSettings = Field(default_factory=SearchSettings)
     learning: LearningSettings = Field(default_factory=LearningSettings)
+
+    hidden_setting: ClassVar = "learning.hidden"
+
+    @property
+    def hidden(self) -> tuple[int, ...]:
+        return self.learning.hidden
 
     @model_validator(mode="after")
     def _both_roles(self) -> Self:
@@ -91,8 +92,7 @@ class GumbelConfig(RunSettings):
         return self
 
     @model_validator(mode="after")
-    def _possible_start(self) -> Self:
-        self.start_policy()
+    def _possible_judge(self) -> Self:
         if self.search.judge is not None:
             self.evaluation_of(self.search.judge)
         return self
@@ -104,20 +104,3 @@ class GumbelConfig(RunSettings):
         found = agent.evaluation_for(game)
         assert found is not None  # it is named
         return found
-
-    def start_policy(self) -> Policy | None:
-        """The policy that the network begins from; ValueError where it cannot."""
-        if self.start == SCRATCH:
-            return None
-        game, hidden = self.make_game(), self.learning.hidden
-        policy = trained_policy(game) if self.start == TRAINED else load_policy(self.start)
-        policy.check_game(game)
-        widths = tuple(len(biases) for _, biases in policy.hidden)
-        wider = [a > b for a, b in zip(widths, hidden, strict=False)]
-        if policy.activation != "relu" or len(widths) != len(hidden) or any(wider):
-            raise ValueError(
-                f"start is {self.start!r}, with layers of {widths} and {policy.activation}: it "
-                f"must have relu and as many layers as learning.hidden, {hidden}, none of them "
-                "wider"
-            )
-        return policy
