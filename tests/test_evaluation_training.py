@@ -24,7 +24,7 @@ from boardenvs.search.trained import trained_evaluation
 from training.evaluation import main
 from training.settings import ConfigError, read_settings
 from training.tuples import run as learning
-from training.tuples.fit import as_evaluation, fit, stages_of
+from training.tuples.fit import Correction, Fit, as_evaluation, fit, stages_of
 from training.tuples.play import Positions, play
 from training.tuples.settings import (
     EvaluationConfig,
@@ -38,7 +38,8 @@ CONFIGS = Path(__file__).resolve().parents[1] / "configs" / "evaluation"
 TUPLES = tuple(map(parse_tuple, ("a1 b1", "d3 e3 f3", "b2 c3")))
 SHORT = (
     "generations=[{games: 6, depth: 1, endgame: 4}, {games: 5, depth: 1, endgame: 4, noise: 0.1, "
-    "strays: 0.5, targets: {depth: 1, endgame: 4}}]",
+    "strays: 0.5, targets: {depth: 1, endgame: 4}}, "
+    "{games: 5, depth: 1, kept: 0.5, correction: {}}]",
     "tuples=[a1 b1 c1 d1, a1 b1 a2 b2]",
     "stages=3",
     "report={depth: 1, opponents: [random], pairs: 2}",
@@ -78,6 +79,32 @@ def test_weights_that_make_the_results_are_found() -> None:
     assert evaluation.values(state) / POINT == pytest.approx(said, abs=1.5)
 
 
+def test_a_correction_goes_a_share_of_the_way() -> None:
+    """From weights that are known to those that make the results; with a strong prior it stays."""
+    game, rng = make("othello"), np.random.default_rng(1)
+    terms, stages = Terms(game, (parse_tuple("d3 e3 f3"),)), stages_of(2, 4, 64)
+    positions = positions_of(4000)
+    seen = terms.weights_of(positions.as_state(game))
+    first, last = (rng.normal(0, 5, (2, terms.size)) for _ in range(2))
+    nothing = np.zeros(2)
+    before = as_evaluation(terms, stages, Fit(first, nothing, nothing, nothing, stages), {})
+    stage = stages[np.bitwise_count(positions.own | positions.opp)]
+    results = last[stage[:, None], seen].sum(axis=1)
+    positions = positions._replace(result=results.astype(np.float32))
+    common = np.bincount(seen[stage == 0].ravel(), minlength=terms.size) > 50
+    for prior, share in ((0.01, 1.0), (0.01, 0.25), (1e9, 1.0)):
+        settings = FitSettings(iterations=60, prior=prior, neighbours=0)
+        correction = Correction(before, share)
+        found = fit(terms, stages, positions, None, settings, lambda stage: None, correction)
+        way = share if prior < 1 else 0
+        expected = first[0] + way * (last - first)[0]
+        # Sums are what is known; the weights themselves may differ by what adds up to nothing.
+        said, known = (w[seen[stage == 0]].sum(axis=1) for w in (found.weights[0], expected))
+        rows = common[seen[stage == 0]].all(axis=1)
+        assert rows.sum() > 100
+        assert said[rows] == pytest.approx(known[rows], abs=0.2)
+
+
 def test_a_prior_draws_to_nothing() -> None:
     game = make("othello")
     terms = Terms(game, (parse_tuple("a1 b1"),))
@@ -94,6 +121,18 @@ def test_a_prior_draws_to_nothing() -> None:
 def test_stages_are_of_equal_length() -> None:
     assert stages_of(15, 4, 64)[[0, 4, 8, 9, 60, 64]].tolist() == [0, 0, 0, 1, 13, 14]
     assert stages_of(1, 0, 64).tolist() == [0] * 65
+
+
+def test_a_share_of_the_positions_is_kept() -> None:
+    settings = GenerationSettings(games=20, depth=1, endgame=0, noise=0.2)
+    fewer = settings.model_copy(update={"kept": 0.25})
+    whole, part = (
+        play(make("othello"), None, chosen, 20, np.random.default_rng(0))
+        for chosen in (settings, fewer)
+    )
+    assert 0.15 < len(part.own) / len(whole.own) < 0.35
+    known = set(zip(*(values.tolist() for values in whole), strict=True))
+    assert set(zip(*(values.tolist() for values in part), strict=True)) < known
 
 
 def test_positions_know_how_their_games_ended() -> None:
@@ -198,7 +237,7 @@ def test_a_run_ends_with_an_evaluation_and_a_report(
     assert run() == 0
     folder = tmp_path / "runs" / "evaluation_othello"
     evaluation = load_evaluation(folder / "evaluation.npz")
-    assert evaluation.notes["generation"] == 2
+    assert evaluation.notes["generation"] == 3
     assert len(evaluation.weights) == 3
     assert "| `random` |" in (folder / "report.md").read_text()
     assert "alphabeta:depth=1" in capsys.readouterr().out
@@ -218,10 +257,12 @@ def test_a_run_that_was_interrupted_ends_the_same(
     assert run() == 0
     folder = tmp_path / "runs" / "evaluation_othello"
     whole = load_evaluation(folder / "evaluation.npz")
-    assert len(list((folder / "positions").glob("*.npz"))) == 6
+    assert len(list((folder / "positions").glob("*.npz"))) == 9
     # As if killed while the third file of the second generation was written.
     for lost in ("evaluation.npz", "evaluations/1.npz", "positions/1_0000004.npz", "report.md"):
         (folder / lost).unlink()
+    for later in (folder / "evaluations/2.npz", *(folder / "positions").glob("2_*.npz")):
+        later.unlink()
     assert run("--resume") == 0
     again = load_evaluation(folder / "evaluation.npz")
     np.testing.assert_array_equal(again.weights, whole.weights)
@@ -264,6 +305,7 @@ def test_configurations_can_be_used(path: Path) -> None:
         ("pieces=[9, 3]", "it must be a range"),
         ("generations=[]", "generations"),
         ("generations=[{games: 1, targets: {depth: 1}}]", "the first generation has no evaluation"),
+        ("generations=[{games: 1, correction: {}}]", "the first generation has no evaluation"),
         ("generations=[{games: 1, strays: 0.5}]", "it needs targets"),
         ("game=wolf", "game"),
         ("report.opponents=[nobody]", "nobody"),

@@ -23,6 +23,20 @@ _HELD_BACK = 20  # a game in so many is not fitted
 _ROWS = 1 << 17  # positions whose numbers are worked out at once
 
 
+class Correction(NamedTuple):
+    """An evaluation whose weights are corrected: what it leaves of the results is fitted, and a
+    share of that is added to them.
+    """
+
+    before: Evaluation
+    share: float
+
+    def weights(self, stage: int) -> FloatArray:
+        """Its weights in a stage, in units of the results, that of the heuristic last."""
+        evaluation = self.before
+        return np.append(evaluation.weights[stage], evaluation.heuristic[stage]) / POINT
+
+
 class Fit(NamedTuple):
     """Fitted weights and how well they tell results."""
 
@@ -47,6 +61,7 @@ def fit(
     heuristic: FloatArray | None,
     settings: FitSettings,
     progress: Callable[[int], None],
+    correction: Correction | None = None,
 ) -> Fit:
     """Fit each stage; `heuristic`, (N,), is what the game's own heuristic says of the positions."""
     count = int(stages.max()) + 1
@@ -59,29 +74,46 @@ def fit(
         np.zeros(count),
         np.zeros(count, np.int64),
     )
-    seen = _numbers(terms, positions)
+    results = positions.result.astype(np.float64)
+    everything = _Sample(_numbers(terms, positions), heuristic, results)
     for k in range(count):
         near = np.flatnonzero((abs(stage - k) <= 1) & ~held_back)
         shares = np.where(stage[near] == k, 1.0, settings.neighbours)
-        extra = None if heuristic is None else heuristic[near]
-        weights = _solve(
-            _Equations(seen[near], extra, terms.size, shares, settings.prior),
-            positions.result[near].astype(np.float64),
-            settings.iterations,
-        )
+        equations = _Equations(everything.take(near), terms.size, shares, settings.prior)
+        if correction is None:
+            weights = _solve(equations, settings.iterations)
+        else:
+            begun = correction.weights(k)[: len(equations.diagonal)]
+            weights = begun + correction.share * _solve(equations, settings.iterations, begun)
         found.weights[k] = weights[: terms.size]
-        test = np.flatnonzero((stage == k) & held_back)
-        said = weights[seen[test]].sum(axis=1)
         if heuristic is not None:
             found.heuristic[k] = weights[-1]
-            said += weights[-1] * heuristic[test]
-        result = positions.result[test].astype(np.float64)
-        if len(test):
-            found.error[k] = np.sqrt(np.mean((said - result) ** 2))
-            found.spread[k] = result.std()
-        found.held_back[k] = len(test)
+        test = everything.take(np.flatnonzero((stage == k) & held_back))
+        found.held_back[k] = len(test.results)
+        if len(test.results):
+            found.error[k] = np.sqrt(np.mean((test.said(weights) - test.results) ** 2))
+            found.spread[k] = test.results.std()
         progress(k + 1)
     return found
+
+
+class _Sample(NamedTuple):
+    """Some positions and what they came to."""
+
+    seen: IntArray  # (N, terms): the numbers of their weights
+    heuristic: FloatArray | None  # (N,): what the game's own says of them, if it is weighed
+    results: FloatArray  # (N,)
+
+    def take(self, rows: IntArray) -> _Sample:
+        heuristic = None if self.heuristic is None else self.heuristic[rows]
+        return _Sample(self.seen[rows], heuristic, self.results[rows])
+
+    def said(self, weights: FloatArray) -> FloatArray:
+        """What weights, that of the heuristic last if there is one, say of each, (N,)."""
+        said: FloatArray = weights[self.seen].sum(axis=1)
+        if self.heuristic is not None:
+            said += weights[-1] * self.heuristic
+        return said
 
 
 def as_evaluation(
@@ -104,39 +136,33 @@ def as_evaluation(
 class _Equations:
     """The normal equations of positions, each of which is a sum of some of the weights."""
 
-    def __init__(
-        self,
-        seen: IntArray,
-        extra: FloatArray | None,
-        size: int,
-        shares: FloatArray,
-        prior: float,
-    ) -> None:
-        self.seen, self.extra, self.size, self.shares, self.prior = seen, extra, size, shares, prior
+    def __init__(self, sample: _Sample, size: int, shares: FloatArray, prior: float) -> None:
+        self.sample, self.size, self.shares, self.prior = sample, size, shares, prior
         self.diagonal = self._collect(shares, 2) + prior
 
     def apply(self, weights: FloatArray) -> FloatArray:
         """What the left side makes of weights."""
-        said = weights[self.seen].sum(axis=1)
-        if self.extra is not None:
-            said += weights[-1] * self.extra
-        return self.collect(said) + self.prior * weights
+        return self.collect(self.sample.said(weights)) + self.prior * weights
 
     def collect(self, values: FloatArray) -> FloatArray:
         """For each weight the sum of the values, by their shares, of the positions that have it."""
         return self._collect(self.shares * values, 1)
 
     def _collect(self, values: FloatArray, power: int) -> FloatArray:
-        total = np.zeros(self.size + (self.extra is not None))
-        for column in range(self.seen.shape[1]):
-            total[: self.size] += np.bincount(self.seen[:, column], values, self.size)
-        if self.extra is not None:
-            total[-1] = (values * self.extra**power).sum()
+        seen, heuristic = self.sample.seen, self.sample.heuristic
+        total = np.zeros(self.size + (heuristic is not None))
+        for column in range(seen.shape[1]):
+            total[: self.size] += np.bincount(seen[:, column], values, self.size)
+        if heuristic is not None:
+            total[-1] = (values * heuristic**power).sum()
         return total
 
 
-def _solve(equations: _Equations, results: FloatArray, iterations: int) -> FloatArray:
-    """Preconditioned conjugate gradients."""
+def _solve(equations: _Equations, iterations: int, begun: FloatArray | None = None) -> FloatArray:
+    """The weights, or what is to be added to others, by preconditioned conjugate gradients."""
+    results = equations.sample.results
+    if begun is not None:
+        results = results - equations.sample.said(begun)
     weights = np.zeros(len(equations.diagonal))
     residual = equations.collect(results)
     step = residual / equations.diagonal

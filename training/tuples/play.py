@@ -75,7 +75,10 @@ def play(
         state, rows = take(state, going_on), rows[going_on]
     found = Positions.joined(parts)
     if settings.targets is None:
-        return found._replace(result=found.result * ends[found.game])
+        found = found._replace(result=found.result * ends[found.game])
+    if settings.kept < 1:
+        kept = rng.random(len(found.own)) < settings.kept
+        found = Positions._make(values[kept] for values in found)
     return found
 
 

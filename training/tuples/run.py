@@ -10,7 +10,7 @@ import numpy as np
 from boardenvs.search import Evaluation
 from boardenvs.search.evaluation import Terms
 from boardenvs.search.evaluation_file import load_evaluation, save_evaluation
-from training.tuples.fit import Fit, as_evaluation, fit, stages_of
+from training.tuples.fit import Correction, Fit, as_evaluation, fit, stages_of
 from training.tuples.play import Positions, load_positions, play, save_positions
 from training.tuples.settings import EvaluationConfig
 
@@ -53,7 +53,7 @@ class EvaluationRun:
                 parts = self._play(generation, evaluation)
                 if settings.with_previous:
                     parts += self._played(generation - 1)
-                found = self._fit(generation, Positions.joined(parts))
+                found = self._fit(generation, Positions.joined(parts), evaluation)
                 path.parent.mkdir(exist_ok=True)
                 save_evaluation(found, path)
             evaluation = load_evaluation(path)
@@ -79,8 +79,12 @@ class EvaluationRun:
             self._progress(f"generation {generation + 1}, games", done, settings.games)
         return parts
 
-    def _fit(self, generation: int, positions: Positions) -> Evaluation:
-        heuristic = None
+    def _fit(self, generation: int, positions: Positions, before: Evaluation | None) -> Evaluation:
+        settings, heuristic, correction = self._config.fit, None, None
+        if (corrects := self._config.generations[generation].correction) is not None:
+            assert before is not None  # the settings see to it
+            correction = Correction(before, corrects.share)
+            settings = settings.model_copy(update={"prior": corrects.prior})
         if self._config.heuristic:
             heuristic = self._game.values(positions.as_state(self._game)).astype(np.float64)
 
@@ -88,7 +92,9 @@ class EvaluationRun:
             self._progress(f"generation {generation + 1}, stages", stage, self._config.stages)
             self._check_stop()
 
-        fitted = fit(self._terms, self._stages, positions, heuristic, self._config.fit, progress)
+        fitted = fit(
+            self._terms, self._stages, positions, heuristic, settings, progress, correction
+        )
         return as_evaluation(self._terms, self._stages, fitted, self._notes(generation, fitted))
 
     def _notes(self, generation: int, fitted: Fit) -> dict[str, object]:

@@ -15,6 +15,7 @@ from training.settings import (
     GameSettings,
     NotNegative,
     PanelSettings,
+    Part,
     PlyRange,
     Positive,
     Section,
@@ -36,6 +37,13 @@ class TargetSettings(Section):
         return Limits(self.depth, endgame=self.endgame)
 
 
+class CorrectionSettings(Section):
+    """What the evaluation before leaves of the results is fitted, and a share of it added."""
+
+    share: Part = 0.5
+    prior: NotNegative = 600.0
+
+
 class GenerationSettings(Section):
     """Games that the evaluation of the generation before plays against itself."""
 
@@ -48,6 +56,8 @@ class GenerationSettings(Section):
     targets: TargetSettings | None = None
     strays: Share = 0.0
     with_previous: bool = False
+    kept: Part = 1.0
+    correction: CorrectionSettings | None = None
 
     @model_validator(mode="after")
     def _judged(self) -> Self:
@@ -99,6 +109,10 @@ class EvaluationConfig(GameSettings):
             raise ValueError(
                 "generations.0.targets: the first generation has no evaluation to search by, its "
                 "positions count how their games ended"
+            )
+        if self.generations[0].correction is not None:
+            raise ValueError(
+                "generations.0.correction: the first generation has no evaluation to correct"
             )
         if self.features and not game.feature_sizes:
             raise ValueError(f"features is true, and {self.game} has none")
