@@ -22,11 +22,14 @@ def player_names(incomplete: str) -> list[str]:
 
 
 GameName: TypeAlias = Annotated[
-    str, typer.Argument(help="The game, such as `othello`.", autocompletion=game_names)
+    str,
+    typer.Argument(metavar="GAME", help="The game, such as `othello`.", autocompletion=game_names),
 ]
 FirstPlayer: TypeAlias = Annotated[
     str,
-    typer.Argument(help="A player, such as `alphabeta:depth=4`.", autocompletion=player_names),
+    typer.Argument(
+        metavar="FIRST", help="A player, such as `alphabeta:depth=4`.", autocompletion=player_names
+    ),
 ]
 Player: TypeAlias = Annotated[
     str,
@@ -37,7 +40,7 @@ Player: TypeAlias = Annotated[
     ),
 ]
 SecondPlayer: TypeAlias = Annotated[
-    str, typer.Argument(help="Another, or the same.", autocompletion=player_names)
+    str, typer.Argument(metavar="SECOND", help="Another, or the same.", autocompletion=player_names)
 ]
 
 Seed: TypeAlias = Annotated[int, typer.Option(help="Seed of all random choices.", min=0)]

@@ -42,7 +42,7 @@ class Replay:
     ```
     """
 
-    file: Annotated[Path, typer.Argument(help="The file with the games.")]
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file with the games.")]
     number: Annotated[
         int | None,
         typer.Option(
