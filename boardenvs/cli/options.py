@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
+
+from boardenvs.utils.checks import cut
 
 
 def game_names(incomplete: str) -> list[str]:
@@ -19,6 +22,13 @@ def player_names(incomplete: str) -> list[str]:
     from boardenvs.agents import AGENTS
 
     return [name for name in AGENTS if name.startswith(incomplete)]
+
+
+def check_ending(option: str, path: Path | None, *endings: str) -> None:
+    """ValueError where the ending of a file's name says that it is of another kind."""
+    if path is not None and path.suffix.lower() not in ("", *endings):
+        right = " or ".join(endings)
+        raise ValueError(f"{option} is {cut(str(path))}: the name of such a file ends in {right}")
 
 
 GameName: TypeAlias = Annotated[
