@@ -393,12 +393,16 @@ def test_a_training_that_goes_on(tab, folder):
     with summary.SummaryWriter(str(run / "tensorboard")) as writer:
         for step in range(5):
             writer.add_scalar("evaluation/worst", step / 10, 100 * step)
+            writer.add_scalar("games/pool", 0.5, 100 * step)
+            writer.add_scalar("games/plies", 60, 100 * step)
         writer.flush()
         tab.view("Training and arena")
         tab.button("growing").click()
         path = tab.page.locator("figure path.series").first
         path.wait_for()
         before = path.get_attribute("d")
+        captions = tab.page.locator("figcaption").all_inner_texts()
+        assert captions == ["evaluation", "games: score against", "games: plies"]
         for step in range(5, 9):
             writer.add_scalar("evaluation/worst", step / 10, 100 * step)
         writer.flush()
