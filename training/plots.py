@@ -36,7 +36,8 @@ def learning_curve(
     figure, (axes, side) = plt.subplots(
         1, 2, figsize=(10, 5), width_ratios=(3, 2), sharey=True, layout="constrained", dpi=150
     )
-    steps = [r.steps / 1e6 for r in results]
+    scale, unit = _unit(results[-1].steps)
+    steps = [r.steps / scale for r in results]
     for colour, name in zip(_COLOURS * len(best.scores), best.scores, strict=False):
         scores = [r.scores[name] for r in results]
         low, high = [s.low for s in scores], [s.high for s in scores]
@@ -45,8 +46,8 @@ def learning_curve(
     exams = [r.exam for r in results if r.exam is not None]
     if len(exams) == len(results):
         axes.plot(steps, exams, "s:", ms=3, color="black", label="exam, moves that keep the value")
-    axes.axvline(best.steps / 1e6, color="0.45", linestyle="--", linewidth=1, label="best policy")
-    axes.set(xlabel="steps (actions of the learner), millions", ylabel="score (win 1, draw ½)")
+    axes.axvline(best.steps / scale, color="0.45", linestyle="--", linewidth=1, label="best policy")
+    axes.set(xlabel=f"steps (actions of the learner), {unit}", ylabel="score (win 1, draw ½)")
     axes.set_xlim(left=0)
     # Under the axes, where no data can be, and below their own label.
     below = axes.transAxes + ScaledTranslation(0, -0.6, figure.dpi_scale_trans)
@@ -54,7 +55,7 @@ def learning_curve(
         title="selection panel", ncols=2, loc="upper left", bbox_to_anchor=(0, 0),
         bbox_transform=below, borderaxespad=0, alignment="left", edgecolor="none", fontsize=9,
     )  # fmt: skip
-    _minutes_above(axes, results)
+    _minutes_above(axes, results, scale)
     _draw_report(side, raw, shielded)
     shown = [s for r in results for s in r.scores.values()]
     bottom = min([s.low for s in [*shown, *raw.values(), *shielded.values()]] + exams)
@@ -66,7 +67,12 @@ def learning_curve(
     return _png(figure, title)
 
 
-def _minutes_above(axes: Axes, results: Sequence[PanelResult]) -> None:
+def _unit(steps: float) -> tuple[float, str]:
+    """What to count so many steps in, and its name."""
+    return (1e6, "millions") if steps >= 1e6 else (1e3, "thousands")
+
+
+def _minutes_above(axes: Axes, results: Sequence[PanelResult], scale: float) -> None:
     """A second scale above: the minutes into the training at every few evaluations."""
     if results[-1].steps == 0:
         return
@@ -75,7 +81,7 @@ def _minutes_above(axes: Axes, results: Sequence[PanelResult]) -> None:
     shown = _spread(results)
     digits = 1 if results[-1].minutes >= 1 else 2
     above.set_xlim(axes.get_xlim())
-    above.set_xticks([r.steps / 1e6 for r in shown], [f"{r.minutes:.{digits}f}" for r in shown])
+    above.set_xticks([r.steps / scale for r in shown], [f"{r.minutes:.{digits}f}" for r in shown])
     above.set_xlabel("minutes")
 
 
@@ -179,7 +185,8 @@ def figures_over_steps(title: str, figures: Sequence[Mapping[str, float]]) -> by
     figure, grid = plt.subplots(
         rows, 3, figsize=(10, 2.3 * rows), sharex=True, layout="constrained", dpi=150, squeeze=False
     )
-    steps = [f["steps"] / 1e6 for f in figures]
+    scale, unit = _unit(figures[-1]["steps"])
+    steps = [f["steps"] / scale for f in figures]
     width = round(len(figures) * _SMOOTHED) | 1  # odd: as many before as after
     for axes, (heading, names) in zip(grid.flat, fields, strict=False):
         for colour, name in zip(_COLOURS * len(names), names, strict=False):
@@ -203,8 +210,9 @@ def figures_over_steps(title: str, figures: Sequence[Mapping[str, float]]) -> by
         axes.tick_params(labelsize=8)
     for axes in grid.flat[len(fields) :]:
         axes.set_visible(False)
-    for axes in grid[-1]:
-        axes.set_xlabel("steps, millions", fontsize=8)
+    for axes in grid.flat[max(0, len(fields) - 3) : len(fields)]:  # the last of each column
+        axes.tick_params(labelbottom=True)
+        axes.set_xlabel(f"steps, {unit}", fontsize=8)
     means = f"\nthick: means over {width} updates, thin: each update" if width > 1 else ""
     return _png(figure, f"{title}{means}")
 
@@ -215,7 +223,7 @@ def _usual(values: Sequence[float]) -> tuple[float, float]:
     """
     known = [v for v in values if np.isfinite(v)] or [0.0]
     low, high = np.quantile(known, (0.01, 0.99))
-    margin = 0.1 * (high - low) or max(abs(high), 1e-3) * 0.1
+    margin = 0.1 * ((high - low) or abs(high) or 1.0)
     return low - margin, high + margin
 
 
