@@ -245,6 +245,11 @@ def test_the_command_says_what_python_says(tmp_path: Path) -> None:
     [
         *WRONG_PLAYERS,
         (["greedy", "--game", "othello:holes=1"], "there is no exam for othello:holes=1"),
+        (["greedy", "--game", "wolf_and_sheep:max_plies=2"], "no move of it gives a win away"),
+        (
+            ["greedy", "--svg", "exam.png"],
+            "--svg is exam.png: the name of such",
+        ),
         (["greedy", "--svg", "/nowhere/exam.svg"], "there is no folder /nowhere"),
     ],
 )

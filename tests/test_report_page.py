@@ -50,7 +50,7 @@ def test_training_puts_games_and_settings_in(tmp_path):
     judged = Judgement(scores={}, exact={}, ratings={}, samples=[random_record("othello")])
     page = _html("# Demo\n", tmp_path, config, judged)
     assert "<iframe srcdoc=" in page
-    assert "&quot;game&quot;: &quot;othello&quot;" in page
+    assert "\ngame: othello\n" in page
     assert "samples" not in judged.model_dump()
 
 
@@ -65,3 +65,36 @@ def test_curves_are_smoothed_by_means():
         assert smooth[place] == pytest.approx(sum(around) / len(around))
     assert _smoothed([1.0, float("nan"), 3.0], 3) == [1.0, 2.0, 3.0]
     assert _smoothed(values, 1) == values
+
+
+def test_numbers_stand_to_the_right_in_the_tables_of_a_report():
+    pytest.importorskip("sb3_contrib")
+    from training.report_text import _table
+
+    rows = [("random", "1,000", "0.5 to 1", ""), ("greedy", "-3.5e+01", "0 to ?", "2")]
+    table = _table(("player", "rating", "interval", "loss"), rows)
+    assert table.splitlines()[1] == "| --- | ---: | --- | ---: |"
+
+
+def test_legends_are_where_no_data_can_be(monkeypatch):
+    pytest.importorskip("sb3_contrib")
+    from training import plots
+    from training.panel import PanelResult, Score
+
+    monkeypatch.setattr(plots, "_png", lambda figure, title: figure)
+    score = Score(score=0.4, low=0.1, high=0.9, wins=4, draws=0, losses=6)
+    scores = dict.fromkeys(("random", "greedy", "positional", "alphabeta:depth=5"), score)
+    results = [PanelResult(steps=n * 10**6, minutes=n, scores=scores, exam=0.5) for n in range(9)]
+    figures = [{"steps": n, "train/entropy": 1.0 / (n + 1), "games/pool": 0.9} for n in range(99)]
+    for figure in (
+        plots.learning_curve("demo", results, results[3], scores, scores),
+        plots.figures_over_steps("demo", figures),
+    ):
+        figure.canvas.draw()
+        legends = [a.get_legend() for a in figure.axes if a.get_legend()] + figure.legends
+        assert legends
+        for legend in legends:
+            box = legend.get_window_extent()
+            assert all(figure.bbox.contains(*corner) for corner in box.corners())
+            assert not any(box.overlaps(axes.bbox) for axes in figure.axes if axes.get_visible())
+        plots.plt.close(figure)

@@ -48,8 +48,8 @@ def _folder(in_python: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         (["match", "x" * 100_000, "random", "random"], "unknown game"),
         (["perft", "othello", 1, "--position", "x" * 100_000], "has 1 field:"),
         (["solve", "othello", "--position", "8/8 black " + "9" * 5000], "not a number of plies"),
-        (["match", "othello", "random", "random", "--seed", -1], "equal to 0|x>=0"),
-        (["arena", "random", "greedy", "--seed", -1], "equal to 0|x>=0"),
+        (["match", "othello", "random", "random", "--seed", -1], "--seed.*-1.*(0 or more|x>=0)"),
+        (["arena", "random", "greedy", "--seed", -1], "--seed.*-1.*(0 or more|x>=0)"),
         (["match", "othello", "random", "random", "--record", "x" * 5000 + ".jsonl"], "too long"),
         (["solve", "othello", "--file", "binary"], "binary is not a text"),
     ],
@@ -63,6 +63,42 @@ def test_wrong_words_end_in_a_short_line(words: list[object], message: str) -> N
     assert re.search(message, output.replace(",", ""))
     assert len(output) < 3000
     assert "Traceback" not in output
+
+
+MATCH = ["match", "othello", "random", "greedy"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["mtch"], "'mtch'. Did you mean 'match'"),
+        (["--versoin"], "'--versoin'. Did you mean '--version'"),
+        (["match", "othello", "random"], "SECOND.*Usage: boardenvs match .*GAME.* .*FIRST"),
+        ([*MATCH, "one"], r"extra argument.*\(one\).*Usage: boardenvs match"),
+        ([*MATCH, "--pear", 3], "'--pear'. Did you mean '--pairs'"),
+        ([*MATCH, "--seed"], "'--seed' requires an argument"),
+        ([*MATCH, "--pairs", 0], "--pairs.* 0.*(1 or more|x>=1|x<=100000)"),
+        ([*MATCH, "--pairs", "x"], "--pairs.*'x'.*(whole number|integer)"),
+        ([*MATCH, "--noise", 2], "--noise.* 2.*(1.0 or less|x<=1)"),
+        ([*MATCH, "--opening-plies", 5], "'--opening-plies' requires 2 arguments"),
+        ([*MATCH, "--opening-plies", 5, "x"], "--opening-plies.*'x'.*(whole number|integer)"),
+        ([*MATCH, "--opening-plies", 5, 2], r"\(5, 2\): they must be a range"),
+        (["rate", "random", "--seconds", 0], "seconds is 0.0: it must be more than 0"),
+        (["kernel", "othello", "advance", "--as", "nump"], "--as.*'nump'.*'numpy'"),
+        (["perft", "othello", "x"], "DEPTH.*'x'.*(whole number|integer)"),
+        (["replay", "x.jsonl", "--svg", "x.png"], "--svg is x.png: .* ends in .svg"),
+        (["replay", "x.jsonl", "--gif", "x.svg"], "--gif is x.svg: .* ends in .gif"),
+        (["replay", "x.jsonl", "--html", "x.svg"], "--html is x.svg: .* ends in .html or .htm"),
+        (["bench", "--rounds", "x"], "--rounds.*'x'"),
+        (["bench", "--rounds", 0], "--rounds is 0: it must be 1 or more"),
+    ],
+)  # fmt: skip
+def test_wrong_options_and_arguments_are_named_in_one_line(
+    words: list[object], message: str
+) -> None:
+    (line,) = run(*words, code=2).splitlines()
+    assert line.startswith("error: ")
+    assert re.search(message, line)
 
 
 def test_openings_have_a_bound_that_games_can_reach() -> None:

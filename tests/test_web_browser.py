@@ -10,6 +10,7 @@ from web_server import served
 
 from boardenvs import games, records
 from boardenvs.arena import play_match
+from boardenvs.records.record import Record, parse_names
 
 pytestmark = needs_browser
 SLOW = "alphabeta:depth=30"
@@ -20,6 +21,14 @@ def tab(browser, server):
     tab = Tab(browser, server)
     yield tab.open()
     tab.close()
+
+
+def saved(tab, path):
+    with tab.page.expect_download() as download:
+        tab.button("Save").click()
+    download.value.save_as(path)
+    (record,) = records.load(path)
+    return record
 
 
 @pytest.mark.parametrize("game", games.BUILT_IN)
@@ -312,11 +321,7 @@ def test_a_file_is_saved_and_a_link_restores_game_and_ply(tab, browser, server, 
         tab.until(
             lambda name=name: name in tab.page.locator(".movelist [aria-current]").inner_text()
         )
-    with tab.page.expect_download() as download:
-        tab.button("Save").click()
-    path = tmp_path / "game.jsonl"
-    download.value.save_as(path)
-    (record,) = records.load(path)
+    record = saved(tab, tmp_path / "game.jsonl")
     assert [record.game.action_name(action) for action in record.actions] == ["e3", "f3", "c5"]
     tab.page.get_by_label("Previous move").click()
     tab.until(lambda: current.inner_text() == "f3")
@@ -340,13 +345,42 @@ def test_what_was_undone_before_a_resignation_is_not_saved(tab, tmp_path):
     tab.until(lambda: "Red to move" in tab.caption)
     tab.button("Resign").click()
     tab.until(lambda: "resigned" in tab.caption)
-    with tab.page.expect_download() as download:
-        tab.button("Save").click()
-    path = tmp_path / "game.jsonl"
-    download.value.save_as(path)
-    (record,) = records.load(path)
+    record = saved(tab, tmp_path / "game.jsonl")
     assert [record.game.action_name(action) for action in record.actions] == ["e3"]
     assert record.info == {"resigned": "red"}
+
+
+def test_what_a_file_tells_of_a_game_is_in_what_is_saved(tab, tmp_path):
+    game = games.make("othello")
+    moves = parse_names(game, ("e3", "f3"))
+    info = {"year": 1998, "resigned": "black"}
+    resigned = Record(game, moves, None, (0, 100), ("one", "other"), info)
+    forfeited = Record(game, moves, None, (100, 0), None, {"forfeit": "red"})
+    records.save(tmp_path / "kept.jsonl", [resigned, forfeited])
+    path = tmp_path / "game.jsonl"
+    tab.view("Records")
+    tab.page.get_by_label("Open records").set_input_files(str(tmp_path / "kept.jsonl"))
+    tab.page.get_by_role("button", name="Open game 2").click()
+    tab.until(lambda: tab.plies == 2)
+    assert saved(tab, path) == forfeited
+    first = tab.page.get_by_role("button", name="Open game 1")
+    first.click()
+    tab.page.locator("tr.current").filter(has=first).wait_for()
+    tab.page.get_by_label("Last position").click()
+    tab.until(lambda: "Black resigned: red won" in tab.caption)
+    assert saved(tab, path) == resigned
+    tab.page.reload()
+    tab.until(lambda: "resigned" in tab.caption)
+    # What else is tried is another game, and the way back is to the same.
+    tab.page.get_by_label("Previous move").click()
+    tab.until(lambda: "Red to move" in tab.caption)
+    tab.square("d3").click()
+    tab.until(lambda: tab.plies == 3)
+    tried = saved(tab, path)
+    assert (tried.actions, tried.goal, tried.info) == (parse_names(game, ("e3", "d3")), None, {})
+    tab.page.locator(".movelist").get_by_role("button", name="f3").click()
+    tab.until(lambda: "resigned" in tab.caption)
+    assert saved(tab, path) == resigned
 
 
 def test_a_training_that_goes_on(tab, folder):
@@ -359,12 +393,16 @@ def test_a_training_that_goes_on(tab, folder):
     with summary.SummaryWriter(str(run / "tensorboard")) as writer:
         for step in range(5):
             writer.add_scalar("evaluation/worst", step / 10, 100 * step)
+            writer.add_scalar("games/pool", 0.5, 100 * step)
+            writer.add_scalar("games/plies", 60, 100 * step)
         writer.flush()
         tab.view("Training and arena")
         tab.button("growing").click()
         path = tab.page.locator("figure path.series").first
         path.wait_for()
         before = path.get_attribute("d")
+        captions = tab.page.locator("figcaption").all_inner_texts()
+        assert captions == ["evaluation", "games: score against", "games: plies"]
         for step in range(5, 9):
             writer.add_scalar("evaluation/worst", step / 10, 100 * step)
         writer.flush()

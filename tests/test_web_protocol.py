@@ -200,6 +200,20 @@ def test_a_game_that_ended_by_its_rules_keeps_its_result_when_saved(server, tmp_
     assert (found.goal, found.info) == (record.goal, {})
 
 
+def test_what_a_file_tells_of_a_game_is_saved_again(server, tmp_path):
+    moves = {"format": "jsonl", "line": line("othello", "e3")}
+    told = {"players": ["one", "other"], "info": {"forfeit": "red", "year": 1998}}
+    path = tmp_path / "game.jsonl"
+    answer = post(server, "/save", json.dumps({**moves, **told, "goals": [100, 0]}))
+    path.write_bytes(answer.content)
+    (found,) = records.load(path)
+    assert (found.goal, found.info) == ((100, 0), told["info"])
+    for goals in ([100, 101], [0, -1], [0]):
+        answer = post(server, "/save", json.dumps({**moves, "goals": goals}))
+        assert answer.status_code == 400
+        assert "goals" in answer.json()["error"]
+
+
 def test_what_cannot_be_saved_is_said(server):
     question = {"format": "wthor", "line": line("othello", "e3")}
     answer = post(server, "/save", json.dumps(question))

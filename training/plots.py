@@ -14,6 +14,7 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
+from matplotlib.transforms import ScaledTranslation
 
 from training.panel import PanelResult, Score
 
@@ -33,9 +34,10 @@ def learning_curve(
     best policy against the report's opponents, raw and shielded.
     """
     figure, (axes, side) = plt.subplots(
-        1, 2, figsize=(10, 4.8), width_ratios=(3, 2), sharey=True, layout="constrained", dpi=150
+        1, 2, figsize=(10, 5), width_ratios=(3, 2), sharey=True, layout="constrained", dpi=150
     )
-    steps = [r.steps / 1e6 for r in results]
+    scale, unit = _unit(results[-1].steps)
+    steps = [r.steps / scale for r in results]
     for colour, name in zip(_COLOURS * len(best.scores), best.scores, strict=False):
         scores = [r.scores[name] for r in results]
         low, high = [s.low for s in scores], [s.high for s in scores]
@@ -44,11 +46,16 @@ def learning_curve(
     exams = [r.exam for r in results if r.exam is not None]
     if len(exams) == len(results):
         axes.plot(steps, exams, "s:", ms=3, color="black", label="exam, moves that keep the value")
-    axes.axvline(best.steps / 1e6, color="0.45", linestyle="--", linewidth=1, label="best policy")
-    axes.set(xlabel="steps (actions of the learner), millions", ylabel="score (win 1, draw ½)")
+    axes.axvline(best.steps / scale, color="0.45", linestyle="--", linewidth=1, label="best policy")
+    axes.set(xlabel=f"steps (actions of the learner), {unit}", ylabel="score (win 1, draw ½)")
     axes.set_xlim(left=0)
-    axes.legend(title="selection panel", framealpha=0.9, edgecolor="none")
-    _minutes_above(axes, results)
+    # Under the axes, where no data can be, and below their own label.
+    below = axes.transAxes + ScaledTranslation(0, -0.6, figure.dpi_scale_trans)
+    axes.legend(
+        title="selection panel", ncols=2, loc="upper left", bbox_to_anchor=(0, 0),
+        bbox_transform=below, borderaxespad=0, alignment="left", edgecolor="none", fontsize=9,
+    )  # fmt: skip
+    _minutes_above(axes, results, scale)
     _draw_report(side, raw, shielded)
     shown = [s for r in results for s in r.scores.values()]
     bottom = min([s.low for s in [*shown, *raw.values(), *shielded.values()]] + exams)
@@ -60,18 +67,31 @@ def learning_curve(
     return _png(figure, title)
 
 
-def _minutes_above(axes: Axes, results: Sequence[PanelResult]) -> None:
+def _unit(steps: float) -> tuple[float, str]:
+    """What to count so many steps in, and its name."""
+    return (1e6, "millions") if steps >= 1e6 else (1e3, "thousands")
+
+
+def _minutes_above(axes: Axes, results: Sequence[PanelResult], scale: float) -> None:
     """A second scale above: the minutes into the training at every few evaluations."""
     if results[-1].steps == 0:
         return
     above = axes.twiny()
     above.spines[["right"]].set_visible(False)
-    every = max(1, len(results) // 6)
-    shown = results[::every]
+    shown = _spread(results)
     digits = 1 if results[-1].minutes >= 1 else 2
     above.set_xlim(axes.get_xlim())
-    above.set_xticks([r.steps / 1e6 for r in shown], [f"{r.minutes:.{digits}f}" for r in shown])
+    above.set_xticks([r.steps / scale for r in shown], [f"{r.minutes:.{digits}f}" for r in shown])
     above.set_xlabel("minutes")
+
+
+def _spread(results: Sequence[PanelResult]) -> list[PanelResult]:
+    """Some of them, at steps so far from each other that their minutes have room side by side."""
+    apart, shown = results[-1].steps / 10, [results[0]]
+    for result in results[1:]:
+        if result.steps - shown[-1].steps >= apart:
+            shown.append(result)
+    return shown
 
 
 def _draw_report(side: Axes, raw: Mapping[str, Score], shielded: Mapping[str, Score]) -> None:
@@ -89,8 +109,10 @@ def _draw_report(side: Axes, raw: Mapping[str, Score], shielded: Mapping[str, Sc
         )  # fmt: skip
     side.set_xlim(-0.6, len(raw) - 0.4)
     side.set_xticks(range(len(raw)), list(raw), rotation=35, ha="right")
-    side.legend(framealpha=0.9, edgecolor="none")
-    side.set_title("best policy against the report's opponents,\nnew openings", fontsize=9)
+    side.legend(
+        title="best policy against the report's opponents", title_fontsize=9, fontsize=9, ncols=2,
+        loc="lower center", bbox_to_anchor=(0.5, 1), edgecolor="none",
+    )  # fmt: skip
 
 
 def rating_scale(
@@ -98,7 +120,9 @@ def rating_scale(
     ratings: Mapping[str, tuple[float, float | None, float | None]],
     marked: Sequence[str],
 ) -> bytes:
-    """A PNG: ratings (rating, low, high), the strongest first, with their intervals."""
+    """A PNG: ratings (rating, low, high), the strongest first, with their intervals; an arrow
+    where nothing bounds one.
+    """
     figure, axes = plt.subplots(
         figsize=(7, 1.4 + 0.36 * len(ratings)), layout="constrained", dpi=150
     )
@@ -111,6 +135,15 @@ def rating_scale(
             (rating if high is None else high) - rating,
         ]
         axes.errorbar(rating, y, xerr=[[max(0, e)] for e in ends], fmt="o", color=colour, capsize=3)
+        for end, arrow, shift in (
+            (low, "\N{LEFTWARDS ARROW}", -12),
+            (high, "\N{RIGHTWARDS ARROW}", 12),
+        ):
+            if end is None:  # nothing bounds it there
+                axes.annotate(
+                    arrow, (rating, y), (shift, 0), textcoords="offset points", ha="center",
+                    va="center", color=colour,
+                )  # fmt: skip
         axes.annotate(
             f"{rating:.0f}", (rating, y), (0, 6), textcoords="offset points", ha="center",
             fontsize=8, color=colour,
@@ -152,7 +185,8 @@ def figures_over_steps(title: str, figures: Sequence[Mapping[str, float]]) -> by
     figure, grid = plt.subplots(
         rows, 3, figsize=(10, 2.3 * rows), sharex=True, layout="constrained", dpi=150, squeeze=False
     )
-    steps = [f["steps"] / 1e6 for f in figures]
+    scale, unit = _unit(figures[-1]["steps"])
+    steps = [f["steps"] / scale for f in figures]
     width = round(len(figures) * _SMOOTHED) | 1  # odd: as many before as after
     for axes, (heading, names) in zip(grid.flat, fields, strict=False):
         for colour, name in zip(_COLOURS * len(names), names, strict=False):
@@ -164,16 +198,33 @@ def figures_over_steps(title: str, figures: Sequence[Mapping[str, float]]) -> by
             )  # fmt: skip
         axes.set_title(heading, fontsize=9)
         if names == scores:
-            axes.set(ylim=(-0.05, 1.05 + 0.14 * len(names)), yticks=np.arange(6) / 5)
-            axes.legend(fontsize=7, loc="upper right", edgecolor="none")  # above the curves
+            axes.set(ylim=(-0.05, 1.05), yticks=np.arange(6) / 5)
+            figure.legend(
+                *axes.get_legend_handles_labels(), title="score against", fontsize=8, ncols=3,
+                loc="outside lower center", edgecolor="none",
+            )  # fmt: skip
+        else:
+            axes.set_ylim(*_usual(values))
         axes.grid(alpha=0.3)
         axes.spines[["top", "right"]].set_visible(False)
         axes.tick_params(labelsize=8)
     for axes in grid.flat[len(fields) :]:
         axes.set_visible(False)
-    means = f"; thick: means over {width} updates, thin: each update" if width > 1 else ""
-    figure.supxlabel(f"steps, millions{means}", fontsize=9)
-    return _png(figure, title)
+    for axes in grid.flat[max(0, len(fields) - 3) : len(fields)]:  # the last of each column
+        axes.tick_params(labelbottom=True)
+        axes.set_xlabel(f"steps, {unit}", fontsize=8)
+    means = f"\nthick: means over {width} updates, thin: each update" if width > 1 else ""
+    return _png(figure, f"{title}{means}")
+
+
+def _usual(values: Sequence[float]) -> tuple[float, float]:
+    """The range of all but one in a hundred at either end, so that the first updates, which are
+    often far off, do not squeeze what comes after them.
+    """
+    known = [v for v in values if np.isfinite(v)] or [0.0]
+    low, high = np.quantile(known, (0.01, 0.99))
+    margin = 0.1 * ((high - low) or abs(high) or 1.0)
+    return low - margin, high + margin
 
 
 def _smoothed(values: Sequence[float], width: int) -> list[float]:

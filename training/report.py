@@ -10,6 +10,7 @@ import platform
 from importlib import metadata
 from pathlib import Path
 
+import yaml
 from rich.console import Console
 from rich.table import Table
 
@@ -72,8 +73,8 @@ def _html(report: str, folder: Path, config: RunSettings, judgement: Judgement) 
     if judgement.samples:
         page = write_page(judgement.samples, title="Games of the report")
         extra += ["<h2>Two games against each opponent</h2>", to_frame(page)]
-    settings = html.escape(json.dumps(config.model_dump(mode="json"), indent=1))
-    extra += ["<h2>Settings</h2>", f"<pre>{settings}</pre>"]
+    settings = html.escape(yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False))
+    extra += ["<h2>Settings</h2>", f'<pre tabindex="0">{settings}</pre>']
     return report_page(report, folder, extra)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from training.history import History
 from training.judgement import RAW, SHIELDED, Judgement
 from training.panel import PanelResult
 from training.settings import RunSettings
+
+_NUMBER = re.compile(r"[-\d.,e+]*")  # an empty cell too
 
 
 def report_text(
@@ -70,9 +73,13 @@ def _scores(config: RunSettings, judged: Judgement) -> list[str]:
 
 def _ratings(judged: Judgement) -> list[str]:
     rows = [(name, f"{r.rating:.0f}", " to ".join(r.ends)) for name, r in judged.ratings.items()]
+    is_bounded = all(None not in (r.low, r.high) for r in judged.ratings.values())
+    unbounded = (
+        "" if is_bounded else " Where one won or lost all, an end of its interval is open: ?."
+    )
     return [
         "## Ratings",
-        "Elo points from the games of all against all; random play is 0.",
+        "Elo points from the games of all against all; random play is 0." + unbounded,
         "![Ratings](ratings.png)",
         _table(("player", "rating", "95 % interval"), rows),
     ]
@@ -123,6 +130,7 @@ def _exam(marks: dict[str, list[Mark]], history: History) -> list[str]:
 
 
 def _table(headings: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    lines = [list(headings)]
-    lines += [["---"] * len(lines[0]), *(list(row) for row in rows)]
+    names, cells = list(headings), [list(row) for row in rows]
+    is_number = [all(_NUMBER.fullmatch(row[i]) for row in cells) for i in range(len(names))]
+    lines = [names, ["---:" if right else "---" for right in is_number], *cells]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NoReturn
 
 from boardenvs.bench import jax
 from boardenvs.bench.measure import measure, pin_to_one_core
@@ -32,14 +33,10 @@ def main(words: Sequence[str] | None = None, prog: str = "python -m boardenvs.be
     `words` are the arguments of the command named `prog`, by default those of the process.
     """
     with ending_in_a_line():
-        parser = _parser(prog)
-        arguments = parser.parse_args(words)
-        try:
-            games = {spec_of(game): game for game in map(parse, arguments.games)}
-            _check(arguments)
-            check_folder(arguments.out)
-        except (ValueError, OSError) as wrong:
-            parser.error(str(wrong))
+        arguments = _parser(prog).parse_args(words)
+        games = {spec_of(game): game for game in map(parse, arguments.games)}
+        _check(arguments)
+        check_folder(arguments.out)
         _run(arguments, games)
 
 
@@ -96,8 +93,15 @@ def _check(arguments: argparse.Namespace) -> None:
         raise ValueError(f"--seconds is {arguments.seconds}: it must be a number above 0")
 
 
+class _Parser(argparse.ArgumentParser):
+    """One that says what is wrong in a line, as the other commands do."""
+
+    def error(self, message: str) -> NoReturn:
+        raise ValueError(f"{message.removeprefix('argument ')}. See {self.prog} --help.")
+
+
 def _parser(prog: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog=prog,
         description="Measure the speed and memory of uniformly random play through every "
         "interface, and other libraries' where they are installed; and the speed of search.",

@@ -43,7 +43,7 @@ class Analyse:
     what: Annotated[
         str | None,
         typer.Argument(
-            metavar="[POSITION|FILE]",
+            metavar="POSITION|FILE",
             help="A position, as in `boardenvs solve --position`, or a file of recorded games. "
             "Default: the game's start.",
             show_default=False,
@@ -183,14 +183,12 @@ class Analyse:
         return latest or explain(agent, game, position, rng)
 
     def _review(self, console: Console, record: Record, agent: Agent) -> None:
-        from rich.console import Console as RichConsole
-
         from boardenvs.cli.analyse_tables import review_json, show_review
-        from boardenvs.cli.console import make_progress
+        from boardenvs.cli.console import make_console, make_progress
         from boardenvs.play import MoveNotation
         from boardenvs.play.review import review
 
-        with make_progress(RichConsole(stderr=True)) as progress:
+        with make_progress(make_console(errors=True)) as progress:
             task = progress.add_task("plies", total=len(record.actions))
             found = review(
                 record,

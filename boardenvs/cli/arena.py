@@ -42,6 +42,7 @@ class Arena:
     entrants: Annotated[
         list[str] | None,
         typer.Argument(
+            metavar="PLAYER",
             help="Players such as `greedy`, `alphabeta:depth=4`, `policy:FILE` or "
             "`python:MODULE:NAME`. Default: the built-in ones at several strengths.",
             show_default=False,

@@ -29,9 +29,10 @@ def make_console(*, errors: bool = False) -> Console:
 def make_progress(console: Console) -> Progress:
     """A bar that counts, tells the time passed and left, and goes away when it is done.
 
-    It moves where nothing is to be counted yet, too.
+    It moves where nothing is to be counted yet, too. Files and pipes get nothing of it.
     """
     name = TextColumn("{task.description}", markup=False)
     columns = (SpinnerColumn(), name, BarColumn(), MofNCompleteColumn())
     times = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
-    return Progress(*columns, *times, console=console, transient=True)
+    hidden = not console.is_interactive  # rich would end with an empty line there
+    return Progress(*columns, *times, console=console, transient=True, disable=hidden)

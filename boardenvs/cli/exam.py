@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from boardenvs.cli.options import AsJson, Player, Seed, game_names
+from boardenvs.cli.options import AsJson, Player, Seed, check_ending, game_names
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -59,6 +59,7 @@ class Exam:
         from boardenvs.utils.files import check_writable, write_atomically
 
         examined = self._examined()
+        check_ending("--svg", self.svg, ".svg")
         if self.svg is not None:
             check_writable(self.svg)
         marked = [self._take(game, agent) for game, agent in examined]

@@ -15,14 +15,16 @@ def export(
     policy: Annotated[
         str,
         typer.Argument(
+            metavar="POLICY",
             help="A policy file, such as `runs/demo/policy.npz`, or the name of a game for the "
-            "policy that comes with the package."
+            "policy that comes with the package.",
         ),
     ],
     out: Annotated[
         Path,
         typer.Argument(
-            help="The file to write: `.onnx`, or `.npz` for a policy file with float32 weights."
+            metavar="OUT",
+            help="The file to write: `.onnx`, or `.npz` for a policy file with float32 weights.",
         ),
     ],
 ) -> None:

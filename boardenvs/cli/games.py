@@ -18,6 +18,7 @@ def games(
     game: Annotated[
         str | None,
         typer.Argument(
+            metavar="GAME",
             help="A game to show in full, such as `wolf_and_sheep:rules=described`.",
             autocompletion=game_names,
         ),

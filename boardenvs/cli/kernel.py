@@ -18,8 +18,9 @@ def kernel(
     rule: Annotated[
         str,
         typer.Argument(
+            metavar="RULE",
             help="What is compiled: `begin`, `advance`, `ply`, `turn`, `arrive`, `place`, "
-            "`sample`, `is_legal`, `points`, `planes`, `view`, `stable`, `evaluate` or `features`."
+            "`sample`, `is_legal`, `points`, `planes`, `view`, `stable`, `evaluate` or `features`.",
         ),
     ],
     form: Annotated[

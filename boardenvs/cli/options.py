@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
+
+from boardenvs.utils.checks import cut
 
 
 def game_names(incomplete: str) -> list[str]:
@@ -21,12 +24,22 @@ def player_names(incomplete: str) -> list[str]:
     return [name for name in AGENTS if name.startswith(incomplete)]
 
 
+def check_ending(option: str, path: Path | None, *endings: str) -> None:
+    """ValueError where the ending of a file's name says that it is of another kind."""
+    if path is not None and path.suffix.lower() not in ("", *endings):
+        right = " or ".join(endings)
+        raise ValueError(f"{option} is {cut(str(path))}: the name of such a file ends in {right}")
+
+
 GameName: TypeAlias = Annotated[
-    str, typer.Argument(help="The game, such as `othello`.", autocompletion=game_names)
+    str,
+    typer.Argument(metavar="GAME", help="The game, such as `othello`.", autocompletion=game_names),
 ]
 FirstPlayer: TypeAlias = Annotated[
     str,
-    typer.Argument(help="A player, such as `alphabeta:depth=4`.", autocompletion=player_names),
+    typer.Argument(
+        metavar="FIRST", help="A player, such as `alphabeta:depth=4`.", autocompletion=player_names
+    ),
 ]
 Player: TypeAlias = Annotated[
     str,
@@ -37,7 +50,7 @@ Player: TypeAlias = Annotated[
     ),
 ]
 SecondPlayer: TypeAlias = Annotated[
-    str, typer.Argument(help="Another, or the same.", autocompletion=player_names)
+    str, typer.Argument(metavar="SECOND", help="Another, or the same.", autocompletion=player_names)
 ]
 
 Seed: TypeAlias = Annotated[int, typer.Option(help="Seed of all random choices.", min=0)]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def perft(
     game: GameName,
-    depth: Annotated[int, typer.Argument(help="The plies to look ahead.", min=1)],
+    depth: Annotated[int, typer.Argument(metavar="DEPTH", help="The plies to look ahead.", min=1)],
     position: Annotated[
         str | None,
         typer.Option(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from boardenvs.cli.options import game_names
+from boardenvs.cli.options import check_ending, game_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +42,7 @@ class Replay:
     ```
     """
 
-    file: Annotated[Path, typer.Argument(help="The file with the games.")]
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file with the games.")]
     number: Annotated[
         int | None,
         typer.Option(
@@ -118,6 +118,10 @@ class Replay:
         console, rules = make_console(), parse(self.game)
         if self.save is not None:
             records.format_of(self.save)
+        check_ending("--svg", self.svg, ".svg")
+        check_ending("--sheet", self.sheet, ".svg")
+        check_ending("--gif", self.gif, ".gif")
+        check_ending("--html", self.html, ".html", ".htm")
         for path in (self.save, self.svg, self.sheet, self.gif, self.html):
             if path is not None:
                 check_writable(path)

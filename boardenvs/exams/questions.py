@@ -128,5 +128,8 @@ def _of_table(game: Game) -> Questions:
         kinds += [f"{name} to win"] * len(rows)
         states.append(take(state, rows))
         keeping.append(keeps[rows])
+    if not kinds:
+        text = games.spec_of(game)
+        raise ValueError(f"there is no exam for {text}: no move of it gives a win away")
     made = "drawn from the exact solution"
     return Questions(tuple(kinds), concat(states), np.concatenate(keeping), None, made)

@@ -21,7 +21,8 @@ from boardenvs.render.theme import board_look
 from boardenvs.render.view import View, view
 
 _TEMPLATE = Path(__file__).with_name("page.html")
-_HEIGHT = 640  # pixels of a frame in a notebook
+_HEIGHT = 640  # pixels of a frame, where it may not take the height of what is in it
+_FIT = "const d = this.contentDocument; if (d) this.style.height = d.body.scrollHeight + 4 + 'px'"
 
 
 class ShownGame(NamedTuple):
@@ -56,9 +57,9 @@ def to_page(games: Sequence[ShownGame], *, title: str, legal: bool = False) -> s
 
 
 def to_frame(page: str) -> str:
-    """The page in a frame of its own, as notebooks show it."""
+    """The page in a frame of its own, as notebooks show it, as high as what is in it."""
     return (
-        f'<iframe srcdoc="{html.escape(page)}" title="game" loading="lazy" '
+        f'<iframe srcdoc="{html.escape(page)}" title="game" loading="lazy" onload="{_FIT}" '
         f'style="width: 100%; height: {_HEIGHT}px; border: 0"></iframe>'
     )
 

@@ -19,10 +19,14 @@ _STYLE = """
 body { margin: 0 auto; padding: 1rem; max-width: 60rem; color: var(--ink);
   background: var(--ground); font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
 .wide { overflow-x: auto; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; overflow-wrap: normal; }
+table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums;
+  overflow-wrap: normal; }
 th, td { padding: .25rem .6rem; border-bottom: 1px solid var(--rule); text-align: left; }
+th { vertical-align: bottom; }
+td { white-space: nowrap; }
 img { max-width: 100%; height: auto; }
-pre { overflow-x: auto; }
+pre { overflow-x: auto; padding: .75rem 1rem; border: 1px solid var(--rule); border-radius: .4rem;
+  font-size: .85rem; }
 """
 _PICTURE = re.compile(r'<img src="([^"]+\.png)"')
 

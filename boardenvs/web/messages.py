@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from boardenvs.game.contract import LOSS, WIN
 from boardenvs.utils.checks import cut
 from boardenvs.utils.json_text import parse_json
 
@@ -21,6 +22,7 @@ MAX_GAMES = 20_000  # of a file
 
 Text: TypeAlias = Annotated[str, Field(min_length=1, max_length=300)]
 Move: TypeAlias = Annotated[str, Field(min_length=1, max_length=20)]
+Goal: TypeAlias = Annotated[float, Field(ge=LOSS, le=WIN)]
 Id: TypeAlias = Annotated[int, Field(ge=0, le=1 << 50)]
 
 
@@ -133,7 +135,12 @@ class SaveRequest(_Part):
     format: Literal["jsonl", "wthor", "moves"]
     line: Line
     players: tuple[Text, Text] | None = None
+    info: dict[str, Any] = Field(default={})
+    goals: tuple[Goal, Goal] | None = None  # by role, where the rules do not say them
     resigned: Literal[0, 1] | None = None  # who resigned
+
+
+_PAIRS = ("players", "goals")  # of a request to save, which JSON has as lists
 
 
 def parse_request(text: str) -> Request:
@@ -144,8 +151,8 @@ def parse_request(text: str) -> Request:
 def parse_save(text: str) -> SaveRequest:
     """The request to save; ValueError, in one line, where the text is none."""
     value = parse_json(text)
-    if isinstance(value, dict) and isinstance(value.get("players"), list):
-        value["players"] = tuple(value["players"])
+    if isinstance(value, dict):
+        value |= {k: tuple(v) for k, v in value.items() if k in _PAIRS and isinstance(v, list)}
     return _validated(TypeAdapter(SaveRequest), value)
 
 

@@ -15,6 +15,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -156,12 +157,16 @@ def _save(job: Job) -> Iterator[dict[str, Any]]:
     """A file of one game."""
     session = GameSession.of_record(_record(job))
     session.players = job["players"] and tuple(job["players"])
+    session.info = job["info"]
     if job["resigned"] is not None and not session.is_over:
         session.resign(job["resigned"])
+    record = session.record()
+    if record.goal is None and job["goals"] is not None:
+        record = replace(record, goal=tuple(job["goals"]))
     suffix = records.FORMATS[job["format"]].suffixes[0]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"game{suffix}"
-        lost = records.save(path, [session.record()], format_name=job["format"])
+        lost = records.save(path, [record], format_name=job["format"])
         content = path.read_bytes()
     yield {"name": path.name, "content": base64.b64encode(content).decode(), "lost": lost}
 

@@ -130,15 +130,23 @@ class App {
 
   async save() {
     const { table } = this, { tree } = table;
-    const line = tree.line(tree.mainLine().at(-1));
-    const players = tree.players ?? (table.seats.some((seat) => seat !== "human") ? table.seats : null);
-    const answer = await fetch("save", { method: "POST", body: JSON.stringify({ format: this.format.value, line, players, resigned: tree.resigned }) }).catch((error) => table.fail(error));
+    const end = tree.mainLine().at(-1), { players, info, goals } = this.#told(end);
+    const wanted = { format: this.format.value, line: tree.line(end), players, info, goals, resigned: tree.resigned(end) };
+    const answer = await fetch("save", { method: "POST", body: JSON.stringify(wanted) }).catch((error) => table.fail(error));
     if (!answer) return;
     if (!answer.ok) return table.fail(new Error((await answer.json().catch(() => ({ error: answer.statusText }))).error));
     const name = answer.headers.get("content-disposition").match(/filename="(.*)"/)[1];
     const link = el("a", { href: URL.createObjectURL(await answer.blob()), download: name });
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  }
+
+  // What is known of the game that ends at this node beside its moves.
+  #told(end) {
+    const { tree: { record }, seats } = this.table;
+    if (record?.end === end) return record;
+    const agents = seats.some((seat) => seat !== "human") ? seats : null;
+    return { players: record?.players ?? agents, info: {}, goals: null };
   }
 
   #choose(view) {

@@ -130,7 +130,7 @@ export class PlayView {
     });
     if (document.activeElement !== this.position && !this.editing.checked) this.position.value = position.fen;
     this.toMove.replaceChildren(...info.roles.map((role, i) => el("option", { value: i, selected: i === position.to_move }, role)));
-    this.undo.disabled = table.node === table.tree.root && table.tree.resigned === null;
+    this.undo.disabled = table.node === table.tree.root && table.tree.resigned() === null;
     this.redo.disabled = table.tree.mainLine().at(-1) === table.node;
     this.hint.disabled = table.over;
     this.resign.disabled = table.over || table.agentsOnly;

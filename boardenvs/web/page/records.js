@@ -123,7 +123,7 @@ export class RecordsView {
     const game = this.games[number - 1];
     this.opened = number;
     try {
-      await this.app.table.openGame({ game: game.game, start: game.start, moves: game.moves ? game.moves.split(" ") : [], players: game.players, ply: 0 });
+      await this.app.table.openGame({ ...game, moves: game.moves ? game.moves.split(" ") : [], ply: 0 });
     } catch (error) {
       this.app.table.fail(error);
     }

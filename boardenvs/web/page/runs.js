@@ -7,6 +7,9 @@ import { T } from "./texts.js";
 
 const EVERY = 2000; // milliseconds between two looks at a training
 
+// What has a scale of its own, and a chart.
+const ALONE = /^(train|speed)\/|^games\/(plies|wiped_out)$/;
+
 export class RunsView {
   constructor(app) {
     this.app = app;
@@ -92,7 +95,7 @@ export class RunsView {
     const { run } = this, groups = new Map();
     for (const [name, points] of Object.entries(run.curves)) {
       const [group, rest] = name.includes("/") ? name.split(/\/(.*)/) : ["", name];
-      const own = ["train", "speed"].includes(group) ? name : group;
+      const own = ALONE.test(name) ? name : group;
       if (!groups.has(own)) groups.set(own, []);
       groups.get(own).push({ name: rest, points: this.smooth.checked ? smoothed(points, 5) : points });
     }
@@ -103,7 +106,7 @@ export class RunsView {
       const rows = figures(series, T.steps);
       rows.dataset.of = name;
       rows.open = opened.has(name);
-      return el("figure", {}, el("figcaption", {}, name.replace("/", ": ")), chart({ series, label: T.curvesOf(name), xLabel: T.steps }), series.length > 1 ? legend(series) : "", rows);
+      return el("figure", {}, el("figcaption", {}, T.group(name)), chart({ series, label: T.curvesOf(name), xLabel: T.steps }), series.length > 1 ? legend(series) : "", rows);
     });
     if (run.note) drawn.unshift(el("p", {}, run.note));
     this.curves.replaceChildren(el("h3", {}, T.curves), ...(drawn.length ? [el("div", { class: "figures" }, drawn)] : [el("p", {}, T.noCurves)]));

@@ -28,7 +28,7 @@ export class Table extends EventTarget {
   get node() { return this.tree.node; }
   get position() { return this.tree?.node.position ?? null; }
   get thinking() { return this.#thinking?.agent ?? null; }
-  get over() { return this.position?.over || this.tree.resigned !== null; }
+  get over() { return this.position?.over || this.tree.resigned() !== null; }
   get agentsOnly() { return this.seats.every((seat) => seat !== "human"); }
   // Whether the side to move is played from the page.
   get open() { return !this.over && (this.view !== "play" || this.seats[this.position?.to_move] === "human"); }
@@ -61,14 +61,18 @@ export class Table extends EventTarget {
     this.turn();
   }
 
-  // A game that was played: {game, start, moves, players}, shown after so many plies.
-  async openGame({ game, start = null, moves, players = null, ply = moves.length }) {
+  // A game that was played, as a file tells it, shown after so many plies.
+  async openGame({ game, start = null, moves, players = null, info = {}, goals = null, ply = moves.length }) {
     const opening = ++this.#openings;
     const tree = new Tree(await this.gameInfo(game), start);
     const last = tree.addLine(moves);
     const wrong = await this.#load(tree, last);
     if (opening !== this.#openings) return;
-    tree.players = players;
+    if (!wrong) {
+      const { resigned, ...others } = info, role = tree.info.roles.indexOf(resigned);
+      if (role >= 0) tree.resignation = { role, node: last };
+      tree.record = { players, info: role < 0 ? info : others, goals, end: last };
+    }
     const path = last.path.filter((node) => node.position);
     tree.goTo(path.at(-1));
     tree.node = path[Math.max(0, Math.min(ply, path.length - 1))];
@@ -134,6 +138,7 @@ export class Table extends EventTarget {
     if (!this.open) return;
     this.abort();
     const tree = this.tree, node = tree.child(this.node, name);
+    this.#playOn(node);
     try {
       const wrong = await this.#load(tree, node);
       if (wrong || !node.position) {
@@ -177,12 +182,18 @@ export class Table extends EventTarget {
       this.#thinking = null;
       if (!answer.position || tree !== this.tree || node !== this.node) return;
       const child = tree.child(node, answer.position.move);
+      this.#playOn(child);
       child.position = answer.position;
       tree.goTo(child);
       this.message = "";
       say(this.#news(child));
       this.changed();
     }
+  }
+
+  // A move that is played again takes back that somebody resigned after it; one that is looked at does not.
+  #playOn(node) {
+    if (this.view === "play" && this.tree.resigned(node) !== null) this.tree.resignation = null;
   }
 
   // Have nobody think about a move.
@@ -203,9 +214,11 @@ export class Table extends EventTarget {
   // Back to where the page's side had its turn before; `undo` and `redo` stop agents.
   undo() {
     let node = this.node.parent;
-    if (this.tree.resigned !== null) node = this.node;
+    if (this.tree.resigned() !== null) {
+      node = this.node;
+      this.tree.resignation = null;
+    }
     while (node?.parent && this.#isAgents(node)) node = node.parent;
-    this.tree.resigned = this.tree.resignedAt = null;
     if (node) this.goTo(node).then(() => say(`${T.undo}. ${this.#news(node)}`));
   }
 
@@ -224,14 +237,13 @@ export class Table extends EventTarget {
     if (this.over) return;
     const mover = this.position.to_move;
     this.abort();
-    this.tree.resigned = this.seats[mover] === "human" ? mover : 1 - mover;
-    this.tree.resignedAt = this.node;
+    this.tree.resignation = { role: this.seats[mover] === "human" ? mover : 1 - mover, node: this.node };
     say(this.caption());
     this.changed();
   }
 
   caption() {
-    const roles = this.info.roles, loser = this.tree.resigned;
+    const roles = this.info.roles, loser = this.tree.resigned();
     return loser === null ? this.position.caption : T.resigned(roles[loser], roles[1 - loser]);
   }
 

@@ -23,19 +23,23 @@ export class Tree {
     this.info = info;
     this.start = start;
     this.root = this.node = new Node(null, null);
-    this.resigned = null; // the role that resigned
-    this.resignedAt = null; // the node where it did
-    this.players = null;
+    this.resignation = null; // {role, node}: who resigned, and where
+    this.record = null; // {players, info, goals, end}: what a file tells of the game, and the node where it ended
   }
 
   line(node = this.node) {
     return { game: this.info.text, start: this.start, moves: node.path.slice(1).map((n) => n.move) };
   }
 
+  // The role that resigned at this node, null where none did.
+  resigned(node = this.node) {
+    return this.resignation?.node === node ? this.resignation.role : null;
+  }
+
   // From the start over this node to the end, which is where somebody resigned, if anybody did.
   mainLine(node = this.node) {
     const found = node.path;
-    for (let last = node; last !== this.resignedAt && (last = last.latest ?? last.children[0]); ) found.push(last);
+    for (let last = node; this.resigned(last) === null && (last = last.latest ?? last.children[0]); ) found.push(last);
     return found;
   }
 
@@ -67,7 +71,9 @@ export class Tree {
     }
     return {
       game: this.info.text, start: this.start, nodes,
-      at: number.get(this.node), end: number.get(this.mainLine().at(-1)), resigned: this.resigned, players: this.players,
+      at: number.get(this.node), end: number.get(this.mainLine().at(-1)),
+      resignation: this.resignation && { ...this.resignation, node: number.get(this.resignation.node) },
+      record: this.record && { ...this.record, end: number.get(this.record.end) },
     };
   }
 
@@ -77,9 +83,8 @@ export class Tree {
     for (const [move, parent] of kept.nodes.slice(1)) nodes.push(tree.child(nodes[parent], move));
     tree.goTo(nodes[kept.end] ?? tree.root);
     tree.node = nodes[kept.at] ?? tree.root;
-    tree.resigned = kept.resigned ?? null;
-    tree.resignedAt = tree.resigned === null ? null : nodes[kept.end];
-    tree.players = kept.players ?? null;
+    tree.resignation = kept.resignation && { ...kept.resignation, node: nodes[kept.resignation.node] };
+    tree.record = kept.record && { ...kept.record, end: nodes[kept.record.end] };
     return tree;
   }
 }
