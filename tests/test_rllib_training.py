@@ -20,7 +20,8 @@ from ray.rllib.core.columns import Columns
 from rich.console import Console
 
 import boardenvs
-from boardenvs.agents.policy_file import load_policy
+from boardenvs.agents.policy import Policy
+from boardenvs.agents.policy_file import load_policy, save_policy
 from boardenvs.envs.groups import BoardGroup
 from boardenvs.envs.rllib.league import League
 from boardenvs.envs.rllib.ppo import BoardPPOConfig, NoRunnersError
@@ -272,6 +273,37 @@ def test_rllibs_own_checkpoint_has_the_pool_too(tmp_path) -> None:
         assert played == ["NoneType", "PolicyAgent", "PolicyAgent"]
         _plays_the_same(restored)
         restored.stop()
+
+
+@pytest.mark.parametrize("runners", [0, 1])
+def test_a_run_begins_as_the_policy_that_it_is_told(tmp_path, runners) -> None:
+    """The learner, and who plays."""
+    game = boardenvs.games.make("othello")
+    policy = _small_policy(game)
+    save_policy(policy, tmp_path / "small.npz", stored="float32")
+    ppo = {**SETTINGS["ppo"], "hidden": [20]}
+    start = str(tmp_path / "small.npz")
+    config = read(tmp_path, cluster={"runners": runners}, start=start, ppo=ppo)
+    state = random_openings(game, 50, (0, 40), np.random.default_rng(0))
+    expected = policy.evaluate(game, state)
+    with joined(config, None), running(config, tmp_path) as algorithm:
+        found = algorithm.env_runner_group.foreach_env_runner(
+            lambda runner: runner.module.as_policy(game), local_env_runner=runners == 0
+        )
+        for begun in (algorithm.as_policy(), *found):
+            chances, values = begun.evaluate(game, state)
+            assert chances == pytest.approx(expected[0], abs=1e-5)
+            assert values == pytest.approx(expected[1], abs=1e-5)
+
+
+def _small_policy(game) -> Policy:
+    rng = np.random.default_rng(3)
+    inputs = int(np.prod(game.observation_shape))
+
+    def layer(inputs: int, outputs: int):
+        return rng.normal(0, 0.3, (inputs, outputs)).astype(np.float32), np.zeros(outputs, "f4")
+
+    return Policy(game, (layer(inputs, 20),), layer(20, game.num_actions), layer(20, 1))
 
 
 def _plays_the_same(algorithm) -> None:

@@ -13,6 +13,7 @@ from boardenvs.agents.export import policy_from_sb3
 from boardenvs.agents.policy import Policy
 from boardenvs.agents.policy_file import load_policy
 from boardenvs.agents.trained import trained_policy
+from boardenvs.agents.trunk import begin_from
 from boardenvs.game.openings import random_openings
 from boardenvs.games import make
 from training.config import Config
@@ -60,7 +61,7 @@ def _of_gumbel(policy: Policy) -> Policy:
     network = PolicyValueNetwork(policy.game, config.hidden, "float32")
     start = config.start_policy()
     assert start is not None
-    network.begin_from(start)
+    begin_from(start, network.trunk, network.policy_head, network.value_head)
     judged = NetworkEvaluator(network)
     state = random_openings(policy.game, 20, (4, 20), np.random.default_rng(1))
     exported = network.as_policy({})

@@ -12,7 +12,7 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.utils import LinearSchedule
 
-from boardenvs.agents.trunk import flat_planes
+from boardenvs.agents.trunk import begin_from, flat_planes
 from boardenvs.envs.sb3 import BoardVecEnv
 from training.boards import board_groups, board_options
 from training.checkpoint import to_arrays, to_tensors
@@ -60,7 +60,8 @@ def make_model(config: Config, env: BoardVecEnv) -> MaskablePPO:
     model.rollout_buffer.gamma = env.discounts  # type: ignore[assignment]
     model.set_logger(Logger(None, []))  # the figures are read from it after each update
     if (start := config.start_policy()) is not None:
-        model.policy.begin_from(start)  # type: ignore[operator]
+        network: Any = model.policy
+        begin_from(start, network.features_extractor.layers, network.action_net, network.value_net)
     return model
 
 

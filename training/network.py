@@ -12,7 +12,7 @@ from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch.nn.functional import log_softmax, softmax
 
 from boardenvs.agents import trunk
-from boardenvs.agents.policy import Layer, Policy
+from boardenvs.agents.policy import Layer
 
 
 class Trunk(BaseFeaturesExtractor):
@@ -95,13 +95,3 @@ class MaskedPolicy(MaskableActorCriticPolicy):
         super().__init__(*arguments, **named)
         assert isinstance(self.action_space, spaces.Discrete)
         self.action_dist = MaskedChoice(int(self.action_space.n))
-
-    def begin_from(self, policy: Policy) -> None:
-        """Take over the layers of a policy of the same widths."""
-        layers = self.features_extractor.layers
-        assert isinstance(layers, trunk.BoardTrunk)
-        layers.take_layers(policy.hidden)
-        heads = (self.action_net, policy.policy_head), (self.value_net, policy.value_head)
-        for module, head in heads:
-            assert isinstance(module, th.nn.Linear)
-            trunk.take_layer(module, head)

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 import torch as th
+from torch.nn import Module
 
-from boardenvs.agents.policy import Layer
+from boardenvs.agents.policy import Layer, Policy
 from boardenvs.game.contract import Game
 from boardenvs.game.state import Array
 
@@ -89,11 +90,19 @@ class BoardTrunk(th.nn.Sequential):
         linear = [module for module in self if isinstance(module, th.nn.Linear)]
         first = (np.concatenate([pieces, flat]), biases)
         for module, layer in zip(linear, [first, *rest], strict=True):
-            take_layer(module, layer)
+            _take_layer(module, layer)
 
 
-def take_layer(module: th.nn.Linear, layer: Layer) -> None:
+def begin_from(policy: Policy, trunk: BoardTrunk, policy_head: Module, value_head: Module) -> None:
+    """Have a network take over the layers of a policy of the same widths."""
+    trunk.take_layers(policy.hidden)
+    _take_layer(policy_head, policy.policy_head)
+    _take_layer(value_head, policy.value_head)
+
+
+def _take_layer(module: Module, layer: Layer) -> None:
     """Take over weights (inputs, outputs) and biases."""
+    assert isinstance(module, th.nn.Linear)
     weights, biases = layer
     with th.no_grad():
         module.weight.copy_(th.from_numpy(weights.T.copy()))

@@ -6,7 +6,7 @@ import torch as th
 from torch.nn.functional import log_softmax, softmax
 
 from boardenvs.agents.policy import Policy
-from boardenvs.agents.trunk import NEVER, BoardTrunk, as_layer, flat_planes, take_layer
+from boardenvs.agents.trunk import NEVER, BoardTrunk, as_layer, flat_planes
 from boardenvs.game.contract import Game
 from boardenvs.game.state import FloatArray, State
 from training.gumbel.replay import ReplayBatch
@@ -46,12 +46,6 @@ class PolicyValueNetwork(th.nn.Module):
             as_layer(self.value_head),
             notes,
         )
-
-    def begin_from(self, policy: Policy) -> None:
-        """Take over the layers of a policy of the same widths."""
-        self.trunk.take_layers(policy.hidden)
-        take_layer(self.policy_head, policy.policy_head)
-        take_layer(self.value_head, policy.value_head)
 
 
 class NetworkEvaluator:

@@ -10,6 +10,7 @@ import numpy as np
 import torch as th
 
 from boardenvs.agents.policy import Policy
+from boardenvs.agents.trunk import begin_from
 from boardenvs.search import Evaluator
 from training.checkpoint import to_arrays, to_tensors
 from training.gumbel.games import SelfPlay
@@ -38,7 +39,7 @@ class GumbelRun(Run):
         precision = find_precision(config.precision)
         network = PolicyValueNetwork(game, settings.hidden, precision)
         if (start := config.start_policy()) is not None:
-            network.begin_from(start)
+            begin_from(start, network.trunk, network.policy_head, network.value_head)
         self.learner = NetworkLearner(network.to(device), settings.average, settings.weight_decay)
         self._evaluator = _evaluator(config, self.learner.player)
         symmetries = config.self_play.symmetries

@@ -10,8 +10,11 @@ from typing import Any
 
 import numpy as np
 import ray
+from ray.rllib.core import DEFAULT_MODULE_ID
 from ray.rllib.utils.metrics import NUM_ENV_STEPS_SAMPLED_LIFETIME
 
+from boardenvs.agents.policy import Policy
+from boardenvs.agents.trunk import begin_from
 from boardenvs.envs.rllib.league import League
 from boardenvs.envs.rllib.ppo import BoardPPO, BoardPPOConfig
 from training.boards import board_groups, board_options
@@ -25,7 +28,7 @@ from training.settings import POOL
 
 @contextlib.contextmanager
 def running(config: RLlibSettings, folder: Path) -> Iterator[BoardPPO]:
-    """An untrained algorithm, its runners and learners started; the pool is in the run's folder."""
+    """An algorithm that begins anew, runners and learners started; its pool is in the folder."""
     try:
         algorithm = make_config(config, folder).build_algo()
     except (IndexError, ray.exceptions.RayError) as error:  # the first where all runners failed
@@ -35,11 +38,26 @@ def running(config: RLlibSettings, folder: Path) -> Iterator[BoardPPO]:
             "as this machine; Ray's logs say what failed (`ray logs cluster`)"
         ) from None
     try:
+        if (start := config.start_policy()) is not None:
+            _begin_from(algorithm, start)
         yield algorithm
     finally:
         algorithm.stop()
         with contextlib.suppress(OSError):
             Path(algorithm.logdir).rmdir()  # RLlib makes it in the home folder, for nothing
+
+
+def _begin_from(algorithm: BoardPPO, policy: Policy) -> None:
+    """Have learners and runners take over the layers of a policy of the same widths."""
+
+    def take(learner: Any) -> None:
+        module = learner.module[DEFAULT_MODULE_ID].unwrapped()
+        begin_from(policy, module.trunk, module.policy_head, module.value_head)
+
+    algorithm.learner_group.foreach_learner(take)
+    algorithm.env_runner_group.sync_weights(
+        from_worker_or_learner_group=algorithm.learner_group, inference_only=True
+    )
 
 
 def make_config(config: RLlibSettings, folder: Path) -> BoardPPOConfig:
