@@ -275,20 +275,19 @@ def test_rllibs_own_checkpoint_has_the_pool_too(tmp_path) -> None:
         restored.stop()
 
 
-@pytest.mark.parametrize("runners", [0, 1])
-def test_a_run_begins_as_the_policy_that_it_is_told(tmp_path, runners) -> None:
+def test_a_run_begins_as_the_policy_that_it_is_told(tmp_path) -> None:
     """The learner, and who plays."""
     game = boardenvs.games.make("othello")
     policy = _small_policy(game)
     save_policy(policy, tmp_path / "small.npz", stored="float32")
     ppo = {**SETTINGS["ppo"], "hidden": [20]}
     start = str(tmp_path / "small.npz")
-    config = read(tmp_path, cluster={"runners": runners}, start=start, ppo=ppo)
+    config = read(tmp_path, cluster={"runners": 1}, start=start, ppo=ppo)
     state = random_openings(game, 50, (0, 40), np.random.default_rng(0))
     expected = policy.evaluate(game, state)
     with joined(config, None), running(config, tmp_path) as algorithm:
         found = algorithm.env_runner_group.foreach_env_runner(
-            lambda runner: runner.module.as_policy(game), local_env_runner=runners == 0
+            lambda runner: runner.module.as_policy(game), local_env_runner=False
         )
         for begun in (algorithm.as_policy(), *found):
             chances, values = begun.evaluate(game, state)
