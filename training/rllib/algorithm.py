@@ -50,14 +50,14 @@ def running(config: RLlibSettings, folder: Path) -> Iterator[BoardPPO]:
 def _begin_from(algorithm: BoardPPO, policy: Policy) -> None:
     """Have learners and runners take over the layers of a policy of the same widths."""
 
-    def take(learner: Any) -> None:
-        module = learner.module[DEFAULT_MODULE_ID].unwrapped()
+    def take(module: Any) -> None:
         begin_from(policy, module.trunk, module.policy_head, module.value_head)
 
-    algorithm.learner_group.foreach_learner(take)
-    algorithm.env_runner_group.sync_weights(
-        from_worker_or_learner_group=algorithm.learner_group, inference_only=True
+    algorithm.learner_group.foreach_learner(
+        lambda learner: take(learner.module[DEFAULT_MODULE_ID].unwrapped())
     )
+    # Runners pass over weights of the number that they have, so a sync would not reach them.
+    algorithm.env_runner_group.foreach_env_runner(lambda runner: take(runner.module))
 
 
 def make_config(config: RLlibSettings, folder: Path) -> BoardPPOConfig:
