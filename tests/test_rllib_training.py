@@ -7,6 +7,7 @@ import os
 import signal
 import time
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -37,7 +38,7 @@ from training.settings import ConfigError, read_settings
 
 th.set_num_threads(1)
 
-SETTINGS = {
+SETTINGS: dict[str, Any] = {
     "game": "othello",
     "steps": 6000,
     "checkpoint_every": 2000,
