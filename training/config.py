@@ -36,19 +36,24 @@ class PPOSettings(Section):
         return _between(self.entropy_bonus, self.entropy_bonus if last is None else last, done)
 
 
-class Config(StartSettings):
-    """All settings of a run; `configs/othello.yaml` says what each means."""
-
-    packages: ClassVar = (*StartSettings.packages, "stable-baselines3", "sb3-contrib")
-
-    ppo: PPOSettings = Field(default_factory=PPOSettings)
-    callbacks: dict[str, dict[str, Any]] = Field(default_factory=dict)
+class PPORunSettings(StartSettings):
+    """The settings of every training by PPO."""
 
     hidden_setting: ClassVar = "ppo.hidden"
+
+    ppo: PPOSettings = Field(default_factory=PPOSettings)
 
     @property
     def hidden(self) -> tuple[int, ...]:
         return self.ppo.hidden
+
+
+class Config(PPORunSettings):
+    """All settings of a run; `configs/othello.yaml` says what each means."""
+
+    packages: ClassVar = (*PPORunSettings.packages, "stable-baselines3", "sb3-contrib")
+
+    callbacks: dict[str, dict[str, Any]] = Field(default_factory=dict)
 
     @field_validator("callbacks")
     @classmethod

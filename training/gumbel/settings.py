@@ -62,11 +62,11 @@ class LearningSettings(Section):
 class GumbelConfig(StartSettings):
     """All settings of a run; `configs/gumbel/othello.yaml` says what each means."""
 
+    hidden_setting: ClassVar = "learning.hidden"
+
     device: Annotated[str, Field(pattern=r"^(auto|cpu|cuda(:\d+)?)$")] = "auto"
     search: SearchSettings = Field(default_factory=SearchSettings)
     learning: LearningSettings = Field(default_factory=LearningSettings)
-
-    hidden_setting: ClassVar = "learning.hidden"
 
     @property
     def hidden(self) -> tuple[int, ...]:

@@ -8,9 +8,8 @@ from pydantic import Field, field_validator, model_validator
 
 from boardenvs.envs.rllib.ppo import BoardPPOConfig
 from boardenvs.utils.checks import unknown
-from training.config import PPOSettings
+from training.config import PPORunSettings, PPOSettings
 from training.settings import NotNegative, Section
-from training.start import StartSettings
 
 Count = Annotated[int, Field(ge=0)]
 
@@ -66,19 +65,13 @@ class RLlibPPOSettings(PPOSettings):
     target_kl: None = None
 
 
-class RLlibSettings(StartSettings):
+class RLlibSettings(PPORunSettings):
     """All settings of a run; `configs/rllib/othello.yaml` says what each means."""
 
-    packages: ClassVar = (*StartSettings.packages, "ray")
+    packages: ClassVar = (*PPORunSettings.packages, "ray")
     ppo: RLlibPPOSettings = Field(default_factory=RLlibPPOSettings)
     cluster: ClusterSettings = Field(default_factory=ClusterSettings)
     rllib: dict[str, Any] = Field(default_factory=dict)
-
-    hidden_setting: ClassVar = "ppo.hidden"
-
-    @property
-    def hidden(self) -> tuple[int, ...]:
-        return self.ppo.hidden
 
     @property
     def steps_per_update(self) -> int:
