@@ -263,7 +263,7 @@ def test_one_ply_is_judged_by_weights_of_its_own(tmp_path: Path) -> None:
 
     def moves(name: str, depth: int) -> list[int]:
         player = make_agent(f"alphabeta:depth={depth},evaluation={tmp_path / name}.npz")
-        return player.act(game, state, rng(0)).tolist()
+        return list(map(int, player.act(game, state, rng(0))))
 
     assert moves("both", 1) == moves("other", 1) != moves("one", 1)
     assert moves("both", 2) == moves("one", 2) != moves("other", 2)

@@ -143,8 +143,9 @@ def test_rounds_of_one_ply_go_on_from_one_another() -> None:
     """Each is played by the weights of the one before, and fits better what its games come to."""
     game, stages = make("othello"), stages_of(2, 4, 64)
     terms = Terms(game, TUPLES)
-    nothing = Fit(np.zeros((2, terms.size)), *[np.zeros(2)] * 3, stages)
-    before = as_evaluation(terms, stages, nothing, {})
+    nothing = np.zeros(2)
+    unfitted = Fit(np.zeros((2, terms.size)), nothing, nothing, nothing, stages)
+    before = as_evaluation(terms, stages, unfitted, {})
     settings = OnePlySettings(games=40, step=1.0, fit=FitSettings(iterations=8, prior=1.0))
     told = list[int]()
     once = play_round(before, settings, [0], told.append)

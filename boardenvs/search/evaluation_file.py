@@ -54,11 +54,11 @@ def save_evaluation(evaluation: Evaluation, path: Path | str) -> None:
         "boardenvs": __version__,
         "notes": dict(evaluation.notes),
     }
-    tables = {"weights": evaluation.weights}
+    arrays: dict[str, Any] = {"metadata": json.dumps(about), "weights": evaluation.weights}
     if evaluation.one_ply is not None:
-        tables["one_ply"] = evaluation.one_ply
+        arrays["one_ply"] = evaluation.one_ply
     buffer = io.BytesIO()
-    np.savez_compressed(buffer, metadata=json.dumps(about), **tables)
+    np.savez_compressed(buffer, **arrays)
     write_atomically(Path(path), buffer.getvalue())
 
 

@@ -150,10 +150,8 @@ class EvaluationConfig(GameSettings):
                 f"tuples and blocks come to {count} with their images: 1 to {MOST_TUPLES} can be, "
                 "or none with features"
             )
-        rounds = [self.one_ply] if self.one_ply else []
-        if not game.has_heuristic and any(
-            g.against_heuristic for g in (*self.generations, *rounds)
-        ):
+        played = [*self.generations, *([self.one_ply.playing] if self.one_ply else [])]
+        if not game.has_heuristic and any(g.against_heuristic for g in played):
             raise ValueError(f"against_heuristic is set, and {self.game} has no heuristic")
         for spec in self.report.opponents:
             agent_for(game, spec)
