@@ -79,8 +79,8 @@ class _Round(NamedTuple):
 def find_levels(game: Game, scale: Scale, seed: int, console: Console) -> list[dict[str, Any]]:
     """The levels as `boardenvs.agents.levels` reads them, measured.
 
-    Where a scale is too short for ten levels, or no round of `_ROUNDS` has steps that are long
-    enough, the best round's are returned, and what is printed says so.
+    Where no round has steps that are long enough, as on a scale too short for ten levels, the best
+    round's levels are returned, and what is printed says so.
     """
     seeds = _seeds(seed)
     ladder = _ladder(scale)
@@ -94,7 +94,7 @@ def find_levels(game: Game, scale: Scale, seed: int, console: Console) -> list[d
         rounds.append(_Round(levels, [_match(game, *pair, next(seeds)) for pair in pairs]))
         _say(console, label, rounds[-1])
         strength = np.interp(strength, wanted, _reached(rounds[-1].scores))
-    best = max(rounds, key=lambda found: found.lowest)
+    best = max(rounds, key=lambda found: (found.stands, found.lowest))
     if best.lowest < LEAST:
         console.print(
             f"{scale.game}: a level's score against the one below may be as low as "
