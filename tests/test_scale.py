@@ -199,6 +199,7 @@ def test_the_same_seed_gives_the_same_rating_and_time_ends_it() -> None:
     first, second = (place(game, agent, scale, games=50, seconds=None, seed=5) for _ in range(2))
     assert (first.rating, first.low, first.against) == (second.rating, second.low, second.against)
     assert place(game, agent, scale, games=100_000, seconds=0.2).games < 10_000
+    assert place(game, agent, scale, games=50, seconds=math.inf, seed=5).against == first.against
     for wrong in ({"games": 1}, {"seconds": 0.0}):
         with pytest.raises(ValueError, match="it must be"):
             place(game, agent, scale, **wrong)
@@ -227,7 +228,8 @@ def test_the_command_rates_anybody() -> None:
     [
         *WRONG_PLAYERS,
         (["greedy", "--game", "othello:holes=1"], "there is no scale for othello:holes=1"),
-        (["greedy", "--seconds", "0"], "seconds is 0.0: it must be more than 0"),
+        (["greedy", "--seconds", "0"], "error: --seconds is 0.0: it must be more than 0"),
+        (["greedy", "--seconds", "nan"], "error: --seconds is nan: it must be more than 0"),
         (["level:11"], "level is 11: it must be 1 to 10"),
         (["level"], "write level:LEVEL"),
         (["level:2", "--game", "lines_of_action:rules=described"], "there is no scale for"),

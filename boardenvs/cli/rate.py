@@ -55,6 +55,8 @@ class Rate:
         from boardenvs.cli.console import make_console
         from boardenvs.games import parse
 
+        if not self.seconds > 0:
+            raise ValueError(f"--seconds is {self.seconds}: it must be more than 0")
         game = parse(self.game)
         scale = scale_of(game)
         found = self._place(game, agent_for(game, self.agent), scale)
