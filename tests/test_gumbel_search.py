@@ -233,6 +233,8 @@ def test_sequential_halving() -> None:
             for k in tries:
                 counts[counts.index(k)] += 1  # there is always an action tried so often
             assert all(a >= b for a, b in pairwise(counts))
+            if considered > 1:
+                assert counts[0] - counts[1] <= 1  # the best two are tried to the end
             if simulations >= considered:
                 assert min(counts) >= 1
 
