@@ -141,7 +141,7 @@ def test_intervals_hold_in_nineteen_cases_of_twenty(monkeypatch: pytest.MonkeyPa
     game, rng = make("othello"), np.random.default_rng(0)
     references = tuple(replace(r, error=1e-3) for r in scale_of(game).references)
     scale = replace(scale_of(game), references=references)
-    held = []
+    held, widths = [], []
     for true in np.linspace(100, 1100, 60).tolist():
         model = Model(published(references, true), rng)
         monkeypatch.setattr(place_room, "play_match", model.play_match)
@@ -149,7 +149,11 @@ def test_intervals_hold_in_nineteen_cases_of_twenty(monkeypatch: pytest.MonkeyPa
         assert found.low is not None
         assert found.high is not None
         held.append(found.low < true < found.high)
+        told = sum(a.games * a.expected * (1 - a.expected) for a in found.against)
+        widths.append(found.half_width / (1.96 * 400 / math.log(10) * math.sqrt(2 / told)))
     assert 0.85 < np.mean(held) < 1
+    # As wide as what the games tell leaves, and a little wider where they disagree.
+    assert 1 < np.mean(widths) < 1.25
 
 
 def test_errors_of_the_references_widen_the_interval(monkeypatch: pytest.MonkeyPatch) -> None:
