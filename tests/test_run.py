@@ -103,10 +103,9 @@ def test_where_no_folder_can_be_is_said(tmp_path: Path) -> None:
             make_folder(folder, settings(), overwrite=False)
 
 
-@pytest.mark.parametrize("name", ["cuda:99", "mps"])
-def test_a_device_that_is_not_there_is_named(name: str) -> None:
-    with pytest.raises(ConfigError, match=rf"device is '{name}': torch has .* here"):
-        find_device(name)
+def test_a_device_that_is_not_there_is_named() -> None:
+    with pytest.raises(ConfigError, match=r"device is 'cuda:99': torch has .* here"):
+        find_device("cuda:99")
     assert find_device("cpu").type == "cpu"
 
 
