@@ -30,6 +30,7 @@ from training.folder import RunError, check_settings
 from training.history import REPORT_SEED
 from training.interrupt import InterruptRequest
 from training.panel import Score, match, score_of
+from training.tuples.play import PositionsFileError
 from training.tuples.run import EvaluationRun, StopLearning
 from training.tuples.settings import EvaluationConfig
 
@@ -46,7 +47,7 @@ def train(config: EvaluationConfig, folder: Path, resume: bool, console: Console
                 evaluation = run.learn()
             except StopLearning:
                 return False
-            except EvaluationFileError as error:
+            except (EvaluationFileError, PositionsFileError) as error:
                 raise RunError(f"{error}; where it is removed, --resume makes it anew") from None
         minutes = (time.process_time() - began) / 60
         save_evaluation(evaluation, folder / "evaluation.npz")
