@@ -16,7 +16,7 @@ from boardenvs.kernel.loops import (
     word,
 )
 from boardenvs.search.compiled.counters import ABORTED, HORIZON, LIMIT, NODES
-from boardenvs.search.compiled.judging import static_value, static_value_of
+from boardenvs.search.compiled.judging import judge_near, static_value, static_value_of
 from boardenvs.search.compiled.memory import SearchMemory
 from boardenvs.search.compiled.moves import (
     child_of,
@@ -119,6 +119,7 @@ def search_last_ply(position: Position, beta: int, distance: int, memory: Search
     counters = memory.counters
     best = -INFINITE
     other, ply = position.to_move ^ ONE, position.ply + ONE
+    judge_near(position, memory)
     for k in range(legal_words()):
         bits = position.legal_bits[k]
         while bits != ZERO:

@@ -14,7 +14,7 @@ from boardenvs.kernel.loops import (
     trailing_zeros,
     word,
 )
-from boardenvs.search.compiled.judging import static_value
+from boardenvs.search.compiled.judging import judge_near, static_value
 from boardenvs.search.compiled.memory import MoveStack, SearchMemory
 from boardenvs.search.compiled.position import load_position, play, save_position
 from boardenvs.search.compiled.values import INFINITE, final_value
@@ -40,6 +40,7 @@ def generate_moves(position: Position, distance: int, table_move: int, memory: S
     """
     moves = memory.moves
     first = place = distance * moves.max_moves
+    judge_near(position, memory)
     for k in range(legal_words()):
         bits = position.legal_bits[k]
         while bits != ZERO:
