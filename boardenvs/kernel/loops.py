@@ -64,6 +64,27 @@ def trailing_zeros(x: Word) -> Word:
     return (x & -x).bit_length() - 1
 
 
+def add_words(array: Array, target: Word, first: Word, second: Word, count: Word) -> None:
+    """Make the words that begin at `target` the sums of those of two other places, modulo 2**64,
+    in groups of four. The target may be one of these places itself; else they do not overlap.
+    """
+    for k in range(count):
+        array[target + k] = wrap(array[first + k] + array[second + k])
+
+
+def sum_weights(
+    weights: Array, start: Word, array: Array, numbers: Word, offsets: Word, count: Word
+) -> int:
+    """The sum of the weights that so many words of the array, each of four numbers of 16 bits,
+    choose: a number counts from `start` and its offset, of which there is one for each.
+    """
+    total = 0
+    for k in range(4 * count):
+        number = (array[numbers + k // 4] >> (16 * (k & 3))) & 0xFFFF
+        total += weights[start + array[offsets + k] + number]
+    return total
+
+
 # ---- what the game gives -------------------------------------------------------------------------
 
 

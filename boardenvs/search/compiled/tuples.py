@@ -16,15 +16,16 @@ from boardenvs.kernel.loops import (
     ZERO,
     Array,
     Word,
+    add_words,
     evaluate,
     feature_count,
     features,
     inline,
     number,
     popcount,
+    sum_weights,
     trailing_zeros,
     word,
-    wrap,
 )
 
 
@@ -66,25 +67,35 @@ def keep_position(own: Word, opp: Word, to_move: Word, tables: TupleTables) -> N
     first, second = (own, opp) if to_move == ZERO else (opp, own)
     was_first, was_second = words[kept], words[kept + ONE]
     numbers = kept + word(2)
-    change_numbers(numbers, first, second, was_first, was_second, tables)
-    change_numbers(numbers + word(tables.width), second, first, was_second, was_first, tables)
+    change_numbers(numbers, numbers, first, second, was_first, was_second, tables)
+    numbers += word(tables.width)
+    change_numbers(numbers, numbers, second, first, was_second, was_first, tables)
     words[kept], words[kept + ONE] = first, second
 
 
 @inline
 def change_numbers(
-    numbers: Word, own: Word, opp: Word, own_before: Word, opp_before: Word, tables: TupleTables
-) -> None:
-    """Make the numbers that begin here, which are those of a position before, those of another."""
-    words, width = tables.words, word(tables.width)
+    target: Word,
+    source: Word,
+    own: Word,
+    opp: Word,
+    own_before: Word,
+    opp_before: Word,
+    tables: TupleTables,
+) -> Word:
+    """Make the numbers at `source`, which are those of the position before, those of another, at
+    `target`; or leave them where they are, if they are the same. Returns where.
+    """
+    width = word(tables.width)
     changed = (own ^ own_before) | (opp ^ opp_before)
     while changed != ZERO:
         square = trailing_zeros(changed)
         changed &= changed - ONE
         before = digit_at(square, own_before, opp_before)
         change = (word(9) * square + word(3) * before + digit_at(square, own, opp)) * width
-        for k in range(width):
-            words[numbers + k] = wrap(words[numbers + k] + words[change + k])
+        add_words(tables.words, target, source, change, width)
+        source = target
+    return source
 
 
 @inline
@@ -101,20 +112,15 @@ def tuple_value(own: Word, opp: Word, to_move: Word, ply: Word, tables: TupleTab
     row = words[offsets + word(4) * width + popcount(own | opp)]
     mine, theirs = to_move, to_move ^ ONE
     numbers, room = kept + word(2) + mine * width, kept + word(2) + word(2) * width
-    for k in range(width):
-        words[room + k] = words[numbers + k]
-    change_numbers(room, own, opp, words[kept + mine], words[kept + theirs], tables)
-    total = number(0)
-    for k in range(width):
-        four, table = words[room + k], offsets + word(4) * k
-        for place in range(4):
-            index = (four >> word(16 * place)) & word(0xFFFF)
-            total += number(weights[row + words[table + word(place)] + index])
+    found = change_numbers(
+        room, numbers, own, opp, words[kept + mine], words[kept + theirs], tables
+    )
+    total = sum_weights(weights, row, words, found, offsets, width)
     if tables.featured == 1:
-        found = features(own, opp, to_move, ply)
+        counted = features(own, opp, to_move, ply)
         table = offsets + word(4) * width + word(65)
         for i in range(feature_count()):
-            total += number(weights[row + words[table + word(i)] + found[i]])
+            total += number(weights[row + words[table + word(i)] + counted[i]])
     share = number(weights[row])
     if share != 0:
         a, b = evaluate(own, opp, to_move, ply)
