@@ -27,7 +27,7 @@ def solve_position(
     root = load_position(roots.positions, row * roots.position_size)
     begin_counting(results.nodes[row], budget.nodes, counters)
     if distance == 0:
-        new_search(memory.table)
+        new_search(budget.nodes, memory.table)
         low, high = number(-INFINITE), number(INFINITE)
         lead = search_end_exactly(root, squares, low, high, distance, memory)
         results.value[row] = value_of_lead(lead)

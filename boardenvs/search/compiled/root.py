@@ -55,7 +55,7 @@ def search_positions(
                 root, budget.depth, results.value[row], roots.distance, memory
             )
         else:
-            new_search(memory.table)
+            new_search(budget.nodes, memory.table)
             iterative_deepening(root, row, roots.seeds[row], budget.depth, memory, results)
         results.nodes[row] = counters[NODES]
         spent += counters[NODES]
