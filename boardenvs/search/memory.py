@@ -112,7 +112,7 @@ def tuple_tables(evaluation: Evaluation | None) -> TupleTables:
     offsets = np.ones(IN_A_WORD * width, np.uint64)
     offsets[: len(places.starts)] = 2 + np.array(places.starts)
     starts = (stages * rows.shape[1]).astype(np.uint64)
-    kept = np.zeros(2 + 3 * width, np.uint64)
+    kept = np.zeros(2 * (2 + width) + width, np.uint64)
     features = evaluation.terms.feature_starts - places.size + 2 + len(places.weight_numbers)
     parts = (changes.reshape(-1), offsets, starts, features.astype(np.uint64), kept)
     return TupleTables(flat(np.concatenate(parts)), flat(rows), width, int(len(features) > 0))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from boardenvs.game.state import Position
-from boardenvs.kernel.loops import Word, evaluate, inline, number
+from boardenvs.kernel.loops import ONE, Word, evaluate, inline, number
 from boardenvs.search.compiled.memory import SearchMemory
 from boardenvs.search.compiled.tuples import keep_position, tuple_value
 
@@ -25,6 +25,6 @@ def static_value_of(position: Position, memory: SearchMemory) -> int:
 
 @inline
 def judge_near(position: Position, memory: SearchMemory) -> None:
-    """What is judged next are positions like this one: that makes it cheap."""
+    """What is judged next are positions after moves of this one: that makes it cheap."""
     if memory.judged_by_tables == 1:
-        keep_position(position.own, position.opp, position.to_move, memory.tables)
+        keep_position(position.opp, position.own, position.to_move ^ ONE, memory.tables)

@@ -23,7 +23,7 @@ SLOT = 4
 TAG, DATA = 2, 3
 
 # Of the nodes searched only some, a ply or more above the last, are put into the table.
-NODES_A_BUCKET, FEWEST_BUCKETS = 4, 1 << 10
+NODES_A_BUCKET, FEWEST_BUCKETS = 8, 1 << 10
 
 
 class TranspositionTable(NamedTuple):

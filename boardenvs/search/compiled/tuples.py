@@ -36,9 +36,9 @@ class TupleTables(NamedTuple):
     what each square adds to the numbers of the tuples where its digit changes from one to another,
     (64, 3, 3, width); where the table of each tuple begins in a row of the weights, (width, 4);
     where the row begins for so many pieces on the board, (65,); where the table of each feature
-    begins in a row; and the position that others are compared with: the pieces of both sides, (2,),
-    the numbers as each side reads them, (2, width), and room for those of another, (width,). A row
-    of the weights begins with what the game's heuristic counts for, in 256ths.
+    begins in a row; for each side to move the position that others are compared with, own pieces,
+    opposing ones and its numbers, (2, 2 + width); and room for the numbers of another, (width,). A
+    row of the weights begins with what the game's heuristic counts for, in 256ths.
     """
 
     words: Array
@@ -54,23 +54,24 @@ def offsets_of(tables: TupleTables) -> Word:
 
 
 @inline
-def kept_position(tables: TupleTables) -> Word:
-    """Where in the words the position begins that others are compared with."""
-    return word(64 * 9 * tables.width + 4 * tables.width + 65 + feature_count())
+def kept_position(to_move: Word, tables: TupleTables) -> Word:
+    """Where in the words the position begins that those of this side to move are compared with."""
+    width = word(tables.width)
+    return (
+        offsets_of(tables)
+        + word(4) * width
+        + word(65 + feature_count())
+        + to_move * (width + word(2))
+    )
 
 
 def keep_position(own: Word, opp: Word, to_move: Word, tables: TupleTables) -> None:
     """Compare with this position from now on: those that are judged next are like it."""
-    if tables.width == 0:
-        return
-    words, kept = tables.words, kept_position(tables)
-    first, second = (own, opp) if to_move == ZERO else (opp, own)
-    was_first, was_second = words[kept], words[kept + ONE]
-    numbers = kept + word(2)
-    change_numbers(numbers, numbers, first, second, was_first, was_second, tables)
-    numbers += word(tables.width)
-    change_numbers(numbers, numbers, second, first, was_second, was_first, tables)
-    words[kept], words[kept + ONE] = first, second
+    if tables.width > 0:
+        words, kept = tables.words, kept_position(to_move, tables)
+        numbers = kept + word(2)
+        change_numbers(numbers, numbers, own, opp, words[kept], words[kept + ONE], tables)
+        words[kept], words[kept + ONE] = own, opp
 
 
 @inline
@@ -108,14 +109,14 @@ def digit_at(square: Word, own: Word, opp: Word) -> Word:
 def tuple_value(own: Word, opp: Word, to_move: Word, ply: Word, tables: TupleTables) -> int:
     """What the position is worth to the side to move."""
     words, weights, width = tables.words, tables.weights, word(tables.width)
-    offsets, kept = offsets_of(tables), kept_position(tables)
-    row = words[offsets + word(4) * width + popcount(own | opp)]
-    mine, theirs = to_move, to_move ^ ONE
-    numbers, room = kept + word(2) + mine * width, kept + word(2) + word(2) * width
-    found = change_numbers(
-        room, numbers, own, opp, words[kept + mine], words[kept + theirs], tables
+    offsets, kept, room = (
+        offsets_of(tables),
+        kept_position(to_move, tables),
+        kept_position(word(2), tables),
     )
-    total = sum_weights(weights, row, words, found, offsets, width)
+    row = words[offsets + word(4) * width + popcount(own | opp)]
+    numbers = change_numbers(room, kept + word(2), own, opp, words[kept], words[kept + ONE], tables)
+    total = sum_weights(weights, row, words, numbers, offsets, width)
     if tables.featured == 1:
         counted = features(own, opp, to_move, ply)
         table = offsets + word(4) * width + word(65)
