@@ -33,14 +33,16 @@ def mobility(position: Position) -> int:
     return number(count)
 
 
-def generate_moves(position: Position, distance: int, table_move: int, memory: SearchMemory) -> int:
+def generate_moves(position: Position, distance: int, depth: int, table_move: int, memory: SearchMemory) -> int:
     """List the moves of a position at this distance, with their scores; returns how many.
 
     The table's move comes first.
     """
     moves = memory.moves
     first = place = distance * moves.max_moves
-    judge_near(position, memory)
+    judged = depth > 2
+    if judged:
+        judge_near(position, memory)
     for k in range(legal_words()):
         bits = position.legal_bits[k]
         while bits != ZERO:
@@ -50,6 +52,8 @@ def generate_moves(position: Position, distance: int, table_move: int, memory: S
             put_move(place, action, child, moves)
             if number(action) == table_move:
                 moves.scores[place] = 4 * INFINITE
+            elif not judged:
+                moves.scores[place] = -mobility(child)
             else:
                 moves.scores[place] = score(child, distance + 1, memory)
             place += 1
