@@ -38,7 +38,16 @@ from boardenvs.kernel.packed import add_words, sum_weights
 wrap = word
 ZERO, ONE = word({loops.ZERO}), word({loops.ONE})
 """
-_IN_PYTHON = ("entry", "inline", "ZERO", "ONE", "wrap", "trailing_zeros", "add_words", "sum_weights")
+_IN_PYTHON = (
+    "entry",
+    "inline",
+    "ZERO",
+    "ONE",
+    "wrap",
+    "trailing_zeros",
+    "add_words",
+    "sum_weights",
+)
 
 
 def link(

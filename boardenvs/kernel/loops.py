@@ -25,6 +25,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 ZERO: Word = 0
 ONE: Word = 1
+GROUP = 4  # words: what `add_words` and `sum_weights` take at a time
 
 
 def entry(function: _Function) -> _Function:
@@ -66,7 +67,7 @@ def trailing_zeros(x: Word) -> Word:
 
 def add_words(array: Array, target: Word, first: Word, second: Word, count: Word) -> None:
     """Make the words that begin at `target` the sums of those of two other places, modulo 2**64,
-    in groups of four. The target may be one of these places itself; else they do not overlap.
+    in whole groups. The target may be one of these places itself; else they do not overlap.
     """
     for k in range(count):
         array[target + k] = wrap(array[first + k] + array[second + k])
@@ -75,8 +76,8 @@ def add_words(array: Array, target: Word, first: Word, second: Word, count: Word
 def sum_weights(
     weights: Array, start: Word, array: Array, numbers: Word, offsets: Word, count: Word
 ) -> int:
-    """The sum of the weights that so many words of the array, each of four numbers of 16 bits,
-    choose: a number counts from `start` and its offset, of which there is one for each.
+    """The sum of the weights that the numbers, four of 16 bits in each of so many words, choose: each
+    counts from `start` and from its own offset. The words are whole groups.
     """
     total = 0
     for k in range(4 * count):

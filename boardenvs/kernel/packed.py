@@ -1,6 +1,6 @@
 """Words of four numbers of 16 bits, as machine code: what `loops` says of them in Python.
 
-A vector is written down for four words, which processors of all kinds have in one or two parts:
+A vector is written down for a group of words, which processors of all kinds have in one or two parts:
 what a compiler makes of such a loop by itself is for arrays that are much longer.
 """
 
@@ -9,17 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 import numba
-from llvmlite import ir  # type: ignore[import-untyped]
 from numba.core import cgutils as _cgutils
 from numba.extending import intrinsic
 
 from boardenvs.kernel.lanes import WORD, vector
+from boardenvs.kernel.loops import GROUP
 
 cgutils: Any = _cgutils
 types: Any = numba.types
-
-NUMBER = ir.IntType(16)
-TOGETHER = 4  # words
 
 
 @intrinsic
@@ -31,8 +28,8 @@ def add_words(
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         data = _data(context, builder, signature, args, 0)
         to, one, other = (builder.gep(data, [start]) for start in args[1:4])
-        kind = vector(TOGETHER).as_pointer()
-        with cgutils.for_range_slice(builder, WORD(0), args[4], WORD(TOGETHER)) as (k, _):
+        kind = vector(GROUP).as_pointer()
+        with cgutils.for_range_slice(builder, WORD(0), args[4], WORD(GROUP)) as (k, _):
             at = [builder.bitcast(builder.gep(start, [k]), kind) for start in (to, one, other)]
             total = builder.add(builder.load(at[1], align=8), builder.load(at[2], align=8))
             builder.store(total, at[0], align=8)
@@ -59,16 +56,18 @@ def sum_weights(
         words = _data(context, builder, signature, args, 2)
         packed, offset = builder.gep(words, [args[3]]), builder.gep(words, [args[4]])
         total = cgutils.alloca_once_value(builder, WORD(0))
-        # So many at once that no compiler makes a vector of them, which takes longer.
-        with cgutils.for_range_slice(builder, WORD(0), args[5], WORD(TOGETHER)) as (k, _):
-            indices = builder.bitcast(builder.gep(packed, [k]), NUMBER.as_pointer())
-            table = builder.gep(offset, [builder.mul(k, WORD(4))])
+        # So many at once that no compiler makes a vector of them, which would take longer.
+        with cgutils.for_range_slice(builder, WORD(0), args[5], WORD(GROUP)) as (k, _):
             sum_ = builder.load(total)
-            for place in range(4 * TOGETHER):
-                index = builder.zext(builder.load(builder.gep(indices, [WORD(place)])), WORD)
-                at = builder.load(builder.gep(table, [WORD(place)]))
-                weight = builder.load(builder.gep(row, [builder.add(at, index)]))
-                sum_ = builder.add(sum_, builder.sext(weight, WORD))
+            for place in range(GROUP):
+                word = builder.add(k, WORD(place))
+                four = builder.load(builder.gep(packed, [word]))
+                table = builder.gep(offset, [builder.mul(word, WORD(4))])
+                for number in range(4):
+                    index = builder.and_(builder.lshr(four, WORD(16 * number)), WORD(0xFFFF))
+                    start = builder.load(builder.gep(table, [WORD(number)]))
+                    weight = builder.load(builder.gep(row, [builder.add(start, index)]))
+                    sum_ = builder.add(sum_, builder.sext(weight, WORD))
             builder.store(sum_, total)
         return builder.load(total)
 

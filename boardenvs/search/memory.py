@@ -9,6 +9,7 @@ import numpy as np
 from boardenvs.game.contract import Game
 from boardenvs.game.state import State, WordArray
 from boardenvs.kernel.link import array_for_loops
+from boardenvs.kernel.loops import GROUP
 from boardenvs.search.compiled.position import LEGAL, PLY, TERMINATED, TO_MOVE
 from boardenvs.search.compiled.tree import Tree
 from boardenvs.search.compiled.tuples import TupleTables
@@ -100,10 +101,12 @@ def tuple_tables(evaluation: Evaluation | None) -> TupleTables:
     if evaluation is None:
         return TupleTables(words(1), flat(np.zeros(1, np.int16)), 0, 0)
     places, stages = evaluation.places, np.array(evaluation.stages)
-    width = places.units.shape[1]
+    padding = -places.units.shape[1] % GROUP
+    units: WordArray = np.pad(places.units, ((0, 0), (0, padding)))
+    width = units.shape[1]
     digits = np.arange(3).astype(np.uint64)
-    changes = places.units[:, None, None] * (digits - digits[:, None])[:, :, None]
-    # Before the tables a weight of 0, for the numbers that fill the last word.
+    changes = units[:, None, None] * (digits - digits[:, None])[:, :, None]
+    # Before the tables a weight of 0, for the numbers that fill the last words.
     of_features = np.arange(places.size, evaluation.terms.size)
     columns = np.concatenate([places.weight_numbers, of_features])
     rows = np.zeros((len(evaluation.weights), 2 + len(columns)), np.int16)

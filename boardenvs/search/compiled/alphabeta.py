@@ -10,6 +10,7 @@ from boardenvs.kernel.loops import (
     ONE,
     ZERO,
     arrive,
+    inline,
     legal_words,
     number,
     trailing_zeros,
@@ -114,6 +115,7 @@ def search(
     return best
 
 
+@inline
 def search_last_ply(position: Position, beta: int, distance: int, memory: SearchMemory) -> int:
     """The value one ply deep."""
     counters = memory.counters

@@ -7,6 +7,7 @@ from boardenvs.kernel.loops import (
     ONE,
     ZERO,
     Word,
+    has_exact_end,
     inline,
     legal_words,
     number,
@@ -18,6 +19,10 @@ from boardenvs.search.compiled.judging import judge_near, static_value
 from boardenvs.search.compiled.memory import MoveStack, SearchMemory
 from boardenvs.search.compiled.position import load_position, play, save_position
 from boardenvs.search.compiled.values import INFINITE, final_value
+
+
+# With so few plies to search, a judgement by tables takes longer than a better order saves.
+REPLIES_DEPTH = 3
 
 
 def noop() -> int:
@@ -33,15 +38,17 @@ def mobility(position: Position) -> int:
     return number(count)
 
 
-def generate_moves(position: Position, distance: int, depth: int, table_move: int, memory: SearchMemory) -> int:
+def generate_moves(
+    position: Position, distance: int, depth: int, table_move: int, memory: SearchMemory
+) -> int:
     """List the moves of a position at this distance, with their scores; returns how many.
 
-    The table's move comes first.
+    The table's move comes first. `depth` is how many plies are searched from here.
     """
     moves = memory.moves
     first = place = distance * moves.max_moves
-    judged = depth > 2
-    if judged:
+    by_value = ordered_by_value(depth, memory)
+    if by_value:
         judge_near(position, memory)
     for k in range(legal_words()):
         bits = position.legal_bits[k]
@@ -52,12 +59,20 @@ def generate_moves(position: Position, distance: int, depth: int, table_move: in
             put_move(place, action, child, moves)
             if number(action) == table_move:
                 moves.scores[place] = 4 * INFINITE
-            elif not judged:
+            elif not by_value:
                 moves.scores[place] = -mobility(child)
             else:
                 moves.scores[place] = score(child, distance + 1, memory)
             place += 1
     return place - first
+
+
+@inline
+def ordered_by_value(depth: int, memory: SearchMemory) -> bool:
+    """Whether moves are put in order by what they seem to be worth, not by the replies alone, which
+    say as much in a game that fills up.
+    """
+    return depth > REPLIES_DEPTH or memory.judged_by_tables == 0 or not has_exact_end()
 
 
 @inline
@@ -80,6 +95,7 @@ def score(child: Position, distance: int, memory: SearchMemory) -> int:
     return -value - 2 * mobility(child)
 
 
+@inline
 def pick_best(place: int, end: int, moves: MoveStack) -> int:
     """Bring the move of the highest score to this place, from those up to `end`; its record."""
     order, scores = moves.order, moves.scores
@@ -99,11 +115,13 @@ def order_moves(place: int, count: int, moves: MoveStack) -> None:
         pick_best(k, place + count, moves)
 
 
+@inline
 def child_of(record: int, moves: MoveStack) -> Position:
     """The position after a move."""
     return load_position(moves.records, record * moves.record_size)
 
 
+@inline
 def move_at(record: int, moves: MoveStack) -> int:
     """The move of a record."""
     return number(moves.records[(record + 1) * moves.record_size - 1])

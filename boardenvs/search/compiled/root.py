@@ -24,6 +24,7 @@ from boardenvs.search.compiled.moves import (
 from boardenvs.search.compiled.position import load_position
 from boardenvs.search.compiled.roots import Budget, Roots
 from boardenvs.search.compiled.transposition import NO_MOVE, new_search
+from boardenvs.search.compiled.tuples import forget_positions
 from boardenvs.search.compiled.values import DECIDED, INFINITE
 from boardenvs.search.results import SearchResults
 from boardenvs.utils.splitmix import GOLDEN, mix
@@ -50,6 +51,7 @@ def search_positions(
         row = rows[i]
         root = load_position(roots.positions, row * roots.position_size)
         begin_counting(results.nodes[row], budget.nodes, counters)
+        forget_positions(memory.tables)
         if roots.distance > 0:
             results.action[row] = principal_variation_move(
                 root, budget.depth, results.value[row], roots.distance, memory
@@ -75,7 +77,8 @@ def iterative_deepening(
     The best moves of an iteration come first in the next one. Equal moves are ordered by chance.
     """
     moves, counters = memory.moves, memory.counters
-    count = generate_moves(root, number(0), number(99), number(NO_MOVE), memory)
+    deep = number(INFINITE)  # so that even a shallow search tells moves apart by their values
+    count = generate_moves(root, number(0), deep, number(NO_MOVE), memory)
     counters[NODES] += count
     for i in range(count):
         seed = wrap(seed + word(GOLDEN))

@@ -22,8 +22,8 @@ BIAS = 1 << 23  # makes a value positive
 SLOT = 4
 TAG, DATA = 2, 3
 
-# Of the nodes searched only some, a ply or more above the last, are put into the table.
-NODES_A_BUCKET, FEWEST_BUCKETS = 8, 1 << 10
+# Only those of the nodes whose moves are searched two plies deep or more are in the table.
+NODES_A_BUCKET, FEWEST_BUCKETS = 16, 1 << 10
 
 
 class TranspositionTable(NamedTuple):

@@ -74,6 +74,13 @@ def keep_position(own: Word, opp: Word, to_move: Word, tables: TupleTables) -> N
         words[kept], words[kept + ONE] = own, opp
 
 
+def forget_positions(tables: TupleTables) -> None:
+    """Compare with the empty board: an interrupted search may have left what is of no position."""
+    start, end = kept_position(word(0), tables), kept_position(word(2), tables)
+    for k in range(start, end):
+        tables.words[k] = word(0)
+
+
 @inline
 def change_numbers(
     target: Word,
@@ -109,12 +116,9 @@ def digit_at(square: Word, own: Word, opp: Word) -> Word:
 def tuple_value(own: Word, opp: Word, to_move: Word, ply: Word, tables: TupleTables) -> int:
     """What the position is worth to the side to move."""
     words, weights, width = tables.words, tables.weights, word(tables.width)
-    offsets, kept, room = (
-        offsets_of(tables),
-        kept_position(to_move, tables),
-        kept_position(word(2), tables),
-    )
+    offsets, kept = offsets_of(tables), kept_position(to_move, tables)
     row = words[offsets + word(4) * width + popcount(own | opp)]
+    room = kept_position(word(2), tables)
     numbers = change_numbers(room, kept + word(2), own, opp, words[kept], words[kept + ONE], tables)
     total = sum_weights(weights, row, words, numbers, offsets, width)
     if tables.featured == 1:
