@@ -1,6 +1,6 @@
 """Words of four numbers of 16 bits, as machine code: what `loops` says of them in Python.
 
-A vector is written down for a group of words, which processors of all kinds have in one or two parts:
+A vector is written down for each group of words, which every processor has in one or two parts:
 what a compiler makes of such a loop by itself is for arrays that are much longer.
 """
 

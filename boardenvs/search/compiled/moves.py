@@ -20,7 +20,6 @@ from boardenvs.search.compiled.memory import MoveStack, SearchMemory
 from boardenvs.search.compiled.position import load_position, play, save_position
 from boardenvs.search.compiled.values import INFINITE, final_value
 
-
 # With so few plies to search, a judgement by tables takes longer than a better order saves.
 REPLIES_DEPTH = 3
 
