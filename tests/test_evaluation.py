@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +40,11 @@ def random_evaluation(game: Game, tuples: tuple[Tuple, ...] = TUPLES, seed: int 
     weights = rng.integers(-3000, 3000, (6, size)).astype(np.int16)
     shares = tuple(rng.uniform(-2, 2, 6).tolist())
     return Evaluation(game, tuples, stages, weights, shares, features=game.feature_sizes)
+
+
+def with_one_ply(evaluation: Evaluation) -> Evaluation:
+    """It judges the other way round where one ply is searched."""
+    return replace(evaluation, one_ply=-evaluation.weights)
 
 
 def sample(game: Game) -> State:
@@ -169,6 +175,11 @@ def test_files_hold_all_of_it(name: str, tmp_path: Path) -> None:
     assert again.features == evaluation.features
     assert again.game.has_rules_of(game)
     np.testing.assert_array_equal(again.weights, evaluation.weights)
+    assert again.one_ply is None
+    save_evaluation(with_one_ply(evaluation), tmp_path / "b.npz")
+    both = load_evaluation(tmp_path / "b.npz")
+    np.testing.assert_array_equal(both.weights, evaluation.weights)
+    np.testing.assert_array_equal(both.one_ply, -evaluation.weights)
 
 
 def changed(path: Path, **metadata: object) -> Path:
@@ -192,6 +203,7 @@ def changed(path: Path, **metadata: object) -> Path:
         ({"stages": [0] * 65}, r"weights is int16 of shape .*: it must be int16 of shape \(1"),
         ({"features": {"discs": 65}}, r"features are \{'discs': 65\}: those of othello are \{\}"),
         ({"features": [1]}, "does not fit this version"),
+        ({"one_ply": True}, "is not an evaluation file, or is damaged .*one_ply"),
         ({"heuristic": [1.0]}, "heuristic must be 6 numbers"),
         ({"heuristic": [float("nan")] * 6}, "heuristic must be 6 numbers"),
     ],
@@ -235,6 +247,31 @@ def test_players_by_text(tmp_path: Path) -> None:
         check_game(make_agent("alphabeta:evaluation=trained"), make("wolf_and_sheep"))
     with pytest.raises(ValueError, match="there is no evaluation file nowhere"):
         make_agent("alphabeta:evaluation=nowhere")
+
+
+def test_one_ply_is_judged_by_weights_of_its_own(tmp_path: Path) -> None:
+    game, rng = make("othello"), np.random.default_rng
+    one_way = replace(random_evaluation(game), heuristic=(0.0,) * 6)
+    other_way = replace(one_way, weights=-one_way.weights)
+    for name, evaluation in (
+        ("one", one_way),
+        ("other", other_way),
+        ("both", with_one_ply(one_way)),
+    ):
+        save_evaluation(evaluation, tmp_path / f"{name}.npz")
+    state = sample(game)
+
+    def moves(name: str, depth: int) -> list[int]:
+        player = make_agent(f"alphabeta:depth={depth},evaluation={tmp_path / name}.npz")
+        return list(map(int, player.act(game, state, rng(0))))
+
+    assert moves("both", 1) == moves("other", 1) != moves("one", 1)
+    assert moves("both", 2) == moves("one", 2) != moves("other", 2)
+    both = load_evaluation(tmp_path / "both.npz")
+    assert both.for_one_ply is both.for_one_ply  # whatever searches by it shares an engine
+    assert one_way.for_one_ply is one_way
+    with pytest.raises(ValueError, match=r"one_ply are int16 of \(6, 1\): they must be int16 of"):
+        replace(one_way, one_ply=one_way.weights[:, :1])
 
 
 def test_tuples_by_text() -> None:

@@ -25,11 +25,13 @@ from training.evaluation import main
 from training.settings import ConfigError, read_settings
 from training.tuples import run as learning
 from training.tuples.fit import Correction, Fit, as_evaluation, fit, stages_of
+from training.tuples.one_ply import mean_weights, play_round
 from training.tuples.play import Positions, play
 from training.tuples.settings import (
     EvaluationConfig,
     FitSettings,
     GenerationSettings,
+    OnePlySettings,
     TargetSettings,
 )
 from training.tuples.targets import WIN, of_ended, of_search, strayed
@@ -38,8 +40,8 @@ CONFIGS = Path(__file__).resolve().parents[1] / "configs" / "evaluation"
 TUPLES = tuple(map(parse_tuple, ("a1 b1", "d3 e3 f3", "b2 c3")))
 SHORT = (
     "generations=[{games: 6, depth: 1, endgame: 4}, {games: 5, depth: 1, endgame: 4, noise: 0.1, "
-    "strays: 0.5, targets: {depth: 1, endgame: 4}}, "
-    "{games: 5, depth: 1, kept: 0.5, correction: {}}]",
+    "strays: 0.5, targets: {depth: 1, endgame: 4}}]",
+    "one_ply={rounds: 3, averaged: 2, games: 4}",
     "tuples=[a1 b1 c1 d1, a1 b1 a2 b2]",
     "stages=3",
     "report={depth: 1, opponents: [random], pairs: 2}",
@@ -123,16 +125,41 @@ def test_stages_are_of_equal_length() -> None:
     assert stages_of(1, 0, 64).tolist() == [0] * 65
 
 
-def test_a_share_of_the_positions_is_kept() -> None:
-    settings = GenerationSettings(games=20, depth=1, endgame=0, noise=0.2)
-    fewer = settings.model_copy(update={"kept": 0.25})
-    whole, part = (
-        play(make("othello"), None, chosen, 20, np.random.default_rng(0))
-        for chosen in (settings, fewer)
-    )
-    assert 0.15 < len(part.own) / len(whole.own) < 0.35
-    known = set(zip(*(values.tolist() for values in whole), strict=True))
-    assert set(zip(*(values.tolist() for values in part), strict=True)) < known
+def test_positions_after_own_moves_leave_out_those_to_be_answered() -> None:
+    """In games with the heuristic those where it is to move remain; in others all."""
+    game = make("othello")
+    settings = GenerationSettings(games=12, depth=1, endgame=0, noise=0.2, against_heuristic=0.5)
+    own = settings.model_copy(update={"after_own_moves": True})
+    whole, part = (play(game, None, s, 12, np.random.default_rng(0)) for s in (settings, own))
+    sides = [set(part.to_move[part.game == number].tolist()) for number in range(12)]
+    assert {len(s) for s in sides} == {1, 2}
+    for number, roles in enumerate(sides):
+        mine = (whole.game == number) & np.isin(whole.to_move, list(roles))
+        for all_of_it, kept in zip(whole, part, strict=True):
+            np.testing.assert_array_equal(all_of_it[mine], kept[part.game == number])
+
+
+def test_rounds_of_one_ply_go_on_from_one_another() -> None:
+    """Each is played by the weights of the one before, and fits better what its games come to."""
+    game, stages = make("othello"), stages_of(2, 4, 64)
+    terms = Terms(game, TUPLES)
+    nothing = np.zeros(2)
+    unfitted = Fit(np.zeros((2, terms.size)), nothing, nothing, nothing, stages)
+    before = as_evaluation(terms, stages, unfitted, {})
+    settings = OnePlySettings(games=40, step=1.0, fit=FitSettings(iterations=8, prior=1.0))
+    told = list[int]()
+    once = play_round(before, settings, [0], told.append)
+    assert told[0] == 40
+    positions = play(game, before, settings.playing, 40, np.random.default_rng([0, 0]))
+    state = positions.as_state(game)
+    errors = [np.mean((e.values(state) / POINT - positions.result) ** 2) for e in (before, once)]
+    assert errors[1] < 0.9 * errors[0]
+    again, other = (play_round(e, settings, [0], told.append) for e in (before, once))
+    np.testing.assert_array_equal(again.weights, once.weights)
+    assert (other.weights != once.weights).any()
+    mean = mean_weights([before, once])
+    halves = (before.weights.astype(int) + once.weights) / 2
+    assert np.abs(mean - halves).max() <= 0.5
 
 
 def test_positions_know_how_their_games_ended() -> None:
@@ -237,8 +264,10 @@ def test_a_run_ends_with_an_evaluation_and_a_report(
     assert run() == 0
     folder = tmp_path / "runs" / "evaluation_othello"
     evaluation = load_evaluation(folder / "evaluation.npz")
-    assert evaluation.notes["generation"] == 3
+    assert evaluation.notes["generation"] == 2
     assert len(evaluation.weights) == 3
+    rounds = [load_evaluation(folder / f"evaluations/one_ply_{k}.npz") for k in (1, 2)]
+    np.testing.assert_array_equal(evaluation.one_ply, mean_weights(rounds))
     assert "| `random` |" in (folder / "report.md").read_text()
     assert "alphabeta:depth=1" in capsys.readouterr().out
     assert run() == 2  # the folder is there
@@ -257,15 +286,22 @@ def test_a_run_that_was_interrupted_ends_the_same(
     assert run() == 0
     folder = tmp_path / "runs" / "evaluation_othello"
     whole = load_evaluation(folder / "evaluation.npz")
-    assert len(list((folder / "positions").glob("*.npz"))) == 9
+    assert len(list((folder / "positions").glob("*.npz"))) == 6
     # As if killed while the third file of the second generation was written.
     for lost in ("evaluation.npz", "evaluations/1.npz", "positions/1_0000004.npz", "report.md"):
         (folder / lost).unlink()
-    for later in (folder / "evaluations/2.npz", *(folder / "positions").glob("2_*.npz")):
+    for later in (folder / "evaluations").glob("one_ply_*.npz"):
         later.unlink()
     assert run("--resume") == 0
     again = load_evaluation(folder / "evaluation.npz")
     np.testing.assert_array_equal(again.weights, whole.weights)
+    np.testing.assert_array_equal(again.one_ply, whole.one_ply)
+    # As if killed in the last round.
+    for lost in ("evaluation.npz", "evaluations/one_ply_2.npz"):
+        (folder / lost).unlink()
+    assert run("--resume") == 0
+    again = load_evaluation(folder / "evaluation.npz")
+    np.testing.assert_array_equal(again.one_ply, whole.one_ply)
 
 
 def test_a_run_by_features_alone_learns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -305,7 +341,8 @@ def test_configurations_can_be_used(path: Path) -> None:
         ("pieces=[9, 3]", "it must be a range"),
         ("generations=[]", "generations"),
         ("generations=[{games: 1, targets: {depth: 1}}]", "the first generation has no evaluation"),
-        ("generations=[{games: 1, correction: {}}]", "the first generation has no evaluation"),
+        ("one_ply={rounds: 2, averaged: 3}", "averaged is 3, and rounds 2"),
+        ("heuristic=true", "one_ply is set, and heuristic is true"),
         ("generations=[{games: 1, strays: 0.5}]", "it needs targets"),
         ("game=wolf", "game"),
         ("report.opponents=[nobody]", "nobody"),

@@ -29,7 +29,7 @@ from boardenvs.arena.scale.place import place
 from boardenvs.arena.scale.scale import Reference, Scale, scale_of
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
-from boardenvs.game.state import IntArray, State
+from boardenvs.game.state import FloatArray, IntArray, State
 from boardenvs.games import make
 
 GAMES = ["othello", "othello_holes", "lines_of_action", "wolf_and_sheep"]
@@ -251,11 +251,15 @@ def test_a_scale_is_made_from_random_play_up(
     assert (scale.game, scale.pairs, scale.seed) == ("othello", 20, 1)
 
 
-def test_levels_are_at_even_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of players whose strength is known: the farther along between two, the stronger."""
-    game = make("othello")
-    strength = {"random": 0.0, "greedy": 80.0, "positional": 400.0, "alphabeta:depth=4": 620.0}
-    references = tuple(Reference(agent, rating, 1.0) for agent, rating in strength.items())
+STRENGTH = {"random": 0.0, "greedy": 80.0, "positional": 400.0, "alphabeta:depth=4": 1000.0}
+
+
+def known_strength(
+    strength: dict[str, float], monkeypatch: pytest.MonkeyPatch
+) -> Callable[[Any], float]:
+    """The strength of these players and of mixtures of two: the farther along, the stronger. They
+    play as strong as they are.
+    """
     known = {make_agent(agent): rating for agent, rating in strength.items()}
 
     def of(agent: Any) -> float:
@@ -266,18 +270,56 @@ def test_levels_are_at_even_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     model = Model(of, None)
     for room in (levels_room, place_room):
         monkeypatch.setattr(room, "play_match", model.play_match)
-    scale = Scale("othello", "", "", 0, 1, references)
-    levels = levels_room.find_levels(game, scale, 0, Console(file=io.StringIO()))
-    found = [
-        strength[level["weaker"]] * (1 - level["share"])
-        + strength[level["stronger"]] * level["share"]
-        for level in levels
-    ]
-    assert found == pytest.approx(np.linspace(0, 620, LEVELS), abs=12)
+    return of
+
+
+def found_levels(strength: dict[str, float], seed: int = 0) -> tuple[list[dict[str, Any]], str]:
+    """The levels on a scale of these players, and what was said."""
+    references = tuple(Reference(agent, rating, 1.0) for agent, rating in strength.items())
+    scale, said = Scale("othello", "", "", 0, 1, references), io.StringIO()
+    return levels_room.find_levels(
+        make("othello"), scale, seed, Console(file=said)
+    ), said.getvalue()
+
+
+def test_levels_are_at_even_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    of = known_strength(STRENGTH, monkeypatch)
+    levels, said = found_levels(STRENGTH)
+    found = [of(levels_room._mixture(level)) for level in levels]
+    assert found == pytest.approx(np.linspace(0, 1000, LEVELS), abs=12)
     assert [level["rating"] for level in levels] == pytest.approx(found, abs=12)
-    expected = 1 / (1 + 10 ** (-620 / (LEVELS - 1) / 400))
+    expected = 1 / (1 + 10 ** (-1000 / (LEVELS - 1) / 400))
     for level in levels[1:]:
         assert level["beats_level_below"]["score"] == pytest.approx(expected, abs=0.03)
+    assert "less than" not in said
+
+
+def test_levels_move_until_each_beats_the_one_below(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the ladder has players as stronger than they are: their games with each other say."""
+    of = known_strength(STRENGTH, monkeypatch)
+
+    def wrong(game: Game, ladder: list[dict[str, Any]], *_: object) -> FloatArray:
+        true = np.array([of(levels_room._mixture(level)) for level in ladder])
+        return np.where(true < 500, true / 3, true - 500 * 2 / 3)
+
+    monkeypatch.setattr(levels_room, "_strengths", wrong)
+    levels, said = found_levels(STRENGTH)
+    rounds = [line for line in said.splitlines() if ", round " in line]
+    assert rounds[0].rpartition(" ")[2] < "0.600"  # the lowest end of the first levels' intervals
+    assert len(rounds) > 1
+    assert all(level["beats_level_below"]["low"] > 0.6 for level in levels[1:])
+    found = [of(levels_room._mixture(level)) for level in levels]
+    assert found == pytest.approx(np.linspace(0, 1000, LEVELS), abs=25)
+    assert "less than" not in said
+
+
+def test_a_scale_too_short_for_ten_levels_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    short = {agent: strength / 2 for agent, strength in STRENGTH.items()}
+    known_strength(short, monkeypatch)
+    levels, said = found_levels(short)
+    assert len(levels) == LEVELS
+    assert "othello: a level's score against the one below may be as low as 0.5" in said
+    assert "less than 0.6" in said
 
 
 @pytest.mark.parametrize("game_id", GAMES)
@@ -287,11 +329,9 @@ def test_levels_are_in_order(game_id: str) -> None:
     assert len(levels) == LEVELS
     ratings = [level["rating"] for level in levels]
     assert ratings == sorted(ratings)
-    least, lowest = (0.6, 0.55) if game_id != "wolf_and_sheep" else (0.54, 0.5)
     for level in levels[1:]:
-        assert level["beats_level_below"]["games"] >= 200
-        assert level["beats_level_below"]["score"] >= least
-        assert level["beats_level_below"]["low"] > lowest
+        assert level["beats_level_below"]["games"] >= 400
+        assert level["beats_level_below"]["low"] >= 0.6
 
 
 @pytest.mark.usefixtures("in_python")

@@ -39,6 +39,7 @@ class AlphaBetaAgent:
 
     evaluation: what positions are judged by: "trained" for the tables that came with the package,
     the path of an .npz file of `python -m training.evaluation`, or by default the game's heuristic.
+    At `depth=1` tables are used that were learnt for one ply, where the evaluation has some.
 
     probcut: with an evaluation of the Othello family, by how many standard deviations a search of
     half the depth must be sure that a move is not worth searching deeper (ProbCut); 0: never.
@@ -99,17 +100,22 @@ class AlphaBetaAgent:
             )
         return evaluation
 
+    def _judging(self, game: Game) -> Evaluation | None:
+        """The same, by the depth of its search."""
+        evaluation = self.evaluation_for(game)
+        return evaluation.for_one_ply if evaluation and self.depth == 1 else evaluation
+
     def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
         rng = np.random.default_rng(rng)
         seeds = rng.integers(1 << 64, size=len(state.ply), dtype=np.uint64)
-        engine = engine_for(game, self.evaluation_for(game))
+        engine = engine_for(game, self._judging(game))
         return engine.search(state, seeds, self._limits()).action
 
     def explain(self, game: Game, position: Position, rng: np.random.Generator) -> Explanation:
         """By a search of the position, and one of each move as deep and with as much time."""
         seed = rng.integers(1 << 64, size=1, dtype=np.uint64)
         limits = self._limits()
-        evaluation = self.evaluation_for(game)
+        evaluation = self._judging(game)
         found = search_position(game, position, limits, seed=seed, evaluation=evaluation)
         shallow = replace(limits, depth=max(found.depth, 1))
         moves = search_moves(game, position, shallow, evaluation=evaluation)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -39,7 +39,7 @@ class Evaluation:
     values. `weights` has a row for each stage, `stages` tells the stage by the pieces on the board,
     and `heuristic` what the game's own heuristic adds there. Values are the result expected by
     the side to move: in games won by points its lead, else 1 for a win and -1 for a loss, in units
-    of `POINT` and `WON`.
+    of `POINT` and `WON`. `one_ply` has weights for a search of one ply, see `for_one_ply`.
 
     ValueError where the parts do not fit together.
     """
@@ -52,6 +52,7 @@ class Evaluation:
     notes: Mapping[str, Any] = field(default_factory=dict)  # on how it was made, as JSON values
     name: str = "the evaluation"  # what messages call it
     features: Mapping[str, int] = field(default_factory=dict)  # none, or the game's: their sizes
+    one_ply: Int16Array | None = None  # (stages, size)
 
     def __post_init__(self) -> None:
         if len(self.stages) != 65 or not all(is_whole(s, 0, 64) for s in self.stages):
@@ -59,8 +60,11 @@ class Evaluation:
         if len(self.places.squares) > MOST_TUPLES:
             raise ValueError(f"there are more than {MOST_TUPLES} tuples and images of tuples")
         shape = (max(self.stages) + 1, self.terms.size)
-        if self.weights.shape != shape or self.weights.dtype != np.int16:
-            raise ValueError(f"weights are {self.weights.shape}: they must be int16 of {shape}")
+        for name, weights in (("weights", self.weights), ("one_ply", self.one_ply)):
+            if weights is not None and (weights.shape != shape or weights.dtype != np.int16):
+                raise ValueError(
+                    f"{name} are {weights.dtype} of {weights.shape}: they must be int16 of {shape}"
+                )
         if len(self.heuristic) != shape[0] or not all(abs(x) < 128 for x in self.heuristic):
             raise ValueError(f"heuristic must be {shape[0]} numbers between -128 and 128")
 
@@ -68,6 +72,17 @@ class Evaluation:
     def terms(self) -> Terms:
         """What a value is the sum of."""
         return Terms(self.game, self.tuples, self.features)
+
+    @cached_property
+    def for_one_ply(self) -> Evaluation:
+        """What a search of one ply judges by: of the weights in `one_ply`, if there are any.
+
+        Deeper search judges positions that both sides have looked ahead to. Who looks one ply
+        ahead judges whatever its moves lead to, and it matters what will be overlooked there.
+        """
+        if self.one_ply is None:
+            return self
+        return replace(self, weights=self.one_ply, one_ply=None)
 
     @property
     def places(self) -> Places:

@@ -3,6 +3,7 @@
     metadata    text, JSON: format, game, rules, tuples, features, stages, versions, notes on the
                 learning
     weights     (stages, size) int16
+    one_ply     the same, for a search of one ply; only where the metadata say that it is there
 
 Reading a file runs no code of its maker and imports nothing that it names, and takes no more memory
 than the tables that it says it holds, which is bounded.
@@ -20,7 +21,7 @@ import numpy as np
 
 from boardenvs import games
 from boardenvs.board.bitboard import parse_square, square_name
-from boardenvs.search.evaluation import MOST_TUPLES, Evaluation, Terms, Tuple
+from boardenvs.search.evaluation import MOST_TUPLES, Evaluation, Int16Array, Terms, Tuple
 from boardenvs.utils.files import write_atomically
 from boardenvs.utils.npz import ArchiveKind, read_array, read_json, shown
 from boardenvs.utils.version import __version__
@@ -49,11 +50,15 @@ def save_evaluation(evaluation: Evaluation, path: Path | str) -> None:
         "stages": list(evaluation.stages),
         "heuristic": list(evaluation.heuristic),
         "features": dict(evaluation.features),
+        "one_ply": evaluation.one_ply is not None,
         "boardenvs": __version__,
         "notes": dict(evaluation.notes),
     }
+    arrays: dict[str, Any] = {"metadata": json.dumps(about), "weights": evaluation.weights}
+    if evaluation.one_ply is not None:
+        arrays["one_ply"] = evaluation.one_ply
     buffer = io.BytesIO()
-    np.savez_compressed(buffer, metadata=json.dumps(about), weights=evaluation.weights)
+    np.savez_compressed(buffer, **arrays)
     write_atomically(Path(path), buffer.getvalue())
 
 
@@ -76,15 +81,30 @@ def _assemble(about: dict[str, Any], archive: zipfile.ZipFile, path: Path) -> Ev
     with _KIND.fitting(path):
         game = games.make_from_file(about["game"], **about["rules"])
         tuples = _tuples(about["tuples"])
-        features = about.get("features", {})  # files of version 0.1 do not say
+        # Older files do not say.
+        features, has_one_ply = about.get("features", {}), about.get("one_ply", False)
         terms, stages = Terms(game, tuples, features), tuple(about["stages"])
         shape = (max(stages) + 1, terms.size)
         if shape[0] > len(stages) or shape[0] * shape[1] > _MOST_WEIGHTS:
             raise ValueError(f"there are {shape} weights: at most {_MOST_WEIGHTS} are read")
-    weights = read_array(archive, "weights", shape, ("int16",)).astype(np.int16)
+    weights = _table(archive, "weights", shape)
+    one_ply = _table(archive, "one_ply", shape) if has_one_ply else None
     with _KIND.fitting(path):
-        heuristic, notes = tuple(about["heuristic"]), about["notes"]
-        return Evaluation(game, tuples, stages, weights, heuristic, notes, shown(path), features)
+        return Evaluation(
+            game,
+            tuples,
+            stages,
+            weights,
+            tuple(about["heuristic"]),
+            about["notes"],
+            shown(path),
+            features,
+            one_ply,
+        )
+
+
+def _table(archive: zipfile.ZipFile, name: str, shape: tuple[int, int]) -> Int16Array:
+    return read_array(archive, name, shape, ("int16",)).astype(np.int16)
 
 
 def _tuples(texts: list[str]) -> tuple[Tuple, ...]:

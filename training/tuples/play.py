@@ -60,7 +60,8 @@ def play(
     ends = np.zeros(games, np.float32)  # to the first role
     other = _Other(game, settings, games, rng)
     while len(rows):
-        parts.append(_positions(engine, state, rows, settings, rng))
+        kept = other.not_to_answer(state, rows) if settings.after_own_moves else slice(None)
+        parts.append(_positions(engine, take(state, kept), rows[kept], settings, rng))
         seeds = rng.integers(1 << 64, size=len(rows), dtype=np.uint64)
         actions = engine.search(state, seeds, settings.limits).action
         other.play(state, rows, seeds, actions)
@@ -76,9 +77,6 @@ def play(
     found = Positions.joined(parts)
     if settings.targets is None:
         found = found._replace(result=found.result * ends[found.game])
-    if settings.kept < 1:
-        kept = rng.random(len(found.own)) < settings.kept
-        found = Positions._make(values[kept] for values in found)
     return found
 
 
@@ -93,6 +91,11 @@ class _Other:
         if settings.against_heuristic:
             its = rng.random(games) < settings.against_heuristic
             self._role[its] = rng.integers(2, size=games)[its]
+
+    def not_to_answer(self, state: State, rows: IntArray) -> IntArray:
+        """Which of the games `rows` are not where a move of the other side is to be answered."""
+        role = self._role[rows]
+        return np.flatnonzero((role == -1) | (role == state.to_move))
 
     def play(self, state: State, rows: IntArray, seeds: WordArray, actions: IntArray) -> None:
         """Replace the actions of its turns in the games `rows`."""

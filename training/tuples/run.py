@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +12,10 @@ import numpy as np
 from boardenvs.search import Evaluation
 from boardenvs.search.evaluation import Terms
 from boardenvs.search.evaluation_file import load_evaluation, save_evaluation
-from training.tuples.fit import Correction, Fit, as_evaluation, fit, stages_of
+from training.tuples.fit import Fit, as_evaluation, fit, stages_of
+from training.tuples.one_ply import mean_weights, play_round
 from training.tuples.play import Positions, load_positions, play, save_positions
-from training.tuples.settings import EvaluationConfig
+from training.tuples.settings import EvaluationConfig, OnePlySettings
 
 GAMES_A_FILE = 250
 
@@ -45,7 +48,9 @@ class EvaluationRun:
         self._stages = stages_of(config.stages, *config.pieces)
 
     def learn(self) -> Evaluation:
-        """The evaluation of the last generation. StopLearning where the run was asked to stop."""
+        """The evaluation of the last generation, with weights of their own for one ply where these
+        are wanted. StopLearning where the run was asked to stop.
+        """
         evaluation = None
         for generation, settings in enumerate(self._config.generations):
             path = self._folder / "evaluations" / f"{generation}.npz"
@@ -53,12 +58,31 @@ class EvaluationRun:
                 parts = self._play(generation, evaluation)
                 if settings.with_previous:
                     parts += self._played(generation - 1)
-                found = self._fit(generation, Positions.joined(parts), evaluation)
+                found = self._fit(generation, Positions.joined(parts))
                 path.parent.mkdir(exist_ok=True)
                 save_evaluation(found, path)
             evaluation = load_evaluation(path)
         assert evaluation is not None
+        if self._config.one_ply is not None:
+            evaluation = self._with_one_ply(evaluation, self._config.one_ply)
         return evaluation
+
+    def _with_one_ply(self, evaluation: Evaluation, settings: OnePlySettings) -> Evaluation:
+        rounds, before = list[Evaluation](), evaluation
+        for number in range(settings.rounds):
+            path = self._folder / "evaluations" / f"one_ply_{number}.npz"
+            if not path.is_file():
+                seed = [self._config.seed, len(self._config.generations), number]
+                progress = partial(self._in_round, number, settings)
+                save_evaluation(play_round(before, settings, seed, progress), path)
+            before = load_evaluation(path)
+            rounds.append(before)
+        return replace(evaluation, one_ply=mean_weights(rounds[-settings.averaged :]))
+
+    def _in_round(self, number: int, settings: OnePlySettings, games: int) -> None:
+        done = number * settings.games + games
+        self._progress("one ply, games", done, settings.rounds * settings.games)
+        self._check_stop()
 
     def _played(self, generation: int) -> list[Positions]:
         paths = sorted((self._folder / "positions").glob(f"{generation}_*.npz"))
@@ -79,12 +103,8 @@ class EvaluationRun:
             self._progress(f"generation {generation + 1}, games", done, settings.games)
         return parts
 
-    def _fit(self, generation: int, positions: Positions, before: Evaluation | None) -> Evaluation:
-        settings, heuristic, correction = self._config.fit, None, None
-        if (corrects := self._config.generations[generation].correction) is not None:
-            assert before is not None  # the settings see to it
-            correction = Correction(before, corrects.share)
-            settings = settings.model_copy(update={"prior": corrects.prior})
+    def _fit(self, generation: int, positions: Positions) -> Evaluation:
+        settings, heuristic = self._config.fit, None
         if self._config.heuristic:
             heuristic = self._game.values(positions.as_state(self._game)).astype(np.float64)
 
@@ -92,9 +112,7 @@ class EvaluationRun:
             self._progress(f"generation {generation + 1}, stages", stage, self._config.stages)
             self._check_stop()
 
-        fitted = fit(
-            self._terms, self._stages, positions, heuristic, settings, progress, correction
-        )
+        fitted = fit(self._terms, self._stages, positions, heuristic, settings, progress)
         return as_evaluation(self._terms, self._stages, fitted, self._notes(generation, fitted))
 
     def _notes(self, generation: int, fitted: Fit) -> dict[str, object]:

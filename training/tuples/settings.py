@@ -37,13 +37,6 @@ class TargetSettings(Section):
         return Limits(self.depth, endgame=self.endgame)
 
 
-class CorrectionSettings(Section):
-    """What the evaluation before leaves of the results is fitted, and a share of it added."""
-
-    share: Part = 0.5
-    prior: NotNegative = 600.0
-
-
 class GenerationSettings(Section):
     """Games that the evaluation of the generation before plays against itself."""
 
@@ -56,8 +49,7 @@ class GenerationSettings(Section):
     targets: TargetSettings | None = None
     strays: Share = 0.0
     with_previous: bool = False
-    kept: Part = 1.0
-    correction: CorrectionSettings | None = None
+    after_own_moves: bool = False
 
     @model_validator(mode="after")
     def _judged(self) -> Self:
@@ -79,6 +71,40 @@ class FitSettings(Section):
     neighbours: Share = 0.5
 
 
+class OnePlySettings(Section):
+    """Rounds of games one ply deep, each followed by a step towards how they ended."""
+
+    rounds: Positive = 10
+    averaged: Positive = 8
+    games: Positive = 40_000
+    opening_plies: PlyRange = (0, 2)
+    noise: Share = 0.1
+    against_heuristic: Share = 0.9
+    step: Part = 0.5
+    fit: FitSettings = Field(default_factory=FitSettings)
+
+    @model_validator(mode="after")
+    def _enough(self) -> Self:
+        if self.averaged > self.rounds:
+            raise ValueError(
+                f"averaged is {self.averaged}, and rounds {self.rounds}: it must be at most that"
+            )
+        return self
+
+    @property
+    def playing(self) -> GenerationSettings:
+        """How the games of a round are played."""
+        return GenerationSettings(
+            games=self.games,
+            depth=1,
+            endgame=0,
+            opening_plies=self.opening_plies,
+            noise=self.noise,
+            against_heuristic=self.against_heuristic,
+            after_own_moves=True,
+        )
+
+
 class JudgingSettings(PanelSettings):
     """The games of the report, by `depth` plies of search."""
 
@@ -96,6 +122,7 @@ class EvaluationConfig(GameSettings):
     features: bool = False
     generations: Annotated[tuple[GenerationSettings, ...], Field(min_length=1)]
     fit: FitSettings = Field(default_factory=FitSettings)
+    one_ply: OnePlySettings | None = None
     report: JudgingSettings = Field(default_factory=JudgingSettings)
 
     @model_validator(mode="after")
@@ -110,9 +137,10 @@ class EvaluationConfig(GameSettings):
                 "generations.0.targets: the first generation has no evaluation to search by, its "
                 "positions count how their games ended"
             )
-        if self.generations[0].correction is not None:
+        if self.one_ply is not None and self.heuristic:
             raise ValueError(
-                "generations.0.correction: the first generation has no evaluation to correct"
+                "one_ply is set, and heuristic is true: weights for one ply are learnt without the "
+                "game's heuristic, so heuristic must be false"
             )
         if self.features and not game.feature_sizes:
             raise ValueError(f"features is true, and {self.game} has none")
@@ -122,8 +150,9 @@ class EvaluationConfig(GameSettings):
                 f"tuples and blocks come to {count} with their images: 1 to {MOST_TUPLES} can be, "
                 "or none with features"
             )
-        if not game.has_heuristic and any(g.against_heuristic for g in self.generations):
-            raise ValueError(f"against_heuristic is set, and {self.game} has none")
+        played = [*self.generations, *([self.one_ply.playing] if self.one_ply else [])]
+        if not game.has_heuristic and any(g.against_heuristic for g in played):
+            raise ValueError(f"against_heuristic is set, and {self.game} has no heuristic")
         for spec in self.report.opponents:
             agent_for(game, spec)
         return self

@@ -3,14 +3,19 @@
 Between two players there are players of every strength: mixtures of the two. Such mixtures lead,
 many steps from one reference to the next, from the weakest reference to the strongest that is quick
 and will not change. Each plays those near it on this ladder, and a Bradley-Terry fit of these games
-says how long the steps are. Levels are at equal distances on it, so what one scores against the one
-below is about the same everywhere; then each is placed on the scale.
+says how strong they are. Levels are put at equal distances by it, and each plays the one below.
+
+A fit errs where players of one rating score differently against a third. So what the levels scored
+corrects it: the strengths between two levels are spread over as many points as their games say, and
+the levels are put at equal distances again, until each surely beats the one below and the steps are
+about equal. A round's games come after its levels were chosen, with openings of their own.
 """
 
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 from rich.console import Console
@@ -18,17 +23,15 @@ from rich.progress import track
 
 from boardenvs.agents import make_agent
 from boardenvs.agents.levels import LEVELS, Mixture
-from boardenvs.arena.playing.match import play_match
+from boardenvs.arena.playing.match import MatchResult, play_match
 from boardenvs.arena.playing.openings import same_winner
 from boardenvs.arena.scale.place import place
 from boardenvs.arena.scale.scale import Scale
-from boardenvs.arena.tournament.ratings import fit
+from boardenvs.arena.tournament.ratings import SCALE, fit
 from boardenvs.game.contract import Game
 from boardenvs.game.state import FloatArray
 
-# What levels are made of: quick players that will not change, so no networks. In a solved game all
-# levels are perfect play with mistakes, the fewer the higher: who wins hangs on single mistakes
-# there, and players of one rating may win all games, or none, against another.
+# What levels are made of: quick players that will not change, so no networks.
 _INGREDIENTS = (
     "random",
     "greedy",
@@ -38,63 +41,120 @@ _INGREDIENTS = (
     "alphabeta:depth=1,evaluation=trained",
     "alphabeta:depth=2,evaluation=trained",
     "alphabeta:depth=4,evaluation=trained",
+    "perfect",
 )
-_SOLVED = ("random", "perfect")
 _STEPS = 30  # of the ladder, about
 # Steps away on the ladder is who is met: about as far as levels will be apart.
 _NEAR = (2, 3, 4, 5)
 _LADDER_PAIRS = 100  # of openings, for each two that meet
+_PAIRS = 1000  # of openings, against the level below
+LEAST = 0.6  # the least lower end of the 95 % interval of a level's score against the one below
+_UNEVEN = 0.03  # the farthest that such a score may be from the mean of all
+_ROUNDS = 6  # of moving levels, at most
 _GAMES = 600  # that place a level on the scale
-_PAIRS = 200  # against the level below
+
+
+class _Round(NamedTuple):
+    """Ten levels, and how those from the second on did against the one below."""
+
+    levels: list[dict[str, Any]]
+    matches: list[MatchResult]
+
+    @property
+    def scores(self) -> FloatArray:
+        return np.array([match.score for match in self.matches])
+
+    @property
+    def lowest(self) -> float:
+        """The least lower end of their scores' intervals."""
+        return min(match.interval[0] for match in self.matches)
+
+    @property
+    def stands(self) -> bool:
+        """Whether all steps are long enough and about equal."""
+        scores = self.scores
+        return self.lowest >= LEAST and bool((abs(scores - scores.mean()) <= _UNEVEN).all())
 
 
 def find_levels(game: Game, scale: Scale, seed: int, console: Console) -> list[dict[str, Any]]:
-    """The levels as `boardenvs.agents.levels` reads them, measured."""
+    """The levels as `boardenvs.agents.levels` reads them, measured.
+
+    Where no round has steps that are long enough, as on a scale too short for ten levels, the best
+    round's levels are returned, and what is printed says so.
+    """
+    seeds = _seeds(seed)
     ladder = _ladder(scale)
-    strength = _strengths(game, ladder, seed, console)
-    levels: list[dict[str, Any]] = []
-    for number in track(range(LEVELS), f"{scale.game}: levels", console=console, transient=True):
-        wanted = strength[0] + (strength[-1] - strength[0]) * number / (LEVELS - 1)
-        level = _between(ladder, strength, wanted)
-        levels.append(level | _rating(game, scale, level, seed + number))
-        if number:
-            levels[-1]["beats_level_below"] = _score(game, level, levels[-2], seed)
-    return levels
+    strength = _strengths(game, ladder, seeds, console)
+    rounds: list[_Round] = []
+    while len(rounds) < _ROUNDS and not (rounds and rounds[-1].stands):
+        wanted = np.linspace(strength[0], strength[-1], LEVELS)
+        levels = [ladder[0], *(_between(ladder, strength, x) for x in wanted[1:-1]), ladder[-1]]
+        label = f"{scale.game}: levels, round {len(rounds) + 1}"
+        pairs = track(list(itertools.pairwise(levels)), label, console=console, transient=True)
+        rounds.append(_Round(levels, [_match(game, *pair, next(seeds)) for pair in pairs]))
+        _say(console, label, rounds[-1])
+        strength = np.interp(strength, wanted, _reached(rounds[-1].scores))
+    best = max(rounds, key=lambda found: (found.stands, found.lowest))
+    if best.lowest < LEAST:
+        console.print(
+            f"{scale.game}: a level's score against the one below may be as low as "
+            f"{best.lowest:.3f}, which is less than {LEAST}"
+        )
+    rated = [level | _rating(game, scale, level, next(seeds)) for level in best.levels]
+    below = [{"beats_level_below": _figures(match)} for match in best.matches]
+    return [rated[0], *(level | step for level, step in zip(rated[1:], below, strict=True))]
+
+
+def _seeds(seed: int) -> Iterator[int]:
+    """A seed for each match."""
+    rng = np.random.default_rng(seed)
+    while True:
+        yield int(rng.integers(1 << 63))
+
+
+def _say(console: Console, label: str, found: _Round) -> None:
+    scores = ", ".join(f"{score:.3f}" for score in found.scores)
+    said = f"{label}: {scores}; the lowest end of an interval is {found.lowest:.3f}"
+    console.print(said, soft_wrap=True)
 
 
 def _ladder(scale: Scale) -> list[dict[str, Any]]:
     """Mixtures, each a little stronger than the one before."""
-    solved = any(r.agent == _SOLVED[-1] for r in scale.references)
-    steps = [r for r in scale.references if r.agent in (_SOLVED if solved else _INGREDIENTS)]
+    steps = [r for r in scale.references if r.agent in _INGREDIENTS]
     length = (steps[-1].rating - steps[0].rating) / _STEPS
     ladder = []
     for weaker, stronger in itertools.pairwise(steps):
         count = max(round((stronger.rating - weaker.rating) / length), 1)
         shares = np.arange(count) / count
-        if solved:
+        if stronger.agent == "perfect":
             shares = 1 - (1 - shares) ** 2  # a few mistakes make the difference there
         ladder += [_level(weaker.agent, stronger.agent, share) for share in shares.tolist()]
     return [*ladder, _level(steps[-2].agent, steps[-1].agent, 1.0)]
 
 
-def _strengths(game: Game, ladder: list[dict[str, Any]], seed: int, console: Console) -> FloatArray:
+def _strengths(
+    game: Game, ladder: list[dict[str, Any]], seeds: Iterator[int], console: Console
+) -> FloatArray:
     """The Elo points of each player of the ladder, by games with those near it, ascending."""
     points = np.zeros((len(ladder), len(ladder)))
     players = [_mixture(level) for level in ladder]
     meetings = [(i + d, i) for d in _NEAR for i in range(len(ladder) - d)]
     for upper, lower in track(meetings, "the ladder", console=console, transient=True):
-        match = play_match(
-            game,
-            players[upper],
-            players[lower],
-            _LADDER_PAIRS,
-            keep=same_winner,
-            seed=seed + len(ladder) * upper + lower,
-        )
+        a, b = players[upper], players[lower]
+        match = play_match(game, a, b, _LADDER_PAIRS, keep=same_winner, seed=next(seeds))
         points[upper, lower] = match.scores.sum()
         points[lower, upper] = match.games - points[upper, lower]
     strengths: FloatArray = np.maximum.accumulate(fit(points))
     return strengths
+
+
+def _reached(scores: FloatArray) -> FloatArray:
+    """The Elo points of levels whose scores against the one below are these, from 0 for the first.
+
+    No step is of no length or less: levels stay in order.
+    """
+    scores = np.clip(scores, 0.51, 0.99)
+    return np.concatenate([[0.0], np.cumsum(SCALE * np.log(scores / (1 - scores)))])
 
 
 def _between(ladder: list[dict[str, Any]], strength: FloatArray, wanted: float) -> dict[str, Any]:
@@ -117,9 +177,13 @@ def _rating(game: Game, scale: Scale, level: dict[str, Any], seed: int) -> dict[
     return {name: None if x is None else round(x, 1) for name, x in figures.items()}
 
 
-def _score(game: Game, level: dict[str, Any], below: dict[str, Any], seed: int) -> dict[str, Any]:
-    """How it does against the level below."""
-    match = play_match(game, _mixture(level), _mixture(below), _PAIRS, keep=same_winner, seed=seed)
+def _match(game: Game, below: dict[str, Any], level: dict[str, Any], seed: int) -> MatchResult:
+    """A level against the one below."""
+    return play_match(game, _mixture(level), _mixture(below), _PAIRS, keep=same_winner, seed=seed)
+
+
+def _figures(match: MatchResult) -> dict[str, Any]:
+    """The score of a level against the one below, as it is written."""
     figures = dict(zip(("score", "low", "high"), (match.score, *match.interval), strict=True))
     return {**{name: round(x, 3) for name, x in figures.items()}, "games": match.games}
 
