@@ -76,8 +76,8 @@ def add_words(array: Array, target: Word, first: Word, second: Word, count: Word
 def sum_weights(
     weights: Array, start: Word, array: Array, numbers: Word, offsets: Word, count: Word
 ) -> int:
-    """The sum of the weights that the numbers choose, four of 16 bits in each of so many words: each
-    counts from `start` and from its own offset. In whole groups of words.
+    """The sum of the weights that the numbers choose, four of 16 bits in each of so many words.
+    Each counts from `start` and from its own offset. In whole groups of words.
     """
     total = 0
     for k in range(4 * count):
