@@ -21,7 +21,7 @@ from boardenvs.search.compiled.position import load_position, play, save_positio
 from boardenvs.search.compiled.values import INFINITE, final_value
 
 # With so few plies to search, a judgement by tables takes longer than a better order saves.
-REPLIES_DEPTH = 3
+REPLIES_DEPTH = 2
 
 
 def noop() -> int:

@@ -76,9 +76,9 @@ def keep_position(own: Word, opp: Word, to_move: Word, tables: TupleTables) -> N
 
 def forget_positions(tables: TupleTables) -> None:
     """Compare with the empty board: an interrupted search may have left what is of no position."""
-    start, end = kept_position(word(0), tables), kept_position(word(2), tables)
-    for k in range(start, end):
-        tables.words[k] = word(0)
+    if tables.width > 0:
+        for k in range(kept_position(word(0), tables), kept_position(word(2), tables)):
+            tables.words[k] = word(0)
 
 
 @inline
