@@ -97,7 +97,11 @@ def test_an_arena_is_played_resumed_and_widened(tmp_path: Path) -> None:
 
     output = run("arena", "--resume", *out)
     assert "going on: 1 of 1 pairings" in output
+    games = tmp_path / "arena" / "games" / "reversi.jsonl"
+    with games.open("a") as file:
+        file.write('{"version": 1, "ga')  # killed while it wrote
     output = run("arena", "--resume", "python:arena_agents:lowest", "greedy", *out)
+    assert len(list(load(games))) == 8
     assert "1/1  reversi  greedy - python:arena_agents:lowest" in output
     widened = json.loads((tmp_path / "arena" / "results.json").read_text())
     assert widened["settings"]["openings"] == {"reversi": [3, 5]}

@@ -276,6 +276,17 @@ def test_a_run_ends_with_an_evaluation_and_a_report(
     assert run("--overwrite", "--set", "seed=1") == 0
     other = load_evaluation(folder / "evaluation.npz")
     assert (other.weights != evaluation.weights).any()
+    for lost in ("evaluations/1.npz", "positions/1_0000000.npz"):
+        damaged = folder / lost
+        damaged.write_bytes(damaged.read_bytes()[:200])
+        assert run("--resume", "--set", "seed=1") == 2
+        error = capsys.readouterr().err
+        assert f"{lost} is not a" in error
+        assert "--resume makes it anew" in error
+        damaged.unlink()
+    assert run("--resume", "--set", "seed=1") == 0
+    again = load_evaluation(folder / "evaluation.npz")
+    np.testing.assert_array_equal(again.weights, other.weights)
 
 
 def test_a_run_that_was_interrupted_ends_the_same(

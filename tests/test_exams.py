@@ -57,10 +57,12 @@ def test_endgames_have_their_values(game_id: str) -> None:
             assert question.values[action] == -lead_with_best_play(game, position)
 
 
-@pytest.mark.parametrize("plies", [1, 3])
-def test_wins_are_forced_by_the_right_moves_alone(plies: int) -> None:
+@pytest.mark.parametrize(("plies", "kind"), [(1, "win in 1 ply"), (3, "win in 3 plies")])
+def test_wins_are_forced_by_the_right_moves_alone(plies: int, kind: str) -> None:
     game = make("lines_of_action")
-    for question in of_kind(game, f"win in {plies}", 8 // plies**2 + 1):
+    found = of_kind(game, kind, 8 // plies**2 + 1)
+    assert found
+    for question in found:
         assert not wins_within(game, question.position, plies - 2)
         for action, position in after(game, question):
             if is_over(game, position):

@@ -205,6 +205,16 @@ def test_a_win_in_one_is_seen() -> None:
     assert found.policy[0, 2] > 0.999
 
 
+def test_a_draw_at_once_is_no_win() -> None:
+    set_backend("numpy")
+    state = TINY.init(1)
+    for action in (0, 1, 2, 9, 8, 10, 17, 16):  # the last square is left
+        state = TINY.step(state, np.array([action]))
+    noise = np.zeros((1, TINY.num_actions))
+    found = gumbel_search(TINY, state, noise, GumbelSettings(1, 1), Exact())
+    assert (found.actions[0], found.values[0]) == (18, 0)
+
+
 def test_noise_draws_from_the_prior() -> None:
     """Where values weigh nothing, actions are chosen as often as the prior says, by few of them."""
     set_backend("numpy")
@@ -233,6 +243,8 @@ def test_sequential_halving() -> None:
             for k in tries:
                 counts[counts.index(k)] += 1  # there is always an action tried so often
             assert all(a >= b for a, b in pairwise(counts))
+            if considered > 1:
+                assert counts[0] - counts[1] <= 1  # the best two are tried to the end
             if simulations >= considered:
                 assert min(counts) >= 1
 

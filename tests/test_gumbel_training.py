@@ -253,6 +253,7 @@ def test_wrong_settings_are_named(
     tiny: str, changes: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([tiny, "--set", changes]) == 2
+    assert not Path("runs").exists()
     assert re.search(message, " ".join(capsys.readouterr().err.split()))
 
 

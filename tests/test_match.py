@@ -175,6 +175,13 @@ def test_openings_longer_than_any_game_are_refused() -> None:
         random_openings(make("othello"), 10, (4, 2), np.random.default_rng(0))
 
 
+def test_few_openings_of_which_most_are_too_long_are_found() -> None:
+    """All of a first draw may be longer than games are."""
+    for seed in range(20):
+        state = random_openings(make("othello"), 1, (0, 90), np.random.default_rng(seed))
+        assert state.ply[0] < 62
+
+
 @pytest.mark.parametrize(("score", "pairs"), [(0.5, 40), (0.9, 60), (0.98, 100)])
 def test_intervals_hold_the_true_score_19_times_in_20(score: float, pairs: int) -> None:
     rng = np.random.default_rng(0)

@@ -175,6 +175,8 @@ def damaged(path: Path, change: str) -> None:
             np.savez(path, x=np.zeros(3))
         case "newer":
             about["format"] = 3
+        case "evaluation":
+            about["tuples"] = about.pop("hidden")
         case "unknown rules":
             about["rules"] = {"board": 10}
         case "unknown game":
@@ -188,7 +190,8 @@ def damaged(path: Path, change: str) -> None:
         case "integers":
             arrays["weight_1"] = arrays["weight_1"].astype(int)
     if change in {
-        "newer", "unknown rules", "unknown game", "shape", "missing", "nan", "integers"
+        "newer", "evaluation", "unknown rules", "unknown game", "shape", "missing", "nan",
+        "integers",
     }:  # fmt: skip
         arrays["metadata"] = np.array(json.dumps(about))
         np.savez(path, **arrays)
@@ -204,6 +207,7 @@ def damaged(path: Path, change: str) -> None:
         ("array", "is not a policy file, or is damaged"),
         ("foreign", "is not a policy file, or is damaged"),
         ("newer", "has format 3, written by boardenvs .*: this version reads formats 1 and 2"),
+        ("evaluation", "is not a policy file, or is damaged .*or no layers"),
         ("unknown rules", "unknown parameter of othello 'board'"),
         ("unknown game", "unknown game 'chess'"),
         ("shape", r"weight_0 is float16 of shape \(127, 24\): it must .* of shape \(128, 24\)"),

@@ -141,7 +141,7 @@ def test_intervals_hold_in_nineteen_cases_of_twenty(monkeypatch: pytest.MonkeyPa
     game, rng = make("othello"), np.random.default_rng(0)
     references = tuple(replace(r, error=1e-3) for r in scale_of(game).references)
     scale = replace(scale_of(game), references=references)
-    held = []
+    held, widths = [], []
     for true in np.linspace(100, 1100, 60).tolist():
         model = Model(published(references, true), rng)
         monkeypatch.setattr(place_room, "play_match", model.play_match)
@@ -149,7 +149,11 @@ def test_intervals_hold_in_nineteen_cases_of_twenty(monkeypatch: pytest.MonkeyPa
         assert found.low is not None
         assert found.high is not None
         held.append(found.low < true < found.high)
+        told = sum(a.games * a.expected * (1 - a.expected) for a in found.against)
+        widths.append(found.half_width / (1.96 * 400 / math.log(10) * math.sqrt(2 / told)))
     assert 0.85 < np.mean(held) < 1
+    # As wide as what the games tell leaves, and a little wider where they disagree.
+    assert 1 < np.mean(widths) < 1.25
 
 
 def test_errors_of_the_references_widen_the_interval(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,6 +203,7 @@ def test_the_same_seed_gives_the_same_rating_and_time_ends_it() -> None:
     first, second = (place(game, agent, scale, games=50, seconds=None, seed=5) for _ in range(2))
     assert (first.rating, first.low, first.against) == (second.rating, second.low, second.against)
     assert place(game, agent, scale, games=100_000, seconds=0.2).games < 10_000
+    assert place(game, agent, scale, games=50, seconds=math.inf, seed=5).against == first.against
     for wrong in ({"games": 1}, {"seconds": 0.0}):
         with pytest.raises(ValueError, match="it must be"):
             place(game, agent, scale, **wrong)
@@ -227,7 +232,8 @@ def test_the_command_rates_anybody() -> None:
     [
         *WRONG_PLAYERS,
         (["greedy", "--game", "othello:holes=1"], "there is no scale for othello:holes=1"),
-        (["greedy", "--seconds", "0"], "seconds is 0.0: it must be more than 0"),
+        (["greedy", "--seconds", "0"], "error: --seconds is 0.0: it must be more than 0"),
+        (["greedy", "--seconds", "nan"], "error: --seconds is nan: it must be more than 0"),
         (["level:11"], "level is 11: it must be 1 to 10"),
         (["level"], "write level:LEVEL"),
         (["level:2", "--game", "lines_of_action:rules=described"], "there is no scale for"),

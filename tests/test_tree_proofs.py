@@ -242,13 +242,22 @@ def test_matches_keep_trees_and_repeat() -> None:
 
 
 def test_what_is_kept_is_for_one_generator() -> None:
-    agent, state = MCTSAgent(80), OTHELLO.init(1)
-    rng = np.random.default_rng(5)
-    none = np.zeros((1, 0), np.int16)
-    action = int(agent.act_after(OTHELLO, state, none, rng)[0])
-    after = OTHELLO.next(OTHELLO.start(), action)
+    """Another begins anew: so many positions are judged as by an agent that was never asked."""
+
+    def judged(seed: int, asked_before: bool) -> int:
+        evaluator = Fair()
+        agent, rng = MCTSAgent(80, evaluator=evaluator), np.random.default_rng(5)
+        if asked_before:
+            agent.act_after(OTHELLO, OTHELLO.init(1), np.zeros((1, 0), np.int16), rng)
+            evaluator.positions = 0
+        agent.act_after(OTHELLO, now, plies, rng if seed == 5 else np.random.default_rng(seed))
+        return evaluator.positions
+
+    rng, none = np.random.default_rng(5), np.zeros((1, 0), np.int16)
+    first = MCTSAgent(80, evaluator=Fair()).act_after(OTHELLO, OTHELLO.init(1), none, rng)
+    after = OTHELLO.next(OTHELLO.start(), int(first[0]))
     reply = after.legal_actions()[0]
-    now, plies = stack([OTHELLO.next(after, reply)]), np.array([[action, reply]], np.int16)
-    other = np.random.default_rng(6)
-    told = agent.act_after(OTHELLO, now, plies, other)
-    assert told.tolist() == agent.act(OTHELLO, now, np.random.default_rng(6)).tolist()
+    now = stack([OTHELLO.next(after, reply)])
+    plies = np.array([[first[0], reply]], np.int16)
+    assert judged(6, asked_before=True) == judged(6, asked_before=False)
+    assert judged(5, asked_before=True) < judged(5, asked_before=False)

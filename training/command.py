@@ -92,9 +92,10 @@ def run(
 ) -> bool:
     """Train in the run's folder, which is made where it is not to resume; see `TrainingCommand`.
 
-    Raises RunError, CheckpointError, OSError and KeyboardInterrupt.
+    Raises ConfigError, RunError, CheckpointError, OSError and KeyboardInterrupt.
     """
     folder = RUNS / config.name
+    config.check_machine()
     if not resume:
         make_folder(folder, config, overwrite)
     th.set_num_threads(config.threads)

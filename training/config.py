@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Self
 from pydantic import Field, field_validator, model_validator
 
 from training.callbacks import check_callback
+from training.device import find_device
 from training.settings import NotNegative, Positive, Section, Share
 from training.start import StartSettings
 
@@ -46,6 +47,9 @@ class PPORunSettings(StartSettings):
     @property
     def hidden(self) -> tuple[int, ...]:
         return self.ppo.hidden
+
+    def check_machine(self) -> None:
+        find_device(self.device)
 
 
 class Config(PPORunSettings):

@@ -19,13 +19,18 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from boardenvs.agents import make_agent
 from boardenvs.search import Evaluation
-from boardenvs.search.evaluation_file import load_evaluation, save_evaluation
+from boardenvs.search.evaluation_file import (
+    EvaluationFileError,
+    load_evaluation,
+    save_evaluation,
+)
 from boardenvs.utils.files import write_atomically
 from training.command import TrainingCommand
-from training.folder import check_settings
+from training.folder import RunError, check_settings
 from training.history import REPORT_SEED
 from training.interrupt import InterruptRequest
-from training.panel import Score, evaluate
+from training.panel import Score, match, score_of
+from training.tuples.play import PositionsFileError
 from training.tuples.run import EvaluationRun, StopLearning
 from training.tuples.settings import EvaluationConfig
 
@@ -35,21 +40,34 @@ def train(config: EvaluationConfig, folder: Path, resume: bool, console: Console
     if resume:
         check_settings(folder, config)
     began = time.process_time()
-    with InterruptRequest() as interrupt, _Display(console) as display:
-        run = EvaluationRun(config, folder, display.show, lambda: interrupt.requested)
-        try:
-            evaluation = run.learn()
-        except StopLearning:
-            return False
-    minutes = (time.process_time() - began) / 60
-    save_evaluation(evaluation, folder / "evaluation.npz")
-    player = f"alphabeta:depth={config.report.depth},evaluation={folder / 'evaluation.npz'}"
-    scores = evaluate(
-        config.make_game(), make_agent(player), config.report, REPORT_SEED + config.seed
-    )
+    with _Display(console) as display:
+        with InterruptRequest() as interrupt:
+            run = EvaluationRun(config, folder, display.show, lambda: interrupt.requested)
+            try:
+                evaluation = run.learn()
+            except StopLearning:
+                return False
+            except (EvaluationFileError, PositionsFileError) as error:
+                raise RunError(f"{error}; where it is removed, --resume makes it anew") from None
+        minutes = (time.process_time() - began) / 60
+        save_evaluation(evaluation, folder / "evaluation.npz")
+        scores = _judge(config, folder / "evaluation.npz", display)
     _write_results(config, folder, minutes, scores)
     console.print((folder / "report.md").read_text(encoding="utf-8"), markup=False, soft_wrap=True)
     return True
+
+
+def _judge(config: EvaluationConfig, file: Path, display: _Display) -> dict[str, Score]:
+    """The scores of search by the evaluation in the file against the report's opponents."""
+    game, panel = config.make_game(), config.report
+    player = make_agent(f"alphabeta:depth={panel.depth},evaluation={file}")
+    scores: dict[str, Score] = {}
+    for number, spec in enumerate(panel.opponents):
+        display.show("the report's matches", number, len(panel.opponents))
+        found = match(game, player, make_agent(spec), panel, REPORT_SEED + config.seed)
+        scores[spec] = score_of(game, found)
+    display.show("the report's matches", len(panel.opponents), len(panel.opponents))
+    return scores
 
 
 class _Display:
@@ -93,9 +111,10 @@ def _write_results(
         "scores": {name: score.model_dump() for name, score in scores.items()},
         "generations": [dict(e.notes) for e in generations],
     }
-    write_atomically(folder / "result.json", json.dumps(result, indent=1).encode())
     text = _report(config, minutes, scores, generations)
     write_atomically(folder / "report.md", text.encode())
+    # The last file: where it is, all others are.
+    write_atomically(folder / "result.json", json.dumps(result, indent=1).encode())
 
 
 def _report(

@@ -10,7 +10,8 @@ import yaml
 from rich.console import Console
 
 from boardenvs.utils.checks import cut, unknown
-from boardenvs.utils.files import write_atomically
+from boardenvs.utils.ending import message_of
+from boardenvs.utils.files import check_folder, write_atomically
 from boardenvs.utils.folders import is_unused, remove_left_over, remove_written
 from boardenvs.utils.yaml_text import parse_yaml
 from training.checkpoint import load_newest
@@ -55,10 +56,17 @@ class RunError(Exception):
 
 
 def make_folder(folder: Path, config: GameSettings, overwrite: bool) -> None:
-    """A folder for a new run, with its settings; RunError where there is something in it already.
+    """A folder for a new run, with its settings; RunError where there is something in it already,
+    or where it cannot be made.
 
     With `overwrite` the files of the run that it holds are removed before, and no others.
     """
+    try:
+        check_folder(folder)
+    except OSError as error:
+        raise RunError(
+            f"{message_of(error)}; a run has a folder in {RUNS}/ of the folder where it is started"
+        ) from None
     if not is_unused(folder, WRITTEN):
         if not overwrite:
             raise RunError(

@@ -40,6 +40,10 @@ class JaxConfig(Config):
     device: Annotated[str, Field(pattern=r"^(auto|cpu|cuda(:\d+)?)$")] = "auto"
     precision: Literal["float32"] = "float32"
 
+    def check_machine(self) -> None:
+        _limit_threads(self.threads)
+        _device(self.device)
+
     @model_validator(mode="after")
     def _in_jax(self) -> Self:
         game = self.make_game()
@@ -138,7 +142,6 @@ def _is_key(x: Any) -> bool:
 
 def train(config: JaxConfig, folder: Path, resume: bool, console: Console) -> bool:
     """Train, judge the best policy and write the results; False where it was interrupted."""
-    _limit_threads(config.threads)
     with jax.default_device(_device(config.device)):
         run = JaxRun(config, folder)
         if not run.train(resume, console):

@@ -17,6 +17,7 @@ from boardenvs.envs.sb3 import BoardVecEnv
 from training.boards import board_groups, board_options
 from training.checkpoint import to_arrays, to_tensors
 from training.config import Config
+from training.device import find_device
 from training.network import MaskedPolicy, Trunk
 from training.precision import find_precision
 
@@ -53,7 +54,7 @@ def make_model(config: Config, env: BoardVecEnv) -> MaskablePPO:
             },
         },
         seed=config.seed,
-        device=config.device,
+        device=find_device(config.device),
     )
     # One gamma for each board: -1 where the next state is the other side's. SB3 computes returns
     # and advantages for all boards at once, so an array does what a number does. See README.md.

@@ -162,6 +162,9 @@ class GameSettings(Section):
         """The game of the text `game`, its parameters there or in `rules`."""
         return games.make(self.game, **self.rules)
 
+    def check_machine(self) -> None:
+        """ConfigError where this machine lacks what the settings ask for."""
+
 
 class RunSettings(GameSettings):
     """The settings of every training of policies; `configs/othello.yaml` says what each means."""

@@ -72,8 +72,8 @@ def load_policy(path: Path | str) -> Policy:
         if "policy.pth" in archive.namelist():
             raise PolicyFileError(f"{shown(path)} is a model of Stable-Baselines3: {_EXPORT}")
         about = read_json(archive, "metadata")
-        if not isinstance(about, dict) or "format" not in about:
-            raise ValueError("its metadata name no format")
+        if not isinstance(about, dict) or not {"format", "hidden"} <= about.keys():
+            raise ValueError("its metadata name no format, or no layers")
         if about["format"] not in _READ:
             raise PolicyFileError(
                 f"{shown(path)} has format {cut(repr(about['format']))}, written by boardenvs "

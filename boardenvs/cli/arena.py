@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
@@ -188,6 +189,8 @@ class _Recording:
 
     def begin(self, schedule: Schedule, done: int, workers: int) -> None:
         """See `boardenvs.arena.tournament.run.Watcher`."""
+        for path in (self._folder / "games").glob("*.jsonl"):
+            _cut_half_line(path)
         self._display.begin(schedule, done, workers)
 
     def played(self, played: Played) -> None:
@@ -205,6 +208,14 @@ class _Recording:
             with path.open("a", encoding="utf-8") as file:
                 file.write("".join(f"{write_record(record)}\n" for record in found))
         self._display.played(played)
+
+
+def _cut_half_line(path: Path) -> None:
+    """Remove what a process that was killed wrote of a last line."""
+    content = path.read_bytes()
+    whole = content.rfind(b"\n") + 1
+    if whole < len(content):
+        os.truncate(path, whole)
 
 
 def _print_results(console: Console, results: Results, out: Path) -> None:

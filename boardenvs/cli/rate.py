@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 class Rate:
     """Find a player's rating on the published scale of a game, in two minutes at most.
 
-    The player meets the scale's reference players, most often those of its own strength. Ratings
-    are Elo points above random play: 400 points are odds of 10 to 1. Where the player wins more, or
-    less, than any reference, it is off the scale, and the rating says how far as well as games
-    against the nearest ones can.
+    The player meets the scale's reference players, most often those of its own strength. Eight
+    games are played in any case, so a player that thinks for seconds takes longer. Ratings are Elo
+    points above random play: 400 points are odds of 10 to 1. Where the player is surely stronger
+    than all references, or weaker, it is off the scale, and the rating says how far as well as
+    games against the nearest ones can.
 
     ```
     boardenvs rate trained
@@ -55,6 +56,8 @@ class Rate:
         from boardenvs.cli.console import make_console
         from boardenvs.games import parse
 
+        if not self.seconds > 0:
+            raise ValueError(f"--seconds is {self.seconds}: it must be more than 0")
         game = parse(self.game)
         scale = scale_of(game)
         found = self._place(game, agent_for(game, self.agent), scale)

@@ -25,7 +25,10 @@ def wins_and_defences(game: Game, seed: int) -> Iterator[Question]:
     games = [line for player in PLAYERS for line in play_games(game, player, _PAIRS, _NOISE, seed)]
     distinct = Distinct(game)
     finders: list[tuple[str, Callable[[list[Position]], tuple[Position, list[int]] | None]]] = [
-        (f"win in {plies}", lambda p, plies=plies: _win(game, p, plies))  # type: ignore[misc]
+        (
+            f"win in {plies} {'ply' if plies == 1 else 'plies'}",
+            lambda p, plies=plies: _win(game, p, plies),  # type: ignore[misc]
+        )
         for plies in _WINS
     ]
     finders.append(("only defence", lambda p: _only_defence(game, p)))

@@ -82,11 +82,11 @@ def _random_lines(
         drawn += len(part.actions)
         if drawn >= count:
             return _select(_join(parts), slice(count))
-        if drawn == 0:
-            raise ValueError(
-                f"no game of {game.id} lasts {plies[0]} random plies"
-                f"{' to a position that is wanted' if keep else ''}: lower the plies of openings"
-            )
+    if drawn == 0:
+        raise ValueError(
+            f"no game of {game.id} lasts {plies[0]} random plies"
+            f"{' to a position that is wanted' if keep else ''}: lower the plies of openings"
+        )
     return _select(_join(parts), rng.integers(drawn, size=count))
 
 

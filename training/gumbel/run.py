@@ -13,6 +13,7 @@ from boardenvs.agents.policy import Policy
 from boardenvs.agents.trunk import begin_from
 from boardenvs.search import Evaluator
 from training.checkpoint import to_arrays, to_tensors
+from training.device import find_device
 from training.gumbel.games import SelfPlay
 from training.gumbel.judge import JudgedNetwork
 from training.gumbel.network import NetworkEvaluator, NetworkLearner, PolicyValueNetwork
@@ -21,7 +22,6 @@ from training.gumbel.settings import GumbelConfig
 from training.history import policy_notes
 from training.precision import find_precision
 from training.run import Run
-from training.settings import ConfigError
 
 
 class GumbelRun(Run):
@@ -35,7 +35,7 @@ class GumbelRun(Run):
         settings = config.learning
         th.manual_seed(config.seed)
         self._rng = np.random.default_rng([config.seed, 2])
-        device = _device(config.device)
+        device = find_device(config.device)
         precision = find_precision(config.precision)
         network = PolicyValueNetwork(game, settings.hidden, precision)
         if (start := config.start_policy()) is not None:
@@ -118,13 +118,3 @@ def _evaluator(config: GumbelConfig, network: PolicyValueNetwork) -> Evaluator:
     if judge is None:
         return evaluator
     return JudgedNetwork(evaluator, config.evaluation_of(judge), judge.depth, judge.share)
-
-
-def _device(name: str) -> th.device:
-    """The device of a setting; ConfigError where there is none."""
-    if name == "auto":
-        return th.device("cuda" if th.cuda.is_available() else "cpu")
-    device = th.device(name)
-    if device.type == "cuda" and (device.index or 0) >= th.cuda.device_count():
-        raise ConfigError(f"device is {name!r}: torch has {th.cuda.device_count()} GPUs here")
-    return device

@@ -10,6 +10,7 @@ from boardenvs.agents.alphabeta import AlphaBetaAgent
 from boardenvs.search.evaluation import Evaluation
 from boardenvs.search.gumbel import GumbelSettings
 from boardenvs.search.limits import MAX_DEPTH
+from training.device import find_device
 from training.settings import NotNegative, Part, Positive, Section, Share
 from training.start import TRAINED, StartSettings
 
@@ -71,6 +72,9 @@ class GumbelConfig(StartSettings):
     @property
     def hidden(self) -> tuple[int, ...]:
         return self.learning.hidden
+
+    def check_machine(self) -> None:
+        find_device(self.device)
 
     @model_validator(mode="after")
     def _both_roles(self) -> Self:

@@ -13,8 +13,16 @@ from boardenvs.game.openings import random_openings
 from boardenvs.game.state import Int8Array, IntArray, State, WordArray, take
 from boardenvs.search import Engine, Evaluation, Limits, engine_for
 from boardenvs.utils.files import write_atomically
+from boardenvs.utils.npz import ArchiveKind
 from training.tuples.settings import GenerationSettings
 from training.tuples.targets import Float32Array, of_ended, of_search, strayed
+
+
+class PositionsFileError(ValueError):
+    """A file that holds no positions; the message names it and says why."""
+
+
+_KIND = ArchiveKind("positions", "training.evaluation", PositionsFileError)
 
 
 class Positions(NamedTuple):
@@ -135,6 +143,6 @@ def save_positions(path: Path, positions: Positions) -> None:
 
 
 def load_positions(path: Path) -> Positions:
-    """What `save_positions` wrote."""
-    with np.load(path) as arrays:
+    """What `save_positions` wrote; PositionsFileError, which says why, if it is not that."""
+    with _KIND.open(path), np.load(path) as arrays:
         return Positions(*(arrays[name] for name in Positions._fields))

@@ -25,9 +25,9 @@ def markdown(results: Results, has_pictures: bool) -> str:
     total = sum(match.games for _, match in matches(results.played))
     parts = [
         "# Arena\n",
-        f"{len(settings.entrants)} entrants, {len(settings.openings)} games, {total:,} games "
-        f"played. Every pairing plays {settings.pairs} openings of random plies ({plies}), each "
-        f"twice with roles swapped; seed {settings.seed}."
+        f"{len(settings.entrants)} entrants, {total:,} games played. Every pairing plays "
+        f"{settings.pairs} openings of random plies ({plies}), each twice with roles swapped; seed "
+        f"{settings.seed}."
         + (f" Of {solved} only openings are played that do not change who wins." if solved else "")
         + "\n",
         f"Ratings are Elo points of a Bradley-Terry fit in which a draw is half a win, with the "
@@ -52,7 +52,7 @@ def _section(table: Crosstable, has_pictures: bool) -> list[str]:
         parts.append(f"![Ratings]({picture_path(table, 'ratings')})\n")
     parts += [*_ladder_table(table), "", *_step_table(table)]
     if has_pictures:
-        parts.append(f"![Win rates]({picture_path(table, 'heatmap')})\n")
+        parts.append(f"![Scores]({picture_path(table, 'heatmap')})\n")
     return [*parts, *_crosstable(table), ""]
 
 

@@ -101,7 +101,7 @@ def heatmap(table: Crosstable) -> bytes:
     axes.tick_params(which="both", length=0, colors=_INK)
     axes.spines[:].set_visible(False)
     axes.set_xlabel("score of the row against the column in percent, draws as halves", labelpad=8)
-    _head(figure, f"{title(table)}: win rates")
+    _head(figure, f"{title(table)}: scores")
     return _png(figure)
 
 

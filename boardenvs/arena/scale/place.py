@@ -251,10 +251,10 @@ def _pairs_next(played: int, games: int, passed: float, seconds: float | None) -
     """How many openings to play until a reference is chosen anew, after so many games in the time
     that has passed; 0 where one of the limits is met.
     """
-    pairs = min(max(played // 8, _FEWEST), _MOST, (games - played) // 2)
+    pairs: float = min(max(played // 8, _FEWEST), _MOST, (games - played) // 2)
     if seconds is not None and played:
-        pairs = min(pairs, int((seconds - passed) / (passed / played) / 2))
-    return max(pairs, 0)
+        pairs = min(pairs, (seconds - passed) / (passed / played) / 2)
+    return max(int(pairs), 0)
 
 
 def _where(
