@@ -69,9 +69,11 @@ def generate_moves(
 @inline
 def ordered_by_value(depth: int, memory: SearchMemory) -> bool:
     """Whether moves are put in order by what they seem to be worth, not by the replies alone, which
-    say as much in a game that fills up.
+    say as much in a game that fills up. ProbCut, which lives on shallow searches, needs the values.
     """
-    return depth > REPLIES_DEPTH or memory.judged_by_tables == 0 or not has_exact_end()
+    if memory.judged_by_tables == 0 or memory.probcut > 0 or not has_exact_end():
+        return True
+    return depth > REPLIES_DEPTH
 
 
 @inline
