@@ -90,7 +90,7 @@ def search(
         if (value >= bound) == seems_high:
             counters[HORIZON] += 1
             return beta if seems_high else alpha
-    count = generate_moves(position, distance, depth, best_move, memory)
+    count = generate_moves(position, distance, best_move, memory)
     counters[NODES] += count
     first = distance * moves.max_moves
     best, lower = -INFINITE, alpha
@@ -152,7 +152,7 @@ def principal_variation_move(
     table, moves, counters = memory.table, memory.moves, memory.counters
     slot = probe(position, tag_of(distance, table), bucket_of(position, distance, table), table)
     known = move_of(table.slots[slot + DATA]) if slot >= 0 else NO_MOVE
-    count = generate_moves(position, distance, depth, known, memory)
+    count = generate_moves(position, distance, known, memory)
     counters[NODES] += count
     first = distance * moves.max_moves
     best, best_move = -INFINITE, NO_MOVE

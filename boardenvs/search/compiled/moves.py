@@ -7,7 +7,6 @@ from boardenvs.kernel.loops import (
     ONE,
     ZERO,
     Word,
-    has_exact_end,
     inline,
     legal_words,
     number,
@@ -19,9 +18,6 @@ from boardenvs.search.compiled.judging import judge_near, static_value
 from boardenvs.search.compiled.memory import MoveStack, SearchMemory
 from boardenvs.search.compiled.position import load_position, play, save_position
 from boardenvs.search.compiled.values import INFINITE, final_value
-
-# With so few plies to search, a judgement by tables takes longer than a better order saves.
-REPLIES_DEPTH = 2
 
 
 def noop() -> int:
@@ -37,18 +33,14 @@ def mobility(position: Position) -> int:
     return number(count)
 
 
-def generate_moves(
-    position: Position, distance: int, depth: int, table_move: int, memory: SearchMemory
-) -> int:
+def generate_moves(position: Position, distance: int, table_move: int, memory: SearchMemory) -> int:
     """List the moves of a position at this distance, with their scores; returns how many.
 
-    The table's move comes first. `depth` is how many plies are searched from here.
+    The table's move comes first.
     """
     moves = memory.moves
     first = place = distance * moves.max_moves
-    by_value = ordered_by_value(depth, memory)
-    if by_value:
-        judge_near(position, memory)
+    judge_near(position, memory)
     for k in range(legal_words()):
         bits = position.legal_bits[k]
         while bits != ZERO:
@@ -58,22 +50,10 @@ def generate_moves(
             put_move(place, action, child, moves)
             if number(action) == table_move:
                 moves.scores[place] = 4 * INFINITE
-            elif not by_value:
-                moves.scores[place] = -mobility(child)
             else:
                 moves.scores[place] = score(child, distance + 1, memory)
             place += 1
     return place - first
-
-
-@inline
-def ordered_by_value(depth: int, memory: SearchMemory) -> bool:
-    """Whether moves are put in order by what they seem to be worth, not by the replies alone, which
-    say as much in a game that fills up. ProbCut, which lives on shallow searches, needs the values.
-    """
-    if memory.judged_by_tables == 0 or memory.probcut > 0 or not has_exact_end():
-        return True
-    return depth > REPLIES_DEPTH
 
 
 @inline

@@ -77,8 +77,7 @@ def iterative_deepening(
     The best moves of an iteration come first in the next one. Equal moves are ordered by chance.
     """
     moves, counters = memory.moves, memory.counters
-    deep = number(INFINITE)  # so that even a shallow search tells moves apart by their values
-    count = generate_moves(root, number(0), deep, number(NO_MOVE), memory)
+    count = generate_moves(root, number(0), number(NO_MOVE), memory)
     counters[NODES] += count
     for i in range(count):
         seed = wrap(seed + word(GOLDEN))

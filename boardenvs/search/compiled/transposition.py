@@ -23,7 +23,7 @@ SLOT = 4
 TAG, DATA = 2, 3
 
 # Only those of the nodes whose moves are searched two plies deep or more are in the table.
-NODES_A_BUCKET, FEWEST_BUCKETS = 16, 1 << 10
+NODES_A_BUCKET, FEWEST_BUCKETS = 8, 1 << 10
 
 
 class TranspositionTable(NamedTuple):
