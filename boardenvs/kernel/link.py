@@ -34,10 +34,20 @@ _MARKED = {
 # `loops` as machine code has it.
 _NATIVE = f"""
 from numba import int64 as number, uint64 as word
+from boardenvs.kernel.packed import add_words, sum_weights  # in groups of {loops.GROUP}
 wrap = word
 ZERO, ONE = word({loops.ZERO}), word({loops.ONE})
 """
-_IN_PYTHON = ("entry", "inline", "ZERO", "ONE", "wrap", "trailing_zeros")
+_IN_PYTHON = (
+    "entry",
+    "inline",
+    "ZERO",
+    "ONE",
+    "wrap",
+    "trailing_zeros",
+    "add_words",
+    "sum_weights",
+)
 
 
 def link(

@@ -25,6 +25,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 ZERO: Word = 0
 ONE: Word = 1
+GROUP = 4  # words: what `add_words` and `sum_weights` take at a time
 
 
 def entry(function: _Function) -> _Function:
@@ -62,6 +63,27 @@ def popcount(x: Word) -> Word:
 def trailing_zeros(x: Word) -> Word:
     """The index of the lowest set bit; x must not be 0."""
     return (x & -x).bit_length() - 1
+
+
+def add_words(array: Array, target: Word, first: Word, second: Word, count: Word) -> None:
+    """Make the words that begin at `target` the sums of those of two other places, modulo 2**64,
+    in whole groups. The target may be one of these places itself; else they do not overlap.
+    """
+    for k in range(count):
+        array[target + k] = wrap(array[first + k] + array[second + k])
+
+
+def sum_weights(
+    weights: Array, start: Word, array: Array, numbers: Word, offsets: Word, count: Word
+) -> int:
+    """The sum of the weights that the numbers choose, four of 16 bits in each of so many words.
+    Each counts from `start` and from its own offset. In whole groups of words.
+    """
+    total = 0
+    for k in range(4 * count):
+        number = (array[numbers + k // 4] >> (16 * (k & 3))) & 0xFFFF
+        total += weights[start + array[offsets + k] + number]
+    return total
 
 
 # ---- what the game gives -------------------------------------------------------------------------

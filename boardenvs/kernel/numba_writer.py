@@ -31,7 +31,7 @@ from boardenvs.kernel.words import Table
 
 '''
 # What machine code depends on beside the generated source that it is made of.
-_MADE_BY = ("lanes.py", "rows.py")
+_MADE_BY = ("lanes.py", "packed.py", "rows.py")
 
 # The loops over rows make no arrays: Numba need not count references to those that they are given.
 _ON_ARRAYS = "@njit(cache=True, nogil=True, error_model='numpy', _nrt=False)"

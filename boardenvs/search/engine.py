@@ -75,7 +75,7 @@ class Engine:
         moves = _LISTS * game.num_actions
         record_size = position_size(game) + 1
         self._memory = SearchMemory(
-            TranspositionTable(words(_SLOTS * SLOT + 1)),
+            TranspositionTable(words(_SLOTS * SLOT + 2)),
             MoveStack(
                 words(moves * record_size),
                 numbers(moves),

@@ -171,15 +171,22 @@ class Places:
     @cached_property
     def ranks(self) -> WordArray:
         """What each byte of each rank adds to the numbers, four in a word, (8, 256, words)."""
-        ranks: WordArray = np.zeros((8, 256, -(-len(self.squares) // IN_A_WORD)), np.uint64)
+        ranks: WordArray = np.zeros((8, 256, self.units.shape[1]), np.uint64)
         bytes_ = np.arange(256)
+        for square in range(64):
+            rank, file = divmod(square, 8)
+            ranks[rank, bytes_ >> file & 1 == 1] += self.units[square]
+        return ranks
+
+    @cached_property
+    def units(self) -> WordArray:
+        """What a digit of 1 on each square adds to the numbers, four in a word, (64, words)."""
+        units: WordArray = np.zeros((64, -(-len(self.squares) // IN_A_WORD)), np.uint64)
         for number, squares in enumerate(self.squares):
             word, place = divmod(number, IN_A_WORD)
             for digit, square in enumerate(squares):
-                rank, file = divmod(square, 8)
-                unit = np.uint64(3**digit << (16 * place))
-                ranks[rank, bytes_ >> file & 1 == 1, word] += unit
-        return ranks
+                units[square, word] += np.uint64(3**digit << (16 * place))
+        return units
 
     def weights_of(self, own: WordArray, opp: WordArray) -> IntArray:
         """The numbers of the weights of each row, (B, tuples) int64."""

@@ -9,6 +9,7 @@ import numpy as np
 from boardenvs.game.contract import Game
 from boardenvs.game.state import State, WordArray
 from boardenvs.kernel.link import array_for_loops
+from boardenvs.kernel.loops import GROUP
 from boardenvs.search.compiled.position import LEGAL, PLY, TERMINATED, TO_MOVE
 from boardenvs.search.compiled.tree import Tree
 from boardenvs.search.compiled.tuples import TupleTables
@@ -100,8 +101,12 @@ def tuple_tables(evaluation: Evaluation | None) -> TupleTables:
     if evaluation is None:
         return TupleTables(words(1), flat(np.zeros(1, np.int16)), 0, 0)
     places, stages = evaluation.places, np.array(evaluation.stages)
-    width = places.ranks.shape[2]
-    # Before the tables a weight of 0, for the numbers that fill the last word.
+    padding = -places.units.shape[1] % GROUP
+    units: WordArray = np.pad(places.units, ((0, 0), (0, padding)))
+    width = units.shape[1]
+    digits = np.arange(3).astype(np.uint64)
+    changes = units[:, None, None] * (digits - digits[:, None])[:, :, None]
+    # Before the tables a weight of 0, for the numbers that fill the last words.
     of_features = np.arange(places.size, evaluation.terms.size)
     columns = np.concatenate([places.weight_numbers, of_features])
     rows = np.zeros((len(evaluation.weights), 2 + len(columns)), np.int16)
@@ -110,7 +115,7 @@ def tuple_tables(evaluation: Evaluation | None) -> TupleTables:
     offsets = np.ones(IN_A_WORD * width, np.uint64)
     offsets[: len(places.starts)] = 2 + np.array(places.starts)
     starts = (stages * rows.shape[1]).astype(np.uint64)
-    room = np.zeros(width, np.uint64)
+    kept = np.zeros(2 * (2 + width) + width, np.uint64)
     features = evaluation.terms.feature_starts - places.size + 2 + len(places.weight_numbers)
-    parts = (places.ranks.reshape(-1), offsets, starts, room, features.astype(np.uint64))
+    parts = (changes.reshape(-1), offsets, starts, features.astype(np.uint64), kept)
     return TupleTables(flat(np.concatenate(parts)), flat(rows), width, int(len(features) > 0))

@@ -10,13 +10,14 @@ from boardenvs.kernel.loops import (
     ONE,
     ZERO,
     arrive,
+    inline,
     legal_words,
     number,
     trailing_zeros,
     word,
 )
 from boardenvs.search.compiled.counters import ABORTED, HORIZON, LIMIT, NODES
-from boardenvs.search.compiled.judging import static_value, static_value_of
+from boardenvs.search.compiled.judging import judge_near, static_value, static_value_of
 from boardenvs.search.compiled.memory import SearchMemory
 from boardenvs.search.compiled.moves import (
     child_of,
@@ -114,11 +115,13 @@ def search(
     return best
 
 
+@inline
 def search_last_ply(position: Position, beta: int, distance: int, memory: SearchMemory) -> int:
     """The value one ply deep."""
     counters = memory.counters
     best = -INFINITE
     other, ply = position.to_move ^ ONE, position.ply + ONE
+    judge_near(position, memory)
     for k in range(legal_words()):
         bits = position.legal_bits[k]
         while bits != ZERO:

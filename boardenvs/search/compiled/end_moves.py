@@ -16,7 +16,7 @@ from boardenvs.kernel.loops import (
     word,
 )
 from boardenvs.search.compiled.alphabeta import search
-from boardenvs.search.compiled.judging import static_value
+from boardenvs.search.compiled.judging import judge_near, static_value
 from boardenvs.search.compiled.last_squares import odd_quarters
 from boardenvs.search.compiled.memory import SearchMemory
 from boardenvs.search.compiled.moves import mobility, put_move
@@ -37,6 +37,8 @@ def list_end_moves(
     moves, scores = memory.moves, memory.moves.scores
     first = place = distance * moves.max_moves
     odd = odd_quarters(board() ^ (position.own | position.opp))
+    if JUDGED_SQUARES <= squares < SEARCHED_SQUARES:
+        judge_near(position, memory)
     for k in range(legal_words()):
         bits = position.legal_bits[k]
         while bits != ZERO:

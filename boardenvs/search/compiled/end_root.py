@@ -9,6 +9,7 @@ from boardenvs.search.compiled.memory import SearchMemory, judging_by_tables
 from boardenvs.search.compiled.position import load_position
 from boardenvs.search.compiled.roots import Budget, Roots
 from boardenvs.search.compiled.transposition import new_search
+from boardenvs.search.compiled.tuples import forget_positions
 from boardenvs.search.compiled.values import INFINITE, lead_of, value_of_lead
 from boardenvs.search.results import SearchResults
 
@@ -26,8 +27,9 @@ def solve_position(
     counters, squares, distance = memory.counters, budget.depth, roots.distance
     root = load_position(roots.positions, row * roots.position_size)
     begin_counting(results.nodes[row], budget.nodes, counters)
+    forget_positions(memory.tables)
     if distance == 0:
-        new_search(memory.table)
+        new_search(budget.nodes, memory.table)
         low, high = number(-INFINITE), number(INFINITE)
         lead = search_end_exactly(root, squares, low, high, distance, memory)
         results.value[row] = value_of_lead(lead)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from boardenvs.game.state import Position
-from boardenvs.kernel.loops import Word, evaluate, inline, number
+from boardenvs.kernel.loops import ONE, Word, evaluate, inline, number
 from boardenvs.search.compiled.memory import SearchMemory
-from boardenvs.search.compiled.tuples import tuple_value
+from boardenvs.search.compiled.tuples import keep_position, tuple_value
 
 
 @inline
@@ -21,3 +21,10 @@ def static_value(own: Word, opp: Word, to_move: Word, ply: Word, memory: SearchM
 def static_value_of(position: Position, memory: SearchMemory) -> int:
     """The same of a position as it is kept."""
     return static_value(position.own, position.opp, position.to_move, position.ply, memory)
+
+
+@inline
+def judge_near(position: Position, memory: SearchMemory) -> None:
+    """What is judged next are positions after moves of this one: that makes it cheap."""
+    if memory.judged_by_tables == 1:
+        keep_position(position.opp, position.own, position.to_move ^ ONE, memory.tables)

@@ -14,7 +14,7 @@ from boardenvs.kernel.loops import (
     trailing_zeros,
     word,
 )
-from boardenvs.search.compiled.judging import static_value
+from boardenvs.search.compiled.judging import judge_near, static_value
 from boardenvs.search.compiled.memory import MoveStack, SearchMemory
 from boardenvs.search.compiled.position import load_position, play, save_position
 from boardenvs.search.compiled.values import INFINITE, final_value
@@ -40,6 +40,7 @@ def generate_moves(position: Position, distance: int, table_move: int, memory: S
     """
     moves = memory.moves
     first = place = distance * moves.max_moves
+    judge_near(position, memory)
     for k in range(legal_words()):
         bits = position.legal_bits[k]
         while bits != ZERO:
@@ -75,6 +76,7 @@ def score(child: Position, distance: int, memory: SearchMemory) -> int:
     return -value - 2 * mobility(child)
 
 
+@inline
 def pick_best(place: int, end: int, moves: MoveStack) -> int:
     """Bring the move of the highest score to this place, from those up to `end`; its record."""
     order, scores = moves.order, moves.scores
@@ -94,11 +96,13 @@ def order_moves(place: int, count: int, moves: MoveStack) -> None:
         pick_best(k, place + count, moves)
 
 
+@inline
 def child_of(record: int, moves: MoveStack) -> Position:
     """The position after a move."""
     return load_position(moves.records, record * moves.record_size)
 
 
+@inline
 def move_at(record: int, moves: MoveStack) -> int:
     """The move of a record."""
     return number(moves.records[(record + 1) * moves.record_size - 1])

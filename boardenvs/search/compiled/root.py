@@ -24,6 +24,7 @@ from boardenvs.search.compiled.moves import (
 from boardenvs.search.compiled.position import load_position
 from boardenvs.search.compiled.roots import Budget, Roots
 from boardenvs.search.compiled.transposition import NO_MOVE, new_search
+from boardenvs.search.compiled.tuples import forget_positions
 from boardenvs.search.compiled.values import DECIDED, INFINITE
 from boardenvs.search.results import SearchResults
 from boardenvs.utils.splitmix import GOLDEN, mix
@@ -50,12 +51,13 @@ def search_positions(
         row = rows[i]
         root = load_position(roots.positions, row * roots.position_size)
         begin_counting(results.nodes[row], budget.nodes, counters)
+        forget_positions(memory.tables)
         if roots.distance > 0:
             results.action[row] = principal_variation_move(
                 root, budget.depth, results.value[row], roots.distance, memory
             )
         else:
-            new_search(memory.table)
+            new_search(budget.nodes, memory.table)
             iterative_deepening(root, row, roots.seeds[row], budget.depth, memory, results)
         results.nodes[row] = counters[NODES]
         spent += counters[NODES]

@@ -22,18 +22,28 @@ BIAS = 1 << 23  # makes a value positive
 SLOT = 4
 TAG, DATA = 2, 3
 
+# Only those of the nodes whose moves are searched two plies deep or more are in the table.
+NODES_A_BUCKET, FEWEST_BUCKETS = 8, 1 << 10
+
 
 class TranspositionTable(NamedTuple):
     """Values of positions, two slots a bucket."""
 
-    # (buckets * 2 * SLOT + 1,) words; the buckets are a power of two, and the last word is the
-    # number of the search: slots of others count as empty.
+    # (buckets * 2 * SLOT + 2,) words; the buckets are a power of two. The last words are how many
+    # buckets are in use, less 1, and the number of the search: slots of others count as empty.
     slots: Array
 
 
-def new_search(table: TranspositionTable) -> None:
-    """Forget all values."""
-    table.slots[len(table.slots) - 1] += ONE
+def new_search(nodes: int, table: TranspositionTable) -> None:
+    """Forget all values. So many nodes are searched at most: what they do not fill is left out,
+    since a small table stays in the processor's cache.
+    """
+    slots = table.slots
+    buckets = number(len(slots) // (2 * SLOT))
+    while buckets > FEWEST_BUCKETS and buckets // 2 * NODES_A_BUCKET >= nodes:
+        buckets //= 2
+    slots[len(slots) - 2] = word(buckets - 1)
+    slots[len(slots) - 1] += ONE
 
 
 def tag_of(distance: int, table: TranspositionTable) -> Word:
@@ -47,8 +57,8 @@ def bucket_of(position: Position, distance: int, table: TranspositionTable) -> i
     key = wrap(position.own * word(0x9E3779B97F4A7C15))
     key = key ^ wrap(position.opp * word(0xC2B2AE3D27D4EB4F))
     key = wrap((key ^ (key >> word(29))) * word(0xBF58476D1CE4E5B9)) ^ word(distance)
-    buckets = word(len(table.slots) // (2 * SLOT))
-    return number((key ^ (key >> word(32))) & (buckets - ONE)) * 2 * SLOT
+    highest: Word = table.slots[len(table.slots) - 2]
+    return number((key ^ (key >> word(32))) & highest) * 2 * SLOT
 
 
 def probe(position: Position, tag: Word, bucket: int, table: TranspositionTable) -> int:

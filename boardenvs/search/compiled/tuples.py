@@ -2,8 +2,9 @@
 
 Each tuple reads its squares as digits, 0 where empty, 1 for own, 2 for opposing pieces, and so is a
 number in base three, by which its table is indexed (n-tuple networks, Lucas 2007; the patterns of
-Buro's Logistello). All those numbers are sums over the ranks of the board: what the eight squares
-of a rank add is looked up by the byte that they are, four numbers in a word at once.
+Buro's Logistello). Search judges many positions that are alike. So the numbers of one of them are
+kept, and those of another are made of them, square by square where the two are different, four
+numbers in a word at once.
 """
 
 from __future__ import annotations
@@ -12,13 +13,18 @@ from typing import NamedTuple
 
 from boardenvs.kernel.loops import (
     ONE,
+    ZERO,
     Array,
     Word,
+    add_words,
     evaluate,
     feature_count,
     features,
+    inline,
     number,
     popcount,
+    sum_weights,
+    trailing_zeros,
     word,
 )
 
@@ -27,11 +33,12 @@ class TupleTables(NamedTuple):
     """Tuples of squares, features, and their weights; see `boardenvs.search.evaluation`.
 
     Few arrays, since each takes the time to pass seven words. `words` has, one after the other,
-    what each byte of each rank adds to the numbers of the tuples, (8, 256, width); where the table
-    of each tuple begins in a row of the weights, (width, 4); where the row begins for so many
-    pieces on the board, (65,); room for the numbers, (width,); and where the table of each feature
-    begins in a row. A row of the weights begins with what the game's heuristic counts for, in
-    256ths.
+    what each square adds to the numbers of the tuples where its digit changes from one to another,
+    (64, 3, 3, width); where the table of each tuple begins in a row of the weights, (width, 4);
+    where the row begins for so many pieces on the board, (65,); where the table of each feature
+    begins in a row; for each side to move the position that others are compared with, own pieces,
+    opposing ones and its numbers, (2, 2 + width); and room for the numbers of another, (width,). A
+    row of the weights begins with what the game's heuristic counts for, in 256ths.
     """
 
     words: Array
@@ -40,32 +47,85 @@ class TupleTables(NamedTuple):
     featured: int  # 1: the game's features are weighed; 0: they are not
 
 
+@inline
+def offsets_of(tables: TupleTables) -> Word:
+    """Where in the words the tables' offsets begin."""
+    return word(64 * 9 * tables.width)
+
+
+@inline
+def kept_position(to_move: Word, tables: TupleTables) -> Word:
+    """Where in the words the position begins that those of this side to move are compared with."""
+    width = word(tables.width)
+    return (
+        offsets_of(tables)
+        + word(4) * width
+        + word(65 + feature_count())
+        + to_move * (width + word(2))
+    )
+
+
+def keep_position(own: Word, opp: Word, to_move: Word, tables: TupleTables) -> None:
+    """Compare with this position from now on: those that are judged next are like it."""
+    if tables.width > 0:
+        words, kept = tables.words, kept_position(to_move, tables)
+        numbers = kept + word(2)
+        change_numbers(numbers, numbers, own, opp, words[kept], words[kept + ONE], tables)
+        words[kept], words[kept + ONE] = own, opp
+
+
+def forget_positions(tables: TupleTables) -> None:
+    """Compare with the empty board: an interrupted search may have left what is of no position."""
+    if tables.width > 0:
+        for k in range(kept_position(word(0), tables), kept_position(word(2), tables)):
+            tables.words[k] = word(0)
+
+
+@inline
+def change_numbers(
+    target: Word,
+    source: Word,
+    own: Word,
+    opp: Word,
+    own_before: Word,
+    opp_before: Word,
+    tables: TupleTables,
+) -> Word:
+    """Make the numbers at `source`, which are those of the position before, those of another, at
+    `target`; or leave them where they are, if they are the same. Returns where.
+    """
+    width = word(tables.width)
+    changed = (own ^ own_before) | (opp ^ opp_before)
+    while changed != ZERO:
+        square = trailing_zeros(changed)
+        changed &= changed - ONE
+        before = digit_at(square, own_before, opp_before)
+        change = (word(9) * square + word(3) * before + digit_at(square, own, opp)) * width
+        add_words(tables.words, target, source, change, width)
+        source = target
+    return source
+
+
+@inline
+def digit_at(square: Word, own: Word, opp: Word) -> Word:
+    """What is on a square as a digit."""
+    digit: Word = ((own >> square) & ONE) + (((opp >> square) & ONE) << ONE)
+    return digit
+
+
 def tuple_value(own: Word, opp: Word, to_move: Word, ply: Word, tables: TupleTables) -> int:
     """What the position is worth to the side to move."""
-    words, weights, width = tables.words, tables.weights, tables.width
-    offsets = 8 * 256 * width
-    rows = offsets + 4 * width
-    room = rows + 65
-    for k in range(room, room + width):
-        words[k] = word(0)
-    for rank in range(8):
-        shift, byte = word(8 * rank), word(255)
-        mine = (256 * rank + number((own >> shift) & byte)) * width
-        theirs = (256 * rank + number((opp >> shift) & byte)) * width
-        for k in range(width):
-            words[room + k] += words[mine + k] + (words[theirs + k] << ONE)
-    row = number(words[rows + number(popcount(own | opp))])
-    total = number(0)
-    for k in range(width):
-        four, table = words[room + k], offsets + 4 * k
-        for place in range(4):
-            index = number((four >> word(16 * place)) & word(0xFFFF))
-            total += number(weights[row + number(words[table + place]) + index])
+    words, weights, width = tables.words, tables.weights, word(tables.width)
+    offsets, kept = offsets_of(tables), kept_position(to_move, tables)
+    row = words[offsets + word(4) * width + popcount(own | opp)]
+    room = kept_position(word(2), tables)
+    numbers = change_numbers(room, kept + word(2), own, opp, words[kept], words[kept + ONE], tables)
+    total = sum_weights(weights, row, words, numbers, offsets, width)
     if tables.featured == 1:
-        found = features(own, opp, to_move, ply)
-        table = room + width
-        for k in range(feature_count()):
-            total += number(weights[row + number(words[table + k]) + number(found[k])])
+        counted = features(own, opp, to_move, ply)
+        table = offsets + word(4) * width + word(65)
+        for i in range(feature_count()):
+            total += number(weights[row + words[table + word(i)] + counted[i]])
     share = number(weights[row])
     if share != 0:
         a, b = evaluate(own, opp, to_move, ply)
