@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
 import json
@@ -199,9 +200,14 @@ def test_code_on_the_command_line_is_imported() -> None:
     assert code == 0, output
 
 
-def test_how_to_go_on_is_told_with_trust(capsys: pytest.CaptureFixture[str]) -> None:
+def test_how_to_go_on_is_told_with_trust(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(path: Path, content: bytes) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
     Path("a.yaml").write_text(yaml.safe_dump({"steps": 1, **SETTINGS[5]}))
-    Path("runs").touch()  # where a folder should be made
+    monkeypatch.setattr("training.folder.write_atomically", fail)
     assert ppo.main(["a.yaml", "--trust"]) == 1
     assert "put right: python -m training.ppo a.yaml --resume --trust\n" in capsys.readouterr().err
 
