@@ -29,7 +29,7 @@ from training.command import TrainingCommand
 from training.folder import RunError, check_settings
 from training.history import REPORT_SEED
 from training.interrupt import InterruptRequest
-from training.panel import Score, match, score_of
+from training.panel import Score, evaluate
 from training.tuples.play import PositionsFileError
 from training.tuples.run import EvaluationRun, StopLearning
 from training.tuples.settings import EvaluationConfig
@@ -61,13 +61,11 @@ def _judge(config: EvaluationConfig, file: Path, display: _Display) -> dict[str,
     """The scores of search by the evaluation in the file against the report's opponents."""
     game, panel = config.make_game(), config.report
     player = make_agent(f"alphabeta:depth={panel.depth},evaluation={file}")
-    scores: dict[str, Score] = {}
-    for number, spec in enumerate(panel.opponents):
-        display.show("the report's matches", number, len(panel.opponents))
-        found = match(game, player, make_agent(spec), panel, REPORT_SEED + config.seed)
-        scores[spec] = score_of(game, found)
-    display.show("the report's matches", len(panel.opponents), len(panel.opponents))
-    return scores
+
+    def progress(matches: int) -> None:
+        display.show("the report's matches", matches, len(panel.opponents))
+
+    return evaluate(game, player, panel, REPORT_SEED + config.seed, progress)
 
 
 class _Display:

@@ -31,6 +31,8 @@ from training.jax_learner import Trainer
 from training.run import Run, write_or_warn
 from training.settings import POOL, ConfigError, RunSettings
 
+_ONE_THREAD = "--xla_cpu_multi_thread_eigen=false"  # of XLA
+
 
 class JaxConfig(Config):
     """Settings of a run in JAX: those of `training.ppo`, with opponents that play in JAX."""
@@ -41,8 +43,7 @@ class JaxConfig(Config):
     precision: Literal["float32"] = "float32"
 
     def check_machine(self) -> None:
-        _limit_threads(self.threads)
-        _device(self.device)
+        _device(self.device, self.threads)
 
     @model_validator(mode="after")
     def _in_jax(self) -> Self:
@@ -142,7 +143,7 @@ def _is_key(x: Any) -> bool:
 
 def train(config: JaxConfig, folder: Path, resume: bool, console: Console) -> bool:
     """Train, judge the best policy and write the results; False where it was interrupted."""
-    with jax.default_device(_device(config.device)):
+    with jax.default_device(_device(config.device, config.threads)):
         run = JaxRun(config, folder)
         if not run.train(resume, console):
             return False
@@ -150,8 +151,11 @@ def train(config: JaxConfig, folder: Path, resume: bool, console: Console) -> bo
     return True
 
 
-def _device(name: str) -> Any:
-    """The device of a setting; ConfigError where there is none."""
+def _device(name: str, threads: int) -> Any:
+    """The device of a setting, where JAX takes so many threads of the processor; ConfigError where
+    there is none.
+    """
+    _limit_threads(threads)
     platform, _, index = name.partition(":")
     try:
         devices = jax.devices(None if platform == "auto" else platform)
@@ -162,10 +166,10 @@ def _device(name: str) -> Any:
 
 
 def _limit_threads(threads: int) -> None:
-    """Let XLA use so many threads of the processor; it reads this once, with the first array."""
-    if threads == 1:
-        flags = os.environ.get("XLA_FLAGS", "")
-        os.environ["XLA_FLAGS"] = f"{flags} --xla_cpu_multi_thread_eigen=false".strip()
+    """Let XLA use so many threads of the processor; read once, when JAX looks for devices."""
+    flags = os.environ.get("XLA_FLAGS", "")
+    if threads == 1 and _ONE_THREAD not in flags:
+        os.environ["XLA_FLAGS"] = f"{flags} {_ONE_THREAD}".strip()
     os.environ["NPROC"] = str(threads)
 
 

@@ -6,6 +6,8 @@ swapped.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from pydantic import BaseModel
 
@@ -104,12 +106,22 @@ def exam(game: Game, agent: Agent, seed: int) -> Marked | None:
     return take_exam(game, agent, seed=seed)
 
 
-def evaluate(game: Game, agent: Agent, panel: PanelSettings, seed: int) -> dict[str, Score]:
-    """The scores of the agent against each opponent of the panel, by the opponent's name."""
-    return {
-        spec: score_of(game, match(game, agent, make_agent(spec), panel, seed))
-        for spec in panel.opponents
-    }
+def evaluate(
+    game: Game,
+    agent: Agent,
+    panel: PanelSettings,
+    seed: int,
+    progress: Callable[[int], None] = lambda matches: None,
+) -> dict[str, Score]:
+    """The scores of the agent against each opponent of the panel, by the opponent's name;
+    `progress` is told how many of the matches are played.
+    """
+    scores: dict[str, Score] = {}
+    progress(0)
+    for spec in panel.opponents:
+        scores[spec] = score_of(game, match(game, agent, make_agent(spec), panel, seed))
+        progress(len(scores))
+    return scores
 
 
 def match(game: Game, a: Agent, b: Agent, panel: PanelSettings, seed: int) -> MatchResult:
