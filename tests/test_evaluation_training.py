@@ -222,12 +222,19 @@ def test_the_heuristic_plays_a_side() -> None:
             games=4, depth=1, endgame=0, opening_plies=(0, 0), against_heuristic=share
         )
         evaluation = trained_evaluation(game)
-        positions = play(game, evaluation, settings, 4, np.random.default_rng(0))
+        own = settings.model_copy(update={"after_own_moves": True})
+        positions, after = (
+            play(game, evaluation, chosen, 4, np.random.default_rng(0))
+            for chosen in (settings, own)
+        )
         for number in range(4):
             of_game = positions.game == number
             line = list(zip(positions.own[of_game], positions.opp[of_game], strict=True))
             greedy = [all_best(game, line, role) for role in (0, 1)]
             assert sum(greedy) == share
+            # After moves of the evaluation's the heuristic is to move.
+            kept = set(after.to_move[after.game == number].tolist())
+            assert kept == ({greedy.index(True)} if share else {0, 1})
 
 
 def all_best(game: Game, line: list[tuple[int, int]], role: int) -> bool:
