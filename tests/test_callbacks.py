@@ -38,7 +38,7 @@ class Kept(Tracker):
     def __init__(self, label, stop_after=10**9):
         super().__init__()
         self.label, self.stop_after = label, stop_after
-        self.settings, self.figures, self.files = {}, [], []
+        self.settings, self.metrics, self.files = {}, [], []
         Kept.instances.append(self)
 
     def _on_step(self):
@@ -47,8 +47,8 @@ class Kept(Tracker):
     def begin(self, settings):
         self.settings = settings
 
-    def show(self, figures, steps):
-        self.figures.append({"steps": steps, **figures})
+    def show(self, metrics, steps):
+        self.metrics.append({"steps": steps, **metrics})
 
     def end(self, files):
         self.files = sorted(file.name for file in files)
@@ -65,7 +65,7 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.syspath_prepend(str(tmp_path))
     Path("mine.py").write_text(CODE)
     Path("tiny.yaml").write_text(yaml.safe_dump(SETTINGS))
-    for name in ("learning_curve", "rating_scale", "figures_over_steps"):
+    for name in ("learning_curve", "rating_scale", "metrics_over_steps"):
         monkeypatch.setattr(report, name, lambda *_: b"")
     return Path("tiny.yaml")
 
@@ -84,13 +84,13 @@ def test_a_callback_gets_the_figures_and_files_of_the_run(settings: Path) -> Non
     assert told.settings == yaml.safe_load(Path("runs/tiny/config.yaml").read_text())
     assert told.files == ["config.yaml", "policy.npz", "report.html", "result.json"]
 
-    rows = list(csv.DictReader(Path("runs/tiny/figures.csv").read_text().splitlines()))
-    assert [f["steps"] for f in told.figures] == [0] + [int(row["steps"]) for row in rows]
-    for row, figures in zip(rows, told.figures[1:], strict=True):
+    rows = list(csv.DictReader(Path("runs/tiny/metrics.csv").read_text().splitlines()))
+    assert [f["steps"] for f in told.metrics] == [0] + [int(row["steps"]) for row in rows]
+    for row, metrics in zip(rows, told.metrics[1:], strict=True):
         for name, text in row.items():
-            assert str(figures[name]) == str(float(text)) or name == "steps", name
+            assert str(metrics[name]) == str(float(text)) or name == "steps", name
     evaluations = json.loads(Path("runs/tiny/result.json").read_text())["evaluations"]
-    shown = [(f["steps"], f["evaluation/random"]) for f in told.figures if "evaluation/worst" in f]
+    shown = [(f["steps"], f["evaluation/random"]) for f in told.metrics if "evaluation/worst" in f]
     assert shown == [(e["steps"], e["scores"]["random"]["score"]) for e in evaluations]
 
 
@@ -125,7 +125,7 @@ def test_training_from_python_with_callbacks(settings: Path) -> None:
     assert given.ended
     assert kept().files == ["config.yaml", "policy.npz"]
     assert ppo.train(config, resume=True, console=quiet)
-    assert [f["steps"] for f in kept().figures] == [1024, 1536]
+    assert [f["steps"] for f in kept().metrics] == [1024, 1536]
 
 
 @pytest.mark.parametrize(

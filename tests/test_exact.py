@@ -45,27 +45,27 @@ class Spoiler:
 
 @pytest.mark.parametrize("rules", RULES)
 def test_perfect_play_is_found_perfect(rules: str) -> None:
-    figures = exact.examine(make("wolf_and_sheep", rules=rules), make_agent("perfect"), 0)
+    metrics = exact.examine(make("wolf_and_sheep", rules=rules), make_agent("perfect"), 0)
     leaks = "sheep leaks" if rules == "classic" else "wolf leaks"
-    assert figures.pop(leaks) == 0
-    assert set(figures.values()) == {1.0}
+    assert metrics.pop(leaks) == 0
+    assert set(metrics.values()) == {1.0}
     shares = {"wolf keeps", "wolf only"}
     if rules == "classic":  # with described rules the wolf has won everywhere
         shares |= {"sheep keeps", "sheep only", "sheep punishes", "wolf punishes"}
-    assert figures.keys() == shares
+    assert metrics.keys() == shares
 
 
 @pytest.mark.parametrize("rules", RULES)
 def test_a_spoiler_keeps_only_what_cannot_be_lost(rules: str) -> None:
     game = make("wolf_and_sheep", rules=rules)
-    figures = exact.examine(game, Spoiler(), 0)
-    assert figures.get("sheep only", 0) == 0
+    metrics = exact.examine(game, Spoiler(), 0)
+    assert metrics.get("sheep only", 0) == 0
     if rules == "classic":
-        assert figures["wolf only"] == 0
-        assert 0 < figures["sheep keeps"] < 0.1
-        assert figures["sheep leaks"] > 0
+        assert metrics["wolf only"] == 0
+        assert 0 < metrics["sheep keeps"] < 0.1
+        assert metrics["sheep leaks"] > 0
     else:
-        assert figures["wolf keeps"] == 1  # nothing can be lost
+        assert metrics["wolf keeps"] == 1  # nothing can be lost
 
 
 @pytest.mark.parametrize("last", [False, True])

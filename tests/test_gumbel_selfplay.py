@@ -155,10 +155,10 @@ def test_an_opponent_plays_its_role_and_its_scores_are_told() -> None:
     numbers = np.unique(replay._game_number[replay._game_number >= 0])
     roles = [len(set(replay._state.to_move[replay._game_number == k].tolist())) for k in numbers]
     assert set(roles) == {1, 2}
-    figures = play.take_figures()
-    assert figures["games/positional"] < 0.3
-    assert 40 < figures["games/plies"] < 64
-    assert np.isnan(play.take_figures()["games/positional"])
+    metrics = play.take_metrics()
+    assert metrics["games/positional"] < 0.3
+    assert 40 < metrics["games/plies"] < 64
+    assert np.isnan(play.take_metrics()["games/positional"])
 
 
 # ---- what is kept --------------------------------------------------------------------------------
@@ -284,9 +284,9 @@ def test_each_position_is_learnt_from_so_often_and_in_smaller_steps(tmp_path: An
     )  # fmt: skip
     run, steps, rates = GumbelRun(settings, tmp_path), 0.0, []
     while run.steps < settings.steps:
-        figures = run._update()
-        steps += figures["train/gradient_steps"]
-        rates.append(figures["train/learning_rate"])
+        metrics = run._update()
+        steps += metrics["train/gradient_steps"]
+        rates.append(metrics["train/learning_rate"])
     assert steps == pytest.approx(3 * run.steps / 32, abs=1)
     assert rates == sorted(rates, reverse=True)
     assert rates[0] < 1e-3

@@ -215,10 +215,10 @@ def test_an_interrupted_run_ends_like_another(tiny: str, monkeypatch: pytest.Mon
     folder = Path("runs/tiny")
     result = json.loads((folder / "result.json").read_text())
     assert 512 <= result["steps"] < 640
-    assert {"policy.npz", "report.md", "figures.png"} <= {p.name for p in folder.iterdir()}
+    assert {"policy.npz", "report.md", "metrics.png"} <= {p.name for p in folder.iterdir()}
     assert load_policy(folder / "policy.npz").notes["run"] == "tiny"
 
-    monkeypatch.setattr(report, "figures_over_steps", lambda *_: b"")
+    monkeypatch.setattr(report, "metrics_over_steps", lambda *_: b"")
     update, calls = GumbelRun._update, []
 
     def killed(run: GumbelRun) -> dict[str, float]:

@@ -85,10 +85,10 @@ def test_legends_are_where_no_data_can_be(monkeypatch):
     score = Score(score=0.4, low=0.1, high=0.9, wins=4, draws=0, losses=6)
     scores = dict.fromkeys(("random", "greedy", "positional", "alphabeta:depth=5"), score)
     results = [PanelResult(steps=n * 10**6, minutes=n, scores=scores, exam=0.5) for n in range(9)]
-    figures = [{"steps": n, "train/entropy": 1.0 / (n + 1), "games/pool": 0.9} for n in range(99)]
+    metrics = [{"steps": n, "train/entropy": 1.0 / (n + 1), "games/pool": 0.9} for n in range(99)]
     for figure in (
         plots.learning_curve("demo", results, results[3], scores, scores),
-        plots.figures_over_steps("demo", figures),
+        plots.metrics_over_steps("demo", metrics),
     ):
         figure.canvas.draw()
         legends = [a.get_legend() for a in figure.axes if a.get_legend()] + figure.legends

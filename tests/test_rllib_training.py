@@ -149,16 +149,16 @@ def test_a_run_has_the_files_and_figures_of_every_run(run) -> None:
     assert code == 0
     files = {path.name for path in (folder / "runs/small").iterdir()}
     assert files == {
-        "config.yaml", "result.json", "report.md", "report.html", "figures.csv", "policy.npz",
-        "learning_curve.png", "ratings.png", "figures.png", "checkpoints", "pool", "tensorboard",
+        "config.yaml", "result.json", "report.md", "report.html", "metrics.csv", "policy.npz",
+        "learning_curve.png", "ratings.png", "metrics.png", "checkpoints", "pool", "tensorboard",
     }  # fmt: skip
-    figures = np.genfromtxt(folder / "runs/small/figures.csv", delimiter=",", names=True)
-    assert figures["steps"].tolist() == list(range(UPDATE, 6000 + UPDATE, UPDATE))
+    metrics = np.genfromtxt(folder / "runs/small/metrics.csv", delimiter=",", names=True)
+    assert metrics["steps"].tolist() == list(range(UPDATE, 6000 + UPDATE, UPDATE))
     # Schedules end where they should; each step is learnt from in two epochs.
-    assert figures["trainlearning_rate"][-1] == pytest.approx(1e-4, rel=1e-3)
-    assert figures["trainentropy_bonus"][-1] == pytest.approx(0.01, rel=1e-3)
-    assert (figures["trainepochs"] == 2).all()
-    assert (np.diff(figures["trainentropy_bonus"]) < 0).all()
+    assert metrics["trainlearning_rate"][-1] == pytest.approx(1e-4, rel=1e-3)
+    assert metrics["trainentropy_bonus"][-1] == pytest.approx(0.01, rel=1e-3)
+    assert (metrics["trainepochs"] == 2).all()
+    assert (np.diff(metrics["trainentropy_bonus"]) < 0).all()
     result = json.loads((folder / "runs/small/result.json").read_text())
     assert "ray" in result["made_with"]
     # Those of the runners too, which alone have imported torch and Ray by then.
@@ -191,7 +191,7 @@ def test_a_resumed_run_on_another_cluster_has_pool_counters_and_best_policy(run,
 def _is_as_it_was(training, algorithm, best) -> None:
     assert algorithm.steps == 6 * UPDATE
     assert [r.steps for r in training.history.results] == [0, 3 * UPDATE, 6 * UPDATE]
-    assert len(training.history.figures) == 6
+    assert len(training.history.metrics) == 6
     assert training.history.best.steps == best.notes["steps"]
     training.write_best()
     again = load_policy(training.folder / "policy.npz")

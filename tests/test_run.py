@@ -121,7 +121,7 @@ def test_what_is_due_is_done(folder: Path) -> None:
     assert [result.steps for result in training.history.results] == [0, 50, 100]
     assert training.saved == [0, 30, 50, 80, 100]
     assert training.passed == [-1, *range(0, 100, 10)]
-    assert [row["steps"] for row in training.history.figures] == list(range(10, 110, 10))
+    assert [row["steps"] for row in training.history.metrics] == list(range(10, 110, 10))
     # All evaluations are equal: the last of them counts as the best.
     best = load_policy(folder / "policy.npz")
     assert best.value_head[1].tolist() == [100]

@@ -100,7 +100,7 @@ def test_a_training_goes_on_from_the_policy_of_another(
 ) -> None:
     """What is evaluated before the first step is the policy that it starts from."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("training.report.figures_over_steps", lambda *_: b"")
+    monkeypatch.setattr("training.report.metrics_over_steps", lambda *_: b"")
     Path("tiny.yaml").write_text(TINY)
     assert main(["tiny.yaml"]) == 0
     rate = ["ppo.learning_rate=1e-30", "ppo.final_learning_rate=1e-30"]  # it learns nothing

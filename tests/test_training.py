@@ -77,7 +77,7 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """
     monkeypatch.chdir(tmp_path)
     Path("tiny.yaml").write_text(yaml.safe_dump(TINY))
-    for name in ("learning_curve", "rating_scale", "figures_over_steps"):
+    for name in ("learning_curve", "rating_scale", "metrics_over_steps"):
         monkeypatch.setattr(report, name, lambda *_: b"")
     return "tiny.yaml"
 
@@ -114,7 +114,7 @@ def end_of(folder: str | Path) -> dict[str, Any]:
     folder = Path("runs", folder)
     content = load_newest(folder / "checkpoints")[1]
     result = json.loads((folder / "result.json").read_text())
-    model, figures = content["model"], content["history"]["figures"]
+    model, metrics = content["model"], content["history"]["metrics"]
     return {
         "weights": model["policy"],
         "optimizer": [list(s.values()) for s in model["optimizer"]["state"].values()],
@@ -124,7 +124,7 @@ def end_of(folder: str | Path) -> dict[str, Any]:
         "policy": (folder / "policy.npz").read_bytes(),
         "report": result["report"],
         "scores": [(e["steps"], e["scores"]) for e in result["evaluations"]],
-        "figures": [{k: v for k, v in f.items() if k[:5] != "speed"} for f in figures],
+        "metrics": [{k: v for k, v in f.items() if k[:5] != "speed"} for f in metrics],
     }
 
 
@@ -302,8 +302,8 @@ def test_a_run_leaves_all_its_files_and_a_policy_that_loads(tiny: str, finished:
     folder = finished
     found = {p.name for p in folder.iterdir()}
     assert found == {
-        "config.yaml", "result.json", "report.md", "report.html", "figures.csv", "policy.npz",
-        "best_model.zip", "learning_curve.png", "ratings.png", "figures.png", "checkpoints", "pool",
+        "config.yaml", "result.json", "report.md", "report.html", "metrics.csv", "policy.npz",
+        "best_model.zip", "learning_curve.png", "ratings.png", "metrics.png", "checkpoints", "pool",
         "tensorboard",
     }  # fmt: skip
     files = {path for path in folder.rglob("*") if path.is_file()}
@@ -369,8 +369,8 @@ def test_one_role_can_learn_alone(tiny: str) -> None:
         "self_play.opponents={perfect: 0.5}", "self_play.opening_plies=[0, 8]", "steps=2000",
     ]  # fmt: skip
     assert ppo.main([tiny, *(word for item in settings for word in ("--set", item))]) == 0
-    figures = load_newest(Path("runs/tiny/checkpoints"))[1]["history"]["figures"]
-    assert figures[0].keys() >= {"games/perfect", "games/pool"}
+    metrics = load_newest(Path("runs/tiny/checkpoints"))[1]["history"]["metrics"]
+    assert metrics[0].keys() >= {"games/perfect", "games/pool"}
 
 
 # ---- going on ----------------------------------------------------------------------------------

@@ -43,7 +43,7 @@ def folder(tmp_path_factory):
     (run / "config.yaml").write_text("game: othello\nsteps: 1000\n")
     names = "steps,evaluation/worst,evaluation/random,train/entropy\n"
     rows = [f"{n * 1000},{n / 40},{1 - 1 / (n + 1)},{2 - n / 40}\n" for n in range(40)]
-    (run / "figures.csv").write_text(names + "".join(rows))
+    (run / "metrics.csv").write_text(names + "".join(rows))
     report = "# Report\n\n| player | score |\n|---|---|\n| `random` | 1.0 |\n\n- one\n- two\n"
     (run / "report.md").write_text(report)
     shutil.copy(TRAINED / "othello.npz", run / "policy.npz")

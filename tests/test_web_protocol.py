@@ -246,7 +246,7 @@ def test_a_training_that_has_ended_and_its_policy(page, folder):
     run = folder / "ended"
     run.mkdir()
     (run / "config.yaml").write_text("game: othello\n")
-    (run / "figures.csv").write_text("steps,evaluation/worst\n10,0.5\n20,\n30,0.75\n")
+    (run / "metrics.csv").write_text("steps,evaluation/worst\n10,0.5\n20,\n30,0.75\n")
     (run / "report.md").write_text("# Report\n")
     shutil.copy(TRAINED / "othello.npz", run / "policy.npz")
     found = page.ask("run", name="ended")["run"]

@@ -36,14 +36,14 @@ def board_options(config: RunSettings) -> dict[str, Any]:
     }
 
 
-def game_figures(ended: Mapping[str, EndedGames]) -> dict[str, float]:
-    """The figures of the games that ended, by groups' names; nan where none did."""
+def game_metrics(ended: Mapping[str, EndedGames]) -> dict[str, float]:
+    """The metrics of the games that ended, by groups' names; nan where none did."""
     games = sum(e.games for e in ended.values())
-    figures = {
+    metrics = {
         "games/plies": sum(e.plies for e in ended.values()) / games if games else np.nan,
         "games/wiped_out": sum(e.wiped_out for e in ended.values()) / games if games else np.nan,
     }
     for name, e in ended.items():
         if name != SELF_PLAY:
-            figures[f"games/{name}"] = e.points / e.games if e.games else np.nan
-    return figures
+            metrics[f"games/{name}"] = e.points / e.games if e.games else np.nan
+    return metrics

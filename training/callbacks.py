@@ -1,6 +1,6 @@
 """Callbacks of Stable-Baselines3 beside a training, named in its settings or given in Python.
 
-They see what callbacks of SB3 see: the model, its logger, every step. The logger gets the figures
+They see what callbacks of SB3 see: the model, its logger, every step. The logger gets the metrics
 of each update, and its `dir` is the run's folder. They have no part in a checkpoint.
 """
 

@@ -22,7 +22,7 @@ from boardenvs.tablebase.reachable import new_positions, won
 # 38,297.
 _POSITIONS = 40_000
 
-# The figure that is a count and not a share.
+# The metric that is a count and not a share.
 LEAKS = "leaks"
 
 # Mistakes of the other role, drawn of all, after which the policy has to win against perfect play.
@@ -30,7 +30,7 @@ _MISTAKES = 1000
 
 
 def examine(game: Game, agent: Agent, seed: int) -> dict[str, float]:
-    """What the exact solution says of the agent, by figure; empty for a game that is not solved.
+    """What the exact solution says of the agent, by metric; empty for a game that is not solved.
 
     Of all positions that games can reach, for each ROLE that wins some:
 
@@ -47,7 +47,7 @@ def examine(game: Game, agent: Agent, seed: int) -> dict[str, float]:
     except ValueError:
         return {}
     sample_rng, rng = np.random.default_rng(seed).spawn(2)
-    figures: dict[str, float] = {}
+    metrics: dict[str, float] = {}
     for role, name in enumerate(game.roles):
         state = _drawn(won(game, role), _POSITIONS, sample_rng)
         if not len(state.ply):
@@ -55,14 +55,14 @@ def examine(game: Game, agent: Agent, seed: int) -> dict[str, float]:
         keeping = table.preserving(state)
         kept = _keeps(keeping, agent.act(game, state, rng))
         only = (keeping.sum(axis=1) == 1) & (game.legal(state).sum(axis=1) > 1)
-        figures[f"{name} keeps"] = float(kept.mean())
-        figures[f"{name} only"] = float(kept[only].mean()) if only.any() else 1.0
+        metrics[f"{name} keeps"] = float(kept.mean())
+        metrics[f"{name} only"] = float(kept[only].mean()) if only.any() else 1.0
         mistakes = _drawn(_mistakes(game, 1 - role), _MISTAKES, sample_rng)
         if len(mistakes.ply):
-            figures[f"{name} punishes"] = _wins(game, agent, mistakes, rng)
+            metrics[f"{name} punishes"] = _wins(game, agent, mistakes, rng)
     winner = _winner_of_the_start(table)
-    figures[f"{game.roles[winner]} {LEAKS}"] = float(_leaks(table, agent, winner, rng))
-    return figures
+    metrics[f"{game.roles[winner]} {LEAKS}"] = float(_leaks(table, agent, winner, rng))
+    return metrics
 
 
 def _winner_of_the_start(table: Tablebase) -> int:

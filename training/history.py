@@ -1,4 +1,4 @@
-"""What has happened in a run so far: evaluations, figures, the best of them and the time spent."""
+"""What has happened in a run so far: evaluations, metrics, the best of them and the time spent."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class History:
         self.settings = settings
         self.game = settings.make_game()
         self.results: list[PanelResult] = []
-        self.figures: list[dict[str, float]] = []  # of each update
+        self.metrics: list[dict[str, float]] = []  # of each update
         self._best: PanelResult | None = None
         # Wall and CPU time in seconds, of earlier parts of the run and when this part began.
         self._before, self._began = np.zeros(2), _clocks()
@@ -65,9 +65,9 @@ class History:
         limit = self.settings.minutes
         return steps >= self.settings.steps or (limit is not None and self.minutes >= limit)
 
-    def add_figures(self, steps: int, figures: dict[str, float]) -> None:
-        """Take in the figures of an update that ended after so many steps."""
-        self.figures.append({"steps": steps, **figures})
+    def add_metrics(self, steps: int, metrics: dict[str, float]) -> None:
+        """Take in the metrics of an update that ended after so many steps."""
+        self.metrics.append({"steps": steps, **metrics})
 
     def evaluate(self, policy: Policy, steps: int) -> tuple[PanelResult, bool]:
         """Have a policy play the selection panel; the result, and whether it is the best so far."""
@@ -89,7 +89,7 @@ class History:
         """All of it, as plain values."""
         return {
             "times": self._times(),
-            "figures": self.figures,
+            "metrics": self.metrics,
             "results": [r.model_dump() for r in self.results],
             "best": self._best and self._best.model_dump(),
         }
@@ -97,7 +97,7 @@ class History:
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Go on from a `snapshot`."""
         self._before = 60 * np.array(snapshot["times"])
-        self.figures = snapshot["figures"]
+        self.metrics = snapshot["metrics"]
         self.results = [PanelResult.model_validate(r) for r in snapshot["results"]]
         self._best = snapshot["best"] and PanelResult.model_validate(snapshot["best"])
 

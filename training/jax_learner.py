@@ -144,7 +144,7 @@ class Trainer:
     def _update(
         self, learner: Learner, pool: Pool | None, rate: jax.Array, bonus: jax.Array
     ) -> tuple[Learner, dict[str, jax.Array]]:
-        """Steps on all boards and the epochs that learn from them; the learner and the figures.
+        """Steps on all boards and the epochs that learn from them; the learner and the metrics.
 
         `rate` is the step size, `bonus` that of the entropy.
         """
@@ -167,12 +167,12 @@ class Trainer:
         returns = advantages + steps.values
         batch = Samples(steps.view, steps.actions, steps.log_chances, advantages, returns)
         batch = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), batch)
-        network, optimizer, figures = self._learn(learner, batch, learn_key, rate, bonus)
+        network, optimizer, metrics = self._learn(learner, batch, learn_key, rate, bonus)
         spread = jnp.var(returns)
         unexplained = jnp.where(spread > 0, jnp.var(advantages) / spread, jnp.nan)
-        figures |= self._game_figures(steps.result)
-        figures["train/explained_variance"] = 1 - unexplained
-        return Learner(network, optimizer, games, key), figures
+        metrics |= self._game_metrics(steps.result)
+        metrics["train/explained_variance"] = 1 - unexplained
+        return Learner(network, optimizer, games, key), metrics
 
     def _judged(self, network: JaxNetwork, view: Seen) -> tuple[jax.Array, jax.Array]:
         """Logits of the actions, those of illegal ones very low, and values."""
@@ -210,13 +210,13 @@ class Trainer:
             carry: tuple[JaxNetwork, optax.OptState], part: Samples
         ) -> tuple[tuple[JaxNetwork, optax.OptState, jax.Array], dict[str, jax.Array]]:
             network, optimizer = carry
-            gradients, figures = gradient(network, part)
+            gradients, metrics = gradient(network, part)
             changes, new_optimizer = self.optimizer.update(gradients, optimizer, network)
             changes = jax.tree.map(lambda x: -rate * x, changes)
-            goes_on = figures["train/approx_kl"] <= limit
+            goes_on = metrics["train/approx_kl"] <= limit
             new = optax.apply_updates(network, changes), new_optimizer
             chosen = jax.tree.map(lambda x, y: jnp.where(goes_on, x, y), new, carry)
-            return (*chosen, goes_on), figures
+            return (*chosen, goes_on), metrics
 
         def epoch(carry: Any, key: jax.Array) -> tuple[Any, dict[str, jax.Array]]:
             # One sort; `permutation` sorts twice, to be fair where two numbers are the same.
@@ -233,13 +233,13 @@ class Trainer:
                 return done
 
             going = carry[2]
-            carry, figures = lax.scan(one, carry, order)
-            return carry, figures | {"train/epochs": going.astype(jnp.float32)}
+            carry, metrics = lax.scan(one, carry, order)
+            return carry, metrics | {"train/epochs": going.astype(jnp.float32)}
 
         carry = (learner.network, learner.optimizer, jnp.bool_(True))
-        (network, optimizer, _), figures = lax.scan(epoch, carry, jax.random.split(key, ppo.epochs))
-        epochs = figures.pop("train/epochs").sum()
-        means = {name: jnp.nanmean(values) for name, values in figures.items()}
+        (network, optimizer, _), metrics = lax.scan(epoch, carry, jax.random.split(key, ppo.epochs))
+        epochs = metrics.pop("train/epochs").sum()
+        means = {name: jnp.nanmean(values) for name, values in metrics.items()}
         return network, optimizer, means | {"train/epochs": epochs}
 
     def _loss(
@@ -257,14 +257,14 @@ class Trainer:
         value = jnp.square(part.returns - values).mean()
         entropy = -(jnp.exp(log_chances) * log_chances).sum(axis=1).mean()
         loss = policy + self.ppo.value_weight * value - bonus * entropy
-        figures = (entropy, policy, value, (ratio - 1 - change).mean(),
+        metrics = (entropy, policy, value, (ratio - 1 - change).mean(),
                    (jnp.abs(ratio - 1) > clip).mean())  # fmt: skip
-        return loss, dict(zip(_LOSSES, figures, strict=True))
+        return loss, dict(zip(_LOSSES, metrics, strict=True))
 
-    def _game_figures(self, result: Result) -> dict[str, jax.Array]:
-        """The figures of the games that ended; nan where none did."""
+    def _game_metrics(self, result: Result) -> dict[str, jax.Array]:
+        """The metrics of the games that ended; nan where none did."""
         over = result.over
-        figures = {
+        metrics = {
             "games/plies": jnp.where(over, result.plies, 0).sum() / over.sum(),
             "games/wiped_out": result.wiped_out.sum() / over.sum(),
         }
@@ -274,8 +274,8 @@ class Trainer:
                  if g.name == name]
             )  # fmt: skip
             points = jnp.where(over, (1 + result.rewards) / 2, 0)[:, rows].sum()
-            figures[f"games/{name}"] = points / over[:, rows].sum()
-        return figures
+            metrics[f"games/{name}"] = points / over[:, rows].sum()
+        return metrics
 
 
 _LOSSES = ("train/entropy", "train/policy_loss", "train/value_loss", "train/approx_kl",

@@ -82,8 +82,8 @@ class JaxRun(Run):
         rate, bonus = ppo.learning_rate_at(done), ppo.entropy_bonus_at(done)
         pool = self._opponents()
         self._learner, found = self._trainer.update(self._learner, pool, rate, bonus)
-        figures = {name: float(value) for name, value in sorted(jax.device_get(found).items())}
-        return {**figures, "train/learning_rate": rate, "train/entropy_bonus": bonus}
+        metrics = {name: float(value) for name, value in sorted(jax.device_get(found).items())}
+        return {**metrics, "train/learning_rate": rate, "train/entropy_bonus": bonus}
 
     def _opponents(self) -> Pool | None:
         """Other snapshots for the boards of the pool; the learner itself where none was written."""

@@ -51,7 +51,7 @@ class Judgement(BaseModel):
     """The best policy against the report's opponents."""
 
     scores: dict[str, dict[str, Score]]  # of RAW and SHIELDED, by opponent
-    exact: dict[str, dict[str, float]]  # of RAW and SHIELDED, by figure
+    exact: dict[str, dict[str, float]]  # of RAW and SHIELDED, by metric
     ratings: dict[str, Rating]  # of all entrants, the strongest first
     exam: dict[str, list[Mark]] = {}  # of RAW and SHIELDED; empty for a game without an exam
     samples: list[Any] = Field(default_factory=list, exclude=True)  # records: two by opponent

@@ -1,4 +1,4 @@
-"""What happens between two updates of SB3: figures, evaluations, checkpoints, the end."""
+"""What happens between two updates of SB3: metrics, evaluations, checkpoints, the end."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from boardenvs.agents.policy_file import save_policy
 from boardenvs.agents.pool import OpponentPool
 from boardenvs.envs.sb3 import BoardVecEnv
 from boardenvs.utils.files import write_atomically
-from training.boards import game_figures
+from training.boards import game_metrics
 from training.callbacks import Callbacks
 from training.checkpoint import save_checkpoint
 from training.config import Config
@@ -83,7 +83,7 @@ class Training(BaseCallback):
     def _on_training_start(self) -> None:
         self.history.start_clocks()
         if not self.history.results:
-            self._log(self._evaluate().figures)
+            self._log(self._evaluate().metrics)
             self._add_to_pool()
             write_or_warn("the first checkpoint", self.save, self.display)
 
@@ -107,13 +107,13 @@ class Training(BaseCallback):
 
     def _between_updates(self) -> None:
         steps = self.model.num_timesteps
-        figures = self._figures()
-        self.history.add_figures(steps, figures)
-        self.display.update(steps, figures)
+        metrics = self._metrics()
+        self.history.add_metrics(steps, metrics)
+        self.display.update(steps, metrics)
         is_last = self.history.is_finished(steps) or self.others.stop_requested
         if is_last or is_due(self._steps_seen, steps, self.config.evaluation.every):
-            figures |= self._evaluate().figures
-        self._log(figures)
+            metrics |= self._evaluate().metrics
+        self._log(metrics)
         if is_due(self._steps_seen, steps, self.config.self_play.pool.every):
             self._add_to_pool()
         if is_last or self.interrupt.requested:
@@ -124,14 +124,14 @@ class Training(BaseCallback):
 
     # ---- inside ------------------------------------------------------------------------------
 
-    def _figures(self) -> dict[str, float]:
-        """The figures of the update that has just been made; README.md explains each."""
+    def _metrics(self) -> dict[str, float]:
+        """The metrics of the update that has just been made; README.md explains each."""
         model = _maskable(self.model)
         steps, logged = model.num_timesteps, model.logger.name_to_value
         seconds = time.monotonic() - self._update_began
         return {
             "speed/steps_per_second": (steps - self._steps_seen) / seconds,
-            **game_figures(self.env.take_ended()),
+            **game_metrics(self.env.take_ended()),
             "train/entropy": -float(logged["train/entropy_loss"]),
             "train/explained_variance": float(logged["train/explained_variance"]),
             "train/policy_loss": float(logged["train/policy_gradient_loss"]),
@@ -143,11 +143,11 @@ class Training(BaseCallback):
             "train/entropy_bonus": float(model.ent_coef),
         }
 
-    def _log(self, figures: dict[str, float]) -> None:
-        """Give the figures to SB3's logger, in whose formats callbacks have them written."""
+    def _log(self, metrics: dict[str, float]) -> None:
+        """Give the metrics to SB3's logger, in whose formats callbacks have them written."""
         logger = self.model.logger
         logger.name_to_value.clear()  # what SB3 records itself is among them, by other names
-        for name, value in figures.items():
+        for name, value in metrics.items():
             logger.record(name, value)
         logger.dump(self.model.num_timesteps)
 

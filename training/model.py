@@ -59,7 +59,7 @@ def make_model(config: Config, env: BoardVecEnv) -> MaskablePPO:
     # One gamma for each board: -1 where the next state is the other side's. SB3 computes returns
     # and advantages for all boards at once, so an array does what a number does. See README.md.
     model.rollout_buffer.gamma = env.discounts  # type: ignore[assignment]
-    model.set_logger(Logger(None, []))  # the figures are read from it after each update
+    model.set_logger(Logger(None, []))  # the metrics are read from it after each update
     if (start := config.start_policy()) is not None:
         network: Any = model.policy
         begin_from(start, network.features_extractor.layers, network.action_net, network.value_net)

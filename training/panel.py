@@ -49,7 +49,7 @@ class PanelResult(BaseModel):
     steps: int
     minutes: float
     scores: dict[str, Score]
-    exact: dict[str, float] = {}  # by figure, see `training.exact`
+    exact: dict[str, float] = {}  # by metric, see `training.exact`
     exam: float | None = None  # the share of the game's exam; None where there is none
 
     @property
@@ -68,15 +68,15 @@ class PanelResult(BaseModel):
         return not any(self._leaks()), min(scores), sum(scores) / len(scores)
 
     @property
-    def figures(self) -> dict[str, float]:
-        """All of it by the names of figures; README.md explains each."""
-        figures = {"evaluation/worst": self.worst}
+    def metrics(self) -> dict[str, float]:
+        """All of it by the names of metrics; README.md explains each."""
+        metrics = {"evaluation/worst": self.worst}
         for name, score in self.scores.items():
-            figures[f"evaluation/{name}"] = score.score
-            figures[f"evaluation_plies/{name}"] = score.plies
-            figures[f"evaluation_wiped_out/{name}"] = score.wiped_out
-        figures |= {} if self.exam is None else {"exam/kept": self.exam}
-        return figures | {f"exact/{name.replace(' ', '_')}": x for name, x in self.exact.items()}
+            metrics[f"evaluation/{name}"] = score.score
+            metrics[f"evaluation_plies/{name}"] = score.plies
+            metrics[f"evaluation_wiped_out/{name}"] = score.wiped_out
+        metrics |= {} if self.exam is None else {"exam/kept": self.exam}
+        return metrics | {f"exact/{name.replace(' ', '_')}": x for name, x in self.exact.items()}
 
     def _scores(self) -> list[float]:
         shares = [value for name, value in self.exact.items() if not name.endswith(LEAKS)]

@@ -158,7 +158,7 @@ def rating_scale(
 
 _SMOOTHED = 0.04  # of all updates: how many go into a mean
 
-# What the picture of a training shows, one field each: its heading and the figures in it. Not every
+# What the picture of a training shows, one field each: its heading and the metrics in it. Not every
 # way of training has all of them.
 _FIELDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("entropy, nats", ("train/entropy",)),
@@ -172,25 +172,25 @@ _FIELDS: tuple[tuple[str, tuple[str, ...]], ...] = (
 )
 
 
-def figures_over_steps(title: str, figures: Sequence[Mapping[str, float]]) -> bytes:
+def metrics_over_steps(title: str, metrics: Sequence[Mapping[str, float]]) -> bytes:
     """A PNG: what the training logged, over steps; the scores against its opponents last."""
     scores = tuple(
-        name for name in figures[0]
+        name for name in metrics[0]
         if name.startswith("games/") and name not in ("games/plies", "games/wiped_out")
     )  # fmt: skip
-    fields = [field for field in _FIELDS if field[1][0] in figures[0]]
+    fields = [field for field in _FIELDS if field[1][0] in metrics[0]]
     if scores:
         fields.append(("score against", scores))
     rows = (len(fields) + 2) // 3
     figure, grid = plt.subplots(
         rows, 3, figsize=(10, 2.3 * rows), sharex=True, layout="constrained", dpi=150, squeeze=False
     )
-    scale, unit = _unit(figures[-1]["steps"])
-    steps = [f["steps"] / scale for f in figures]
-    width = round(len(figures) * _SMOOTHED) | 1  # odd: as many before as after
+    scale, unit = _unit(metrics[-1]["steps"])
+    steps = [f["steps"] / scale for f in metrics]
+    width = round(len(metrics) * _SMOOTHED) | 1  # odd: as many before as after
     for axes, (heading, names) in zip(grid.flat, fields, strict=False):
         for colour, name in zip(_COLOURS * len(names), names, strict=False):
-            values = [f[name] for f in figures]
+            values = [f[name] for f in metrics]
             axes.plot(steps, values, color=colour, lw=0.6, alpha=0.4)
             axes.plot(
                 steps, _smoothed(values, width), color=colour, lw=1.8,

@@ -1,6 +1,6 @@
 """Train a policy by self-play: `python -m training.ppo CONFIG [--resume | --overwrite]`.
 
-README.md in this folder explains the recipe, the figures and the files of a run.
+README.md in this folder explains the recipe, the metrics and the files of a run.
 """
 
 from __future__ import annotations

@@ -23,19 +23,19 @@ from training.panel import PanelResult
 
 
 class _Bar(Progress):
-    """A progress bar with a line of figures below it, where narrow terminals have room for it."""
+    """A progress bar with a line of metrics below it, where narrow terminals have room for it."""
 
-    figures = ""
+    metrics = ""
 
     def get_renderables(self) -> Iterable[RenderableType]:
         yield from super().get_renderables()
-        yield self.figures
+        yield self.metrics
 
 
 class TrainingDisplay:
     """The progress bar of a training of `total` steps, of which `done` are behind it.
 
-    TensorBoard's figures go to `folder`; those of steps after `done`, from a part of the run that
+    TensorBoard's metrics go to `folder`; those of steps after `done`, from a part of the run that
     was lost, are discarded.
     """
 
@@ -77,32 +77,32 @@ class TrainingDisplay:
             with contextlib.suppress(OSError):  # only what is left in its buffer is lost
                 self._writer.close()
 
-    def update(self, steps: int, figures: Mapping[str, float]) -> None:
-        """Show and log the figures of an update."""
-        self._log(figures, steps)
-        self._bar.figures = (
-            f"{figures['speed/steps_per_second']:,.0f} steps/s  {self._scores}"
-            f"entropy {figures['train/entropy']:.2f}  "
-            f"explained variance {figures['train/explained_variance']:.2f}  "
-            f"game {figures['games/plies']:.0f} plies"
+    def update(self, steps: int, metrics: Mapping[str, float]) -> None:
+        """Show and log the metrics of an update."""
+        self._log(metrics, steps)
+        self._bar.metrics = (
+            f"{metrics['speed/steps_per_second']:,.0f} steps/s  {self._scores}"
+            f"entropy {metrics['train/entropy']:.2f}  "
+            f"explained variance {metrics['train/explained_variance']:.2f}  "
+            f"game {metrics['games/plies']:.0f} plies"
         )
         self._bar.update(self._task, completed=steps)
 
     def evaluated(self, result: PanelResult, is_best: bool) -> None:
         """Show and log an evaluation."""
-        self._log(result.figures, result.steps)
+        self._log(result.metrics, result.steps)
         self._scores = "".join(f"{name} {s.score:.2f}  " for name, s in result.scores.items())
         self.say(
             f"{result.steps:>11,} steps {result.minutes:6.2f} min   {result}"
             + ("   best so far" if is_best else "")
         )
 
-    def _log(self, figures: Mapping[str, float], steps: int) -> None:
-        """Figures for TensorBoard, until its file cannot be written to."""
+    def _log(self, metrics: Mapping[str, float], steps: int) -> None:
+        """Metrics for TensorBoard, until its file cannot be written to."""
         if self._writer is None:
             return
         try:
-            for name, value in figures.items():
+            for name, value in metrics.items():
                 self._writer.add_scalar(name, value, steps)
         except OSError as error:
             self._writer = None

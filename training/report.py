@@ -22,7 +22,7 @@ from boardenvs.utils.html import report_page
 from training.history import REPORT_SEED, History
 from training.judgement import RAW, SHIELDED, Judgement, judge
 from training.panel import PanelResult
-from training.plots import figures_over_steps, learning_curve, rating_scale
+from training.plots import learning_curve, metrics_over_steps, rating_scale
 from training.precision import find_precision, processor
 from training.report_text import report_text
 from training.settings import RunSettings
@@ -38,7 +38,7 @@ def conclude(folder: Path, config: RunSettings, history: History, console: Conso
 
 def write_report(folder: Path, config: RunSettings, history: History, judgement: Judgement) -> None:
     """Write the files of a finished run; README.md in this folder says what each is."""
-    results, best, figures = history.results, history.best, history.figures
+    results, best, metrics = history.results, history.best, history.metrics
     title = f"{config.name}: {games.spec_of(config.make_game())}, seed {config.seed}"
     made_with = _made_with(config)
     result = {
@@ -57,9 +57,9 @@ def write_report(folder: Path, config: RunSettings, history: History, judgement:
         folder / "learning_curve.png", learning_curve(title, results, best, raw, shielded)
     )
     write_atomically(folder / "ratings.png", rating_scale(title, ratings, (RAW, SHIELDED)))
-    if figures:
-        write_atomically(folder / "figures.png", figures_over_steps(title, figures))
-        write_atomically(folder / "figures.csv", _csv(figures))
+    if metrics:
+        write_atomically(folder / "metrics.png", metrics_over_steps(title, metrics))
+        write_atomically(folder / "metrics.csv", _csv(metrics))
     report = report_text(title, config, history, judgement, made_with)
     write_atomically(folder / "report.md", report.encode())
     write_atomically(folder / "report.html", _html(report, folder, config, judgement).encode())

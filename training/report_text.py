@@ -39,7 +39,7 @@ def report_text(
         parts += _exact(judged)
     if judged.exam:
         parts += _exam(judged.exam, history)
-    parts += ["## The training", "![Figures of the training](figures.png)"]
+    parts += ["## The training", "![Metrics of the training](metrics.png)"]
     return "\n\n".join(parts) + "\n"
 
 
@@ -98,7 +98,7 @@ def _exact(judged: Judgement) -> list[str]:
         "share of the other role's mistakes after which it wins against perfect play. *Leaks* "
         "counts the positions in which the winner of the start gives its win away, of all that "
         "any replies to its moves can lead to: at 0 it loses no line.",
-        _table(("figure", "policy", "shielded"), rows),
+        _table(("metric", "policy", "shielded"), rows),
     ]
 
 

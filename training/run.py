@@ -41,7 +41,7 @@ class Run(ABC):
 
     @abstractmethod
     def _update(self) -> dict[str, float]:
-        """Play and learn, and count the steps; the figures, which README.md explains, but for the
+        """Play and learn, and count the steps; the metrics, which README.md explains, but for the
         speed.
         """
 
@@ -104,11 +104,11 @@ class Run(ABC):
 
     def _timed_update(self) -> None:
         before, began = self.steps, time.monotonic()
-        figures = self._update()
+        metrics = self._update()
         speed = (self.steps - before) / (time.monotonic() - began)
-        figures = {"speed/steps_per_second": speed, **figures}
-        self.history.add_figures(self.steps, figures)
-        self._display.update(self.steps, figures)
+        metrics = {"speed/steps_per_second": speed, **metrics}
+        self.history.add_metrics(self.steps, metrics)
+        self._display.update(self.steps, metrics)
 
     def _evaluate(self) -> None:
         policy = self._policy()

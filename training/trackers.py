@@ -6,7 +6,7 @@ In the settings of a run:
       "training.trackers:MLflow": {experiment: othello}
       "training.trackers:WeightsAndBiases": {project: othello, mode: offline}
 
-Each gets the run's settings, the figures of each update over steps (README.md explains them) and,
+Each gets the run's settings, the metrics of each update over steps (README.md explains them) and,
 when the run has ended, the files of `KEPT`.
 """
 
@@ -41,7 +41,7 @@ class Tracker(BaseCallback, KVWriter):
     def write(
         self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0
     ) -> None:
-        """Take the figures after so many steps."""
+        """Take the metrics after so many steps."""
         self.show({key: float(value) for key, value in key_values.items()}, step)
 
     def close(self) -> None:
@@ -57,8 +57,8 @@ class Tracker(BaseCallback, KVWriter):
         """Open what the tracker calls a run."""
         raise NotImplementedError
 
-    def show(self, figures: dict[str, float], steps: int) -> None:
-        """Show the figures of an update."""
+    def show(self, metrics: dict[str, float], steps: int) -> None:
+        """Show the metrics of an update."""
         raise NotImplementedError
 
     def end(self, files: list[Path]) -> None:
@@ -80,10 +80,10 @@ class MLflow(Tracker):
         mlflow.start_run(run_name=settings["name"])
         mlflow.log_params({_allowed(key): value for key, value in _flat(settings)})
 
-    def show(self, figures: dict[str, float], steps: int) -> None:
+    def show(self, metrics: dict[str, float], steps: int) -> None:
         import mlflow
 
-        mlflow.log_metrics({_allowed(key): value for key, value in figures.items()}, steps)
+        mlflow.log_metrics({_allowed(key): value for key, value in metrics.items()}, steps)
 
     def end(self, files: list[Path]) -> None:
         import mlflow
@@ -109,8 +109,8 @@ class WeightsAndBiases(Tracker):
             project=self._project, name=settings["name"], config=settings, mode=self._mode
         )
 
-    def show(self, figures: dict[str, float], steps: int) -> None:
-        self._run.log(figures, step=steps)
+    def show(self, metrics: dict[str, float], steps: int) -> None:
+        self._run.log(metrics, step=steps)
 
     def end(self, files: list[Path]) -> None:
         for file in files:

@@ -1,7 +1,7 @@
 """Trainings and tournaments in a folder, as the page shows them; nothing in it is changed.
 
-A training's folder has `config.yaml`; its figures are in TensorBoard's files while it goes on and
-in `figures.csv` when it has ended. A tournament's folder has `journal.jsonl`.
+A training's folder has `config.yaml`; its metrics are in TensorBoard's files while it goes on and
+in `metrics.csv` when it has ended. A tournament's folder has `journal.jsonl`.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from boardenvs.arena.tournament.job import Played
 from boardenvs.utils.files import file_name
 from boardenvs.utils.json_text import parse_json
 
-JOURNAL, CONFIG, POLICY, FIGURES = "journal.jsonl", "config.yaml", "policy.npz", "figures.csv"
+JOURNAL, CONFIG, POLICY, METRICS = "journal.jsonl", "config.yaml", "policy.npz", "metrics.csv"
 REPORT_PAGE = "report.html"
-PICTURES = ("learning_curve.png", "ratings.png", "figures.png")
+PICTURES = ("learning_curve.png", "ratings.png", "metrics.png")
 _MOST_TEXT = 1 << 20  # bytes of a report or of settings
 _MOST_RUNS = 500
 _MOST_POINTS = 400  # of a curve
@@ -33,7 +33,7 @@ class Runs:
     """What is in the folder; files that do not change are read once."""
 
     folder: Path
-    _figures: dict[Path, _Figures] = field(default_factory=dict)
+    _metrics: dict[Path, _Metrics] = field(default_factory=dict)
 
     def listing(self) -> list[dict[str, Any]]:
         """Name, kind and age of each, the latest first."""
@@ -54,7 +54,7 @@ class Runs:
         }
         if kind == "tournament":
             return {**what, **_tournament(path)}
-        figures = self._figures.setdefault(path, _Figures(path))
+        metrics = self._metrics.setdefault(path, _Metrics(path))
         policy = path / POLICY
         return {
             **what,
@@ -62,7 +62,7 @@ class Runs:
             "game": _game_of(_text(path / CONFIG)),
             "policy": f"policy:{policy}" if policy.is_file() else None,
             "pictures": [p for p in PICTURES if (path / p).is_file()],
-            **figures.read(),
+            **metrics.read(),
         }
 
     def policies(self) -> list[str]:
@@ -103,17 +103,17 @@ _KINDS = {"training": CONFIG, "tournament": JOURNAL}
 
 
 @dataclass
-class _Figures:
+class _Metrics:
     """The curves of a training, by name: pairs of steps and value."""
 
     folder: Path
     _curves: dict[str, dict[float, float]] = field(default_factory=dict)
     _loaders: dict[Path, Any] = field(default_factory=dict)
-    _read: tuple[float, int] | None = None  # when `figures.csv` was changed, and how long it was
+    _read: tuple[float, int] | None = None  # when `metrics.csv` was changed, and how long it was
 
     def read(self) -> dict[str, Any]:
         note = None
-        path = self.folder / FIGURES
+        path = self.folder / METRICS
         if path.is_file():
             status = path.stat()
             if self._read != (status.st_mtime, status.st_size):
@@ -149,7 +149,7 @@ class _Figures:
 
 
 def _from_csv(path: Path) -> dict[str, dict[float, float]]:
-    """The figures of a training that has ended: a row for each update."""
+    """The metrics of a training that has ended: a row for each update."""
     curves: dict[str, dict[float, float]] = {}
     with path.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):

@@ -2,7 +2,7 @@
 
 Gumbel AlphaZero (Danihelka et al. 2022): a network plays itself, each of its moves found by a
 search of few simulations, and learns the search's improved policy and the results of the games.
-README.md in the folder above explains the recipe, the figures and the files of a run.
+README.md in the folder above explains the recipe, the metrics and the files of a run.
 """
 
 from __future__ import annotations

@@ -143,16 +143,16 @@ class SelfPlay:
         self._left -= count
         return take(self._stock, slice(self._left, self._left + count))
 
-    def take_figures(self) -> dict[str, float]:
+    def take_metrics(self) -> dict[str, float]:
         """Of the games that have ended since the last call; nan where none did."""
         ended = np.array(self._ended or [(np.nan, np.nan)], np.float64)
         self._ended = []
         plies, wiped_out = ended.mean(axis=0)
-        figures = {"games/plies": float(plies), "games/wiped_out": float(wiped_out)}
+        metrics = {"games/plies": float(plies), "games/wiped_out": float(wiped_out)}
         for name, scores in self._scores.items():
-            figures[f"games/{name}"] = float(np.mean(scores)) if scores else np.nan
+            metrics[f"games/{name}"] = float(np.mean(scores)) if scores else np.nan
             scores.clear()
-        return figures
+        return metrics
 
     def snapshot(self) -> dict[str, Any]:
         """All that the rest of the games depends on."""

@@ -60,7 +60,7 @@ class GumbelRun(Run):
         self._owed += played * settings.reuse
         learnt = self._learn()
         share = playing / (time.monotonic() - began)
-        return {"speed/playing": share, **self._self_play.take_figures(), **learnt}
+        return {"speed/playing": share, **self._self_play.take_metrics(), **learnt}
 
     def _learn(self) -> dict[str, float]:
         """The gradient steps that are owed, and what came of them; nan where there were none."""

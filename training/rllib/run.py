@@ -14,7 +14,7 @@ from boardenvs.envs.groups import EndedGames
 from boardenvs.envs.rllib.learner import MINIBATCHES
 from boardenvs.envs.rllib.ppo import BoardPPO, NoRunnersError
 from boardenvs.envs.rllib.runner import CPU_SECONDS, GAMES
-from training.boards import game_figures
+from training.boards import game_metrics
 from training.history import policy_notes
 from training.rllib.algorithm import capture, league_of, restore
 from training.rllib.settings import RLlibSettings
@@ -45,7 +45,7 @@ class RLlibRun(Run):
         for problem in league_of(self.algorithm).problems[self._warned :]:
             self._display.say(f"warning: {problem}; the run goes on")
             self._warned += 1
-        return self._figures(result, self.steps - before)
+        return self._metrics(result, self.steps - before)
 
     def _policy(self) -> Policy:
         return self.algorithm.as_policy(policy_notes(self.config, self.steps))
@@ -70,15 +70,15 @@ class RLlibRun(Run):
         elif self._healthy > healthy:
             self._display.say(f"{self._healthy} of {runners} env runners play")
 
-    def _figures(self, result: Mapping[str, Any], steps: int) -> dict[str, float]:
-        """The figures of an update of so many steps; training/README.md explains each."""
+    def _metrics(self, result: Mapping[str, Any], steps: int) -> dict[str, float]:
+        """The metrics of an update of so many steps; training/README.md explains each."""
         learnt = result[LEARNER_RESULTS][DEFAULT_MODULE_ID]
         played = result[ENV_RUNNER_RESULTS][GAMES]
         names = dict.fromkeys(group.name for group in self.algorithm.config.env_config["groups"])
         ended = {name: EndedGames(**played[name]) for name in names}
         trained = float(learnt[MINIBATCHES]) * self.config.ppo.batch_size
-        figures = {
-            **game_figures(ended),
+        metrics = {
+            **game_metrics(ended),
             "train/entropy": learnt["entropy"],
             "train/explained_variance": learnt["explained_variance"],
             "train/policy_loss": learnt["policy_loss"],
@@ -89,7 +89,7 @@ class RLlibRun(Run):
             "train/learning_rate": learnt["default_optimizer_learning_rate"],
             "train/entropy_bonus": learnt["curr_entropy_coeff"],
         }
-        return {name: float(value) for name, value in figures.items()}
+        return {name: float(value) for name, value in metrics.items()}
 
 
 def _cpu_seconds(result: Mapping[str, Any]) -> float:

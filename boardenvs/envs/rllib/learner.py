@@ -1,4 +1,4 @@
-"""PPO's loss for masked actions, with the figures that `training.ppo` has too."""
+"""PPO's loss for masked actions, with the metrics that `training.ppo` has too."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ray.rllib.evaluation.postprocessing import Postprocessing
 from boardenvs.envs.rllib.runner import CPU_SECONDS
 
 # The mean of each over an update's minibatches is in the learner's results.
-FIGURES = ("policy_loss", "value_loss", "entropy", "approx_kl", "clip_fraction")
+METRICS = ("policy_loss", "value_loss", "entropy", "approx_kl", "clip_fraction")
 MINIBATCHES = "minibatches"
 
 
@@ -65,7 +65,7 @@ class BoardLearner(PPOTorchLearner):
             self.metrics.log_value(key, now - self._cpu_time, reduce="sum")
             self._cpu_time = now
 
-    def _log(self, module_id: str, figures: th.Tensor) -> None:
-        for name, value in zip(FIGURES, figures.tolist(), strict=True):
+    def _log(self, module_id: str, metrics: th.Tensor) -> None:
+        for name, value in zip(METRICS, metrics.tolist(), strict=True):
             self.metrics.log_value((module_id, name), value, reduce="mean")
         self.metrics.log_value((module_id, MINIBATCHES), 1, reduce="sum")
