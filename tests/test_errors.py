@@ -281,6 +281,6 @@ def test_reset_options_and_actions_of_another_kind():
 @pytest.mark.parametrize(
     "plies", [(4, 0), None, 3, "ab", (1, 2, 3), (0.5, 2), (True, 2), (0, 1001), (0, 10**5000)]
 )
-def test_random_plies_are_a_range(plies):
-    with pytest.raises(ValueError, match=r"random_plies are .* a range \(low, high\) from 0 to"):
-        boardenvs.vec_env("othello", 2, random_plies=plies)
+def test_opening_plies_are_a_range(plies):
+    with pytest.raises(ValueError, match=r"opening_plies are .* a range \(low, high\) from 0 to"):
+        boardenvs.vec_env("othello", 2, opening_plies=plies)

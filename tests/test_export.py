@@ -118,7 +118,7 @@ def test_models_of_stable_baselines_leave_torch_too(
     tmp_path: Path, shape: str, algorithm: Any
 ) -> None:
     game = games.make("othello_holes")  # with a plane that is the same on all boards
-    env = BoardVecEnv(game, 4, random_plies=(0, 30), seed=1)
+    env = BoardVecEnv(game, 4, opening_plies=(0, 30), seed=1)
     model = algorithm("MlpPolicy", env, gamma=-1.0, policy_kwargs=SHAPES[shape], seed=3)
     with th.no_grad():  # as it comes its outputs are all nearly the same
         for values in model.policy.parameters():

@@ -213,7 +213,7 @@ def test_no_color(monkeypatch):
 
 def test_vector_environments_draw_every_board():
     pytest.importorskip("pygame")
-    envs = boardenvs.vec_env("othello", 3, render_mode="rgb_array", random_plies=(2, 6))
+    envs = boardenvs.vec_env("othello", 3, render_mode="rgb_array", opening_plies=(2, 6))
     with pytest.raises(gymnasium.error.ResetNeeded):
         envs.render()
     envs.reset(seed=1)

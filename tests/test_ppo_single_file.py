@@ -79,7 +79,7 @@ def test_returns_are_the_results_of_whole_games_for_the_mover(game: Game) -> Non
     net = ppo_single_file.Network(game, args)
     groups = [BoardGroup(16), BoardGroup(8, "greedy")]
     openings = (0, 10 if game.id == "wolf_and_sheep" else 40)
-    boards = Watched(game, groups, random_plies=openings, symmetries=True, seed=1)
+    boards = Watched(game, groups, opening_plies=openings, symmetries=True, seed=1)
     returns = ppo_single_file.play(boards, net, args)[-1].reshape(70, 24).numpy()
     seen = 0
     for board in range(24):

@@ -26,7 +26,7 @@ GAMES = ["othello", "lines_of_action", "wolf_and_sheep:rules=described,max_plies
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("opponent", [None, "greedy"])
 def test_the_masked_environment_is_vec_env_with_masks_in_what_it_shows(game, opponent) -> None:
-    options = {"opponent": opponent, "random_plies": (0, 10)}
+    options = {"opponent": opponent, "opening_plies": (0, 10)}
     ours = MaskedVectorEnv({"game": game, "num_envs": 8, **options})
     other = boardenvs.vec_env(game, 8, autoreset_mode="NextStep", **options)
     observed, infos = ours.reset(seed=3)
@@ -116,7 +116,7 @@ def test_unknown_settings_are_named() -> None:
 def test_the_env_runner_of_rllib_plays_whole_games_of_legal_actions() -> None:
     config = (
         PPOConfig()
-        .environment(MaskedVectorEnv, env_config={"game": "othello", "random_plies": (30, 40)})
+        .environment(MaskedVectorEnv, env_config={"game": "othello", "opening_plies": (30, 40)})
         .env_runners(
             num_env_runners=0,
             num_envs_per_env_runner=4,

@@ -35,7 +35,7 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [(game_id, {}) for game_id in GAMES
 @pytest.mark.parametrize(("game_id", "rules"), VARIANTS)
 def test_every_step_is_what_the_rules_say(game_id: str, rules: dict[str, Any]) -> None:
     game, rng = make(game_id, **rules), np.random.default_rng(0)
-    env = BoardVecEnv(game, 32, random_plies=(0, 10), seed=1)
+    env = BoardVecEnv(game, 32, opening_plies=(0, 10), seed=1)
     observation: Any = env.reset()
     endings = set()
     for _ in range(130):
@@ -82,7 +82,7 @@ def test_the_mover_can_lose_by_its_own_ply() -> None:
 
 def outcomes(game: Game, gamma: float) -> tuple[FloatArray, FloatArray]:
     """Of random games in which one policy plays both sides; see `returns_and_results`."""
-    return returns_and_results(BoardVecEnv(game, 16, random_plies=(0, 20)), gamma)
+    return returns_and_results(BoardVecEnv(game, 16, opening_plies=(0, 20)), gamma)
 
 
 @pytest.mark.parametrize(("game_id", "rules"), VARIANTS)
@@ -142,7 +142,7 @@ def play(env: BoardVecEnv, steps: int) -> list[State]:
 
 def test_the_seed_determines_the_games() -> None:
     game = make("wolf_and_sheep")
-    envs = [BoardVecEnv(game, 16, random_plies=(0, 9), seed=s) for s in (1, 1, 2)]
+    envs = [BoardVecEnv(game, 16, opening_plies=(0, 9), seed=s) for s in (1, 1, 2)]
     first, second, other = (concat(play(env, 60)) for env in envs)
     assert same(first, second)
     assert not same(first, other)
@@ -156,7 +156,7 @@ def test_the_seed_determines_the_games() -> None:
 def test_a_snapshot_goes_on_as_the_original(kind: str) -> None:
     game = make("othello")
     starts = random_openings(game, 99, (5, 30), np.random.default_rng(0))
-    how: dict[str, Any] = {"starts": starts} if kind == "starts" else {"random_plies": (0, 30)}
+    how: dict[str, Any] = {"starts": starts} if kind == "starts" else {"opening_plies": (0, 30)}
     env = BoardVecEnv(game, 16, seed=1, **how)
     play(env, 50)
     snapshot = env.snapshot()
@@ -168,8 +168,8 @@ def test_a_snapshot_goes_on_as_the_original(kind: str) -> None:
     assert same(concat(play(other, 80)), went_on)
 
 
-def test_new_games_start_after_as_many_random_plies_as_asked() -> None:
-    env = BoardVecEnv(make("othello"), 2000, random_plies=(0, 40), seed=0)
+def test_new_games_start_after_as_many_opening_plies_as_asked() -> None:
+    env = BoardVecEnv(make("othello"), 2000, opening_plies=(0, 40), seed=0)
     env.reset()
     counts = np.bincount(env.state.ply, minlength=41)
     assert len(counts) == 41
@@ -190,7 +190,7 @@ def test_wrong_arguments_are_refused() -> None:
     with pytest.raises(ValueError, match="num_envs is 0"):
         BoardVecEnv(game, 0)
     with pytest.raises(ValueError, match="range"):
-        BoardVecEnv(game, 2, random_plies=(5, 2))
+        BoardVecEnv(game, 2, opening_plies=(5, 2))
     over = game.init(1)._replace(terminated=np.array([True]))
     with pytest.raises(ValueError, match="starts must hold"):
         BoardVecEnv(game, 2, starts=over)
@@ -216,7 +216,7 @@ def test_against_an_opponent_every_state_is_the_learners(
 ) -> None:
     game, rng = make(game_id, **rules), np.random.default_rng(0)
     chosen = game.roles[seat] if isinstance(seat, int) else seat
-    env = BoardVecEnv(game, 24, opponent="greedy", seat=chosen, random_plies=(0, 4), seed=3)
+    env = BoardVecEnv(game, 24, opponent="greedy", seat=chosen, opening_plies=(0, 4), seed=3)
     env.reset()
     rewards_seen: list[float] = []
     for _ in range(80):
@@ -259,7 +259,7 @@ def test_maskable_ppo_takes_the_single_environment_as_it_is() -> None:
 @pytest.mark.parametrize("opponent", [None, "random"])
 def test_games_that_go_on_do_not_write_into_a_snapshot(opponent: str | None) -> None:
     """Taken once, it restores the same games twice."""
-    env = BoardVecEnv(make("othello"), 32, opponent=opponent, random_plies=(0, 6), seed=1)
+    env = BoardVecEnv(make("othello"), 32, opponent=opponent, opening_plies=(0, 6), seed=1)
     env.reset()
     snapshot = env.snapshot()
 

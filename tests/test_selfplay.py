@@ -64,7 +64,7 @@ def groups_of(game: Game, mode: str) -> list[BoardGroup]:
 def test_each_mover_learns_its_own_result(spec: str, mode: str) -> None:
     game = games.parse(spec)
     env = BoardVecEnv(
-        game, groups=groups_of(game, mode), random_plies=(0, 8), symmetries=mode == "mixed"
+        game, groups=groups_of(game, mode), opening_plies=(0, 8), symmetries=mode == "mixed"
     )
     returns, truth = returns_and_results(env, env.discounts)
     finished = ~np.isnan(truth)
@@ -75,7 +75,7 @@ def test_each_mover_learns_its_own_result(spec: str, mode: str) -> None:
 @pytest.mark.parametrize("wrong", [-1.0, 1.0])
 def test_one_factor_for_all_boards_would_teach_some_of_them_the_opposite(wrong: float) -> None:
     game = games.make("othello")
-    env = BoardVecEnv(game, groups=groups_of(game, "mixed"), random_plies=(0, 8))
+    env = BoardVecEnv(game, groups=groups_of(game, "mixed"), opening_plies=(0, 8))
     returns, truth = returns_and_results(env, wrong)
     lost = truth == -1
     assert (returns[lost] > 0).mean() > 0.1
@@ -108,7 +108,7 @@ def test_the_learner_is_given_the_factors_of_its_boards() -> None:
 def test_a_seat_that_learns_is_the_learners_on_every_board() -> None:
     game = games.make("wolf_and_sheep")
     env = BoardVecEnv(
-        game, groups=[BoardGroup(16, FirstLegal(), "sheep", "x")], random_plies=(0, 5)
+        game, groups=[BoardGroup(16, FirstLegal(), "sheep", "x")], opening_plies=(0, 5)
     )
     env.seed(0)
     env.reset()
@@ -159,7 +159,7 @@ def test_infos_tell_how_games_ended_as_the_policy_saw_them() -> None:
     game = games.make("othello")
     groups = [BoardGroup(8, name="self-play"), BoardGroup(8, FirstLegal(), name="x")]
     silent, telling = (
-        BoardVecEnv(game, groups=groups, random_plies=(0, 30), symmetries=True, final_infos=told)
+        BoardVecEnv(game, groups=groups, opening_plies=(0, 30), symmetries=True, final_infos=told)
         for told in (False, True)
     )
     for env in (silent, telling):
@@ -219,7 +219,7 @@ def test_what_is_seen_is_the_same_game(game: Game) -> None:
 def test_a_game_keeps_its_symmetry_to_its_end() -> None:
     game = games.make("othello")
     env = BoardVecEnv(
-        game, groups=[BoardGroup(64, name="self-play")], random_plies=(0, 40), symmetries=True
+        game, groups=[BoardGroup(64, name="self-play")], opening_plies=(0, 40), symmetries=True
     )
     env.seed(3)
     env.reset()
@@ -309,7 +309,7 @@ def go_on(env: BoardVecEnv, steps: int = 60) -> list[bytes]:
 def make_mixed(seed: int) -> BoardVecEnv:
     game = games.make("othello")
     groups = [BoardGroup(8, name="self-play"), BoardGroup(8, make_agent("greedy"), name="greedy")]
-    env = BoardVecEnv(game, groups=groups, random_plies=(0, 30), symmetries=True)
+    env = BoardVecEnv(game, groups=groups, opening_plies=(0, 30), symmetries=True)
     env.seed(seed)
     env.reset()
     return env
@@ -341,7 +341,7 @@ def test_threads_change_nothing() -> None:
     played = []
     for threads in (1, 3):
         env = BoardVecEnv(
-            game, groups=groups, random_plies=(0, 30), symmetries=True, threads=threads
+            game, groups=groups, opening_plies=(0, 30), symmetries=True, threads=threads
         )
         env.seed(0)
         env.reset()

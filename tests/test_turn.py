@@ -114,7 +114,7 @@ class Both:
 def test_vector_environments_are_the_same(name: str, mode: Any, opponent: str | None) -> None:
     game = make(name)
     make_env = partial(
-        boardenvs.vec_env, game, 19, opponent=opponent, autoreset_mode=mode, random_plies=(0, 4)
+        boardenvs.vec_env, game, 19, opponent=opponent, autoreset_mode=mode, opening_plies=(0, 4)
     )
     both, rng = Both(partial(make_env, copy=opponent is None)), np.random.default_rng(1)
     _, infos = both.call("reset", seed=3)

@@ -32,7 +32,7 @@ for agent in env.agent_iter():
     env.step(action)
 wolf_and_sheep_v0.raw_env(rules="described", max_plies=None)
 lines_of_action_v0.parallel_env(rules="classic", max_steps=30)
-reversi_v0.vec_env(8, opponent="greedy", seat="black", random_plies=(0, 4), copy=False)
+reversi_v0.vec_env(8, opponent="greedy", seat="black", opening_plies=(0, 4), copy=False)
 othello_holes_v0.vec_env(num_envs=8, reward="goal", holes=2)
 boardenvs.env("othello", holes=1)
 """

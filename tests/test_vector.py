@@ -210,7 +210,7 @@ def test_seeds(game_id):
     make = public_module(game_id).vec_env
 
     def run(seed):
-        env = make(8, opponent="random", random_plies=(0, 3))
+        env = make(8, opponent="random", opening_plies=(0, 3))
         rng, record = np.random.default_rng(0), []
         _, infos = env.reset(seed=seed)
         for _ in range(60):

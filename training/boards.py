@@ -29,7 +29,7 @@ def board_options(config: RunSettings) -> dict[str, Any]:
     """What all groups share, as `GroupedBoards` takes it by name."""
     settings = config.self_play
     return {
-        "random_plies": settings.opening_plies,
+        "opening_plies": settings.opening_plies,
         "starts": played_starts(config),
         "symmetries": settings.symmetries,
         "threads": settings.threads,

@@ -44,7 +44,7 @@ def parse_args(words: Sequence[str] | None = None) -> argparse.Namespace:
     add("--total-timesteps", type=int, default=4_000_000, help="actions of the learner in all")
     add("--num-envs", type=int, default=512, help="games played side by side")
     add("--num-steps", type=int, default=32, help="steps in each game between two updates")
-    add("--random-plies", type=int, nargs=2, default=(0, 40), help="of openings, from, to")
+    add("--opening-plies", type=int, nargs=2, default=(0, 40), help="of openings, from, to")
     add("--pool-share", type=float, default=0.125, help="of the games: against earlier selves")
     add("--pool-size", type=int, default=20, help="so many earlier selves are kept")
     add("--pool-every", type=int, default=250_000, help="steps from one to the next")
@@ -213,8 +213,8 @@ def main(args: argparse.Namespace) -> None:
     past = NetworkPlayer(net, args.device, sample=True)
     counts = round((1 - args.pool_share) * args.num_envs), round(args.pool_share * args.num_envs)
     groups = [BoardGroup(n, who) for n, who in zip(counts, (None, past), strict=True) if n]
-    openings = tuple(args.random_plies)
-    boards = GroupedBoards(game, groups, random_plies=openings, symmetries=True, seed=args.seed)
+    openings = tuple(args.opening_plies)
+    boards = GroupedBoards(game, groups, opening_plies=openings, symmetries=True, seed=args.seed)
     steps, seconds, size = 0, 0.0, args.num_envs * args.num_steps
     while steps < args.total_timesteps:
         began = time.perf_counter()

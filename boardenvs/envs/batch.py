@@ -43,7 +43,7 @@ class Batch:
     `opponent` plays the other side where given: an agent, the text of one, or any function or
     object that `boardenvs.agents.foreign` adapts. `seat` is then the learner's: a role, "random"
     (drawn for each game) or "alternating"; `seats` (B,) int8 has the role in each game. New games
-    start after a number of random plies drawn from `random_plies` (low, high), or, where `starts`
+    start after a number of random plies drawn from `opening_plies` (low, high), or, where `starts`
     is given, from one of its rows, drawn uniformly.
 
     `autoreset` is Gymnasium's: SAME_STEP replaces a game within the step that ends it; NEXT_STEP
@@ -60,7 +60,7 @@ class Batch:
         *,
         opponent: Opponent | None = None,
         seat: str = "random",
-        random_plies: tuple[int, int] = (0, 0),
+        opening_plies: tuple[int, int] = (0, 0),
         starts: State | None = None,
         autoreset: AutoresetMode = AutoresetMode.SAME_STEP,
     ) -> None:
@@ -75,7 +75,7 @@ class Batch:
         self.state = game.init(size)
         self.seats: Int8Array = np.zeros(size, np.int8)
         self.waiting: BoolArray = np.zeros(size, np.bool_)
-        self._starts = Starts(game, random_plies, starts)
+        self._starts = Starts(game, opening_plies, starts)
         self._games = np.zeros(size, np.uint64)  # games begun in each row
         self._none = game.init(0)
         self._no_rows: IntArray = np.empty(0, np.int64)

@@ -85,7 +85,7 @@ def vec_env(game: str | Game, num_envs: int = 1, **options: Any) -> BoardVectorE
     """Many games at once, as Gymnasium's vector environment.
 
     Options are those of `BoardVectorEnv` (`reward`, "zero_sum" by default, `opponent`, `seat`,
-    `random_plies`, `autoreset_mode`, `copy`, `mask_in_observation`, `render_mode`) and, where
+    `opening_plies`, `autoreset_mode`, `copy`, `mask_in_observation`, `render_mode`) and, where
     `game` is a text, the parameters of its rules.
 
     ```python

@@ -68,7 +68,7 @@ class EndedGames:
 class GroupedBoards:
     """The boards of all `groups`, one group after the other, as if they were one `Batch`.
 
-    `random_plies` and `starts` are those of `Batch`. With `symmetries` each game is seen under one
+    `opening_plies` and `starts` are those of `Batch`. With `symmetries` each game is seen under one
     of the game's symmetries, drawn when it begins: `seen` holds the positions so transformed, and
     actions are those chosen on them. `state` holds the positions themselves; modify neither.
     `discounts` (B,) float64 is the factor of the next state's value on each board.
@@ -85,7 +85,7 @@ class GroupedBoards:
         game: Game,
         groups: Sequence[BoardGroup],
         *,
-        random_plies: tuple[int, int] = (0, 0),
+        opening_plies: tuple[int, int] = (0, 0),
         starts: State | None = None,
         symmetries: bool = False,
         threads: int = 1,
@@ -97,7 +97,7 @@ class GroupedBoards:
             raise ValueError(f"threads is {quote(threads)}: it must be a whole number, 1 or more")
         self.game = game
         self.groups = list(groups)
-        how: dict[str, Any] = {"random_plies": random_plies, "starts": starts}
+        how: dict[str, Any] = {"opening_plies": opening_plies, "starts": starts}
         self.batches = [
             Batch(game, g.boards, opponent=g.opponent, seat=g.seat, **how) for g in groups
         ]

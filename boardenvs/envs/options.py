@@ -26,7 +26,7 @@ class VectorOptions(TypedDict, total=False):
     opponent: Opponent | None
     seat: str
     reward: Reward
-    random_plies: tuple[int, int]
+    opening_plies: tuple[int, int]
     autoreset_mode: AutoresetMode | str
     copy: bool
     mask_in_observation: bool

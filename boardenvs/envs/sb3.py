@@ -1,6 +1,6 @@
 """Many games at once as one native VecEnv of Stable-Baselines3.
 
-    env = BoardVecEnv(boardenvs.games.make("othello"), num_envs=512, random_plies=(0, 40))
+    env = BoardVecEnv(boardenvs.games.make("othello"), num_envs=512, opening_plies=(0, 40))
     model = MaskablePPO("MlpPolicy", env, gamma=-1.0)
 
 Without an opponent one policy plays both sides: every step is one ply in every game, the
@@ -56,7 +56,7 @@ class BoardVecEnv(VecEnv):
     `env_method("action_masks")` returns a list of one (B, A) bool array: all boards at once.
     `discounts` (B,) is the gamma of each board.
 
-    `opponent`, `seat`, `random_plies` and `starts` are those of `Batch`, `symmetries` and `threads`
+    `opponent`, `seat`, `opening_plies` and `starts` are those of `Batch`, `symmetries` and `threads`
     those of `GroupedBoards`. Raises ValueError or TypeError for arguments that make no sense, and
     IllegalActionError from a step with an illegal action, which then plays nothing.
     """
@@ -69,7 +69,7 @@ class BoardVecEnv(VecEnv):
         opponent: Opponent | None = None,
         seat: str = "random",
         groups: Sequence[BoardGroup] | None = None,
-        random_plies: tuple[int, int] = (0, 0),
+        opening_plies: tuple[int, int] = (0, 0),
         starts: State | None = None,
         symmetries: bool = False,
         threads: int = 1,
@@ -86,7 +86,7 @@ class BoardVecEnv(VecEnv):
         self.boards = GroupedBoards(
             game,
             groups,
-            random_plies=random_plies,
+            opening_plies=opening_plies,
             starts=starts,
             symmetries=symmetries,
             threads=threads,

@@ -86,7 +86,7 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
         opponent: Opponent | None = None,
         seat: str = "random",
         reward: Reward = "zero_sum",
-        random_plies: tuple[int, int] = (0, 0),
+        opening_plies: tuple[int, int] = (0, 0),
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
         copy: bool = True,
         mask_in_observation: bool = False,
@@ -104,7 +104,7 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
             num_envs,
             opponent=opponent,
             seat=seat,
-            random_plies=random_plies,
+            opening_plies=opening_plies,
             autoreset=self.autoreset_mode,
         )
         self.render_mode = render_mode

@@ -30,7 +30,7 @@ MAKERS: dict[str, Callable[..., Any]] = {
     "vec_env": boardenvs.vec_env,
     "single_env": single_env,
 }
-OPTIONS = ["reward", "render_mode", "num_envs", "opponent", "seat", "random_plies", "copy",
+OPTIONS = ["reward", "render_mode", "num_envs", "opponent", "seat", "opening_plies", "copy",
            "autoreset_mode", "name", "on_illegal", "max_plies", "rules", "holes"]  # fmt: skip
 RIGHT = ["goal", "zero_sum", "ansi", "random", "greedy", "alternating", "black", "wolf",
          "next_step", "NextStep", "SameStep", "Disabled", (0, 4), (4, 0), (3,), 3,

@@ -22,7 +22,7 @@ SEED, BOARDS, ROUNDS, frames = 0, 128, 70, 4096
 torch.manual_seed(SEED)
 torch.set_num_threads(1)
 boards = boardenvs.vec_env(
-    "othello", BOARDS, random_plies=(0, 40), mask_in_observation=True, autoreset_mode="Disabled"
+    "othello", BOARDS, opening_plies=(0, 40), mask_in_observation=True, autoreset_mode="Disabled"
 )
 env = GymWrapper(boards, categorical_action_encoding=True)
 env.set_seed(SEED)

@@ -2,7 +2,7 @@
 
     config = (
         BoardPPOConfig()
-        .boards("othello", [BoardGroup(192), BoardGroup(64, "greedy")], random_plies=(0, 30))
+        .boards("othello", [BoardGroup(192), BoardGroup(64, "greedy")], opening_plies=(0, 30))
         .env_runners(num_env_runners=2)
         .training(lr=1e-3, lambda_=0.9, entropy_coeff=0.05, minibatch_size=1024, num_epochs=2)
     )
@@ -78,7 +78,7 @@ class BoardPPOConfig(PPOConfig):
     ) -> BoardPPOConfig:
         """What each env runner plays: so many boards of self-play, or these groups.
 
-        `options` are `random_plies`, `starts`, `symmetries` and `threads` of `GroupedBoards`.
+        `options` are `opening_plies`, `starts`, `symmetries` and `threads` of `GroupedBoards`.
         """
         made = games.make(game)
         listed = [BoardGroup(groups)] if isinstance(groups, int) else list(groups)

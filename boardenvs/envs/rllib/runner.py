@@ -35,7 +35,7 @@ class BoardEnvRunner(SingleAgentEnvRunner):
     """Samples fragments of `rollout_fragment_length` steps on all its boards.
 
     `env_config` has "game" (a Game) and "groups" (of `BoardGroup`, their boards being those of one
-    runner), and may have "random_plies", "starts", "symmetries" and "threads", which are those of
+    runner), and may have "opening_plies", "starts", "symmetries" and "threads", which are those of
     `GroupedBoards`. Opponents think here, in the runner.
 
     Its episodes hold the values of their states (`boardenvs.envs.rllib.episodes`), so that the
