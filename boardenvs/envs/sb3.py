@@ -56,8 +56,8 @@ class BoardVecEnv(VecEnv):
     `env_method("action_masks")` returns a list of one (B, A) bool array: all boards at once.
     `discounts` (B,) is the gamma of each board.
 
-    `opponent`, `seat`, `opening_plies` and `starts` are those of `Batch`, `symmetries` and `threads`
-    those of `GroupedBoards`. Raises ValueError or TypeError for arguments that make no sense, and
+    `opponent`, `seat`, `opening_plies` and `starts` are those of `Batch`, `symmetries` and
+    `threads` those of `GroupedBoards`. Raises ValueError or TypeError for arguments that make no sense, and
     IllegalActionError from a step with an illegal action, which then plays nothing.
     """
 
