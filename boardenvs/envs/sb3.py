@@ -57,8 +57,8 @@ class BoardVecEnv(VecEnv):
     `discounts` (B,) is the gamma of each board.
 
     `opponent`, `seat`, `opening_plies` and `starts` are those of `Batch`, `symmetries` and
-    `threads` those of `GroupedBoards`. Raises ValueError or TypeError for arguments that make no sense, and
-    IllegalActionError from a step with an illegal action, which then plays nothing.
+    `threads` those of `GroupedBoards`. Raises ValueError or TypeError for arguments that make no
+    sense, and IllegalActionError from a step with an illegal action, which then plays nothing.
     """
 
     def __init__(
