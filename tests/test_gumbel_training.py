@@ -1,11 +1,10 @@
-"""Training by Gumbel search: what is kept to learn from, networks that begin from policies, runs
-that go on, and that it learns.
-"""
+"""Training by Gumbel search: who plays which ply and how, what is learnt of it, runs that go on."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,48 +25,329 @@ from boardenvs.agents.trained import trained_policy
 from boardenvs.game.contract import Game
 from boardenvs.game.fen import parse_position
 from boardenvs.game.openings import random_openings
-from boardenvs.game.state import FloatArray, State, stack, unstack
+from boardenvs.game.state import Array, BoolArray, FloatArray, State, concat, stack, take, unstack
 from boardenvs.search.analysis import search_position
+from boardenvs.search.gumbel import GumbelSettings, gumbel_search
 from boardenvs.search.limits import Limits
 from boardenvs.search.trained import trained_evaluation
-from training import report
-from training.checkpoint import load_newest
+from training.checkpoint import load_checkpoint
 from training.gumbel.__main__ import main
-from training.gumbel.games import SelfPlay
-from training.gumbel.judge import JudgedNetwork
-from training.gumbel.replay import ReplayBuffer
+from training.gumbel.network import JudgedNetwork, NetworkLearner, new_network
+from training.gumbel.replay import ReplayBatch, ReplayBuffer
 from training.gumbel.run import GumbelRun
+from training.gumbel.self_play import SelfPlay
 from training.gumbel.settings import GumbelConfig
 from training.settings import read_settings
 
 CONFIGS = Path(__file__).resolve().parents[1] / "configs" / "gumbel"
-TINY: dict[str, Any] = {
-    "game": "othello",
-    "steps": 512,
-    "checkpoint_every": 128,
-    "self_play": {"boards": 8, "opening_plies": [40, 50], "opponents": {"greedy": 0.25}},
-    "search": {"simulations": 4, "considered": 2, "quick_simulations": 1, "alone_share": 0.5},
-    "learning": {"hidden": [16], "replay": 512, "batch_size": 32},
-    "evaluation": {"every": 256, "pairs": 2, "opponents": ["random"], "opening_plies": [40, 44]},
-    "report": {"pairs": 2, "opponents": ["random"], "opening_plies": [40, 44]},
-}
-
+BOARDS = 12
+NEVER = 1e-9  # a share of the plies that none of those played here is in
 
 th.set_num_threads(1)
 pytestmark = pytest.mark.usefixtures("in_python")
 
 
-@pytest.fixture
-def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.chdir(tmp_path)
-    Path("tiny.yaml").write_text(yaml.safe_dump(TINY))
-    for name in ("learning_curve", "rating_scale"):  # they take longer than the training
-        monkeypatch.setattr(report, name, lambda *_: b"")
-    return "tiny.yaml"
+class First:
+    """Likes the first legal action a little more than the others, and sees a number in a position
+    that stands for its value.
+    """
+
+    def evaluate(self, game: Game, state: State) -> tuple[FloatArray, FloatArray]:
+        likes = game.legal(state) * 1.0
+        likes[np.arange(len(likes)), likes.argmax(axis=1)] += 0.1
+        x = (state.own * np.uint64(7) ^ state.opp * np.uint64(13)) % np.uint64(101)
+        return likes / likes.sum(axis=1, keepdims=True), x / 50.0 - 1
 
 
-def config(**changes: Any) -> GumbelConfig:
-    return GumbelConfig.model_validate({"name": "tiny", **TINY, **changes})
+class Recorder:
+    """What self-play gives to a replay buffer, ply by ply."""
+
+    size = 1 << 16
+
+    def __init__(self) -> None:
+        self.added = 0
+        self.plies: list[tuple[State, FloatArray, BoolArray, FloatArray, Array]] = []
+        self.slots: dict[int, tuple[int, int]] = {}  # of each position: ply and board
+        self.results: dict[tuple[int, int], float] = {}
+
+    def add(self, *found: Any) -> None:
+        for board in range(len(found[0].ply)):
+            self.slots[self.added + board] = len(self.plies), board
+        self.plies.append(tuple(np.copy(x) if isinstance(x, np.ndarray) else x for x in found))
+        self.added += len(found[0].ply)
+
+    def finish(self, slots: Array, games: Array, results: Array) -> None:
+        for slot, number, result in zip(slots, games, results, strict=True):
+            ply, board = self.slots[int(slot)]
+            assert self.plies[ply][4][board] == number
+            self.results[ply, board] = float(result)
+
+
+def begun(search: dict[str, Any], game: str = "othello", **self_play: Any) -> tuple[SelfPlay, Any]:
+    """Games that begin from the start, if nothing else is said."""
+    settings = GumbelConfig.model_validate(
+        {
+            "name": "tiny",
+            "game": game,
+            "steps": 1,
+            "self_play": {"boards": BOARDS, "opening_plies": [0, 0], **self_play},
+            "search": search,
+            "report": {"opponents": ["random"]},
+        }
+    )
+    recorder: Any = Recorder()
+    return SelfPlay(settings, settings.make_game(), recorder), recorder
+
+
+def seen(play: SelfPlay, plies: int) -> Iterator[tuple[State, State]]:
+    """The boards before and after each of so many plies."""
+    for _ in range(plies):
+        before = take(play.boards.state, slice(None))
+        play.play(First(), 1)
+        yield before, play.boards.state
+
+
+def first_played(game: Game, before: State, after: State) -> BoolArray:
+    """On which boards the first legal action was played."""
+    expected = game.step(before, game.legal(before).argmax(axis=1))
+    found: BoolArray = (expected.own == after.own) & (expected.opp == after.opp)
+    return found
+
+
+# ---- playout caps, roles and opponents -----------------------------------------------------------
+
+
+def test_plies_searched_in_full_are_played_with_noise_and_learnt() -> None:
+    play, recorder = begun({"simulations": 4, "considered": 4, "full_share": 1})
+    play.play(First(), 6)
+    assert len(np.unique(play.boards.state.own)) > BOARDS // 2
+    for _, policy, full, _, _ in recorder.plies:
+        assert full.all()
+        assert policy.sum(axis=1) == pytest.approx(1, abs=0.01)
+
+
+def test_other_plies_are_played_after_a_quick_search_without_noise() -> None:
+    """So boards that begin alike go alike, and nothing but values is learnt of them."""
+    search = {"simulations": 30, "considered": 4, "full_share": NEVER, "playout_cap_simulations": 3}
+    play, recorder = begun(search)
+    quick, differs = GumbelSettings(3, 4, c_scale=0.5), 0
+    for before, after in seen(play, 12):
+        noise = np.zeros((BOARDS, play.game.num_actions))
+        actions, _, expected_values = gumbel_search(play.game, before, noise, quick, First())
+        np.testing.assert_array_equal(after.own, play.game.step(before, actions).own)
+        _, _, full, values, _ = recorder.plies[-1]
+        np.testing.assert_allclose(values, expected_values, atol=1e-6)
+        assert not full.any()
+        differs += not first_played(play.game, before, after)[0]
+    assert differs
+    assert len(np.unique(play.boards.state.own)) == 1
+
+
+def test_or_as_the_network_plays_by_itself() -> None:
+    play, recorder = begun({"full_share": NEVER})
+    for before, after in seen(play, 12):
+        assert first_played(play.game, before, after).all()
+        _, _, full, values, _ = recorder.plies[-1]
+        np.testing.assert_allclose(values, First().evaluate(play.game, before)[1], atol=1e-6)
+        assert not full.any()
+
+
+def test_a_share_of_the_plies_is_searched_in_full() -> None:
+    play, recorder = begun({"simulations": 2, "full_share": 0.2}, opening_plies=[10, 30])
+    play.play(First(), 40)
+    share = np.mean([full.mean() for _, _, full, _, _ in recorder.plies])
+    assert abs(share - 0.2) < 4 * np.sqrt(0.2 * 0.8 / recorder.added)
+
+
+def test_one_role_plays_what_the_network_plays_by_itself() -> None:
+    """In all games here, also where each ply is searched and learnt; and, where the other role is
+    an opponent's, it is the learner's.
+    """
+    search = {"simulations": 4, "considered": 4, "full_share": 1, "playout_cap_role_share": 1}
+    play, recorder = begun(search, opponents={"greedy": 0.25})
+    first = []
+    for before, after in seen(play, 16):
+        stepped = play.game.step(before, play.game.legal(before).argmax(axis=1))
+        against = play.boards.discounts > 0  # the opponent has replied
+        first.append(np.where(against, True, first_played(play.game, before, after)))
+        assert (after.to_move == before.to_move)[against].all()
+        assert (stepped.to_move != before.to_move)[~against].all()
+    alone = np.array([np.array(first)[k::2].all(axis=0) for k in range(2)])
+    assert (alone[:, :9].sum(axis=0) == 1).all()
+    assert 0 < alone[0, :9].sum() < 9
+    assert all(full.all() for _, _, full, _, _ in recorder.plies)
+
+
+def test_an_opponent_beats_who_plays_the_first_action_and_its_score_is_a_metric() -> None:
+    play, recorder = begun(
+        {"full_share": NEVER}, opponents={"positional": 0.5}, opening_plies=[2, 9]
+    )
+    play.play(First(), 70)
+    roles: dict[int, set[int]] = {}
+    for state, _, _, _, games in recorder.plies:
+        for number, role in zip(games.tolist(), state.to_move.tolist(), strict=True):
+            roles.setdefault(number, set()).add(role)
+    assert {len(x) for x in roles.values()} == {1, 2}
+    metrics = play.take_metrics()
+    assert metrics["games/positional"] < 0.4
+    assert 40 < metrics["games/plies"] < 64
+    assert np.isnan(play.take_metrics()["games/positional"])
+
+
+@pytest.mark.parametrize("opponents", [{}, {"greedy": 0.5}])
+def test_games_leave_their_results_at_their_own_positions(opponents: dict[str, float]) -> None:
+    """The results of games played again from what was recorded, to the first role."""
+    play, recorder = begun({"full_share": NEVER}, opponents=opponents, opening_plies=[44, 50])
+    play.play(First(), 30)
+    checked = 0
+    for (ply, board), result in recorder.results.items():
+        state, games = recorder.plies[ply][0], recorder.plies[ply][4]
+        last = ply + 1 == len(recorder.plies) or recorder.plies[ply + 1][4][board] != games[board]
+        if not last:
+            assert recorder.results[ply + 1, board] == result
+            continue
+        row = take(state, [board])
+        after = play.game.step(row, play.game.legal(row).argmax(axis=1))
+        if play.game.is_over(after)[0]:
+            assert play.game.goal(after)[0, 0] / 50 - 1 == result
+            checked += 1
+    assert checked > 5
+
+
+# ---- what is kept --------------------------------------------------------------------------------
+
+
+def positions(count: int) -> tuple[Game, State]:
+    game = make("othello")
+    state = concat([game.init(1)] * count)
+    return game, state._replace(own=np.arange(count, dtype=np.uint64))
+
+
+def test_values_are_mixed_of_the_search_and_the_result() -> None:
+    game, state = positions(2)
+    state = state._replace(to_move=np.array([0, 1], np.int8))
+    replay = ReplayBuffer(game, 2, search_value=0.25, symmetries=False)
+    none = np.zeros((2, game.num_actions))
+    replay.add(state, none, np.ones(2, bool), np.array([0.4, 0.4]), np.zeros(2, int))
+    replay.finish(np.arange(2), np.zeros(2, int), np.ones(2))
+    batch = replay.sample(50, np.random.default_rng(0))
+    expected = np.where(batch.state.to_move == 0, 0.25 * 0.4 + 0.75, 0.25 * 0.4 - 0.75)
+    assert batch.value == pytest.approx(expected)
+
+
+def test_the_latest_positions_are_kept_and_wait_for_their_own_game() -> None:
+    game, state = positions(6)
+    replay = ReplayBuffer(game, 4, search_value=0.0, symmetries=False)
+
+    def add(rows: slice, number: int) -> None:
+        part = take(state, rows)
+        count = len(part.ply)
+        none, full, values = np.zeros((count, game.num_actions)), np.ones(count, bool), np.zeros(1)
+        replay.add(part, none, full, values, np.full(count, number))
+
+    def drawn() -> set[tuple[int, float]]:
+        batch = replay.sample(200, np.random.default_rng(0))
+        return set(zip(batch.state.own.tolist(), batch.value.tolist(), strict=True))
+
+    add(slice(4), 0)
+    add(slice(4, 6), 1)  # in the place of the two oldest
+    replay.finish(np.arange(4), np.zeros(4, int), np.ones(4))
+    assert drawn() == {(2, 1.0), (3, 1.0)}
+    assert (replay.ready, replay.added) == (2, 6)
+    replay.finish(np.arange(2), np.ones(2, int), -np.ones(2))
+    assert drawn() == {(2, 1.0), (3, 1.0), (4, -1.0), (5, -1.0)}
+    add(slice(2), 2)
+    assert replay.ready == 2
+
+
+@pytest.mark.parametrize("name", ["othello", "lines_of_action", "wolf_and_sheep"])
+def test_batches_are_turned_with_their_policies(name: str) -> None:
+    game, rng = make(name), np.random.default_rng(0)
+    state = random_openings(game, 40, (2, 12), rng)
+    policy: FloatArray = game.legal(state) * rng.random((40, game.num_actions))
+    policy = policy.astype(np.float16).astype(np.float64)  # as it is kept
+    replay = ReplayBuffer(game, 40, search_value=1.0, symmetries=True)
+    values = np.arange(40) / 40
+    replay.add(state, policy, np.ones(40, bool), values, np.arange(40))
+    replay.finish(np.arange(40), np.arange(40), np.zeros(40))
+    batch = replay.sample(200, rng)
+    turned, originals = 0, unstack(state)
+    for row, image in enumerate(unstack(batch.state)):
+        k = int(np.argmin(np.abs(values - batch.value[row])))
+        original = originals[k]
+        fitting = [
+            s
+            for s in game.symmetries
+            if (s.apply(original.own), s.apply(original.opp)) == (image.own, image.opp)
+        ]
+        turned += original.own != image.own
+        assert any(
+            np.array_equal(batch.policy[row][game.action_images(s)], policy[k]) for s in fitting
+        )
+    assert turned > 20
+
+
+# ---- what is learnt ------------------------------------------------------------------------------
+
+
+def learner(average: float = 0.0) -> NetworkLearner:
+    th.manual_seed(0)
+    game = make("othello")
+    return NetworkLearner(game, new_network(game, (16,), "float32"), average, 0.0)
+
+
+def batch_of(value: float, policy_of: int) -> ReplayBatch:
+    """Four positions, of which the first two have a policy."""
+    game = make("othello")
+    legal = game.start().legal_actions()
+    policy = np.zeros((4, game.num_actions), np.float16)
+    policy[:2, legal[0]] = 1
+    policy[2:, legal[policy_of]] = 1
+    has = np.array([True, True, False, False])
+    return ReplayBatch(concat([game.init(1)] * 4), policy, has, np.full(4, value, np.float32))
+
+
+def weights(network: th.nn.Module) -> list[th.Tensor]:
+    return [x.detach().clone() for x in network.parameters()]
+
+
+def test_policies_are_learnt_of_plies_that_were_searched_in_full() -> None:
+    """Of four equal moves: the loss is that of the first two positions, whatever the others say."""
+    found = []
+    for other in (1, 2):
+        one = learner()
+        losses = one.learn(batch_of(0.5, other), 1e-2, 1.0).tolist()
+        found.append(weights(one.network))
+        assert losses[0] == pytest.approx(np.log(4), abs=0.1)
+        assert losses[1] == pytest.approx(0.25, abs=0.1)
+        assert losses[2] == pytest.approx(np.log(4), abs=0.01)
+    assert same(*found)
+
+
+def test_values_are_learnt_with_their_weight_and_the_rate() -> None:
+    one, other, still = learner(), learner(), learner()
+    before = weights(still.network)
+    one.learn(batch_of(0.5, 1), 1e-2, 1.0)
+    other.learn(batch_of(0.5, 1), 1e-2, 0.0)
+    still.learn(batch_of(0.5, 1), 0.0, 1.0)
+    assert same(weights(still.network), before)
+    assert same(weights(other.network.value_head), weights(still.network.value_head))
+    assert not same(weights(one.network.value_head), weights(still.network.value_head))
+
+
+def test_the_average_of_the_latest_weights_plays() -> None:
+    one = learner(average=0.75)
+    expected = weights(one.network)
+    for _ in range(3):
+        one.learn(batch_of(0.5, 1), 1e-2, 1.0)
+        latest = weights(one.network)
+        expected = [0.75 * a + 0.25 * b for a, b in zip(expected, latest, strict=True)]
+    for found, wanted in zip(weights(one.player), expected, strict=True):
+        th.testing.assert_close(found, wanted)
+    assert not same(weights(one.player), weights(one.network))
+
+
+# ---- a judge beside the network ------------------------------------------------------------------
 
 
 class Equal:
@@ -78,94 +358,9 @@ class Equal:
         return legal / legal.sum(axis=1, keepdims=True), np.zeros(len(legal))
 
 
-# ---- what is learnt from -------------------------------------------------------------------------
-
-
-def test_games_leave_their_results() -> None:
-    """Each position of a finished game, by its side to move; those of others are not drawn."""
-    settings = config(self_play={"boards": 6, "opening_plies": [44, 50]}, search={"simulations": 2})
-    game = settings.make_game()
-    replay = ReplayBuffer(game, 4096, search_value=0.0, symmetries=False)
-    play, ended = SelfPlay(settings, game, replay), []
-    finish = replay.finish
-
-    def watched(slots: Any, games: Any, results: Any) -> None:
-        ended.append((int(games[0]), results[0]))
-        finish(slots, games, results)
-
-    replay.finish = watched  # type: ignore[method-assign]
-    for _ in range(40):
-        before = play._state
-        play.play(Equal(), 1)
-        for board, position in enumerate(unstack(before)):
-            after = play._state.ply[board]
-            if after != position.ply + 1:  # a new game: the last move of the old one was here
-                number, result = ended.pop(0)
-                slots = np.flatnonzero(replay._game_number == number)
-                assert replay._ready[slots].all()
-                sides = replay._state.to_move[slots]
-                np.testing.assert_array_equal(
-                    replay._value[slots], np.where(sides == 0, result, -result)
-                )
-                last = play.game.next(position, _only_end(game, position, result))
-                assert game.result(last)[0] / 50 - 1 == result
-    assert not ended
-    assert 0 < replay.ready < replay.added
-    batch = replay.sample(500, np.random.default_rng(0))
-    assert len(batch.value) == 500
-    going = np.flatnonzero(~replay._ready & (replay._game_number >= 0))
-    drawn = set(zip(batch.state.own.tolist(), batch.state.opp.tolist(), strict=True))
-    unfinished = {(int(replay._state.own[k]), int(replay._state.opp[k])) for k in going}
-    assert not drawn & unfinished
-
-
-def _only_end(game: Game, position: Any, result: float) -> int:
-    """An action that ends the game with this result to the first role."""
-    for action in position.legal_actions():
-        after = game.next(position, action)
-        if after.terminated and game.result(after)[0] / 50 - 1 == result:
-            return int(action)
-    raise AssertionError(f"no action ends {position} with {result}")
-
-
-@pytest.mark.parametrize("name", ["othello", "lines_of_action", "wolf_and_sheep"])
-def test_batches_are_turned_with_their_policies(name: str) -> None:
-    """An action of a turned position leads to the turned successor: played on both, with what the
-    policy gives to each.
-    """
-    game, rng = make(name), np.random.default_rng(0)
-    state = random_openings(game, 40, (2, 12), rng)
-    policy: FloatArray = game.legal(state) * rng.random((40, game.num_actions))
-    policy = policy.astype(np.float16).astype(np.float64)  # as it is kept
-    replay = ReplayBuffer(game, 40, search_value=1.0, symmetries=True)
-    values = np.arange(40) / 40
-    replay.add(state, policy, np.ones(40, bool), values, np.arange(40))
-    replay.finish(np.arange(40), np.arange(40), np.zeros(40))
-    batch = replay.sample(200, rng)
-    turned = 0
-    for row, seen in enumerate(unstack(batch.state)):
-        k = int(np.argmin(np.abs(values - batch.value[row])))
-        original = unstack(state)[k]
-        fitting = [
-            s
-            for s in game.symmetries
-            if (s.apply(original.own), s.apply(original.opp)) == (seen.own, seen.opp)
-        ]
-        turned += original.own != seen.own
-        assert any(
-            np.array_equal(batch.policy[row][game.action_images(s)], policy[k]) for s in fitting
-        )
-    assert turned > 20
-
-
-# ---- the network ---------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", ["othello", "lines_of_action"])
 def test_a_judge_has_its_share_of_values(name: str) -> None:
-    """The policy stays the network's; the judge's values are those of analysis, as results, and a
-    win that it sees is nearly one.
-    """
+    """The policy stays the network's; the judge's values are those of analysis, as results."""
     game, rng = make(name), np.random.default_rng(0)
     evaluation = trained_evaluation(game)
     assert evaluation is not None
@@ -174,8 +369,7 @@ def test_a_judge_has_its_share_of_values(name: str) -> None:
     limits = Limits(2)
     found = [search_position(game, p, limits, evaluation=evaluation) for p in unstack(state)]
     values: FloatArray = np.array([x.value for x in found], np.float64)
-    order = np.argsort(values)
-    assert (np.diff(results[order]) >= 0).all()
+    assert (np.diff(results[np.argsort(values)]) >= 0).all()
     np.testing.assert_array_equal(np.sign(results), np.sign(values))
     assert np.unique(results).size > 8
     assert abs(results).max() <= 1
@@ -188,12 +382,11 @@ def test_a_judge_has_its_share_of_values(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("othello", "8/8/8/8/8/8/8/br6 black 40"),
-        ("lines_of_action", "w7/8/8/7w/8/8/8/b2b4 black 10"),
+        ("othello", "8/8/8/8/8/8/8/br6 black 40"),  # Black takes Red's last piece
+        ("lines_of_action", "w7/8/8/7w/8/8/8/b2b4 black 10"),  # or brings its own together
     ],
 )
 def test_a_judge_sees_a_win(name: str, text: str) -> None:
-    """Black takes Red's last piece at once, or brings its own together."""
     game = make(name)
     evaluation = trained_evaluation(game)
     assert evaluation is not None
@@ -203,38 +396,44 @@ def test_a_judge_sees_a_win(name: str, text: str) -> None:
 
 # ---- runs ----------------------------------------------------------------------------------------
 
+TINY: dict[str, Any] = {
+    "game": "othello",
+    "steps": 512,
+    "checkpoint_every": 128,
+    "self_play": {"boards": 8, "opening_plies": [40, 50], "opponents": {"greedy": 0.25}},
+    "search": {
+        "simulations": 4, "considered": 2, "playout_cap_simulations": 1,
+        "playout_cap_role_share": 0.5,
+    },
+    "learning": {"hidden": [16], "replay": 512, "batch_size": 32},
+    "evaluation": {"every": 256, "pairs": 2, "opponents": ["random"], "opening_plies": [40, 44]},
+    "report": {"pairs": 2, "opponents": ["random"], "opening_plies": [40, 44]},
+}  # fmt: skip
 
-def end_of(name: str) -> dict[str, Any]:
-    content = load_newest(Path("runs", name, "checkpoints"))[1]
-    return {"learner": content["learner"], "replay": content["replay"], "games": content["games"]}
+
+@pytest.fixture
+def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    Path("tiny.yaml").write_text(yaml.safe_dump(TINY))
+    return "tiny.yaml"
 
 
-def test_an_interrupted_run_ends_like_another(tiny: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same seed, once without a break and once killed after a checkpoint."""
+def test_an_interrupted_run_ends_like_another(tiny: str) -> None:
+    """What goes on from a checkpoint comes to the next one to the bit."""
     assert main([tiny]) == 0
     folder = Path("runs/tiny")
     result = json.loads((folder / "result.json").read_text())
     assert 512 <= result["steps"] < 640
     assert {"policy.npz", "report.md", "metrics.png"} <= {p.name for p in folder.iterdir()}
     assert load_policy(folder / "policy.npz").notes["run"] == "tiny"
-
-    monkeypatch.setattr(report, "metrics_over_steps", lambda *_: b"")
-    update, calls = GumbelRun._update, []
-
-    def killed(run: GumbelRun) -> dict[str, float]:
-        calls.append(run)
-        if len(calls) == 4:
-            raise MemoryError
-        return update(run)
-
-    monkeypatch.setattr(GumbelRun, "_update", killed)
-    with pytest.raises(MemoryError):
-        main([tiny, "--set", "name=again"])
-    monkeypatch.setattr(GumbelRun, "_update", update)
-    assert main([tiny, "--set", "name=again", "--resume"]) == 0
-    assert same(end_of("tiny"), end_of("again"))
-    assert main([tiny, "--resume", "--set", "steps=700"]) == 0
-    assert not same(end_of("tiny"), end_of("again"))
+    before_last, last = sorted((folder / "checkpoints").glob("*.ckpt"))
+    run = GumbelRun(read_settings(GumbelConfig, Path(tiny)), folder)
+    assert not run.load(load_checkpoint(before_last))
+    assert run.steps < result["steps"]
+    while run.steps < result["steps"]:
+        run._update()
+    found, expected = run._snapshot(), load_checkpoint(last)
+    assert same(found, {key: expected[key] for key in found})
 
 
 @pytest.mark.parametrize(
@@ -262,40 +461,41 @@ def test_configurations_that_come_with_the_project_are_valid(path: Path) -> None
     assert read_settings(GumbelConfig, path).steps > 0
 
 
-# ---- learning ------------------------------------------------------------------------------------
-
-
 def kept(game: Game, policy: Any, state: State) -> float:
     """The share of positions in which the policy's move keeps what best play gives."""
     from test_gumbel_search import exact
 
     actions = policy.evaluate(game, state)[0].argmax(axis=1)
-    pairs = zip(unstack(state), actions.tolist(), strict=True)
-    return float(np.mean([-exact(game.next(p, a)) == exact(p) for p, a in pairs]))
+    after = unstack(game.step(state, actions))
+    pairs = zip(unstack(state), after, strict=True)
+    return float(np.mean([-exact(q) == exact(p) for p, q in pairs]))
 
 
-def test_it_learns_a_small_game_from_scratch(tmp_path: Path) -> None:
-    settings = config(
-        game="three_in_a_row:ThreeInARow",
-        self_play={"boards": 32, "opening_plies": [0, 4]},
-        search={"simulations": 9, "considered": 9, "full_share": 1, "c_scale": 0.2},
-        learning={
-            "hidden": [64],
-            "plies_per_update": 4,
-            "replay": 3000,
-            "batch_size": 128,
-            "reuse": 8,
-            "learning_rate": 8e-3,
-            "search_value": 0.5,
-            "average": 0.95,
-        },
-        steps=3000,
-    )
+def test_it_learns_a_small_game_from_scratch_each_position_so_often(tmp_path: Path) -> None:
+    settings = GumbelConfig.model_validate(
+        {
+            **TINY,
+            "name": "tiny",
+            "game": "three_in_a_row:ThreeInARow",
+            "self_play": {"boards": 32, "opening_plies": [0, 4]},
+            "search": {"simulations": 9, "considered": 9, "full_share": 1, "c_scale": 0.2},
+            "learning": {
+                "hidden": [64], "plies_per_update": 4, "replay": 3000, "batch_size": 128,
+                "reuse": 8, "learning_rate": 8e-3, "search_value": 0.5, "average": 0.95,
+            },
+            "steps": 3000,
+        }
+    )  # fmt: skip
     game = ThreeInARow()
     state = random_openings(game, 300, (0, 5), np.random.default_rng(5))
-    run = GumbelRun(settings, tmp_path)
+    run, steps, rates = GumbelRun(settings, tmp_path), 0.0, []
     before = kept(game, run._policy(), state)
     while run.steps < settings.steps:
-        run._update()
+        metrics = run._update()
+        steps += metrics["train/gradient_steps"]
+        rates.append(metrics["train/learning_rate"])
     assert before < 0.65
     assert kept(game, run._policy(), state) > 0.72
+    assert steps == pytest.approx(8 * run.steps / 128, abs=8)
+    assert rates == sorted(rates, reverse=True)
+    assert rates[-1] == pytest.approx(5e-5)

@@ -1,65 +1,287 @@
-"""The masked choice against sb3-contrib's own."""
+"""The network that learns: what it computes, what it begins as, and how it leaves torch."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch as th
+from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.distributions import MaskableCategoricalDistribution
+from stable_baselines3 import DQN, PPO
 
-from training.network import MaskedChoice
+from boardenvs import games
+from boardenvs.agents.export import policy_from_sb3
+from boardenvs.agents.network import BoardNetwork, NetworkInputs, draw, flat_planes
+from boardenvs.agents.policy import Policy
+from boardenvs.agents.policy_file import PolicyFileError, load_policy, save_policy
+from boardenvs.agents.trained import trained_policy
+from boardenvs.envs.sb3 import BoardVecEnv
+from boardenvs.game.openings import random_openings
+from boardenvs.games import GAMES, make
+from training.config import Config
+from training.device import find_precision
+from training.gumbel.run import GumbelRun
+from training.gumbel.settings import GumbelConfig
+from training.learner import make_learner
+from training.ppo import main, make_env
+from training.start import widened
 
 th.set_num_threads(1)
 
-ACTIONS = 65
+
+def shaken(network: th.nn.Module) -> None:
+    """Weights far from those that training begins with, which give nearly the same everywhere."""
+    with th.no_grad():
+        for values in network.parameters():
+            values.copy_(th.randn(values.shape, generator=th.Generator().manual_seed(1)) * 0.2)
 
 
-def logits_and_masks(rows: int = 300) -> tuple[th.Tensor, th.Tensor]:
-    generator = th.Generator().manual_seed(0)
-    masks = th.rand(rows, ACTIONS, generator=generator) < 0.1
-    masks[th.arange(rows), th.arange(rows) % ACTIONS] = True  # one at least
-    return 3 * th.randn(rows, ACTIONS, generator=generator), masks
+def layers(policy: Policy) -> list[Any]:
+    return [array for layer in policy.layers for array in layer]
+
+
+# ---- what it computes ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("game_id", GAMES)
+def test_numpy_and_torch_agree(game_id: str, tmp_path: Path) -> None:
+    """And a network that takes over a policy is what the policy was made of, to the bit."""
+    game = make(game_id)
+    how = game.observation_shape, game.num_actions, (64, 48), flat_planes(game)
+    network, other = BoardNetwork(*how), BoardNetwork(*how)
+    shaken(network)
+    policy = network.as_policy(game, {"steps": 1})
+    other.take(policy)
+    for mine, theirs in zip(network.parameters(), other.parameters(), strict=True):
+        assert th.equal(mine, theirs)
+    state = random_openings(game, 300, (0, 14), np.random.default_rng(0))
+    observation, legal = game.observe(state), game.legal(state)
+    with th.no_grad():
+        logits, values = network(th.as_tensor(observation), th.as_tensor(legal))
+    probabilities = th.softmax(logits, dim=1).numpy()
+    np.testing.assert_allclose(policy.forward(observation)[1], values.numpy(), atol=1e-3)
+    np.testing.assert_allclose(policy.evaluate(game, state)[0], probabilities, atol=1e-4)
+    save_policy(policy, tmp_path / "policy.npz")  # in float16
+    loaded = load_policy(tmp_path / "policy.npz")
+    assert loaded.notes == {"steps": 1}
+    np.testing.assert_allclose(loaded.evaluate(game, state)[0], probabilities, atol=0.02)
+
+
+def test_a_plane_that_is_the_same_everywhere_is_one_input() -> None:
+    game = make("lines_of_action")
+    flat = flat_planes(game)
+    inputs = NetworkInputs(game.observation_shape[2], flat)
+    assert flat
+    assert inputs.size == 64 * (game.observation_shape[2] - len(flat)) + len(flat)
+    weights = np.random.default_rng(0).normal(size=(inputs.size, 5)).astype(np.float32)
+    np.testing.assert_array_equal(inputs.from_all_squares(inputs.for_all_squares(weights)), weights)
+
+
+def test_bfloat16_computes_about_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = []
+    for precision in ("float32", "bfloat16"):
+        th.manual_seed(0)
+        network = BoardNetwork((8, 8, 2), 65, (64, 64), precision=precision)
+        observation = th.as_tensor(make("othello").observe(make("othello").init(1)))
+        values.append(network.features(observation).detach().numpy())
+    assert values[1].dtype == np.float32
+    difference = np.abs(values[0] - values[1]).max()
+    assert 0 < difference < 0.02 * np.abs(values[0]).max()
+    assert [find_precision(x) for x in ("float32", "bfloat16")] == ["float32", "bfloat16"]
+    for found in ({"avx512_bf16": True}, {"amx_bf16": True}, {"avx512_f": True}, {}):
+        monkeypatch.setattr("training.device.processor", lambda found=found: found)
+        expected = "bfloat16" if "bf16" in str(found) else "float32"
+        assert find_precision("auto") == expected
+
+
+def config(**changes: Any) -> Config:
+    return Config.model_validate({"name": "x", "game": "othello", "steps": 1, **changes})
 
 
 @pytest.mark.parametrize("masked", [True, False])
-def test_it_is_the_distribution_of_sb3_contrib(masked: bool) -> None:
-    logits, masks = logits_and_masks()
-    gradients = []
-    results = []
-    for make in (MaskableCategoricalDistribution, MaskedChoice):
-        inputs = logits.clone().requires_grad_()
-        distribution = make(ACTIONS).proba_distribution(inputs)
-        if masked:
-            distribution.apply_masking(masks.numpy()[None])  # as the environment gives them
-        actions = distribution.mode()
-        outputs = (distribution.log_prob(actions), distribution.entropy())
-        (outputs[0].sum() + 3 * outputs[1].sum()).backward()
-        results.append([actions, *(x.detach() for x in outputs)])
-        assert inputs.grad is not None
-        gradients.append(inputs.grad)
+def test_sb3_learns_what_its_own_masked_distribution_gives(masked: bool) -> None:
+    settings = config(ppo={"hidden": [32]}, self_play={"boards": 32}, precision="float32")
+    env = make_env(settings)
+    policy = make_learner(settings, env).policy
+    shaken(policy)
+    game = env.game
+    state = random_openings(game, 200, (0, 40), np.random.default_rng(0))
+    observation, legal = th.as_tensor(game.observe(state)), game.legal(state)
+    everything = th.ones(len(legal), game.num_actions, dtype=th.bool)
+    gradients, results = [], []
+    actions = th.as_tensor(legal.argmax(axis=1))
+    for ours in (False, True):
+        policy.zero_grad()
+        if ours:
+            values, log_prob, entropy = policy.evaluate_actions(
+                observation, actions, th.as_tensor(legal).float() if masked else None
+            )
+        else:
+            logits, values = policy.network(observation, everything)
+            distribution = MaskableCategoricalDistribution(game.num_actions)
+            distribution.proba_distribution(logits)
+            if masked:
+                distribution.apply_masking(legal[None])
+            log_prob, entropy = distribution.log_prob(actions), distribution.entropy()
+        (log_prob.sum() + 3 * entropy.sum() + values.sum()).backward()
+        results.append([values.flatten(), log_prob, entropy])
+        gradients.append(policy.network.policy_head.weight.grad.clone())
     for expected, found in zip(*results, strict=True):
-        assert th.allclose(expected, found, atol=1e-5)
-    assert th.allclose(gradients[0], gradients[1], atol=1e-5)
+        th.testing.assert_close(found, expected, atol=1e-3, rtol=1e-3)
+    th.testing.assert_close(*gradients, atol=1e-2, rtol=1e-2)
+    chosen, _ = policy.predict(game.observe(state), action_masks=legal, deterministic=True)
+    best = policy.as_policy(game).evaluate(game, state)[0].argmax(axis=1)
+    np.testing.assert_array_equal(chosen, best)
 
 
-def test_it_draws_by_probability_and_never_what_is_masked() -> None:
-    logits, masks = logits_and_masks(3)
-    th.manual_seed(0)
-    distribution = MaskedChoice(ACTIONS).proba_distribution(logits.repeat(20_000, 1))
-    distribution.apply_masking(masks.float().repeat(20_000, 1))  # as the buffer gives them
-    drawn = distribution.sample().reshape(20_000, 3)
+def test_draws_are_by_probability_and_never_of_what_has_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    generator = th.Generator().manual_seed(0)
+    legal = th.rand(3, 65, generator=generator) < 0.1
+    legal[:, 5] = True
+    logits = (3 * th.randn(3, 65, generator=generator)).masked_fill(~legal, -1e8)
+    probabilities = th.softmax(logits, dim=1)
+    drawn = draw(probabilities.repeat(20_000, 1), generator).reshape(20_000, 3)
     for row in range(3):
-        shares = np.bincount(drawn[:, row], minlength=ACTIONS) / 20_000
-        assert (shares[~masks[row].numpy()] == 0).all()
-        assert np.abs(shares - distribution.probs[row].numpy()).max() < 0.015
+        shares = np.bincount(drawn[:, row], minlength=65) / 20_000
+        assert (shares[~legal[row].numpy()] == 0).all()
+        assert np.abs(shares - probabilities[row].numpy()).max() < 0.015
+    for number in (0.0, 1 - 2**-24):  # the least and the largest that `rand` may give
+        monkeypatch.setattr(th, "rand", lambda *size, number=number, **_: th.full(size, number))
+        assert legal[th.arange(3), draw(probabilities)].all()
 
 
-def test_no_random_number_leads_beyond_the_probabilities(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`rand` may give 0, and its largest number is just below 1."""
-    logits, masks = logits_and_masks()
-    for number in (0.0, 1 - 2**-24):
-        monkeypatch.setattr(th, "rand", lambda *size, number=number, device: th.full(size, number))
-        distribution = MaskedChoice(ACTIONS).proba_distribution(logits)
-        distribution.apply_masking(masks)
-        drawn = distribution.sample()
-        assert masks[th.arange(len(masks)), drawn].all()
+# ---- what it begins as ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["othello", "lines_of_action"])
+def test_a_wider_policy_gives_nearly_the_same_with_all_units_at_work(name: str) -> None:
+    game, rng = make(name), np.random.default_rng(0)
+    policy, state = trained_policy(game), random_openings(game, 60, (4, 20), rng)
+    expected = policy.evaluate(game, state)
+    widths = tuple(len(biases) for _, biases in policy.hidden)
+    for more, tolerance in ((0, 0), (100, 0.1)):
+        hidden = tuple(width + more for width in widths)
+        wide = widened(policy, hidden, rng)
+        for found, known in zip(wide.evaluate(game, state), expected, strict=True):
+            np.testing.assert_allclose(found, known, atol=tolerance)
+        assert len(np.unique(wide.hidden[-1][0].round(6), axis=1).T) == hidden[-1]
+
+
+def _by_gumbel(settings: dict[str, Any], hidden: list[int], folder: Path) -> Policy:
+    gumbel = GumbelConfig.model_validate({**settings, "learning": {"hidden": hidden}})
+    return GumbelRun(gumbel, folder).learner.player.as_policy(gumbel.make_game())
+
+
+def _by_ppo(settings: dict[str, Any], hidden: list[int], folder: Path) -> Policy:
+    ppo = Config.model_validate({**settings, "ppo": {"hidden": hidden}})
+    return policy_from_sb3(make_learner(ppo, make_env(ppo)), ppo.make_game())
+
+
+@pytest.mark.parametrize("trained_by", [_by_gumbel, _by_ppo])
+@pytest.mark.parametrize("name", ["othello", "lines_of_action", "wolf_and_sheep"])
+def test_trainings_begin_as_the_policy_that_they_are_given(
+    name: str, trained_by: Callable[..., Policy], tmp_path: Path
+) -> None:
+    policy = trained_policy(make(name))
+    hidden = [len(biases) for _, biases in policy.hidden]
+    settings = {"name": "x", "game": name, "steps": 1, "start": "trained"}
+    begun = trained_by({**settings, "self_play": {"boards": 32}}, hidden, tmp_path)
+    state = random_openings(policy.game, 60, (4, 20), np.random.default_rng(0))
+    results = [x.evaluate(policy.game, state) for x in (begun, policy)]
+    for found, known in zip(*results, strict=True):
+        np.testing.assert_allclose(found, known, atol=1e-5)
+
+
+def test_a_training_goes_on_from_the_policy_of_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is evaluated before the first step is the policy that it starts from."""
+    monkeypatch.chdir(tmp_path)
+    Path("tiny.yaml").write_text(
+        """
+game: othello
+steps: 64
+self_play: {boards: 4}
+ppo: {hidden: [24, 20], steps_per_update: 16, batch_size: 64}
+evaluation: {opponents: [random], pairs: 4}
+report: {opponents: [random], pairs: 4}
+"""
+    )
+    assert main(["tiny.yaml"]) == 0
+    rate = ["ppo.learning_rate=1e-30", "ppo.final_learning_rate=1e-30"]  # it learns nothing
+    more = ["name=more", "start=runs/tiny/policy.npz", *rate]
+    assert main(["tiny.yaml", *(x for change in more for x in ("--set", change))]) == 0
+    old, new = (load_policy(Path("runs") / name / "policy.npz") for name in ("tiny", "more"))
+    for mine, theirs in zip(layers(old), layers(new), strict=True):
+        np.testing.assert_allclose(mine, theirs, atol=1e-3)
+    capsys.readouterr()
+    narrow = ["start=runs/tiny/policy.npz", "name=other", "ppo.hidden=[24, 16]"]
+    assert main(["tiny.yaml", *(x for change in narrow for x in ("--set", change))]) == 2
+    message = " ".join(capsys.readouterr().err.split())
+    assert "as many layers as ppo.hidden, (24, 16), none of them wider" in message
+
+
+# ---- models of anyone's --------------------------------------------------------------------------
+
+SHAPES: dict[str, dict[str, Any]] = {
+    "as sb3 makes them": {},
+    "of different widths": {"net_arch": {"pi": [48, 16], "vf": [32, 64]}},
+    "of different depths": {
+        "net_arch": {"pi": [40], "vf": [32, 24, 8]},
+        "activation_fn": th.nn.ReLU,
+    },
+    "without layers": {"net_arch": []},
+}
+
+
+@pytest.mark.parametrize("algorithm", [MaskablePPO, PPO])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_models_of_stable_baselines_leave_torch_too(
+    tmp_path: Path, shape: str, algorithm: Any
+) -> None:
+    game = games.make("othello_holes")  # with a plane that is the same on all boards
+    env = BoardVecEnv(game, 4, seed=1)
+    model = algorithm("MlpPolicy", env, gamma=-1.0, policy_kwargs=SHAPES[shape], seed=3)
+    shaken(model.policy)
+    policy = policy_from_sb3(model, game, {"by": "me"})
+    state = random_openings(game, 200, (0, 40), np.random.default_rng(0))
+    observation = th.as_tensor(game.observe(state).copy())
+    with th.no_grad():
+        expected = model.policy.get_distribution(observation).distribution.logits.numpy()
+        values = model.policy.predict_values(observation).flatten().numpy()
+    logits, found = policy.forward(game.observe(state))
+    logits = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+    assert np.abs(logits - expected).max() < 1e-3
+    assert np.abs(found - values).max() < 1e-3
+    assert np.ptp(found) > 0.1  # no constant, which would agree by itself
+    save_policy(policy, str(tmp_path / "mine.npz"))
+    again = load_policy(tmp_path / "mine.npz")
+    assert (again.activation, again.notes) == (policy.activation, {"by": "me"})
+    assert np.abs(again.forward(game.observe(state))[1] - values).max() < 0.05  # in float16
+
+
+def test_what_cannot_be_exported_says_why(tmp_path: Path) -> None:
+    game = games.make("othello")
+    env = BoardVecEnv(game, 4, seed=1)
+    with pytest.raises(TypeError, match="DQN has no mlp_extractor: it must be an algorithm of"):
+        policy_from_sb3(DQN("MlpPolicy", env, buffer_size=10), game)
+    for shape, message in (
+        ({"net_arch": {"pi": [8], "vf": [8, 8]}}, "have 1 and 2 layers with tanh: with it they"),
+        ({"activation_fn": th.nn.ELU}, "there is a ELU: layers must be Linear, ReLU or Tanh"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            policy_from_sb3(MaskablePPO("MlpPolicy", env, policy_kwargs=shape), game)
+    with pytest.raises(
+        ValueError, match="the model has 192 inputs: an observation of othello has 128"
+    ):
+        policy_from_sb3(MaskablePPO("MlpPolicy", BoardVecEnv(games.make("othello_holes"), 4)), game)
+    path = tmp_path / "model.zip"
+    MaskablePPO("MlpPolicy", env).save(path)
+    with pytest.raises(PolicyFileError, match="is a model of Stable-Baselines3: load it and write"):
+        load_policy(path)

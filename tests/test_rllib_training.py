@@ -288,7 +288,7 @@ def test_a_run_begins_as_the_policy_that_it_is_told(tmp_path) -> None:
     expected = policy.evaluate(game, state)
     with joined(config, None), running(config, tmp_path) as algorithm:
         found = algorithm.env_runner_group.foreach_env_runner(
-            lambda runner: runner.module.as_policy(game), local_env_runner=False
+            lambda runner: runner.module.network.as_policy(game), local_env_runner=False
         )
         for begun in (algorithm.as_policy(), *found):
             chances, values = begun.evaluate(game, state)

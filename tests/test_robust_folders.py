@@ -9,15 +9,23 @@ import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch as th
+from same import same
 
 from boardenvs.arena import make_settings, run_tournament, write_results
 from boardenvs.arena.tournament import journal, run
 from boardenvs.utils.files import check_folder
 from boardenvs.utils.folders import written
-from training import checkpoint, folder
-from training.checkpoint import CheckpointError, load_newest, save_checkpoint
+from training import folder
+from training.checkpoint import (
+    CheckpointError,
+    load_newest,
+    save_checkpoint,
+    to_arrays,
+    to_tensors,
+)
 from training.config import Config
 from training.folder import RunError, find_checkpoint, make_folder
 
@@ -113,10 +121,9 @@ def test_a_configuration_of_others_is_not_replaced(tmp_path: Path, content: str)
 # ---- checkpoints ---------------------------------------------------------------------------------
 
 
-def write_payload(path: Path, payload: bytes) -> None:
+def with_digest(payload: bytes) -> bytes:
     """A checkpoint whose digest is right."""
-    digest = hashlib.sha256(payload).digest()
-    path.write_bytes(checkpoint._MAGIC + digest + payload)
+    return b"boardenvs checkpoint 1\n" + hashlib.sha256(payload).digest() + payload
 
 
 def saved(value: Any) -> bytes:
@@ -125,19 +132,46 @@ def saved(value: Any) -> bytes:
     return buffer.getvalue()
 
 
-@pytest.mark.parametrize(
-    "payload", [b"", b"no torch file", saved([1, 2]), saved(5), saved(Path("x"))]
-)
-def test_a_wrong_payload_with_a_right_digest_is_passed_over(tmp_path: Path, payload: bytes) -> None:
+def test_the_last_two_checkpoints_are_kept_with_arrays_of_every_type(tmp_path: Path) -> None:
+    content = {
+        "words": np.array([1, 2**64 - 1], np.uint64),
+        "nested": ({"flags": np.array([True])}, [np.array([1], np.int8), 3, "x", None, 2**100]),
+    }
+    for steps in (1, 20, 300):
+        save_checkpoint(tmp_path, steps, to_tensors(content))
+    assert [p.name for p in sorted(tmp_path.iterdir())] == [
+        "000000000020.ckpt",
+        "000000000300.ckpt",
+    ]
+    assert same(to_arrays(load_newest(tmp_path)[1]), content)
+
+
+@pytest.mark.parametrize("damage", ["cut", "flip", "empty", "foreign", "list", "code", "no torch"])
+def test_a_damaged_checkpoint_is_named_and_the_one_before_it_taken(
+    tmp_path: Path, damage: str
+) -> None:
     older = save_checkpoint(tmp_path, 1, {"steps": 1})
-    newer = tmp_path / "000000000002.ckpt"
-    write_payload(newer, payload)
-    path, content, problems = load_newest(tmp_path)
+    newer = save_checkpoint(tmp_path, 2, {"steps": 2})
+    data = newer.read_bytes()
+    flipped = data[:-30] + bytes([data[-30] ^ 1]) + data[-29:]
+    newer.write_bytes(
+        {
+            "cut": data[:-10], "flip": flipped, "empty": b"", "foreign": b"PK" + data,
+            "list": with_digest(saved([1, 2])), "code": with_digest(saved(Path("x"))),
+            "no torch": with_digest(b"no torch file"),
+        }[damage]
+    )  # fmt: skip
+    path, content, (problem,) = load_newest(tmp_path)
     assert (path, content) == (older, {"steps": 1})
-    assert len(problems) == 1
-    assert str(newer) in problems[0]
-    assert "weights_only" not in problems[0]
-    assert "\n" not in problems[0]
+    assert str(newer) in problem
+    assert "weights_only" not in problem
+    assert "\n" not in problem
+    older.unlink()
+    with pytest.raises(CheckpointError, match=newer.name):
+        load_newest(tmp_path)
+    newer.unlink()
+    with pytest.raises(CheckpointError, match="no checkpoint in"):
+        load_newest(tmp_path)
 
 
 def test_a_checkpoint_of_something_else_is_passed_over(tmp_path: Path) -> None:
@@ -163,7 +197,7 @@ def test_a_checkpoint_of_something_else_is_passed_over(tmp_path: Path) -> None:
     assert "KeyError: 'steps'" in warnings[0]
     assert warnings[1:] == ["restored with a warning"]
     for path in checkpoints.glob("*.ckpt"):
-        write_payload(path, saved({"config": "none"}))
+        path.write_bytes(with_digest(saved({"config": "none"})))
     with pytest.raises(CheckpointError, match="no checkpoint can be used"):
         find_checkpoint(tmp_path / "run", CONFIG, restore)
 

@@ -26,8 +26,9 @@ from boardenvs.game.perft import successors
 from boardenvs.game.state import IntArray, State, take
 from boardenvs.tablebase import Tablebase
 from training.config import Config
-from training.model import make_env, make_model
+from training.learner import make_learner
 from training.openings import played_openings
+from training.ppo import make_env
 from training.settings import SelfPlaySettings
 
 th.set_num_threads(1)
@@ -101,7 +102,7 @@ def test_the_learner_is_given_the_factors_of_its_boards() -> None:
         ("pool", 4),
         ("pool", 4),
     ]
-    buffer = make_model(config, env).rollout_buffer
+    buffer = make_learner(config, env).rollout_buffer
     assert np.array_equal(buffer.gamma, [-1.0] * 16 + [1.0] * 16)
 
 

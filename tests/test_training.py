@@ -11,7 +11,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,21 +21,13 @@ import torch as th
 import yaml
 from same import same
 
-from boardenvs.agents import make_agent, pool
-from boardenvs.agents.policy_file import save_policy
+from boardenvs.agents import make_agent
 from boardenvs.arena import play_match
 from boardenvs.exams import take_exam
 from boardenvs.games import make
 from boardenvs.utils.folders import written
-from training import history, loop, panel, ppo, report
-from training.checkpoint import (
-    CheckpointError,
-    load_checkpoint,
-    load_newest,
-    save_checkpoint,
-    to_arrays,
-    to_tensors,
-)
+from training import history, panel, ppo, report, run
+from training.checkpoint import load_newest
 from training.config import Config
 from training.folder import WRITTEN
 from training.panel import PanelResult, Score
@@ -114,7 +105,7 @@ def end_of(folder: str | Path) -> dict[str, Any]:
     folder = Path("runs", folder)
     content = load_newest(folder / "checkpoints")[1]
     result = json.loads((folder / "result.json").read_text())
-    model, metrics = content["model"], content["history"]["metrics"]
+    model, metrics = content["learner"], content["history"]["metrics"]
     return {
         "weights": model["policy"],
         "optimizer": [list(s.values()) for s in model["optimizer"]["state"].values()],
@@ -126,6 +117,24 @@ def end_of(folder: str | Path) -> dict[str, Any]:
         "scores": [(e["steps"], e["scores"]) for e in result["evaluations"]],
         "metrics": [{k: v for k, v in f.items() if k[:5] != "speed"} for f in metrics],
     }
+
+
+def kill() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def at_call(number: int, function: Callable[..., Any], then: Callable[[], None]) -> Any:
+    """The function, but before its n-th call something else happens."""
+    calls = 0
+
+    def wrapped(*arguments: Any, **named: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == number:
+            then()
+        return function(*arguments, **named)
+
+    return wrapped
 
 
 # ---- settings ----------------------------------------------------------------------------------
@@ -243,58 +252,6 @@ def test_the_command_tells_errors_without_a_traceback(tiny: str) -> None:
     assert "Traceback" not in result.stderr + result.stdout
 
 
-# ---- checkpoints -------------------------------------------------------------------------------
-
-
-def test_a_checkpoint_keeps_arrays_of_every_type(tmp_path: Path) -> None:
-    content = {
-        "words": np.array([1, 2**64 - 1], np.uint64),
-        "nested": ({"flags": np.array([True])}, [np.array([1], np.int8), 3, "x", None, 2**100]),
-    }
-    path = save_checkpoint(tmp_path, 5, to_tensors(content))
-    loaded = to_arrays(load_checkpoint(path))
-    assert loaded["words"].dtype == np.uint64
-    assert loaded["words"].tolist() == [1, 2**64 - 1]
-    assert loaded["nested"][1][4] == 2**100
-    assert loaded["nested"][0]["flags"].dtype == bool
-
-
-def test_the_last_two_checkpoints_are_kept_and_nothing_else(tmp_path: Path) -> None:
-    for steps in (1, 20, 300):
-        save_checkpoint(tmp_path, steps, {"steps": steps})
-    assert [p.name for p in sorted(tmp_path.iterdir())] == [
-        "000000000020.ckpt",
-        "000000000300.ckpt",
-    ]
-
-
-@pytest.mark.parametrize("damage", ["cut", "flip", "empty", "foreign"])
-def test_a_damaged_checkpoint_is_named_and_the_one_before_it_taken(
-    tmp_path: Path, damage: str
-) -> None:
-    save_checkpoint(tmp_path, 1, {"steps": 1})
-    path = save_checkpoint(tmp_path, 2, {"steps": 2})
-    data = path.read_bytes()
-    flipped = data[:-30] + bytes([data[-30] ^ 1]) + data[-29:]
-    path.write_bytes(
-        {"cut": data[:-10], "flip": flipped, "empty": b"", "foreign": b"PK" + data}[damage]
-    )
-    with pytest.raises(CheckpointError, match=path.name):
-        load_checkpoint(path)
-    _, content, problems = load_newest(tmp_path)
-    assert content == {"steps": 1}
-    assert path.name in problems[0]
-
-
-def test_no_whole_checkpoint_is_an_error_that_names_the_files(tmp_path: Path) -> None:
-    with pytest.raises(CheckpointError, match="no checkpoint in"):
-        load_newest(tmp_path)
-    path = save_checkpoint(tmp_path, 2, {})
-    path.write_bytes(b"x")
-    with pytest.raises(CheckpointError, match=path.name):
-        load_newest(tmp_path)
-
-
 # ---- runs --------------------------------------------------------------------------------------
 
 
@@ -329,12 +286,6 @@ def test_a_run_leaves_all_its_files_and_a_policy_that_loads(tiny: str, finished:
     assert len(pictures) == 3
     for picture in pictures:
         assert (folder / picture).read_bytes()[1:4] == b"PNG"
-
-
-def test_the_seed_determines_the_run(tiny: str, whole: dict[str, Any]) -> None:
-    """Another one gives another run; the same the same, as all tests say that compare the whole."""
-    assert ppo.main([tiny, "--set", "seed=2"]) == 0
-    assert not same(end_of("tiny")["weights"], whole["weights"])
 
 
 @pytest.mark.parametrize("rules", ["othello_holes", "wolf_and_sheep", "lines_of_action"])
@@ -373,36 +324,39 @@ def test_one_role_can_learn_alone(tiny: str) -> None:
     assert metrics[0].keys() >= {"games/perfect", "games/pool"}
 
 
+def full(*_: object) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_run_goes_on_while_the_disk_is_full(
+    tiny: str,
+    whole: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """What a checkpoint would hold is in memory; it is written as soon as there is room."""
+    save: Any = run.save_checkpoint
+    for number in (2, 3):
+        save = at_call(number, save, full)
+    monkeypatch.setattr(run, "save_checkpoint", save)
+    with monkeypatch.context() as patch:
+        patch.setattr(report, "report_text", full)
+        assert ppo.main([tiny]) == 1
+    captured = capsys.readouterr()
+    assert captured.out.count("warning: a checkpoint could not be written ([Errno 28]") == 2
+    assert "python -m training.ppo tiny.yaml --resume" in captured.err
+    assert ppo.main([tiny, "--resume"]) == 0
+    assert same(end_of("tiny"), whole)
+
+
 # ---- going on ----------------------------------------------------------------------------------
-
-
-def kill() -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def at_call(number: int, function: Callable[..., Any], then: Callable[[], None]) -> Any:
-    """The function, but before its n-th call something else happens."""
-    calls = 0
-
-    def wrapped(*arguments: Any, **named: Any) -> Any:
-        nonlocal calls
-        calls += 1
-        if calls == number:
-            then()
-        return function(*arguments, **named)
-
-    return wrapped
 
 
 # Where a run is killed: what is about to be called for the n-th time.
 MOMENTS: dict[str, tuple[Any, str, int]] = {
-    "before the first checkpoint": (loop, "save_checkpoint", 1),
-    "in an update": (loop.Training, "_on_rollout_end", 4),
+    "in an update": (ppo.PPORun, "_draw_opponents", 3),
     "in an evaluation": (history, "examine", 3),
-    "with an opponent on disk and no checkpoint": (loop.Training, "_draw_opponents", 3),
-    "before a checkpoint": (loop, "save_checkpoint", 3),
     "before a file takes its place": (os, "fsync", 9),
-    "before the report": (report, "judge", 1),
     "in the report": (report, "report_text", 1),
 }
 
@@ -431,32 +385,6 @@ def test_a_run_with_more_steps_goes_on_from_its_end(tiny: str) -> None:
     assert ppo.main([tiny, *level, "--set", "name=parts", "--resume"]) == 0
     assert same(end_of("whole")["weights"], end_of("parts")["weights"])
     assert read_settings(Config, Path("runs/parts/config.yaml")).steps == 6000
-
-
-def test_ctrl_c_finishes_the_update_and_says_how_to_go_on(tiny: str) -> None:
-    long = ("--set", "steps=1000000", "--set", "evaluation.every=1000000")
-    process = subprocess.Popen(command(tiny, *long), env=environment(), text=True,
-                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
-    wait_for_checkpoint(process, Path("runs/tiny/checkpoints"))
-    process.send_signal(signal.SIGINT)
-    output = process.communicate(timeout=60)[0]
-    assert "Traceback" not in output
-    assert process.returncode == 130
-    assert "go on with: python -m training.ppo tiny.yaml --resume --set steps=1000000" in output
-    reached = load_newest(Path("runs/tiny/checkpoints"))[1]["model"]["steps"]
-    longer = f"steps={reached + 3000}"
-    assert ppo.main([tiny, "--resume", "--set", longer, *long[2:]]) == 0
-    after = json.loads(Path("runs/tiny/result.json").read_text())
-    assert reached < after["steps"] < reached + 6000
-
-
-def wait_for_checkpoint(process: subprocess.Popen[str], folder: Path) -> None:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and process.poll() is None:
-        if any(int(p.stem) > 0 for p in folder.glob("*.ckpt")):
-            return
-        time.sleep(0.02)
-    raise AssertionError("no checkpoint was written")
 
 
 def test_a_damaged_checkpoint_is_passed_over_with_a_warning(
@@ -502,67 +430,6 @@ def test_a_run_is_neither_overwritten_nor_resumed_by_mistake(
     Path("runs/tiny/config.yaml").unlink()
     assert ppo.main([tiny, "--overwrite"]) == 2
     assert "not the folder of a run" in capsys.readouterr().err
-
-
-# ---- a full disk -------------------------------------------------------------------------------
-
-
-def full(*_: object) -> None:
-    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-
-def test_a_run_goes_on_while_the_disk_is_full(
-    tiny: str,
-    whole: dict[str, Any],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """What a checkpoint would hold is in memory; it is written as soon as there is room."""
-    save: Any = save_checkpoint
-    for number in (2, 3, 4):
-        save = at_call(number, save, full)
-    monkeypatch.setattr(loop, "save_checkpoint", save)
-    assert ppo.main([tiny]) == 0
-    output = capsys.readouterr().out
-    warning = "warning: a checkpoint could not be written ([Errno 28] No space left on device)"
-    assert output.count(warning) == 3
-    assert same(end_of("tiny"), whole)
-
-
-def test_a_run_goes_on_without_an_opponent_that_found_no_room(
-    tiny: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(pool, "save_policy", at_call(2, save_policy, full))
-    assert ppo.main([tiny]) == 0
-    assert "warning: an opponent of the pool could not be written" in capsys.readouterr().out
-    names = sorted(p.stem for p in Path("runs/tiny/pool").glob("*"))
-    assert names == ["000000000000", "000000004096", "000000006144"]
-
-
-@pytest.mark.parametrize("where", [(loop.Training, "save"), (report, "write_report")])
-def test_a_disk_that_is_full_at_the_end_loses_nothing(
-    tiny: str,
-    whole: dict[str, Any],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    where: tuple[Any, str],
-) -> None:
-    owner, name = where
-    with monkeypatch.context() as patch:
-        number = 7 if name == "save" else 1  # after the last update, or the report
-        patch.setattr(owner, name, at_call(number, getattr(owner, name), full))
-        assert ppo.main([tiny]) == 1
-    error = capsys.readouterr().err
-    assert "No space left on device" in error
-    assert "python -m training.ppo tiny.yaml --resume" in error
-    assert ppo.main([tiny, "--resume"]) == 0
-    assert same(end_of("tiny"), whole)
-
-
-def test_the_clock_can_end_a_run(tiny: str) -> None:
-    assert ppo.main([tiny, "--set", "steps=10000000", "--set", "minutes=0.02"]) == 0
-    result = json.loads(Path("runs/tiny/result.json").read_text())
-    assert 0 < result["steps"] < 200_000
 
 
 def test_policies_are_ranked_by_their_worst_score() -> None:

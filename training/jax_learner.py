@@ -17,8 +17,8 @@ import optax
 from jax import lax
 
 from boardenvs.agents.jax_players import JaxNetwork, draw_action, forward, network_of
+from boardenvs.agents.network import FLAT_WEIGHT, NetworkInputs, flat_planes
 from boardenvs.agents.policy import Policy
-from boardenvs.agents.trunk import FLAT_WEIGHT, flat_planes
 from boardenvs.game.contract import Game
 from boardenvs.game.jax_rules import JaxRules
 from training.config import Config, PPOSettings
@@ -38,37 +38,20 @@ class Learner(NamedTuple):
     key: jax.Array
 
 
-class Inputs:
-    """What the network takes: a plane that is the same on all squares as one number."""
+class Inputs(NetworkInputs):
+    """`NetworkInputs` of a game's observations, in JAX."""
 
     def __init__(self, game: Game) -> None:
-        self._planes = game.observation_shape[2]
-        self._flat = np.array(flat_planes(game), int)
-        self._full = np.setdiff1d(np.arange(self._planes), self._flat)
-        self.size = 64 * len(self._full) + len(self._flat)
+        super().__init__(game.observation_shape[2], flat_planes(game))
 
     def __call__(self, planes: jax.Array) -> jax.Array:
         """The inputs (B, I) float32 of planes (B, C * 64)."""
-        if not len(self._flat):
+        if not self.flat:
             return planes.astype(jnp.float32)
-        by_plane = planes.reshape(len(planes), self._planes, 64)
-        full = by_plane[:, self._full].reshape(len(planes), -1).astype(jnp.float32)
-        flat = by_plane[:, self._flat, 0] * FLAT_WEIGHT
+        by_plane = planes.reshape(len(planes), self.planes, 64)
+        full = by_plane[:, np.array(self.full)].reshape(len(planes), -1).astype(jnp.float32)
+        flat = by_plane[:, np.array(self.flat), 0] * FLAT_WEIGHT
         return jnp.concatenate([full, flat], axis=1)
-
-    def for_all_squares(self, weights: Any) -> Any:
-        """The first layer's weights (I, N) as those of one that takes every square, (C * 64, N)."""
-        full, flat = np.split(np.asarray(weights), [64 * len(self._full)])
-        found = np.empty((self._planes, 64, weights.shape[1]), np.float32)
-        found[self._full] = full.reshape(len(self._full), 64, -1)
-        found[self._flat] = flat[:, None] * (FLAT_WEIGHT / 64)
-        return found.reshape(-1, weights.shape[1])
-
-    def from_all_squares(self, weights: Any) -> Any:
-        """The inverse of `for_all_squares`."""
-        planes = weights.reshape(self._planes, 64, -1)
-        full = planes[self._full].reshape(-1, weights.shape[1])
-        return np.concatenate([full, planes[self._flat].sum(axis=1) / FLAT_WEIGHT])
 
 
 def new_network(inputs: int, hidden: Sequence[int], actions: int, key: jax.Array) -> JaxNetwork:

@@ -21,14 +21,13 @@ from rich.console import Console
 
 from boardenvs.agents.jax_players import jax_agent, network_of
 from boardenvs.agents.policy import Policy, PolicyAgent
-from boardenvs.agents.pool import OpponentPool
 from training.checkpoint import to_arrays, to_tensors
 from training.command import TrainingCommand
 from training.config import Config
-from training.history import is_due, policy_notes
+from training.history import policy_notes
 from training.jax_boards import Pool
 from training.jax_learner import Trainer
-from training.run import Run, write_or_warn
+from training.run import Run
 from training.settings import POOL, ConfigError, RunSettings
 
 _ONE_THREAD = "--xla_cpu_multi_thread_eigen=false"  # of XLA
@@ -72,8 +71,6 @@ class JaxRun(Run):
         super().__init__(config, folder)
         self._trainer = Trainer(config)
         self._learner = self._trainer.new(config.seed, config.start_policy())
-        settings = config.self_play.pool
-        self._pool = OpponentPool(folder / "pool", settings.size, config.seed)
 
     def _update(self) -> dict[str, float]:
         ppo = self.config.ppo
@@ -90,19 +87,11 @@ class JaxRun(Run):
         count = sum(group.name == POOL for group in self._trainer.boards.groups)
         if not count:
             return None
-        drawn = self._pool.draw(count) if len(self._pool) else []
+        drawn = self.pool.draw(count) if len(self.pool) else []
         policies = [agent.policy for agent in drawn if isinstance(agent, PolicyAgent)]
         networks = [network_of(p) for p in policies or [self._policy()] * count]
         pool: Pool = jax.tree.map(lambda *layers: jnp.stack(layers), *networks)
         return pool
-
-    def _between_updates(self, before: int) -> None:
-        pool = self.config.self_play.pool
-        if pool.share and is_due(before, self.steps, pool.every):
-            policy = self._policy()
-            write_or_warn(
-                "an opponent of the pool", lambda: self._pool.add(policy, self.steps), self._display
-            )
 
     def _policy(self) -> Policy:
         layers = jax.tree.map(np.array, self._learner.network)
@@ -112,11 +101,11 @@ class JaxRun(Run):
         return Policy(self.history.game, hidden, layers.policy_head, layers.value_head, notes)
 
     def _snapshot(self) -> dict[str, Any]:
-        return {"learner": to_tensors(_leaves(self._learner)), "pool": self._pool.snapshot()}
+        return {"learner": to_tensors(_leaves(self._learner))}
 
     def _restore(self, snapshot: dict[str, Any]) -> list[str]:
         self._learner = _like(self._learner, to_arrays(snapshot["learner"]))
-        return self._pool.restore(snapshot["pool"])
+        return []
 
 
 def _leaves(tree: Any) -> list[Any]:

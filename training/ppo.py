@@ -7,25 +7,114 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-import torch as th
 from rich.console import Console
-from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 
+from boardenvs.agents.policy import Policy
+from boardenvs.envs.sb3 import BoardVecEnv
+from boardenvs.utils.files import write_atomically
+from training.boards import board_groups, board_options, game_metrics
 from training.callbacks import Callbacks, make_callback
 from training.command import TrainingCommand, run
 from training.config import Config
-from training.folder import resume_from
-from training.interrupt import InterruptRequest
-from training.loop import StopTraining, Training
-from training.model import make_env, make_model
-from training.progress import TrainingDisplay
-from training.report import conclude
-from training.settings import ConfigError
+from training.history import policy_notes
+from training.learner import make_learner
+from training.run import Run
+from training.settings import POOL, ConfigError
+
+
+class PPORun(Run):
+    """A run of Stable-Baselines3's MaskablePPO.
+
+    Its checkpoints are written between two updates, where what is saved is all there is, so that a
+    run that resumes goes on as if it had not been interrupted.
+    """
+
+    config: Config
+
+    def __init__(self, config: Config, folder: Path, callbacks: Sequence[BaseCallback]) -> None:
+        super().__init__(config, folder)
+        self.callbacks = Callbacks([*_callbacks_of(config), *callbacks])
+        self.env = make_env(config)
+        self.learner = make_learner(config, self.env)
+        self.learner.logger.dir = str(folder)
+
+    def close(self) -> None:
+        """Tell the callbacks that the run ended, and let go of the threads of the boards."""
+        self.callbacks.end()
+        self.env.close()
+
+    def _go_on(self, stop_requested: Callable[[], bool]) -> None:
+        if not self._is_finished():
+            total, resumed = self.config.steps, bool(self.history.results)
+            self.learner.begin(total, self.callbacks, resumed=resumed)
+        super()._go_on(stop_requested)
+
+    def _is_finished(self) -> bool:
+        return super()._is_finished() or self.callbacks.stop_requested
+
+    def _update(self) -> dict[str, float]:
+        learner, epochs_before = self.learner, self.learner._n_updates
+        self._draw_opponents()
+        self.steps += self.env.num_envs * learner.n_steps
+        learner.update(self.config.ppo.entropy_bonus_at(self.steps / self.config.steps))
+        logged = learner.logger.name_to_value
+        return {
+            **game_metrics(self.env.take_ended()),
+            "train/entropy": -float(logged["train/entropy_loss"]),
+            "train/explained_variance": float(logged["train/explained_variance"]),
+            "train/policy_loss": float(logged["train/policy_gradient_loss"]),
+            "train/value_loss": float(logged["train/value_loss"]),
+            "train/approx_kl": float(logged["train/approx_kl"]),
+            "train/clip_fraction": float(logged["train/clip_fraction"]),
+            "train/epochs": float(learner._n_updates - epochs_before),
+            "train/learning_rate": float(logged["train/learning_rate"]),
+            "train/entropy_bonus": float(learner.ent_coef),
+        }
+
+    def _draw_opponents(self) -> None:
+        """Other snapshots on the boards of the pool, for the rollout that begins."""
+        boards = self.env.boards
+        groups = zip(boards.groups, boards.batches, strict=True)
+        batches = [batch for group, batch in groups if group.name == POOL]
+        if batches and len(self.pool):
+            for batch, opponent in zip(batches, self.pool.draw(len(batches)), strict=True):
+                batch.opponent = opponent
+
+    def _log(self, metrics: dict[str, float]) -> None:
+        """To SB3's logger, in whose formats callbacks have them written."""
+        logger = self.learner.logger
+        logger.name_to_value.clear()  # what SB3 records itself is among them, by other names
+        for name, value in metrics.items():
+            logger.record(name, value)
+        logger.dump(self.steps)
+
+    def write_best(self) -> None:
+        """For players and, in `best_model.zip`, for SB3."""
+        super().write_best()
+        self.learner.policy.network.take(self._best)
+        write_atomically(self.folder / "best_model.zip", self.learner.as_file())
+
+    def _policy(self) -> Policy:
+        return self.learner.policy.as_policy(self.env.game, policy_notes(self.config, self.steps))
+
+    def _snapshot(self) -> dict[str, Any]:
+        return {"learner": self.learner.capture()}
+
+    def _restore(self, snapshot: dict[str, Any]) -> list[str]:
+        self.learner.restore(snapshot["learner"])
+        return []
+
+
+def make_env(config: Config) -> BoardVecEnv:
+    """The boards; those of the pool have random players until there are snapshots."""
+    groups, options = board_groups(config), board_options(config)
+    return BoardVecEnv(config.make_game(), groups=groups, **options, final_infos=False)
 
 
 def train(
@@ -55,43 +144,11 @@ def _train(
     callbacks: Sequence[BaseCallback] = (),
 ) -> bool:
     """Train, judge the best policy and write the results; False where it was interrupted."""
-    th.distributions.Distribution.set_default_validate_args(False)  # the masks are checked
-    others = Callbacks([*_callbacks_of(config), *callbacks])
-    env = make_env(config)
-    model = make_model(config, env)
-    model.logger.dir = str(folder)
-    training = Training(config, folder, env, others)
-    with contextlib.closing(env), contextlib.ExitStack() as at_end:
-        at_end.callback(others.end)
-        resumed = resume and resume_from(
-            folder, config, lambda content: training.load(model, content), console
-        )
-        if not _learn(training, model, resumed, console):
+    with contextlib.closing(PPORun(config, folder, callbacks)) as ppo:
+        if not ppo.train(resume, console):
             return False
-        model.policy.load_state_dict(training.best_weights)
-        training.write_best(model)
-        conclude(folder, config, training.history, console)
+        ppo.conclude(console)
     return True
-
-
-def _learn(training: Training, model: MaskablePPO, resumed: bool, console: Console) -> bool:
-    """Train to the end of the run, or until a signal, and then False."""
-    config, done = training.config, model.num_timesteps
-    folder = training.folder / "tensorboard"
-    with (
-        InterruptRequest() as interrupt,
-        TrainingDisplay(console, folder, config.name, config.steps, done) as display,
-    ):
-        training.display, training.interrupt = display, interrupt
-        if not training.history.is_finished(done):
-            with contextlib.suppress(StopTraining):
-                model.learn(
-                    config.steps - done,
-                    callback=[training.others, training],
-                    log_interval=None,  # type: ignore[arg-type]  # the callback logs
-                    reset_num_timesteps=not resumed,
-                )
-        return not interrupt.requested
 
 
 def _callbacks_of(config: Config) -> list[BaseCallback]:

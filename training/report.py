@@ -19,11 +19,11 @@ from boardenvs.records.page import write_page
 from boardenvs.render.page import to_frame
 from boardenvs.utils.files import write_atomically
 from boardenvs.utils.html import report_page
+from training.device import find_precision, processor
 from training.history import REPORT_SEED, History
 from training.judgement import RAW, SHIELDED, Judgement, judge
 from training.panel import PanelResult
 from training.plots import learning_curve, metrics_over_steps, rating_scale
-from training.precision import find_precision, processor
 from training.report_text import report_text
 from training.settings import RunSettings
 

@@ -22,36 +22,37 @@ def policy_from_sb3(model: Any, game: Game, notes: Mapping[str, Any] | None = No
     `model` is an algorithm of Stable-Baselines3 or sb3-contrib with an actor-critic policy
     ("MlpPolicy" of PPO, A2C, MaskablePPO), or that policy. Its layers must be fully connected, with
     ReLU or Tanh between them, of any number and width; policy and value may share them or not. A
-    features extractor of one's own takes part where it has a method
-    `as_layers() -> list[(weights, biases)]`: weights (inputs, outputs), ReLU after each layer, the
-    inputs of the first being the observation's planes one after the other, each square by square.
-    `notes` are JSON values to keep with the policy.
+    policy of one's own takes part where it has a method `as_policy(game, notes) -> Policy`. `notes`
+    are JSON values to keep with the policy.
 
     TypeError for a model of another kind, ValueError for layers that have no such form.
     """
     policy = getattr(model, "policy", model)
+    if hasattr(policy, "as_policy"):
+        made: Policy = policy.as_policy(game, notes)
+        return made
     for part in ("mlp_extractor", "action_net", "value_net", "features_extractor"):
         if not hasattr(policy, part):
             raise TypeError(
                 f"{type(model).__name__} has no {part}: it must be an algorithm of "
                 "Stable-Baselines3 with an actor-critic policy, such as PPO or MaskablePPO"
             )
-    shared, first_is_ours = _features(policy.features_extractor)
+    extractor = type(policy.features_extractor).__name__
+    if extractor != "FlattenExtractor":
+        raise ValueError(f"the features extractor is {extractor}: it must be FlattenExtractor")
     towers = [_tower(policy.mlp_extractor.policy_net), _tower(policy.mlp_extractor.value_net)]
-    activations = {name for _, name in towers if name} | ({"relu"} if shared else set())
+    activations = {name for _, name in towers if name}
     if len(activations) > 1:
         raise ValueError(f"there are both {' and '.join(sorted(activations))}: one is written")
     activation = next(iter(activations), "relu")
-    hidden = [*shared, *_side_by_side(towers[0][0], towers[1][0], activation)]
+    hidden = _side_by_side(towers[0][0], towers[1][0], activation)
     heads = _layer(policy.action_net), _layer(policy.value_net)
-    if towers[0][0] or towers[1][0]:
-        widths = [_outputs(tower, shared) for tower, _ in towers]
+    if hidden:
+        widths = [len(tower[-1][1]) for tower, _ in towers]
         heads = _beside(heads[0], widths[1], after=True), _beside(heads[1], widths[0], after=False)
     layers = [*hidden, *heads]
-    if first_is_ours:
-        layers[0] = _planes_first(layers[0], game)
-        if not hidden:
-            layers[1] = _planes_first(layers[1], game)
+    for index in range(1 if hidden else 2):  # those that read the observation
+        layers[index] = _planes_first(layers[index], game)
     return Policy(
         game,
         tuple(layers[:-2]),
@@ -60,19 +61,6 @@ def policy_from_sb3(model: Any, game: Game, notes: Mapping[str, Any] | None = No
         dict(notes or {}),
         activation=activation,
     )
-
-
-def _features(extractor: Any) -> tuple[list[Layer], bool]:
-    """The layers of a features extractor, and whether what follows sees the observation flat."""
-    if hasattr(extractor, "as_layers"):
-        layers = extractor.as_layers()
-        return [(np.asarray(w, np.float32), np.asarray(b, np.float32)) for w, b in layers], False
-    if type(extractor).__name__ != "FlattenExtractor":
-        raise ValueError(
-            f"the features extractor is {type(extractor).__name__}: it must be FlattenExtractor or "
-            "have a method as_layers()"
-        )
-    return [], True
 
 
 def _tower(modules: Sequence[Any]) -> tuple[list[Layer], str]:
@@ -127,10 +115,6 @@ def _blocks(a: Array, b: Array) -> Array:
     whole[: a.shape[0], : a.shape[1]] = a
     whole[a.shape[0] :, a.shape[1] :] = b
     return whole
-
-
-def _outputs(tower: list[Layer], shared: list[Layer]) -> int:
-    return len((tower or shared)[-1][1])
 
 
 def _beside(head: Layer, others: int, *, after: bool) -> Layer:

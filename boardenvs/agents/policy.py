@@ -59,6 +59,11 @@ class Policy:
             _check_layer(weights, biases, width, outputs)
         self._check_range()
 
+    @property
+    def layers(self) -> tuple[Layer, ...]:
+        """All layers: the hidden ones, the policy's head, the value's head."""
+        return (*self.hidden, self.policy_head, self.value_head)
+
     def _check_range(self) -> None:
         """That no output can overflow, whatever the inputs, which are 0 or 1."""
         largest = 1.0

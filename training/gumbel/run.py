@@ -1,4 +1,4 @@
-"""A run that learns from a search: games, and then the gradient steps that are owed for them."""
+"""A run that learns from a search: games, and then the gradient steps on what was played."""
 
 from __future__ import annotations
 
@@ -9,18 +9,21 @@ from typing import Any
 import numpy as np
 import torch as th
 
+from boardenvs.agents.network import BoardNetwork
 from boardenvs.agents.policy import Policy
-from boardenvs.agents.trunk import begin_from
 from boardenvs.search import Evaluator
 from training.checkpoint import to_arrays, to_tensors
-from training.device import find_device
-from training.gumbel.games import SelfPlay
-from training.gumbel.judge import JudgedNetwork
-from training.gumbel.network import NetworkEvaluator, NetworkLearner, PolicyValueNetwork
+from training.device import find_device, find_precision
+from training.gumbel.network import (
+    JudgedNetwork,
+    NetworkEvaluator,
+    NetworkLearner,
+    new_network,
+)
 from training.gumbel.replay import ReplayBuffer
+from training.gumbel.self_play import SelfPlay
 from training.gumbel.settings import GumbelConfig
 from training.history import policy_notes
-from training.precision import find_precision
 from training.run import Run
 
 
@@ -35,19 +38,18 @@ class GumbelRun(Run):
         settings = config.learning
         th.manual_seed(config.seed)
         self._rng = np.random.default_rng([config.seed, 2])
-        device = find_device(config.device)
-        precision = find_precision(config.precision)
-        network = PolicyValueNetwork(game, settings.hidden, precision)
+        network = new_network(game, settings.hidden, find_precision(config.precision))
         if (start := config.start_policy()) is not None:
-            begin_from(start, network.trunk, network.policy_head, network.value_head)
-        self.learner = NetworkLearner(network.to(device), settings.average, settings.weight_decay)
+            network.take(start)
+        network = network.to(find_device(config.device))
+        self.learner = NetworkLearner(game, network, settings.average, settings.weight_decay)
         self._evaluator = _evaluator(config, self.learner.player)
         symmetries = config.self_play.symmetries
         self._replay = ReplayBuffer(
             game, settings.replay, settings.search_value, symmetries=symmetries
         )
         self._self_play = SelfPlay(config, game, self._replay)
-        self._owed = 0.0  # positions to learn from, of those played
+        self._to_learn = 0.0  # positions to learn from, of those played
 
     def _update(self) -> dict[str, float]:
         """Play, and then learn."""
@@ -57,20 +59,20 @@ class GumbelRun(Run):
         played = self._replay.added - before
         self.steps += played
         playing = time.monotonic() - began
-        self._owed += played * settings.reuse
+        self._to_learn += played * settings.reuse
         learnt = self._learn()
         share = playing / (time.monotonic() - began)
         return {"speed/playing": share, **self._self_play.take_metrics(), **learnt}
 
     def _learn(self) -> dict[str, float]:
-        """The gradient steps that are owed, and what came of them; nan where there were none."""
+        """Gradient steps on what was played, and what came of them; nan where there were none."""
         settings = self.config.learning
         rate = settings.learning_rate_at(self._done())
         losses, values = [th.full((3,), th.nan)], [np.float32(np.nan)]
         if self._replay.ready < settings.batch_size:
-            self._owed = 0.0
-        while self._owed >= settings.batch_size:
-            self._owed -= settings.batch_size
+            self._to_learn = 0.0
+        while self._to_learn >= settings.batch_size:
+            self._to_learn -= settings.batch_size
             batch = self._replay.sample(settings.batch_size, self._rng)
             losses.append(self.learner.learn(batch, rate, settings.value_weight))
             values.append(batch.value.var())
@@ -92,11 +94,13 @@ class GumbelRun(Run):
         return max(self.steps / self.config.steps, by_time)
 
     def _policy(self) -> Policy:
-        return self.learner.player.as_policy(policy_notes(self.config, self.steps))
+        return self.learner.player.as_policy(
+            self.history.game, policy_notes(self.config, self.steps)
+        )
 
     def _snapshot(self) -> dict[str, Any]:
         return {
-            "owed": self._owed,
+            "to_learn": self._to_learn,
             "rng": self._rng.bit_generator.state,
             "learner": self.learner.snapshot(),
             "replay": to_tensors(self._replay.snapshot()),
@@ -108,11 +112,11 @@ class GumbelRun(Run):
         self._replay.restore(to_arrays(snapshot["replay"]))
         self._self_play.restore(to_arrays(snapshot["games"]))
         self._rng.bit_generator.state = snapshot["rng"]
-        self._owed = snapshot["owed"]
+        self._to_learn = snapshot["to_learn"]
         return []
 
 
-def _evaluator(config: GumbelConfig, network: PolicyValueNetwork) -> Evaluator:
+def _evaluator(config: GumbelConfig, network: BoardNetwork) -> Evaluator:
     """What judges the leaves of searches."""
     evaluator, judge = NetworkEvaluator(network), config.search.judge
     if judge is None:

@@ -27,19 +27,20 @@ class SearchSettings(Section):
     c_visit: NotNegative = 50.0
     c_scale: Annotated[float, Field(gt=0)] = 0.5
     full_share: Part = 0.5
-    quick_simulations: Annotated[int, Field(ge=0, le=10**6)] = 0
-    alone_share: Share = 0.0
+    playout_cap_simulations: Annotated[int, Field(ge=0, le=10**6)] = 0
+    playout_cap_role_share: Share = 0.0
     judge: JudgeSettings | None = None
 
     def full(self) -> GumbelSettings:
         """Of the searches whose policies are learnt."""
-        return GumbelSettings(self.simulations, self.considered, self.c_visit, self.c_scale)
+        return self._with(self.simulations)
 
-    def quick(self) -> GumbelSettings | None:
+    def capped(self) -> GumbelSettings | None:
         """Of the other plies; None where the network plays them by itself."""
-        if not self.quick_simulations:
-            return None
-        return GumbelSettings(self.quick_simulations, self.considered, self.c_visit, self.c_scale)
+        return self._with(self.playout_cap_simulations) if self.playout_cap_simulations else None
+
+    def _with(self, simulations: int) -> GumbelSettings:
+        return GumbelSettings(simulations, self.considered, self.c_visit, self.c_scale)
 
 
 class LearningSettings(Section):

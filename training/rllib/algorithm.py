@@ -14,14 +14,13 @@ from ray.rllib.core import DEFAULT_MODULE_ID
 from ray.rllib.utils.metrics import NUM_ENV_STEPS_SAMPLED_LIFETIME
 
 from boardenvs.agents.policy import Policy
-from boardenvs.agents.trunk import begin_from
 from boardenvs.envs.rllib.league import League
 from boardenvs.envs.rllib.ppo import BoardPPO, BoardPPOConfig
 from training.boards import board_groups, board_options
 from training.checkpoint import to_arrays, to_tensors
+from training.device import find_precision
 from training.folder import RunError
 from training.history import policy_notes
-from training.precision import find_precision
 from training.rllib.settings import RLlibSettings
 from training.settings import POOL
 
@@ -49,15 +48,11 @@ def running(config: RLlibSettings, folder: Path) -> Iterator[BoardPPO]:
 
 def _begin_from(algorithm: BoardPPO, policy: Policy) -> None:
     """Have learners and runners take over the layers of a policy of the same widths."""
-
-    def take(module: Any) -> None:
-        begin_from(policy, module.trunk, module.policy_head, module.value_head)
-
     algorithm.learner_group.foreach_learner(
-        lambda learner: take(learner.module[DEFAULT_MODULE_ID].unwrapped())
+        lambda learner: learner.module[DEFAULT_MODULE_ID].unwrapped().network.take(policy)
     )
     # Runners pass over weights of the number that they have, so a sync would not reach them.
-    algorithm.env_runner_group.foreach_env_runner(lambda runner: take(runner.module))
+    algorithm.env_runner_group.foreach_env_runner(lambda runner: runner.module.network.take(policy))
 
 
 def make_config(config: RLlibSettings, folder: Path) -> BoardPPOConfig:

@@ -25,6 +25,7 @@ class RLlibRun(Run):
     """A run of an algorithm of RLlib."""
 
     config: RLlibSettings
+    keeps_pool = False  # RLlib's league does
 
     def __init__(self, config: RLlibSettings, folder: Path, algorithm: BoardPPO) -> None:
         super().__init__(config, folder)

@@ -27,8 +27,8 @@ from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.utils.metrics import ENV_RUNNER_RESULTS, NUM_ENV_STEPS_SAMPLED_LIFETIME
 
 from boardenvs import games
+from boardenvs.agents.network import flat_planes
 from boardenvs.agents.policy import Policy
-from boardenvs.agents.trunk import flat_planes
 from boardenvs.envs.groups import BoardGroup
 from boardenvs.envs.rllib.advantages import BoardAdvantages
 from boardenvs.envs.rllib.learner import BoardLearner
@@ -173,7 +173,7 @@ class BoardPPO(PPO):
         """A copy of what the learner knows, which plays without torch and Ray."""
         module = self.get_module()
         module.set_state(self.learner_group.get_weights()[DEFAULT_MODULE_ID])
-        policy: Policy = module.as_policy(self.config.env_config["game"], notes)
+        policy: Policy = module.network.as_policy(self.config.env_config["game"], notes)
         return policy
 
     @property

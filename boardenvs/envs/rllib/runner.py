@@ -18,7 +18,7 @@ from ray.rllib.env.single_agent_env_runner import SingleAgentEnvRunner
 from ray.rllib.env.single_agent_episode import SingleAgentEpisode
 
 from boardenvs.agents import Agent
-from boardenvs.agents.trunk import draw
+from boardenvs.agents.network import draw
 from boardenvs.envs.groups import EndedGames, GroupedBoards
 from boardenvs.envs.rllib.episodes import Fragment, FragmentEpisodes, after
 from boardenvs.envs.rllib.vector import GroupedVectorEnv

@@ -1,0 +1,177 @@
+"""The network that trainers learn with, in torch, and the draw of an action by its outputs.
+
+What it has learnt becomes a `Policy`, which plays without torch. This is one of the few modules of
+boardenvs that need torch; trainers import it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch as th
+
+from boardenvs.agents.policy import Layer, Policy
+from boardenvs.game.contract import Game
+from boardenvs.game.state import Array
+
+# What a flat plane weighs against one square of another plane.
+FLAT_WEIGHT = 4.0
+
+# The logits of illegal actions: their probability is 0 in float32.
+NEVER = -1e8
+
+# Gains of the orthogonal weights that PPO's usual recipe begins with.
+HIDDEN_GAIN, POLICY_GAIN, VALUE_GAIN = 2**0.5, 0.01, 1.0
+
+
+class NetworkInputs:
+    """What a network takes of an observation: all squares of a plane, or one number of a plane that
+    is the same on all squares, which would else outweigh the pieces.
+
+    `flat` names such planes. The inputs of the others come first, then one for each flat plane.
+    """
+
+    def __init__(self, planes: int, flat: Sequence[int]) -> None:
+        self.planes = planes
+        self.flat = list(flat)
+        self.full = [plane for plane in range(planes) if plane not in self.flat]
+        self.size = 64 * len(self.full) + len(self.flat)
+
+    def for_all_squares(self, weights: Array) -> Array:
+        """The weights (size, N) of a first layer, whose inputs are plane by plane, as those of one
+        that takes every square of every plane, (planes * 64, N) float32.
+        """
+        full, flat = np.split(np.asarray(weights), [64 * len(self.full)])
+        found = np.empty((self.planes, 64, weights.shape[1]), np.float32)
+        found[self.full] = full.reshape(len(self.full), 64, -1)
+        found[self.flat] = flat[:, None] * (FLAT_WEIGHT / 64)
+        return found.reshape(-1, weights.shape[1])
+
+    def from_all_squares(self, weights: Array) -> Array:
+        """The inverse of `for_all_squares`, to the bit."""
+        planes = np.asarray(weights).reshape(self.planes, 64, -1)
+        full = planes[self.full].reshape(-1, weights.shape[1])
+        flat = planes[self.flat].sum(axis=1, dtype=np.float64) / FLAT_WEIGHT
+        return np.concatenate([full, flat.astype(np.float32)])
+
+
+class BoardNetwork(th.nn.Module):
+    """Fully connected layers with ReLU over observations (B, 8, 8, C), which policy and value
+    share, and over them the logits of actions and the value.
+
+    `shape` is that of an observation, `hidden` the widths of the layers, `flat` the planes that are
+    the same on all squares, see `flat_planes`. The shared layers compute in `precision`, "float32"
+    or "bfloat16"; all weights are stored in float32.
+    """
+
+    def __init__(
+        self,
+        shape: Sequence[int],
+        actions: int,
+        hidden: Sequence[int],
+        flat: Sequence[int] = (),
+        precision: str = "float32",
+    ) -> None:
+        super().__init__()
+        self.inputs = NetworkInputs(shape[2], flat)
+        layers: list[th.nn.Module] = []
+        for inputs, outputs in zip((self.inputs.size, *hidden), hidden, strict=False):
+            layers += [th.nn.Linear(inputs, outputs), th.nn.ReLU()]
+        self.layers = th.nn.Sequential(*layers)
+        self.policy_head = th.nn.Linear(hidden[-1], actions)
+        self.value_head = th.nn.Linear(hidden[-1], 1)
+        full = self.inputs.full
+        # A slice of the observation costs much less than a choice of planes.
+        self._chosen = slice(len(full)) if full == list(range(len(full))) else full
+        self._bfloat16 = precision == "bfloat16"
+
+    def features(self, observations: th.Tensor) -> th.Tensor:
+        """The last shared layer's outputs, (B, hidden[-1]) float32."""
+        inputs = observations[..., self._chosen].flatten(1).float()
+        if self.inputs.flat:
+            flat = observations[:, 0, 0, self.inputs.flat].float()
+            inputs = th.cat([inputs, flat * FLAT_WEIGHT], dim=1)
+        with th.autocast(inputs.device.type, th.bfloat16, enabled=self._bfloat16):
+            features: th.Tensor = self.layers(inputs)
+        return features.float()
+
+    def logits(self, features: th.Tensor, legal: th.Tensor) -> th.Tensor:
+        """The logits of actions, (B, A), `NEVER` where `legal`, (B, A) bool, is not set."""
+        logits: th.Tensor = self.policy_head(features)
+        return logits.masked_fill(~legal, NEVER)
+
+    def values(self, features: th.Tensor) -> th.Tensor:
+        """The values to the side that sees each board, (B,)."""
+        values: th.Tensor = self.value_head(features)
+        return values[:, 0]
+
+    def forward(self, observations: th.Tensor, legal: th.Tensor) -> tuple[th.Tensor, th.Tensor]:
+        """`logits` and `values` of observations."""
+        features = self.features(observations)
+        return self.logits(features, legal), self.values(features)
+
+    def begin_orthogonal(self) -> None:
+        """Draw orthogonal weights, as PPO's usual recipe begins with, and set biases to 0."""
+        gains = [HIDDEN_GAIN] * (len(self._linear()) - 2) + [POLICY_GAIN, VALUE_GAIN]
+        for layer, gain in zip(self._linear(), gains, strict=True):
+            th.nn.init.orthogonal_(layer.weight, gain)
+            th.nn.init.zeros_(layer.bias)
+
+    def take(self, policy: Policy) -> None:
+        """Take over the layers of a policy of the same widths."""
+        (weights, biases), *rest = policy.layers
+        weights = self.inputs.from_all_squares(weights)
+        pieces, flat = np.split(weights, [64 * len(self.inputs.full)])
+        by_square = pieces.reshape(-1, 64, weights.shape[1]).transpose(1, 0, 2)
+        first = np.concatenate([by_square.reshape(pieces.shape), flat]), biases
+        with th.no_grad():
+            for module, (weights, biases) in zip(self._linear(), [first, *rest], strict=True):
+                module.weight.copy_(th.from_numpy(weights.T.copy()))
+                module.bias.copy_(th.from_numpy(biases.copy()))
+
+    def as_policy(self, game: Game, notes: Mapping[str, Any] | None = None) -> Policy:
+        """A copy of what has been learnt, which plays without torch."""
+        (weights, biases), *rest = (_layer(module) for module in self._linear())
+        pieces, flat = np.split(weights, [64 * len(self.inputs.full)])
+        by_plane = pieces.reshape(64, -1, weights.shape[1]).transpose(1, 0, 2)
+        weights = np.concatenate([by_plane.reshape(pieces.shape), flat])
+        layers = [(self.inputs.for_all_squares(weights), biases), *rest]
+        return Policy(game, tuple(layers[:-2]), *layers[-2:], dict(notes or {}))
+
+    def _linear(self) -> list[th.nn.Linear]:
+        """The fully connected layers, the heads last."""
+        return [*self.layers[::2], self.policy_head, self.value_head]  # type: ignore[list-item]
+
+
+def _layer(module: th.nn.Linear) -> Layer:
+    """A copy of the weights (inputs, outputs) and biases of a fully connected layer, float32."""
+    weights, biases = (x.detach().cpu().float().numpy() for x in (module.weight, module.bias))
+    return np.array(weights.T, order="C"), biases.copy()
+
+
+def flat_planes(game: Game) -> tuple[int, ...]:
+    """The planes of the observation that are the same on all squares, seen on random positions."""
+    rng = np.random.default_rng(0)
+    state = game.init(256)
+    seen = []
+    for _ in range(40):
+        seen.append(game.observe(state))
+        state = game.step(state, game.sample(state, rng))
+    observations = np.concatenate(seen)
+    same = (observations == observations[:, :1, :1]).all(axis=(0, 1, 2))
+    return tuple(np.flatnonzero(same).tolist())
+
+
+def draw(probabilities: th.Tensor, generator: th.Generator | None = None) -> th.Tensor:
+    """An action for each row, (B,) int64, drawn from its probabilities (B, A).
+
+    It is the first at which the sum of probabilities reaches a random height: one random number a
+    row, where torch's `multinomial` costs one for every action.
+    """
+    reached = probabilities.cumsum(dim=1)
+    heights = th.rand(len(reached), 1, device=reached.device, generator=generator)
+    heights = (1 - heights) * reached[:, -1:]  # above 0, and never too high
+    drawn: th.Tensor = (reached < heights).sum(dim=1)
+    return drawn
