@@ -66,7 +66,7 @@ class Recorder:
 
     def __init__(self) -> None:
         self.added = 0
-        self.plies: list[tuple[State, FloatArray, BoolArray, FloatArray, Array]] = []
+        self.plies: list[tuple[Any, ...]] = []
         self.slots: dict[int, tuple[int, int]] = {}  # of each position: ply and board
         self.results: dict[tuple[int, int], float] = {}
 

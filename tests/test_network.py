@@ -129,7 +129,9 @@ def test_sb3_learns_what_its_own_masked_distribution_gives(masked: bool) -> None
             log_prob, entropy = distribution.log_prob(actions), distribution.entropy()
         (log_prob.sum() + 3 * entropy.sum() + values.sum()).backward()
         results.append([values.flatten(), log_prob, entropy])
-        gradients.append(policy.network.policy_head.weight.grad.clone())
+        gradient = policy.network.policy_head.weight.grad
+        assert gradient is not None
+        gradients.append(gradient.clone())
     for expected, found in zip(*results, strict=True):
         th.testing.assert_close(found, expected, atol=1e-3, rtol=1e-3)
     th.testing.assert_close(*gradients, atol=1e-2, rtol=1e-2)

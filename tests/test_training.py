@@ -27,7 +27,7 @@ from boardenvs.exams import take_exam
 from boardenvs.games import make
 from boardenvs.utils.folders import written
 from training import history, panel, ppo, report, run
-from training.checkpoint import load_newest
+from training.checkpoint import load_newest, save_checkpoint
 from training.config import Config
 from training.folder import WRITTEN
 from training.panel import PanelResult, Score
@@ -335,7 +335,7 @@ def test_a_run_goes_on_while_the_disk_is_full(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """What a checkpoint would hold is in memory; it is written as soon as there is room."""
-    save: Any = run.save_checkpoint
+    save: Any = save_checkpoint
     for number in (2, 3):
         save = at_call(number, save, full)
     monkeypatch.setattr(run, "save_checkpoint", save)

@@ -22,7 +22,8 @@ from sb3_contrib import MaskablePPO
 import boardenvs
 from boardenvs.envs.groups import BoardGroup, GroupedBoards
 from training.config import Config
-from training.model import make_env, make_model
+from training.learner import make_learner
+from training.ppo import make_env
 from training.ppo_single_file import Network, learn, play
 
 BOARDS, STEPS = 512, 32  # of a runner between two updates
@@ -187,7 +188,7 @@ class _Trainer:
             }
         )
         torch.distributions.Distribution.set_default_validate_args(False)
-        self._model: MaskablePPO = make_model(config, make_env(config))
+        self._model: MaskablePPO = make_learner(config, make_env(config))
         self.seconds = dict.fromkeys(TRAINER, 0.0)
         for name, method in zip(self.seconds, ("collect_rollouts", "train"), strict=True):
             setattr(self._model, method, self._counting(name, getattr(self._model, method)))

@@ -28,8 +28,8 @@ from boardenvs.utils.files import write_atomically
 from training.command import TrainingCommand
 from training.folder import RunError, check_settings
 from training.history import REPORT_SEED
-from training.interrupt import InterruptRequest
 from training.panel import Score, evaluate
+from training.run import stop_requests
 from training.tuples.play import PositionsFileError
 from training.tuples.run import EvaluationRun, StopLearning
 from training.tuples.settings import EvaluationConfig
@@ -41,8 +41,8 @@ def train(config: EvaluationConfig, folder: Path, resume: bool, console: Console
         check_settings(folder, config)
     began = time.process_time()
     with _Display(console) as display:
-        with InterruptRequest() as interrupt:
-            run = EvaluationRun(config, folder, display.show, lambda: interrupt.requested)
+        with stop_requests() as stop_requested:
+            run = EvaluationRun(config, folder, display.show, stop_requested)
             try:
                 evaluation = run.learn()
             except StopLearning:

@@ -137,12 +137,14 @@ class BoardNetwork(th.nn.Module):
         pieces, flat = np.split(weights, [64 * len(self.inputs.full)])
         by_plane = pieces.reshape(64, -1, weights.shape[1]).transpose(1, 0, 2)
         weights = np.concatenate([by_plane.reshape(pieces.shape), flat])
-        layers = [(self.inputs.for_all_squares(weights), biases), *rest]
-        return Policy(game, tuple(layers[:-2]), *layers[-2:], dict(notes or {}))
+        first = self.inputs.for_all_squares(weights), biases
+        *hidden, policy_head, value_head = [first, *rest]
+        return Policy(game, tuple(hidden), policy_head, value_head, dict(notes or {}))
 
     def _linear(self) -> list[th.nn.Linear]:
         """The fully connected layers, the heads last."""
-        return [*self.layers[::2], self.policy_head, self.value_head]  # type: ignore[list-item]
+        shared = [layer for layer in self.layers if isinstance(layer, th.nn.Linear)]
+        return [*shared, self.policy_head, self.value_head]
 
 
 def _layer(module: th.nn.Linear) -> Layer:
