@@ -1,0 +1,105 @@
+"""`make mutants`: plants one error at a time and says which tests see it.
+
+`mutants.txt` lists the errors: a file, what stands there once, what stands there instead, and the
+test files that must turn red. Each is planted in a copy of the tree, so nothing here is changed.
+The exit code is 1 where tests stay green, or what was to be replaced does not stand there once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+SECONDS = 900
+
+
+class Mutant(NamedTuple):
+    """An error to plant."""
+
+    path: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.old!r} -> {self.new!r}"
+
+    @property
+    def stands_once(self) -> bool:
+        """Whether the text to be replaced is there, once."""
+        return (ROOT / self.path).read_text(encoding="utf-8").count(self.old) == 1
+
+
+def mutants() -> list[Mutant]:
+    """The list: blocks of `file`, `- old`, `+ new` and `tests`, parted by empty lines."""
+    text = (Path(__file__).parent / "mutants.txt").read_text(encoding="utf-8")
+    blocks = [block.splitlines() for block in text.split("\n\n") if not block.startswith("#")]
+    return [
+        Mutant(
+            block[0].strip(),
+            "\n".join(line[2:] for line in block if line.startswith("- ")),
+            "\n".join(line[2:] for line in block if line.startswith("+ ")),
+            tuple(block[-1].split()),
+        )
+        for block in blocks
+    ]
+
+
+def is_seen(mutant: Mutant) -> bool:
+    """Whether its tests fail where it is planted."""
+    with tempfile.TemporaryDirectory() as name:
+        copy = Path(name) / "tree"
+        shared = ROOT.parent / "shared"  # what tests read where it is
+        if shared.exists():
+            (Path(name) / "shared").symlink_to(shared)
+        for folder in ("boardenvs", "training", "tests", "configs"):
+            ignored = shutil.ignore_patterns("__pycache__", ".hypothesis")
+            shutil.copytree(ROOT / folder, copy / folder, ignore=ignored)
+        for file in ("pyproject.toml", "README.md"):
+            shutil.copy(ROOT / file, copy)
+        path = copy / mutant.path
+        path.write_text(path.read_text(encoding="utf-8").replace(mutant.old, mutant.new), "utf-8")
+        tests = [f"tests/{test}" for test in mutant.tests]
+        process = subprocess.run(
+            [sys.executable, "-m", "pytest", "-x", "-p", "no:cacheprovider", *tests],
+            cwd=copy,
+            env={**os.environ, "PYTHONPATH": str(copy), "BOARDENVS_CACHE": str(copy / "cache")},
+            capture_output=True,
+            timeout=SECONDS,
+            check=False,
+        )
+    return process.returncode == 1  # 1: tests failed; others: there was nothing to run
+
+
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("words", nargs="*", help="only errors in files whose path has one of these")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    options = parser.parse_args()
+    chosen = [
+        m for m in mutants() if not options.words or any(word in m.path for word in options.words)
+    ]
+    gone = [mutant for mutant in chosen if not mutant.stands_once]
+    for mutant in gone:
+        print(f"NOT THERE  {mutant}")
+    green = 0
+    with ThreadPoolExecutor(options.jobs) as pool:
+        there = [mutant for mutant in chosen if mutant not in gone]
+        for mutant, seen in zip(there, pool.map(is_seen, there), strict=True):
+            print(f"{'seen' if seen else 'NOT SEEN'}  {mutant}", flush=True)
+            green += not seen
+    print(f"{len(there) - green} of {len(chosen)} errors seen")
+    return int(bool(green or gone))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,11 @@
+"""The list of planted errors fits the code: `make mutants` tries whether tests see them."""
+
+import pytest
+from mutants.__main__ import ROOT, mutants
+
+
+@pytest.mark.parametrize("mutant", mutants(), ids=str)
+def test_what_is_to_be_replaced_stands_there_once(mutant):
+    assert mutant.stands_once
+    assert mutant.new != mutant.old
+    assert all((ROOT / "tests" / test).exists() for test in mutant.tests)
