@@ -32,10 +32,10 @@ from boardenvs.agents import Agent, Explanation, explain, make_agent
 from boardenvs.envs.core import ResetNeededError
 from boardenvs.envs.factory import env, parallel_env, raw_env, vec_env
 from boardenvs.envs.registration import register, register_game
-from boardenvs.game.contract import Game
+from boardenvs.game.contract import Game, Position
 from boardenvs.game.errors import IllegalActionError, PositionError
 from boardenvs.game.perft import divide, perft
-from boardenvs.game.state import Position, State
+from boardenvs.game.state import State
 from boardenvs.kernel import get_backend, get_num_threads, set_backend, set_num_threads
 from boardenvs.search import Analysis, analyse
 from boardenvs.utils.version import __version__ as __version__
@@ -44,11 +44,11 @@ if TYPE_CHECKING:
     from boardenvs.arena import MatchResult, play_match
 
 
-def _draw(game: Game, position: Position) -> str:
+def _draw(position: Position) -> str:
     # Imported when a notebook asks for a picture.
     from boardenvs.render import to_svg
 
-    return to_svg(game, position, legal=True, unit=48)
+    return to_svg(position.game, position, legal=True, unit=48)
 
 
 register()

@@ -48,7 +48,7 @@ def compare(game: Game, plies: int, boards: int, kind: str) -> int:
             after = rules.advance(board, action)
             was_legal = rules.is_legal(board, action)
             return (action, was_legal, after, rules.legal(after), rules.observe(after),
-                    rules.outcome(after), rules.truncated(after), rules.is_over(after),
+                    rules.outcome(after), rules.is_truncated(after), rules.is_over(after),
                     rules.is_wiped_out(after))  # fmt: skip
 
         step = jax.jit(jax.vmap(step))
@@ -63,8 +63,8 @@ def compare(game: Game, plies: int, boards: int, kind: str) -> int:
             assert np.asarray(was_legal).all()
             assert_same_state(positions_of(after), state)
             expected = (
-                game.legal(state), game.observe(state), np.sign(game.lead(state)),
-                game.truncated(state), game.is_over(state), (state.own == 0) | (state.opp == 0),
+                game.legal(state), game.observe(state), np.sign(game.score_margin(state)),
+                game.is_truncated(state), game.is_over(state), (state.own == 0) | (state.opp == 0),
             )  # fmt: skip
             for got, wanted in zip(found, expected, strict=True):
                 np.testing.assert_array_equal(got, wanted)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from boardenvs.game.state import Position
 from boardenvs.kernel.loops import (
     ONE,
     ZERO,
@@ -16,7 +15,7 @@ from boardenvs.kernel.loops import (
     word,
     wrap,
 )
-from boardenvs.search.compiled.position import load_position, play, save_position
+from boardenvs.search.compiled.position import Position, load_position, play, save_position
 from boardenvs.utils.splitmix import mix
 
 FACTOR = 6364136223846793005

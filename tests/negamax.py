@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from boardenvs.game.contract import Game
-from boardenvs.game.state import Position
+from boardenvs.game.contract import Game, Position
 from boardenvs.games import Othello
 
 WIN = 1_000_000
@@ -13,12 +12,12 @@ WIN = 1_000_000
 
 def is_over(game: Game, position: Position) -> bool:
     """Whether the game ends here, by its rules or by its cap."""
-    return position.terminated or game.is_truncated(position)
+    return position.terminated or position.is_truncated()
 
 
 def final_worth(game: Game, position: Position, distance: int) -> int:
     """To the side to move: a million for a win, more by the discs or less by the plies until it."""
-    mine = game.result(position)[position.to_move]
+    mine = position.result()[position.to_move]
     if mine == 50:
         return 0
     if isinstance(game, Othello):
@@ -46,7 +45,7 @@ def worth_by_memory(game: Game, position: Position, depth: int) -> int:
             return worth(game, here, 0, depth - left)
         key = (here.own, here.opp, left)
         if key not in known:
-            known[key] = max(-value(game.next(here, a), left - 1) for a in here.legal_actions())
+            known[key] = max(-value(here.step(a), left - 1) for a in here.legal_actions())
         return known[key]
 
     return value(position, depth)
@@ -55,7 +54,7 @@ def worth_by_memory(game: Game, position: Position, depth: int) -> int:
 def worths(game: Game, position: Position, depth: int, distance: int = 0) -> dict[int, int]:
     """The same of each legal action."""
     return {
-        action: -worth(game, game.next(position, action), depth - 1, distance + 1)
+        action: -worth(game, position.step(action), depth - 1, distance + 1)
         for action in position.legal_actions()
     }
 
@@ -66,8 +65,7 @@ def lead_with_best_play(game: Game, position: Position) -> int:
     if position.terminated:
         return position.own.bit_count() - position.opp.bit_count()
     return max(
-        -lead_with_best_play(game, game.next(position, action))
-        for action in position.legal_actions()
+        -lead_with_best_play(game, position.step(action)) for action in position.legal_actions()
     )
 
 
@@ -76,9 +74,9 @@ def wins_within(game: Game, position: Position, plies: int) -> bool:
     if plies < 1:
         return False
     for action in position.legal_actions():
-        after = game.next(position, action)
+        after = position.step(action)
         if is_over(game, after):
-            if game.result(after)[position.to_move] == 100:
+            if after.result()[position.to_move] == 100:
                 return True
         elif loses_within(game, after, plies - 1):
             return True
@@ -90,9 +88,9 @@ def loses_within(game: Game, position: Position, plies: int) -> bool:
     if plies < 1:
         return False
     for action in position.legal_actions():
-        after = game.next(position, action)
+        after = position.step(action)
         if is_over(game, after):
-            if game.result(after)[position.to_move] != 0:
+            if after.result()[position.to_move] != 0:
                 return False
         elif not wins_within(game, after, plies - 1):
             return False

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from boardenvs.game.contract import Game
+from boardenvs.game.contract import Game, Position
 from boardenvs.game.notation import Moving
-from boardenvs.game.state import Position
 from boardenvs.games import LinesOfAction, Othello
 from boardenvs.kernel import Bits
 

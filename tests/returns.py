@@ -30,7 +30,7 @@ def any_legal(env: BoardVecEnv, rng: np.random.Generator) -> IntArray:
 
 
 def over(game: Game, state: State) -> Any:
-    return state.terminated | game.truncated(state)
+    return state.terminated | game.is_truncated(state)
 
 
 def played_on(game: Game, before: State, actions: IntArray, replies: Any) -> State:

@@ -13,7 +13,6 @@ from variants import public_module
 
 import boardenvs
 from boardenvs import IllegalActionError, PositionError, ResetNeededError, games
-from boardenvs.game import fen
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::UserWarning:pettingzoo", "ignore:unknown reset option"
@@ -88,7 +87,7 @@ def test_agrees_with_the_batched_kernel(game_id, rules):
             assert not any(env.rewards.values())
             env.step(action)
             state = game.step(state, np.array([action]))
-            if state.terminated[0] or game.truncated(state)[0]:
+            if state.terminated[0] or game.is_truncated(state)[0]:
                 break
         assert [env.rewards[r] for r in game.roles] == game.results(state)[0].tolist()
         for agent in game.roles:
@@ -240,7 +239,7 @@ def test_reset_to_a_position(game_id):
     env.reset()
     play(env, random.Random(5), 6)
     position = env.position
-    text = fen.write_position(env.game, position)
+    text = position.fen()
     for given in (text, position):
         env.reset(options={"position": given})
         assert env.position == position

@@ -11,9 +11,10 @@ import pytest
 from variants import is_compiled
 
 from boardenvs.agents import AGENTS, GreedyAgent, RandomAgent, check_game, make_agent
+from boardenvs.game.contract import stack
 from boardenvs.game.fen import parse_position
 from boardenvs.game.openings import random_openings
-from boardenvs.game.state import IntArray, State, concat, stack
+from boardenvs.game.state import IntArray, State, concat
 from boardenvs.games import GAMES, Game, make
 from boardenvs.kernel import set_backend
 
@@ -69,7 +70,7 @@ def best_by_loop(game: Game, state: State, row: int) -> set[int]:
     value = {}
     for action in np.flatnonzero(game.legal(one)[0]):
         after = game.step(one, np.array([action]))
-        lead = -int(game.lead(after)[0])
+        lead = -int(game.score_margin(after)[0])
         value[int(action)] = (
             1000 * np.sign(lead) if after.terminated[0] and lead else lead  # a win or a loss
         )

@@ -157,10 +157,10 @@ def test_openings_of_wolf_and_sheep_are_still_the_sheeps() -> None:
         key = position[:4]
         if key not in known:
             if position.terminated:
-                known[key] = game.result(position)[position.to_move] == 100
+                known[key] = position.result()[position.to_move] == 100
             else:
                 moves = position.legal_actions()
-                known[key] = not all(mover_wins(game.next(position, a)) for a in moves)
+                known[key] = not all(mover_wins(position.step(a)) for a in moves)
         return known[key]
 
     rng = np.random.default_rng(0)
@@ -168,7 +168,7 @@ def test_openings_of_wolf_and_sheep_are_still_the_sheeps() -> None:
     for row, line in enumerate(lines.tolist()):
         position = game.start()
         for action in line[: state.ply[row]]:
-            position = game.next(position, action)
+            position = position.step(action)
         assert mover_wins(position) == (position.to_move == 1)
     unchecked, _ = distinct_openings(game, 200, (4, 6), rng)
     assert 0.5 < same_winner(game, unchecked).mean() < 0.95

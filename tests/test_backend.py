@@ -9,7 +9,6 @@ import pytest
 
 import boardenvs
 from boardenvs import games
-from boardenvs.game.state import unstack
 
 pytest.importorskip("numba", reason="the extra fast is not installed")
 
@@ -58,7 +57,7 @@ def test_batches_agree(game_id, rules, batch):
             actions = game.sample(state, rng)
             state = game.step(state, actions)
             if ply % 7 == 0:
-                goals, leads = game.goal(state), game.lead(state)
+                goals, leads = game.goal(state), game.score_margin(state)
                 record.append((actions, state, goals, leads, game.observe(state)))
         return tuple(record)
 
@@ -75,9 +74,9 @@ def test_one_board_agrees(game_id, rules):
         for _ in range(8):
             position = game.start()
             while not position.terminated and position.ply < 120:
-                position = game.next(position, int(rng.choice(position.legal_actions())))
-                planes = game.plane_words(*position[:2], position.to_move, position.ply)
-                record.append((position, game.result(position), planes))
+                position = position.step(int(rng.choice(position.legal_actions())))
+                planes = position.planes()
+                record.append((position, position.result(), planes))
         return record
 
     first, second = with_each_backend(run)
@@ -94,10 +93,10 @@ def test_numba_batch_equals_its_own_single_boards():
         actions = game.sample(state, rng)
         after = game.step(state, actions)
         for before, action, expected in zip(
-            unstack(state), actions.tolist(), unstack(after), strict=True
+            game.positions(state), actions.tolist(), game.positions(after), strict=True
         ):
             if not before.terminated:
-                assert game.next(before, action) == expected
+                assert before.step(action) == expected
         state = after
 
 
@@ -116,7 +115,7 @@ PLAY = (
     "state = game.init(5); rng = np.random.default_rng(0)\n"
     "for _ in range(20): state = game.step(state, game.sample(state, rng))\n"
     "print(boardenvs.get_backend(), 'numba' in sys.modules, state.own.tolist(), "
-    "game.next(game.start(), 20).own)"
+    "game.start().step(20).own)"
 )
 
 

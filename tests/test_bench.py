@@ -58,7 +58,7 @@ def test_tables_figures_and_pictures(tmp_path):
         assert len(row["ns_a_board"]) == 3
         assert row["slowest_to_median"] == max(row["ns_a_board"]) / row["median"] >= 1
     rules = {row["rule"] for row in document["placements"]}
-    assert rules >= {"advance", "turn", "sample", "begin", "points", "planes", "view"}
+    assert rules >= {"advance", "transition", "sample", "begin", "points", "planes", "observe"}
     assert document["versions"]["numpy"] == np.__version__
     assert (tmp_path / "othello_holes_1.png").read_bytes().startswith(b"\x89PNG")
     assert {p.name for p in tmp_path.iterdir()} == {"bench.json", "othello_holes_1.png"}

@@ -13,9 +13,9 @@ from variants import random_line
 
 from boardenvs import make_agent, perft
 from boardenvs.board.bitboard import from_squares
+from boardenvs.game.contract import Position, stack
 from boardenvs.game.errors import PositionError
 from boardenvs.game.fen import parse_position
-from boardenvs.game.state import Position, stack
 from boardenvs.search import Limits, analyse, engine_for
 
 GAME = Breakthrough()
@@ -37,7 +37,7 @@ def assert_same(position: Position, state: Any) -> None:
         assert from_squares(found) == position.pieces(role)
     assert position.terminated == state.is_terminal()
     if position.terminated:
-        assert [50 + 50 * value for value in state.returns()] == list(GAME.result(position))
+        assert [50 + 50 * value for value in state.returns()] == list(position.result())
     else:
         assert state.current_player() == position.to_move
         ours = [GAME.action_name(a, position) for a in position.legal_actions()]
@@ -58,9 +58,9 @@ def test_random_games_are_those_of_openspiel() -> None:
         while not position.terminated:
             name = rng.choice(sorted(names(state)))
             state.apply_action(names(state)[name])
-            position = GAME.next(position, GAME.parse_action(name))
+            position = position.step(GAME.parse_action(name))
             assert_same(position, state)
-        won.add(GAME.result(position))
+        won.add(position.result())
     assert won == {(100, 0), (0, 100)}
 
 
@@ -78,7 +78,7 @@ def test_perft_is_that_of_openspiel() -> None:
             assert perft(GAME, 3, position) == lines_of_play(state, 3)
         name = rng.choice(sorted(names(state)))
         state.apply_action(names(state)[name])
-        position = GAME.next(position, GAME.parse_action(name))
+        position = position.step(GAME.parse_action(name))
     assert position.ply > 40
 
 
@@ -97,7 +97,7 @@ def test_perft_is_that_of_openspiel() -> None:
 def test_ends(text: str, winner: int) -> None:
     position = parse_position(GAME, text)
     assert position.terminated
-    assert GAME.result(position) == [(100, 0), (0, 100)][winner]
+    assert position.result() == [(100, 0), (0, 100)][winner]
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from boardenvs import games
+from boardenvs.game.contract import stack
 from boardenvs.game.errors import IllegalActionError
-from boardenvs.game.state import concat, stack
+from boardenvs.game.state import concat
 
 
 def test_legal_plies_are_those_of_next_and_step(game):
@@ -13,10 +14,10 @@ def test_legal_plies_are_those_of_next_and_step(game):
     state, position = game.init(3), game.start()
     while not position.terminated and position.ply < 30:
         action = position.legal_actions()[0]
-        assert game.checked_next(position, action) == game.next(position, action)
-        position = game.next(position, action)
+        assert position.step(action) == position.step(action)
+        position = position.step(action)
         actions = game.sample(state, rng)
-        after = game.checked_step(state, actions)
+        after = game.step(state, actions, check=True)
         for array, wanted in zip(after, game.step(state, actions), strict=True):
             np.testing.assert_array_equal(array, wanted)
         state = after
@@ -26,9 +27,9 @@ def test_legal_plies_are_those_of_next_and_step(game):
 def test_illegal_plies_are_refused_with_what_is_legal(action):
     game = games.make("othello")
     with pytest.raises(IllegalActionError, match=r"out of range|legal: 20 .e3., 29 .f4."):
-        game.checked_next(game.start(), action)
+        game.start().step(action)
     with pytest.raises(IllegalActionError, match=r"row 1: action .*(out of range|legal: 20 )"):
-        game.checked_step(game.init(3), np.array([20, action, 29]))
+        game.step(game.init(3), np.array([20, action, 29]), check=True)
 
 
 def test_nothing_but_noop_is_played_where_the_game_is_over():
@@ -36,16 +37,16 @@ def test_nothing_but_noop_is_played_where_the_game_is_over():
     over = game.position((1, 0))
     assert over.terminated
     state = concat([game.init(1), stack([over])])
-    after = game.checked_step(state, np.array([20, game.noop]))
+    after = game.step(state, np.array([20, game.noop]), check=True)
     assert after.ply.tolist() == [1, 0]
     with pytest.raises(IllegalActionError, match=r"row 1: .*nothing, the game is over"):
-        game.checked_step(state, np.array([20, 20]))
+        game.step(state, np.array([20, 20]), check=True)
     with pytest.raises(IllegalActionError, match="nothing, the game is over"):
-        game.checked_next(over, game.noop)
+        over.step(game.noop)
 
 
 @pytest.mark.parametrize("actions", [[1, 2], [1.0, 2.0, 3.0], [[1], [2], [3]], [True, True, True]])
 def test_actions_must_be_one_integer_a_row(actions):
     game = games.make("othello")
     with pytest.raises(ValueError, match="must be 3 integers, one for each row"):
-        game.checked_step(game.init(3), np.array(actions))
+        game.step(game.init(3), np.array(actions), check=True)

@@ -22,7 +22,6 @@ import boardenvs
 from boardenvs import games
 from boardenvs.cli import app
 from boardenvs.cli.options import game_names, player_names
-from boardenvs.game import fen
 from boardenvs.kernel import get_backend, set_backend
 from boardenvs.records import Record, load, make_record, save
 from boardenvs.utils.cache import cache_folder
@@ -234,8 +233,8 @@ def test_perft(name: str) -> None:
 def test_perft_goes_on_from_a_position() -> None:
     """Past the depth where the count is split up: Othello's fifth depth after one of its moves."""
     game = make("othello")
-    position = game.next(game.start(), game.parse_action("e3"))
-    text = fen.write_position(game, position)
+    position = game.start().step(game.parse_action("e3"))
+    text = position.fen()
     depth, nodes, *_ = rows(run("perft", "othello", 5, "--position", text))[-1]
     # The four first moves are images of each other, so each has a quarter of the sixth depth.
     assert (depth, nodes) == ("5", f"{PERFT['othello'][5] // 4:,}")

@@ -37,7 +37,7 @@ def test_the_python_form_is_what_plays():
     exec(kernel("othello", "advance", "--as", "python"), namespace)
     start, action = game.start(), 20
     own, opp, *legal, over = namespace["advance"](start.own, start.opp, 0, 0, action)
-    after = game.next(start, action)
+    after = start.step(action)
     assert (own, opp, tuple(legal), bool(over)) == (*after[:3], after.terminated)
 
 

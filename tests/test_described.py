@@ -79,8 +79,8 @@ def test_the_wolf_can_always_move():
         checked += len(state.own)
         moves = game.moves(state.own, state.opp, np.zeros(len(state.own), np.uint64))
         assert np.bitwise_or.reduce(moves).all(), wolf_square
-        assert (game.lead(state) > 0).all()
-        assert (game.lead(positions(sheep, wolf_square, to_move=1)) < 0).all()
+        assert (game.score_margin(state) > 0).all()
+        assert (game.score_margin(positions(sheep, wolf_square, to_move=1)) < 0).all()
     assert checked == 35960 * 60
     ends = {tuple(sorted(r["goals"].items())) for r in load_playouts(game_file()) if r["goals"]}
     assert ends == {(("sheep", 0), ("wolf", 100))}
@@ -100,7 +100,7 @@ def test_the_classic_wolf_can_be_caught():
         moves = np.bitwise_or.reduce(
             game.moves(state.own, state.opp, np.zeros(len(state.own), np.uint64))
         )
-        np.testing.assert_array_equal(game.lead(state) < 0, moves == 0)
+        np.testing.assert_array_equal(game.score_margin(state) < 0, moves == 0)
         caught += int((moves == 0).sum())
     # On the sheep's colour the wolf has four neighbours inside the board, two on an edge, one in
     # either of two corners; the other sheep stand on any of the other squares.

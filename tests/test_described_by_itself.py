@@ -12,8 +12,7 @@ from three_in_a_row import FullThreeInARow, ThreeInARow, wins
 
 from boardenvs.board.bitboard import from_squares
 from boardenvs.board.symmetry import ALL_EIGHT, IDENTITY, Symmetry
-from boardenvs.game.contract import Game
-from boardenvs.game.state import stack
+from boardenvs.game.contract import Game, stack
 from boardenvs.games import Othello, WolfAndSheep
 from boardenvs.search import Limits, analyse, engine_for
 
@@ -45,7 +44,7 @@ def positions(game: Game, seed: int) -> Iterator[tuple[frozenset[int], frozenset
                 for bits in (position.own, position.opp)
             )
             yield mine, theirs
-            position = game.next(position, int(rng.choice(position.legal_actions())))
+            position = position.step(int(rng.choice(position.legal_actions())))
 
 
 @pytest.mark.parametrize("game", THREE, ids=lambda game: game.id)

@@ -10,8 +10,8 @@ import boardenvs
 from boardenvs import PositionError, games
 from boardenvs.board.bitboard import from_squares
 from boardenvs.game import fen
+from boardenvs.game.contract import stack
 from boardenvs.game.notation import square_of
-from boardenvs.game.state import stack, unstack
 from boardenvs.games import Othello
 
 
@@ -95,10 +95,10 @@ def test_side_to_move_and_ply(game):
             game.position(squares, ply=ply)
     last = game.position(squares, to_move=1, ply=1 << 30)
     assert last.to_move == 1
-    if not game.is_over_one(last):  # a batch goes on from there as one board does
+    if not last.is_over():  # a batch goes on from there as one board does
         action = last.legal_actions()[0]
         after = game.step(stack([last]), np.array([action]))
-        assert unstack(after) == [game.next(last, action)]
+        assert game.positions(after) == [last.step(action)]
 
 
 def test_disc_on_a_hole():

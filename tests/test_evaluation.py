@@ -15,8 +15,8 @@ from boardenvs import games
 from boardenvs.agents import make_agent
 from boardenvs.agents.base import check_game
 from boardenvs.board.bitboard import from_squares, parse_square
-from boardenvs.game.contract import Game
-from boardenvs.game.state import State, stack, take
+from boardenvs.game.contract import Game, stack
+from boardenvs.game.state import State, take
 from boardenvs.games import Othello
 from boardenvs.kernel import get_backend, set_backend
 from boardenvs.search import Evaluation, Limits, analyse, engine_for
@@ -119,7 +119,7 @@ def test_search_judges_by_the_tables(backend: str) -> None:
             state = stack([position])
             search = engine_for(game, evaluation).search
             found = search(state, np.ones(1, np.uint64), Limits(1), forced=True)
-            after = [game.next(position, action) for action in position.legal_actions()]
+            after = [position.step(action) for action in position.legal_actions()]
             values = evaluation.values(stack(after))
             if not any(p.terminated for p in after):
                 assert found.value == -values.min()

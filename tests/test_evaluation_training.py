@@ -13,9 +13,8 @@ pytest.importorskip("torch")
 pytest.importorskip("pydantic")
 
 from boardenvs.board.bitboard import from_squares
-from boardenvs.game.contract import Game
+from boardenvs.game.contract import Game, stack
 from boardenvs.game.openings import random_openings
-from boardenvs.game.state import stack, unstack
 from boardenvs.games import make
 from boardenvs.search import engine_for
 from boardenvs.search.evaluation import POINT, Terms
@@ -187,7 +186,7 @@ def test_who_has_no_disc_left_has_lost_the_whole_board() -> None:
     game = make("othello")
     position, before = game.start(), game.start()
     for square in WIPED_OUT.split():
-        before, position = position, game.next(position, game.parse_action(square))
+        before, position = position, position.step(game.parse_action(square))
     assert position.terminated
     assert 0 in position[:2]
     sign = 1 if position.own else -1
@@ -204,13 +203,13 @@ def test_targets_are_what_search_says() -> None:
     state = random_openings(game, 6, (20, 45), np.random.default_rng(2))
     engine, rng = engine_for(game, None), np.random.default_rng(0)
     said = of_search(engine, state, TargetSettings(depth=1), rng)
-    for position, value in zip(unstack(state), said.tolist(), strict=True):
-        afters = [game.next(position, action) for action in position.legal_actions()]
+    for position, value in zip(game.positions(state), said.tolist(), strict=True):
+        afters = [position.step(action) for action in position.legal_actions()]
         worst = min(int(game.values(stack([after]))[0]) for after in afters)
         assert value == pytest.approx(-worst / POINT)
     late = random_openings(game, 4, (54, 56), np.random.default_rng(3))
     solved = of_search(engine, late, TargetSettings(depth=1, endgame=10), rng)
-    for position, value in zip(unstack(late), solved.tolist(), strict=True):
+    for position, value in zip(game.positions(late), solved.tolist(), strict=True):
         assert value == lead_with_best_play(game, position)
 
 
@@ -242,7 +241,7 @@ def all_best(game: Game, line: list[tuple[int, int]], role: int) -> bool:
     best = True
     for ply in range(role, len(line) - 1, 2):
         position = game.position((int(line[ply][0]), int(line[ply][1])))
-        afters = [game.next(position, action) for action in position.legal_actions()]
+        afters = [position.step(action) for action in position.legal_actions()]
         values = {(a.own, a.opp): int(game.values(stack([a]))[0]) for a in afters}
         over = any(a.terminated for a in afters)  # a win or loss counts more
         best &= over or values[line[ply + 1]] == min(values.values())
@@ -255,8 +254,8 @@ def test_strays_are_a_random_move_later() -> None:
     after = strayed(game, state, 0.5, np.random.default_rng(5))
     moved = after.ply != state.ply
     assert 0.35 < moved.mean() < 0.65
-    for old, new in zip(unstack(state), unstack(after), strict=True):
-        assert new == old or new in [game.next(old, a) for a in old.legal_actions()]
+    for old, new in zip(game.positions(state), game.positions(after), strict=True):
+        assert new == old or new in [old.step(a) for a in old.legal_actions()]
     assert not game.is_over(after).any()
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from boardenvs.agents import make_agent
-from boardenvs.game.contract import Game
-from boardenvs.game.state import IntArray, Position, State, stack
+from boardenvs.game.contract import Game, Position, stack
+from boardenvs.game.state import IntArray, State
 from boardenvs.games import make
 from boardenvs.tablebase import Tablebase
 
@@ -78,15 +78,15 @@ def test_leaks_are_those_that_a_walk_over_all_lines_finds(last: bool) -> None:
     def lost(position: Position) -> bool:
         """Whether the wolf wins some line from here."""
         if position.terminated:
-            return game.result(position)[0] == 100
+            return position.result()[0] == 100
         if position.to_move == 0:
-            replies = [lost(game.next(position, a)) for a in position.legal_actions()]
+            replies = [lost(position.step(a)) for a in position.legal_actions()]
             return any(replies)
         state = stack([position])
         (action,) = agent.act(game, state, rng).tolist()
         if table.lookup(state)[0] > 0 and not table.preserving(state)[0, action]:
             leaks.add((position.own, position.opp))
-        return lost(game.next(position, action))
+        return lost(position.step(action))
 
     assert lost(game.start()) == bool(leaks)
     assert exact.examine(game, agent, 0)["sheep leaks"] == len(leaks)

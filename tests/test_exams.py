@@ -17,9 +17,9 @@ from boardenvs.exams import questions as questions_room
 from boardenvs.exams import take_exam
 from boardenvs.exams.games import Distinct
 from boardenvs.exams.questions import FOLDER, Question, questions_of
-from boardenvs.game.contract import Game
+from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.fen import parse_position
-from boardenvs.game.state import IntArray, Position, State, stack, unstack
+from boardenvs.game.state import IntArray, State
 from boardenvs.games import make
 from boardenvs.tablebase import Tablebase
 
@@ -44,7 +44,7 @@ def of_kind(game: Game, kind: str, count: int) -> list[Question]:
 
 def after(game: Game, question: Question) -> Iterator[tuple[int, Position]]:
     for action in question.values:
-        yield action, game.next(question.position, action)
+        yield action, question.position.step(action)
 
 
 @pytest.mark.parametrize("game_id", ENDGAMES)
@@ -66,7 +66,7 @@ def test_wins_are_forced_by_the_right_moves_alone(plies: int, kind: str) -> None
         assert not wins_within(game, question.position, plies - 2)
         for action, position in after(game, question):
             if is_over(game, position):
-                wins = game.result(position)[question.position.to_move] == 100
+                wins = position.result()[question.position.to_move] == 100
             else:
                 wins = loses_within(game, position, plies - 1)
             assert bool(question.values[action]) == wins
@@ -78,7 +78,7 @@ def test_only_defences_are_the_only_ones() -> None:
         right = []
         for action, position in after(game, question):
             if is_over(game, position):
-                safe = game.result(position)[question.position.to_move] != 0
+                safe = position.result()[question.position.to_move] != 0
             else:
                 safe = not wins_within(game, position, 1)
             right += [action] * safe
@@ -96,7 +96,7 @@ def test_no_position_is_there_twice(game_id: str) -> None:
 def test_images_of_a_position_are_not_new() -> None:
     game = make("othello")
     distinct = Distinct(game)
-    first, *others = [game.next(game.start(), a) for a in game.start().legal_actions()]
+    first, *others = [game.start().step(a) for a in game.start().legal_actions()]
     assert distinct.is_new(first)
     assert len(others) == 3  # the four first moves are images of one another
     assert not any(distinct.is_new(position) for position in others)
@@ -124,7 +124,7 @@ class Knowing:
 
     def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
         known = {q.position[:2]: q.values for q in questions(game)}
-        return np.array([self.pick(known[position[:2]]) for position in unstack(state)])
+        return np.array([self.pick(known[position[:2]]) for position in game.positions(state)])
 
     def pick(self, values: Mapping[int, int]) -> int:
         return (max if self._right else min)(values, key=lambda a: values[a])

@@ -11,9 +11,9 @@ from variants import is_compiled
 
 from boardenvs.agents import explain, explain_steadily, make_agent
 from boardenvs.agents.trained import trained_policy
+from boardenvs.game.contract import stack
 from boardenvs.game.openings import random_openings
 from boardenvs.game.rules import MAX_VALUE
-from boardenvs.game.state import stack, unstack
 from boardenvs.games import GAMES, make
 from boardenvs.kernel import set_backend
 from boardenvs.search.evaluation import Evaluation, Terms
@@ -45,15 +45,15 @@ def cases():
 
 def some_positions(game, count, plies=None, seed=0):
     rng = np.random.default_rng(seed)
-    return unstack(random_openings(game, count, plies or game.opening_plies, rng))
+    return game.positions(random_openings(game, count, plies or game.opening_plies, rng))
 
 
 def play_line(game, position, line):
     """Play a line; fails where an action of it is not legal."""
     for action in line:
-        assert not game.is_over_one(position)
+        assert not position.is_over()
         assert position.is_legal(action)
-        position = game.next(position, action)
+        position = position.step(action)
     return position
 
 
@@ -125,7 +125,7 @@ def test_learnt_evaluations_foresee_the_result(game_id, unit, size, tmp_path):
     agent = make_agent(f"alphabeta:depth=1,evaluation={tmp_path / 'a.npz'}")
     found = explain(agent, game, position)
     assert (found.unit, found.exact) == (unit, False)
-    after = [game.next(position, move.action) for move in found.moves]
+    after = [position.step(move.action) for move in found.moves]
     foreseen = -evaluation.values(stack(after)) / size
     largest = math.inf if unit == "margin" else 1
     assert [move.value for move in found.moves] == np.clip(foreseen, -largest, largest).tolist()
@@ -144,7 +144,7 @@ def test_alphabeta_knows_the_margin_near_the_end():
         assert found.exact
         assert found.unit == "margin"
         leads = {
-            action: -lead_with_best_play(game, game.next(position, action))
+            action: -lead_with_best_play(game, position.step(action))
             for action in position.legal_actions()
         }
         assert found.value == max(leads.values())
@@ -167,9 +167,9 @@ def test_perfect_says_what_the_tablebase_knows():
         assert (found.value, found.plies) == (value[0], plies[0])
         for move in found.moves:
             end = play_line(game, position, move.line)
-            assert game.is_over_one(end)
+            assert end.is_over()
             assert len(move.line) == move.plies
-            won = game.result(end)[position.to_move] == 100
+            won = end.result()[position.to_move] == 100
             assert move.value == (1 if won else -1)
 
 
@@ -177,9 +177,9 @@ def test_perfect_counts_the_cap_as_its_end():
     game = make("wolf_and_sheep", max_plies=4)
     found = explain(make_agent("perfect"), game, game.start())
     end = play_line(game, game.start(), found.line)
-    assert game.is_truncated(end)
+    assert end.is_truncated()
     assert found.plies == 4
-    assert found.value == (1 if game.result(end)[0] == 100 else -1)
+    assert found.value == (1 if end.result()[0] == 100 else -1)
 
 
 def test_trained_shows_its_policy():
@@ -190,7 +190,7 @@ def test_trained_shows_its_policy():
     assert found.value == pytest.approx(value[0], abs=1e-5)
     for move in found.moves:
         assert move.probability == pytest.approx(probabilities[0, move.action], abs=1e-5)
-        after = stack([game.next(position, move.action)])
+        after = stack([position.step(move.action)])
         assert move.value == pytest.approx(
             -trained_policy(game).evaluate(game, after)[1][0], abs=1e-5
         )
@@ -213,16 +213,16 @@ def test_a_win_at_once_is_seen_by_all_that_look():
     rng = np.random.default_rng(3)
     while True:
         position = game.start()
-        while not game.is_over_one(position):
+        while not position.is_over():
             before = position
-            position = game.next(position, int(rng.choice(position.legal_actions())))
-        if game.result(position)[before.to_move] == 100:
+            position = position.step(int(rng.choice(position.legal_actions())))
+        if position.result()[before.to_move] == 100:
             break
     for spec in ("greedy", "positional", "alphabeta:depth=2"):
         found = explain(make_agent(spec), game, before)
         assert found.exact
         assert (found.outcome, found.plies) == ("win", 1)
-        assert game.result(game.next(before, found.line[0]))[before.to_move] == 100
+        assert before.step(found.line[0]).result()[before.to_move] == 100
 
 
 def test_a_game_that_is_over_has_no_explanation():

@@ -177,10 +177,10 @@ def test_recorded_games_are_the_games() -> None:
             actions = line[: line.index(-1)] if -1 in line else line
             for action in actions:
                 assert position.is_legal(action)
-                position = GAME.next(position, action)
+                position = position.step(action)
             assert position.terminated
             goal = {1.0: 100, 0.5: 50, 0.0: 0}[result.scores[row, pair]]
-            assert GAME.result(position)[row] == goal
+            assert position.result()[row] == goal
     lengths = (result.actions >= 0).sum(axis=2)
     assert result.mean_plies == lengths.mean()
 

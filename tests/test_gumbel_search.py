@@ -15,9 +15,9 @@ import pytest
 from three_in_a_row import ThreeInARow
 from variants import make, random_position
 
-from boardenvs.game.contract import Game
+from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.openings import random_openings
-from boardenvs.game.state import Array, FloatArray, Position, State, stack, take, unstack
+from boardenvs.game.state import Array, FloatArray, State, take
 from boardenvs.kernel import set_backend
 from boardenvs.search.gumbel import GumbelSettings, gumbel_search, schedule
 
@@ -71,13 +71,13 @@ def plain_search(
 
     def judged(here: Position) -> Node:
         if here.terminated:
-            mine = game.result(here)[here.to_move]
+            mine = here.result()[here.to_move]
             return Node(here, mine / 50 - 1, {})
         chances, values = evaluator.evaluate(game, stack([here]))
         actions = here.legal_actions()
         for action in actions:  # a win in one
-            after = game.next(here, action)
-            if after.terminated and game.result(after)[here.to_move] == 100:
+            after = here.step(action)
+            if after.terminated and after.result()[here.to_move] == 100:
                 rest = dict.fromkeys(actions, 1e-9)
                 return Node(here, 1.0, rest | {action: 1.0}, sure=action)
         return Node(here, float(values[0]), {a: chances[0, a] for a in actions})
@@ -92,7 +92,7 @@ def plain_search(
         if action in node.children:
             value = -simulate(node.children[action], None)
         else:
-            node.children[action] = judged(game.next(node.position, action))
+            node.children[action] = judged(node.position.step(action))
             value = -node.children[action].value
         node.visits[action] = node.visits.get(action, 0) + 1
         node.totals[action] = node.totals.get(action, 0.0) + value
@@ -152,15 +152,15 @@ TINY = ThreeInARow()
 def exact(position: Position) -> float:
     """To the side to move, with best play."""
     if position.terminated:
-        return TINY.result(position)[position.to_move] / 50 - 1
-    return max(-exact(TINY.next(position, a)) for a in position.legal_actions())
+        return position.result()[position.to_move] / 50 - 1
+    return max(-exact(position.step(a)) for a in position.legal_actions())
 
 
 class Exact:
     """Knows what every position is worth, and has likings of its own."""
 
     def evaluate(self, game: Game, state: State) -> tuple[FloatArray, FloatArray]:
-        return Toy().evaluate(game, state)[0], np.array([exact(p) for p in unstack(state)])
+        return Toy().evaluate(game, state)[0], np.array([exact(p) for p in game.positions(state)])
 
 
 def test_policies_get_better() -> None:
@@ -177,8 +177,8 @@ def test_policies_get_better() -> None:
         settings = GumbelSettings(actions, actions, 50, 0.2)
         found = gumbel_search(TINY, state, noise, settings, Exact())
         np.testing.assert_allclose(found.policy.sum(axis=1), 1)
-        for row, position in enumerate(unstack(state)):
-            worth = {a: -exact(TINY.next(position, a)) for a in position.legal_actions()}
+        for row, position in enumerate(TINY.positions(state)):
+            worth = {a: -exact(position.step(a)) for a in position.legal_actions()}
             before = sum(prior[row, a] * value for a, value in worth.items())
             gains.append(sum(found.policy[row, a] * x for a, x in worth.items()) - before)
             assert worth[int(found.actions[row])] == exact(position)

@@ -22,10 +22,10 @@ from variants import make
 
 from boardenvs.agents.policy_file import load_policy
 from boardenvs.agents.trained import trained_policy
-from boardenvs.game.contract import Game
+from boardenvs.game.contract import Game, stack
 from boardenvs.game.fen import parse_position
 from boardenvs.game.openings import random_openings
-from boardenvs.game.state import Array, BoolArray, FloatArray, State, concat, stack, take, unstack
+from boardenvs.game.state import Array, BoolArray, FloatArray, State, concat, take
 from boardenvs.search.analysis import search_position
 from boardenvs.search.gumbel import GumbelSettings, gumbel_search
 from boardenvs.search.limits import Limits
@@ -271,8 +271,8 @@ def test_batches_are_turned_with_their_policies(name: str) -> None:
     replay.add(state, policy, np.ones(40, bool), values, np.arange(40))
     replay.finish(np.arange(40), np.arange(40), np.zeros(40))
     batch = replay.sample(200, rng)
-    turned, originals = 0, unstack(state)
-    for row, image in enumerate(unstack(batch.state)):
+    turned, originals = 0, game.positions(state)
+    for row, image in enumerate(game.positions(batch.state)):
         k = int(np.argmin(np.abs(values - batch.value[row])))
         original = originals[k]
         fitting = [
@@ -367,7 +367,7 @@ def test_a_judge_has_its_share_of_values(name: str) -> None:
     state = random_openings(game, 12, (4, 20), rng)
     results = JudgedNetwork(Equal(), evaluation, 2, 0.5).evaluate(game, state)[1] / 0.5
     limits = Limits(2)
-    found = [search_position(game, p, limits, evaluation=evaluation) for p in unstack(state)]
+    found = [search_position(game, p, limits, evaluation=evaluation) for p in game.positions(state)]
     values: FloatArray = np.array([x.value for x in found], np.float64)
     assert (np.diff(results[np.argsort(values)]) >= 0).all()
     np.testing.assert_array_equal(np.sign(results), np.sign(values))
@@ -466,8 +466,8 @@ def kept(game: Game, policy: Any, state: State) -> float:
     from test_gumbel_search import exact
 
     actions = policy.evaluate(game, state)[0].argmax(axis=1)
-    after = unstack(game.step(state, actions))
-    pairs = zip(unstack(state), after, strict=True)
+    after = game.positions(game.step(state, actions))
+    pairs = zip(game.positions(state), after, strict=True)
     return float(np.mean([-exact(q) == exact(p) for p, q in pairs]))
 
 

@@ -79,7 +79,7 @@ def test_a_game_from_reset_to_reset(env, batch):
         np.testing.assert_array_equal(np.asarray(state.rewards)[range(64), movers], paid)
         np.testing.assert_array_equal(np.asarray(state.rewards).sum(axis=1), 0)
         np.testing.assert_array_equal(state.terminated, after.terminated)
-        np.testing.assert_array_equal(state.truncated, game.truncated(after))
+        np.testing.assert_array_equal(state.truncated, game.is_truncated(after))
         for name in ends:
             ends[name] += int(np.asarray(getattr(state, name)).sum())
         now = positions_of(state.board)

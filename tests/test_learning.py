@@ -17,9 +17,8 @@ from sb3_contrib import MaskablePPO
 
 from boardenvs.envs import groups
 from boardenvs.envs.sb3 import BoardVecEnv
-from boardenvs.game.contract import Game
+from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.openings import random_openings
-from boardenvs.game.state import Position, stack, unstack
 from boardenvs.games import make
 from training import ppo
 
@@ -97,13 +96,13 @@ def test_the_training_in_the_readme_beats_the_opponent_that_it_names(tmp_path: P
 def solve(game: Game, position: Position) -> int:
     """The result for the side to move under best play: +1, 0 or -1, by trying everything."""
     if position.terminated:
-        return int(game.result(position)[position.to_move] - 50) // 50
-    return max(-solve(game, game.next(position, a)) for a in position.legal_actions())
+        return int(position.result()[position.to_move] - 50) // 50
+    return max(-solve(game, position.step(a)) for a in position.legal_actions())
 
 
 def test_learnt_values_and_moves_agree_with_endgames_solved_exactly() -> None:
     game = make("othello")
-    late = unstack(random_openings(game, 300, (55, 56), np.random.default_rng(5)))
+    late = game.positions(random_openings(game, 300, (55, 56), np.random.default_rng(5)))
     won = [p for p in late if solve(game, p) == 1 and is_hard(game, p)][:12]
     lost = [p for p in late if solve(game, p) == -1 and is_hard(game, p)][:12]
     starts = stack(won + lost)
@@ -121,13 +120,13 @@ def test_learnt_values_and_moves_agree_with_endgames_solved_exactly() -> None:
     actions, _ = model.predict(observation.numpy(), deterministic=True,
                                action_masks=game.legal(starts))  # fmt: skip
     kept = [
-        solve(game, game.next(p, int(a))) == -1 for p, a in zip(won, actions, strict=False)
+        solve(game, p.step(int(a))) == -1 for p, a in zip(won, actions, strict=False)
     ]  # a move that keeps the win leaves the opponent lost
     assert np.mean(kept) > 0.9
 
 
 def is_hard(game: Game, position: Position) -> bool:
     """Whether the moves here differ in value, or those of the answer to each of them do."""
-    after = [game.next(position, a) for a in position.legal_actions()]
+    after = [position.step(a) for a in position.legal_actions()]
     branches = [position, *after]
-    return any(len({solve(game, game.next(p, a)) for a in p.legal_actions()}) > 1 for p in branches)
+    return any(len({solve(game, p.step(a)) for a in p.legal_actions()}) > 1 for p in branches)

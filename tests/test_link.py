@@ -20,12 +20,13 @@ import pytest
 from variants import HERE, make
 
 import boardenvs
-from boardenvs.game.state import Position, stack, unstack
+from boardenvs.game.contract import Position, stack
 from boardenvs.kernel import set_backend
 from boardenvs.kernel.link import array_for_loops, link
 from boardenvs.search import Limits, compiled, engine
 from boardenvs.search.compiled import playout
 from boardenvs.search.compiled.position import TERMINATED
+from boardenvs.search.compiled.position import Position as PositionOfWords
 from boardenvs.search.memory import flat, position_size, position_words, words
 from boardenvs.utils.splitmix import GOLDEN, mix
 
@@ -53,8 +54,8 @@ def test_loops_play_by_the_rules(backend: str) -> None:
     state = game.init(1)
     for before, after in itertools.pairwise(table):
         assert before.tolist() == position_words(state)[0].tolist()
-        position = unstack(state)[0]
-        following = [game.next(position, action) for action in position.legal_actions()]
+        position = game.positions(state)[0]
+        following = [position.step(action) for action in position.legal_actions()]
         actions = [p[:2] for p in following]
         assert tuple(after[:2].tolist()) in actions
         chosen = position.legal_actions()[actions.index(tuple(after[:2].tolist()))]
@@ -74,16 +75,17 @@ def test_constants_are_those_of_the_game(backend: str) -> None:
         constants = {"legal_words": game.action_planes + 1, "max_ply": cap}
         compiled = link(playout, rules, constants)
         start = game.start()._replace(ply=cap)
-        value = np.sign(game.lead(stack([start])))
+        value = np.sign(game.score_margin(stack([start])))
         position = start if backend == "numpy" else as_words(start)
         assert compiled.playout(position, np.uint64(1) if backend == "numba" else 1) == value
 
 
-def as_words(position: Position) -> Position:
+def as_words(position: Position) -> Any:
     """As machine code takes it from Python."""
-    own, opp, legal_bits, to_move, ply, terminated = position
-    words = (np.uint64(own), np.uint64(opp), tuple(map(np.uint64, legal_bits)))
-    return Position(*words, np.uint64(to_move), np.uint64(ply), terminated)  # type: ignore[arg-type]
+    own, opp, legal_bits, to_move, ply, terminated, _ = tuple[Any, ...](position)
+    legal = tuple(map(np.uint64, legal_bits))
+    words: tuple[Any, ...] = (np.uint64(own), np.uint64(opp), legal)
+    return PositionOfWords._make((*words, np.uint64(to_move), np.uint64(ply), terminated))
 
 
 def test_tracebacks_show_the_source() -> None:

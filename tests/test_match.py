@@ -11,7 +11,7 @@ from boardenvs.agents import GreedyAgent, RandomAgent
 from boardenvs.arena import MatchResult, play_match, score_interval
 from boardenvs.game.openings import distinct_openings, random_openings
 from boardenvs.game.perft import successors
-from boardenvs.game.state import IntArray, State, unstack
+from boardenvs.game.state import IntArray, State
 from boardenvs.games import GAMES, Game, make
 
 
@@ -106,7 +106,7 @@ def test_noise_is_a_share_of_the_plies(noise: float) -> None:
             if ply >= 3 and len(legal) > 1:
                 others += action != legal[-1]
                 expected += noise * (1 - 1 / len(legal))
-            position = game.next(position, action)
+            position = position.step(action)
     assert expected > 400 or not noise
     assert others == pytest.approx(expected, abs=4 * expected**0.5)
 
@@ -159,11 +159,11 @@ def test_openings_are_distinct_as_far_as_there_are_so_many() -> None:
 def test_openings_come_with_the_plies_that_lead_to_them(game_id: str) -> None:
     game = make(game_id)
     state, actions = distinct_openings(game, 30, (0, 5), np.random.default_rng(4))
-    for position, line in zip(unstack(state), actions.tolist(), strict=True):
+    for position, line in zip(game.positions(state), actions.tolist(), strict=True):
         played = game.start()
         for action in line[: position.ply]:
             assert played.is_legal(action)
-            played = game.next(played, action)
+            played = played.step(action)
         assert played == position
         assert set(line[position.ply :]) <= {-1}
 

@@ -46,10 +46,10 @@ def test_othello(name):
             assert sorted(theirs_of[a] for a in legal) == state.legal_actions()
             passes += legal == [game.noop]
             action = rng.choice(legal)
-            position = game.next(position, action)
+            position = position.step(action)
             state.apply_action(theirs_of[action])
         assert state.is_terminal()
-        assert [50 + 50 * value for value in state.returns()] == list(game.result(position))
+        assert [50 + 50 * value for value in state.returns()] == list(position.result())
     assert passes > 0
 
 
@@ -80,6 +80,6 @@ def test_lines_of_action_moves():
             assert ours.keys() == theirs.keys()
             compared += 1
             name = rng.choice(sorted(ours))
-            position = game.next(position, ours[name])
+            position = position.step(ours[name])
             state.apply_action(theirs[name])
     assert compared > 1000

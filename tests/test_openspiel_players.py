@@ -11,7 +11,7 @@ from boardenvs_breakthrough import Breakthrough
 from boardenvs import games, make_agent
 from boardenvs.agents import agent_for, check_game
 from boardenvs.arena import play_match
-from boardenvs.game.state import stack
+from boardenvs.game.contract import stack
 
 pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
 
@@ -74,13 +74,13 @@ def test_our_matches_are_their_games(text):
             passes += position.legal_actions() == [game.noop]
             agree(translation, position, state)
             state.apply_action(translation.their_action(state, action))
-            position = game.next(position, action)
+            position = position.step(action)
             assert board(state) == (position.pieces(0), position.pieces(1))
             if state.is_terminal():
                 break
         assert state.is_terminal() or not position.terminated
         if text == "othello":
-            assert [50 + 50 * value for value in state.returns()] == list(game.result(position))
+            assert [50 + 50 * value for value in state.returns()] == list(position.result())
         ends += position.terminated
     assert not any(conduct.forfeits for conduct in result.conduct)
     assert ends >= 10
@@ -105,11 +105,11 @@ def test_their_games_are_played_by_our_agents(name, breakthrough):
             assert bots[player].player_id() == player
             action = bots[player].step(state)
             assert action in state.legal_actions()
-            position = translation.ours.next(position, translation.our_action(player, action))
+            position = position.step(translation.our_action(player, action))
             state.apply_action(action)
         if name != "lines_of_action":  # which OpenSpiel may end by its own rules
             expected = [50 + 50 * value for value in state.returns()]
-            assert list(translation.ours.result(position)) == expected
+            assert list(position.result()) == expected
     assert passes > 0 or name != "othello"
 
 
@@ -126,7 +126,7 @@ def test_random_games(game_id, breakthrough):
                 break
             agree(translation, position, state)
             actions.append(rng.choice(position.legal_actions()))
-            position = game.next(position, actions[-1])
+            position = position.step(actions[-1])
 
 
 def test_a_repeated_position_is_played_on():
@@ -136,7 +136,7 @@ def test_a_repeated_position_is_played_on():
     actions = [game.parse_action(text) for text in ("b1-n", "a2-e", "b3-s", "c2-w")] * 2
     for action in actions:
         assert position.is_legal(action)
-        position = game.next(position, action)
+        position = position.step(action)
     agree(translation, position, translation.state(actions))
     strict = translation.theirs.new_initial_state()
     for action in actions[:4]:

@@ -65,7 +65,7 @@ class Last:
 @ENVIRONMENTS
 def test_functions_agents_classes_and_texts_play(begin: Begin) -> None:
     played = [begin(x) for x in (last_of_one, last_of_one_as_role, last_of_all, Last, Last())]
-    opened = OTHELLO.next(OTHELLO.start(), 43).own
+    opened = OTHELLO.start().step(43).own
     assert all(np.all(np.array(own) == opened) for own in played)
     assert begin("greedy") == begin(make_agent("greedy"))
 

@@ -219,13 +219,13 @@ def test_vector_environments_draw_every_board():
     envs.reset(seed=1)
     frames = envs.render()
     assert len(frames) == 3
-    for frame, position in zip(frames, boardenvs.game.state.unstack(envs.batch.state), strict=True):
+    for frame, position in zip(frames, envs.game.positions(envs.batch.state), strict=True):
         np.testing.assert_array_equal(frame, render.to_rgb(envs.game, position, unit=32))
-    before = boardenvs.game.state.unstack(envs.batch.state)
+    before = envs.game.positions(envs.batch.state)
     actions = [position.legal_actions()[-1] for position in before]
     envs.step(np.array(actions))
     for frame, position, action in zip(envs.render(), before, actions, strict=True):
-        after = envs.game.next(position, action)
+        after = position.step(action)
         marked = render.to_rgb(envs.game, after, action, before=position, unit=32)
         np.testing.assert_array_equal(frame, marked)
     assert boardenvs.vec_env("othello", 3).render() is None
@@ -241,9 +241,7 @@ def test_vector_environments_mark_what_the_opponent_played(monkeypatch):
     envs.reset(seed=0)
     assert not any("[" in text for text in envs.render())
     envs.step(np.array([envs.game.start().legal_actions()[0]] * 2))
-    for text, position in zip(
-        envs.render(), boardenvs.game.state.unstack(envs.batch.state), strict=True
-    ):
+    for text, position in zip(envs.render(), envs.game.positions(envs.batch.state), strict=True):
         assert envs.game.roles[position.to_move] == "black"
         assert "[W]" in text
         assert "[B]" not in text, "that is the learner's own move"

@@ -13,7 +13,6 @@ from boardenvs import games
 from boardenvs.envs.factory import env_name
 from boardenvs.envs.page import page_of
 from boardenvs.envs.single import BoardSingleEnv
-from boardenvs.game import fen
 
 GAME_IDS = list(games.BUILT_IN)
 
@@ -64,7 +63,7 @@ def test_options_and_example_position(game_id):
     assert documented == {"render_mode", "reward", *games.parameters(game_id)}
     game = games.make(game_id)
     (example,) = re.findall(r'text: `"([^"]+)"`', options)
-    assert example == fen.write_position(game, game.start())
+    assert example == game.start().fen()
 
 
 @pytest.mark.parametrize("game_id", GAME_IDS)

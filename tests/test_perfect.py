@@ -10,8 +10,9 @@ from placings import CLASSIC, DESCRIBED, SHEEP, WOLF, game_of, random_placings
 from variants import make
 
 from boardenvs.agents import Agent, PerfectAgent, check_game, make_agent
+from boardenvs.game.contract import stack
 from boardenvs.game.perft import successors
-from boardenvs.game.state import BoolArray, State, concat, stack, take, unstack
+from boardenvs.game.state import BoolArray, State, concat, take
 from boardenvs.games import WolfAndSheep
 from boardenvs.tablebase import Tablebase
 
@@ -23,7 +24,7 @@ def play(game: WolfAndSheep, state: State, wolf: Agent, sheep: Agent, seed: int)
     rng = np.random.default_rng(seed)
     final = take(state, np.arange(len(state.ply)))
     while True:
-        rows = np.flatnonzero(~(final.terminated | game.truncated(final)))
+        rows = np.flatnonzero(~(final.terminated | game.is_truncated(final)))
         if not len(rows):
             return final
         turns = [rows[final.to_move[rows] == role] for role in (WOLF, SHEEP)]
@@ -108,14 +109,12 @@ def test_a_loser_lasts_and_sets_traps() -> None:
     state = random_placings(game, 3000, seed=8)
     lost = take(state, (table.lookup(state)[0] == -1) & ~state.terminated)
     told_apart = 0
-    for position in unstack(lost)[:80]:
+    for position in game.positions(lost)[:80]:
         _, actions, after = successors(game, stack([position]))
         lasting = table.lookup(after)[1]
         share = []
-        for one in unstack(after):
-            replies = [
-                int(table.lookup(stack([game.next(one, a)]))[0][0]) for a in one.legal_actions()
-            ]
+        for one in game.positions(after):
+            replies = [int(table.lookup(stack([one.step(a)]))[0][0]) for a in one.legal_actions()]
             # A reply is right if the side that then moves, the first one, has lost.
             share.append(sum(value != -1 for value in replies) / max(len(replies), 1))
         ranked = list(zip(lasting.tolist(), share, strict=True))

@@ -8,8 +8,7 @@ from command_line import invoke, run
 
 from boardenvs.agents import make_agent
 from boardenvs.board.bitboard import square_name
-from boardenvs.game import fen
-from boardenvs.game.state import stack
+from boardenvs.game.contract import stack
 from boardenvs.games import GAMES, make
 from boardenvs.play import GameSession
 from boardenvs.records import load, save
@@ -177,7 +176,7 @@ def test_tournament_coordinates(file):
 def test_a_position_to_begin_with(file):
     game = make("othello")
     start = random_moves(game, 3)[1].positions[20]
-    text = fen.write_position(game, start)
+    text = start.fen()
     name = game.action_name(start.legal_actions()[0], start)
     play(file, "othello", "--as", "both", "--position", text, lines=[name])
     assert load(file)[0].start == start

@@ -23,7 +23,7 @@ def test_a_game_and_its_record(game_id):
     session = random_session(game, np.random.default_rng(1))
     record = session.record()
     assert tuple(replay(record)) == session.positions
-    assert record.goal == session.goal == game.result(session.position)
+    assert record.goal == session.goal == session.position.result()
     assert record.players == ("ada", "bob")
     assert check([record])[0].error is None
     again = GameSession.of_record(record)

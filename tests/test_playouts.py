@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from variants import BUILT_IN, load_playouts, make, of_built_in
 
-from boardenvs.game.state import Position, take, unstack
+from boardenvs.game.contract import Position
+from boardenvs.game.state import take
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -62,7 +63,7 @@ def test_batch(name, game):
     state = game.init(len(played))
     for t in range(lengths.max() + 1):
         ended = np.flatnonzero(lengths == t)
-        for row, position in zip(ended, unstack(take(state, ended)), strict=True):
+        for row, position in zip(ended, game.positions(take(state, ended)), strict=True):
             record = played[row]
             assert by_role(position) == words(game, record["final"]), f"game {row}, end"
             assert position.terminated == (record["goals"] is not None), f"game {row}, end"
@@ -77,7 +78,7 @@ def test_batch(name, game):
         assert not part.terminated.any(), f"over before ply {t}"
         assert (game.goal(part) == 0).all()
         assert (part.ply == t).all()
-        for row, position, ply in zip(live, unstack(part), plies, strict=True):
+        for row, position, ply in zip(live, game.positions(part), plies, strict=True):
             where = f"game {row}, ply {t}"
             assert game.roles[position.to_move] == ply["player"], where
             assert by_role(position) == ply["squares"], where
@@ -114,11 +115,11 @@ def test_one_board(name, game):
             actions = position.legal_actions()
             assert actions == ply["actions"], where
             assert sorted(spell(a, position) for a in actions) == sorted(ply["legal"]), where
-            position = game.next(position, ply["action"])
+            position = position.step(ply["action"])
         assert by_role(position) == words(game, record["final"]), f"game {number}, end"
         assert position.terminated == (record["goals"] is not None), f"game {number}, end"
         if position.terminated:
-            assert game.result(position) == goals(game, record), f"game {number}"
+            assert position.result() == goals(game, record), f"game {number}"
 
 
 def test_every_variant_and_ending_is_there():

@@ -20,10 +20,10 @@ from boardenvs.agents.policy_file import load_policy, save_policy
 from boardenvs.agents.trained import TrainedAgent, trained_policy
 from boardenvs.arena import play_match
 from boardenvs.arena.playing.openings import same_winner
-from boardenvs.game.contract import Game
+from boardenvs.game.contract import Game, stack
 from boardenvs.game.fen import parse_position
 from boardenvs.game.openings import random_openings
-from boardenvs.game.state import concat, stack, unstack
+from boardenvs.game.state import concat
 from boardenvs.games.files import file_name
 
 
@@ -74,8 +74,8 @@ def test_it_computes_the_network_that_its_file_describes(game: Game) -> None:
     logits, values = policy.forward(game.observe(state))
     chances, clipped = policy.evaluate(game, state)
     assert logits.dtype == values.dtype == chances.dtype == clipped.dtype == np.float32
-    for row, position in enumerate(unstack(state)):
-        planes = game.plane_words(position.own, position.opp, position.to_move, position.ply)
+    for row, position in enumerate(game.positions(state)):
+        planes = position.planes()
         squares = [[bool(word >> s & 1) for s in range(64)] for word in planes]
         expected, value = by_loop(policy, squares)
         assert np.allclose(logits[row], expected, atol=1e-3)

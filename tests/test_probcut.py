@@ -8,7 +8,8 @@ from negamax import lead_with_best_play
 from variants import make, random_line
 
 from boardenvs.agents import agent_for, make_agent
-from boardenvs.game.state import State, stack
+from boardenvs.game.contract import stack
+from boardenvs.game.state import State
 from boardenvs.kernel import get_backend, set_backend
 from boardenvs.search import Limits, SearchResults, engine_for
 from boardenvs.search.compiled.probcut import DEVIATION

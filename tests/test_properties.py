@@ -14,7 +14,8 @@ from boardenvs.board import bitboard
 from boardenvs.board.bitboard import DIRECTIONS
 from boardenvs.board.symmetry import ALL_EIGHT
 from boardenvs.game.check import check_rules, is_symmetric
-from boardenvs.game.state import State, concat, put, stack, take, unstack, where
+from boardenvs.game.contract import stack
+from boardenvs.game.state import State, concat, put, take, where
 
 SEEDS = st.integers(0, 2**32 - 1)
 PLIES = st.integers(0, 70)
@@ -52,12 +53,12 @@ def test_one_board_is_a_row_is_a_batch(game, seed):
     state = stack(positions)
     after = game.step(state, np.array(actions))
     for row, (position, action) in enumerate(zip(positions, actions, strict=True)):
-        expected = position if position.terminated else game.next(position, action)
-        assert unstack(after)[row] == expected
+        expected = position if position.terminated else position.step(action)
+        assert game.positions(after)[row] == expected
         alone = game.step(stack([position]), np.array([action]))
         assert_equal(alone, take(after, [row]))
         assert_equal(alone, stack([expected]))
-        assert tuple(game.results(after)[row]) == game.result(expected)
+        assert tuple(game.results(after)[row]) == expected.result()
         legal = np.flatnonzero(game.legal(after)[row]).tolist()
         assert legal == expected.legal_actions()
         assert [a for a in range(game.num_actions) if expected.is_legal(a)] == legal
@@ -107,7 +108,7 @@ def test_is_legal_and_legal_agree(game, seed):
         np.testing.assert_array_equal(asked, mask[:, action])
     for outside in (-1, -64, game.num_actions, game.num_actions + 63, 2**40, -(2**63)):
         assert not game.is_legal(state, np.full(len(state.own), outside)).any()
-    positions = unstack(state)
+    positions = game.positions(state)
     assert not any(p.is_legal(a) for p in positions for a in (game.num_actions, 10**6))
 
 
@@ -115,18 +116,20 @@ def test_is_legal_and_legal_agree(game, seed):
 def test_rows_are_cut_and_joined(game, seed):
     positions = batch_of(game, seed, rows=6)
     state = stack(positions)
-    assert unstack(state) == positions
-    for row in unstack(state):
-        types = (int, int, tuple, int, int, bool)
+    assert game.positions(state) == positions
+    for row in game.positions(state):
+        types = (int, int, tuple, int, int, bool, type(game))
         assert [type(x) for x in row] == [*types]
         assert {type(x) for x in row.legal_bits} == {int}
     assert_equal(concat([take(state, slice(0, 2)), take(state, [2, 3, 4, 5])]), state)
     keep = np.array([True, False, True, True, False, False])
-    assert unstack(take(state, keep)) == [p for p, k in zip(positions, keep, strict=True) if k]
+    assert game.positions(take(state, keep)) == [
+        p for p, k in zip(positions, keep, strict=True) if k
+    ]
     start = game.init(6)
     chosen = where(keep, state, start)
     expected = [p if k else game.start() for p, k in zip(positions, keep, strict=True)]
-    assert unstack(chosen) == expected
+    assert game.positions(chosen) == expected
     put(start, keep, take(state, keep))
     assert_equal(start, chosen)
     with pytest.raises(ValueError, match="at least one"):
@@ -158,10 +161,10 @@ def test_course_of_a_game(game, seed):
         if game.noop in legal:
             assert legal == [game.noop]
         goals = tuple(game.goal(stack([position]))[0])
-        assert goals == (game.result(position) if position.terminated else (0, 0))
-        assert game.result(position) in {(100, 0), (50, 50), (0, 100)}
-        lead = game.lead(stack([position]))[0] * (1 if position.to_move == 0 else -1)
-        first, second = game.result(position)
+        assert goals == (position.result() if position.terminated else (0, 0))
+        assert position.result() in {(100, 0), (50, 50), (0, 100)}
+        lead = game.score_margin(stack([position]))[0] * (1 if position.to_move == 0 else -1)
+        first, second = position.result()
         assert np.sign(lead) == np.sign(first - second)
     assert all(not p.terminated for p in positions[:-1])
     assert len(actions) == len(positions) - 1
@@ -234,15 +237,13 @@ def test_the_cap_truncates(name):
     free = games.make("wolf_and_sheep", rules=rules, max_plies=None)
     for seed in range(5):
         line, _ = random_line(capped, seed, 9)
-        assert line == random_line(free, seed, 9)[0]
+        assert line == [p._replace(game=capped) for p in random_line(free, seed, 9)[0]]
         for position in line:
-            assert capped.is_truncated(position) == (position.ply >= 5 and not position.terminated)
-            assert not free.is_truncated(position)
+            assert position.is_truncated() == (position.ply >= 5 and not position.terminated)
+            assert not position._replace(game=free).is_truncated()
         state = stack(line)
-        np.testing.assert_array_equal(
-            capped.truncated(state), [capped.is_truncated(p) for p in line]
-        )
-        assert not free.truncated(state).any()
+        np.testing.assert_array_equal(capped.is_truncated(state), [p.is_truncated() for p in line])
+        assert not free.is_truncated(state).any()
 
 
 # ---- symmetry ------------------------------------------------------------------------------------
@@ -343,7 +344,7 @@ def test_observation_tells_the_position(name, game, seed, plies):
         assert ply == position.ply
         rebuilt = game.position((word(own), word(opp))[:: -1 if to_move else 1], to_move, ply)
         assert rebuilt == position
-        words = game.plane_words(position.own, position.opp, position.to_move, position.ply)
+        words = position.planes()
         assert list(words) == [word(plane) for plane in np.moveaxis(observation, -1, 0)]
 
 

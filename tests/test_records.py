@@ -22,8 +22,8 @@ from boardenvs import IllegalActionError, games
 from boardenvs.agents import RandomAgent
 from boardenvs.arena import play_match
 from boardenvs.board.bitboard import square_name
-from boardenvs.game.contract import Game
-from boardenvs.game.state import IntArray, Position, State, stack
+from boardenvs.game.contract import Game, Position, stack
+from boardenvs.game.state import IntArray, State
 from boardenvs.games import WolfAndSheep
 from boardenvs.records import (
     EnvRecorder,
@@ -110,7 +110,7 @@ def test_an_illegal_action_is_named(game: Game, seed: int, at: int, choice: int)
 
 def test_what_comes_after_the_end_is_illegal(game: Game) -> None:
     positions, actions = random_line(game, 1, 500)
-    assert positions[-1].terminated or game.is_truncated(positions[200])
+    assert positions[-1].terminated or positions[200].is_truncated()
     (verdict,) = check([Record(game, (*actions[:200], game.noop))])
     assert verdict.error is not None
     assert "legal: nothing, the game is over" in verdict.error or "its cap of 200" in verdict.error
@@ -120,7 +120,7 @@ def test_a_game_ends_with_its_cap() -> None:
     game = games.parse("wolf_and_sheep:rules=described,max_plies=12")
     _, actions = random_line(game, 3, 13)
     record = make_record(game, actions[:12])
-    assert record.goal == game.result(replay(record)[-1])
+    assert record.goal == replay(record)[-1].result()
     beyond = Record(game, tuple(actions))
     assert [v.ending for v in check([record, beyond])] == ["truncated", "illegal"]
     with pytest.raises(IllegalActionError, match="at ply 12, where its cap of 12 plies ended it"):
@@ -417,7 +417,11 @@ def test_wthor_of_games_that_never_had_numbers(tmp_path: Path) -> None:
 )
 def test_empty_squares_count_for_the_winner(black: int, red: int, discs: int) -> None:
     blacks, reds = (1 << black) - 1, ((1 << red) - 1) << black
-    rows = [Position(blacks, reds, (0, 0), 0, 9, True), Position(reds, blacks, (0, 0), 1, 9, True)]
+    game = make("othello")
+    rows = [
+        Position(blacks, reds, (0, 0), 0, 9, True, game),
+        Position(reds, blacks, (0, 0), 1, 9, True, game),
+    ]
     assert black_discs(stack(rows)).tolist() == [discs, discs]
 
 

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from reference import CELLS, HOLES, NOOP, REFERENCE, Board
 from variants import BUILT_IN, of_built_in
 
+from boardenvs.game.contract import stack
 from boardenvs.game.perft import successors
-from boardenvs.game.state import stack, take, unstack
+from boardenvs.game.state import take
 
 
 def word(cells):
@@ -28,7 +29,7 @@ def check_position(game, rules, position, board):
     moves = {game.parse_gdl(rules.spell(move)): move for move in rules.legal(board)}
     assert position.legal_actions() == sorted(moves)
     assert position.terminated == rules.over(board)
-    assert game.result(position) == rules.goals(board)
+    assert position.result() == rules.goals(board)
     return moves
 
 
@@ -38,11 +39,11 @@ def check_successors(game, rules, position, moves, board):
     assert tuple(game.goal(state)[0]) == (rules.goals(board) if rules.over(board) else (0, 0))
     rows, actions, after = successors(game, state)
     assert (rows == 0).all()
-    batch = dict(zip(actions.tolist(), unstack(after), strict=True))
+    batch = dict(zip(actions.tolist(), game.positions(after), strict=True))
     for action, move in moves.items():
         next_board = rules.after(board, move)
         check_position(game, rules, batch[action], next_board)
-        assert game.next(position, action) == batch[action]
+        assert position.step(action) == batch[action]
 
 
 def test_every_variant_has_a_reference():
@@ -65,7 +66,7 @@ def test_random_games(name, game):
     for _ in range(70):
         moves = [
             check_position(game, rules, position, board)
-            for position, board in zip(unstack(state), boards, strict=True)
+            for position, board in zip(game.positions(state), boards, strict=True)
         ]
         seen_end |= bool(state.terminated.any())
         goals = [rules.goals(b) if rules.over(b) else (0, 0) for b in boards]

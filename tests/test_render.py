@@ -11,10 +11,9 @@ import pytest
 
 from boardenvs import games, render
 from boardenvs.board.bitboard import parse_square, square_name, squares_of
-from boardenvs.game.contract import Game
+from boardenvs.game.contract import Game, Position
 from boardenvs.game.look import Look
 from boardenvs.game.shapes import Circle, Polygon
-from boardenvs.game.state import Position
 from boardenvs.render import gallery
 from boardenvs.render.theme import BOARDS, board_look
 
@@ -33,7 +32,9 @@ def game(request: pytest.FixtureRequest) -> Game:
 
 def lone(role: int, square: int | None) -> Position:
     """A position, possible or not, with one piece of a role or none."""
-    return Position(0 if square is None else 1 << square, 0, (), role, 0, False)
+    return Position(
+        0 if square is None else 1 << square, 0, (), role, 0, False, games.make("othello")
+    )
 
 
 def plain(text: str) -> str:
@@ -117,7 +118,7 @@ def test_the_last_action_is_marked(game: Game) -> None:
         if before.terminated:
             break
         action = before.legal_actions()[len(before.legal_actions()) // 2]
-        after = game.next(before, action)
+        after = before.step(action)
         shown = cells(render.to_ansi(game, after, action, before=before))
         marked = {name for name, cell in shown.items() if cell[0] == "["}
         named = game.action_name(action, before)
@@ -129,7 +130,7 @@ def test_the_last_action_is_marked(game: Game) -> None:
 def test_a_target_that_depends_on_the_position_before_is_not_guessed() -> None:
     game = games.make("lines_of_action")
     action = game.parse_action("b1-b3")
-    after = game.next(game.start(), action)
+    after = game.start().step(action)
     marked = {n for n, cell in cells(render.to_ansi(game, after, action)).items() if "[" in cell}
     assert marked == {"b1"}
 
@@ -148,7 +149,7 @@ def test_the_caption_says_whose_turn_it_is(game: Game) -> None:
     position = game.start()
     assert plain(render.to_ansi(game, position)).endswith(f"\n{game.roles[0]} to move")
     assert f"<title>{game.roles[0]} to move</title>" in render.to_svg(game, position)
-    after = game.next(position, position.legal_actions()[0])
+    after = position.step(position.legal_actions()[0])
     assert render.to_ansi(game, after).endswith(f"\n{game.roles[1]} to move")
     passed = render.to_ansi(game, after, game.noop)
     assert passed.endswith(f"\n{game.roles[0]} passed, {game.roles[1]} to move")

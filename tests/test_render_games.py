@@ -7,8 +7,7 @@ from itertools import pairwise
 import pytest
 
 from boardenvs import games, render
-from boardenvs.game.contract import Game
-from boardenvs.game.state import Position
+from boardenvs.game.contract import Game, Position
 
 SVG = "{http://www.w3.org/2000/svg}"
 PLIES = 7
@@ -25,7 +24,7 @@ def line(game: Game) -> tuple[list[Position], list[int]]:
     positions, actions = [game.start()], list[int]()
     for _ in range(PLIES):
         actions.append(positions[-1].legal_actions()[0])
-        positions.append(game.next(positions[-1], actions[-1]))
+        positions.append(positions[-1].step(actions[-1]))
     return positions, actions
 
 
@@ -115,7 +114,7 @@ def test_a_long_game_is_as_exact() -> None:
     for ply in range(200):  # back and forth
         actions.append(game.parse_action(("d8-e8", "a1-b2", "e8-d8", "b2-a1")[ply % 4]))
         assert positions[-1].is_legal(actions[-1])
-        positions.append(game.next(positions[-1], actions[-1]))
+        positions.append(positions[-1].step(actions[-1]))
     sheet = ElementTree.fromstring(render.to_svg_sheet(game, positions, actions))
     shown = contents(sheet.iter(f"{SVG}use"))
     assert shown == alone(game, positions, actions, caption=False)

@@ -10,7 +10,6 @@ from command_line import run
 from negamax import lead_with_best_play
 
 from boardenvs.agents import explain, make_agent
-from boardenvs.game import fen
 from boardenvs.games import make
 from boardenvs.play import GameSession, review
 from boardenvs.play.graph import draw_graph
@@ -151,7 +150,7 @@ def test_errors_name_what_is_wrong(tmp_path):
         (("othello", "--time", 0), "more than 0"),
         (("lines_of_action", "--tournament"), "tournament"),
         (
-            ("othello", fen.write_position(make("othello"), make("othello").position((1, 0)))),
+            ("othello", make("othello").position((1, 0)).fen()),
             "over",
         ),
     ):

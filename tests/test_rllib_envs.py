@@ -87,14 +87,14 @@ def test_two_agents_play_by_the_rules(game) -> None:
             assert np.flatnonzero(seen["action_mask"]).tolist() == legal
             action = int(rng.choice(legal))
             observed, rewards, terminated, truncated, _ = env.step({position.to_move: action})
-            position = rules.next(position, action)
+            position = position.step(action)
             if terminated["__all__"] or truncated["__all__"]:
                 break
             assert rewards == {0: 0, 1: 0}
         assert observed == {}
         assert terminated["__all__"] == position.terminated
-        assert truncated["__all__"] == rules.is_truncated(position)
-        first, second = rules.result(position)
+        assert truncated["__all__"] == position.is_truncated()
+        first, second = position.result()
         assert rewards == {0: first / 50 - 1, 1: second / 50 - 1}
 
 

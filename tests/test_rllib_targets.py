@@ -70,8 +70,8 @@ def results_for_movers(game, seat, actions):
     position, movers = game.start(), []
 
     def reply(position):
-        while not game.is_over_one(position) and seat and position.to_move != role:
-            position = game.next(position, min(position.legal_actions()))
+        while not position.is_over() and seat and position.to_move != role:
+            position = position.step(min(position.legal_actions()))
         return position
 
     role = game.roles.index(seat) if seat else None
@@ -79,9 +79,9 @@ def results_for_movers(game, seat, actions):
     for action in actions.tolist():
         assert action in position.legal_actions()
         movers.append(position.to_move)
-        position = reply(game.next(position, action))
-    results = game.result(position)
-    return np.array([results[m] / 50 - 1 for m in movers]), game.is_over_one(position)
+        position = reply(position.step(action))
+    results = position.result()
+    return np.array([results[m] / 50 - 1 for m in movers]), position.is_over()
 
 
 @pytest.mark.parametrize("mixed", [False, True])

@@ -18,7 +18,6 @@ import pytest
 from three_in_a_row import ThreeInARow
 
 from boardenvs import games
-from boardenvs.game import fen
 from boardenvs.games import make
 from boardenvs.records import Record, bounds, formats, load, save
 from boardenvs.records.jsonl import read_jsonl
@@ -141,7 +140,7 @@ def test_a_line_takes_no_more_memory_than_is_counted(value: str, tmp_path: Path)
     [
         {"actions": ""},
         {"actions": " ".join(["d3"] * 300)},
-        {"start": fen.write_position(make("othello"), make("othello").start())},
+        {"start": make("othello").start().fen()},
         {"info": {f"key {i}": i for i in range(999)}},
         {"info": {"x": "\N{SNAKE}" + "x" * 9999}},
     ],

@@ -9,8 +9,7 @@ from variants import random_line
 from boardenvs import make_agent
 from boardenvs.agents import agent_for
 from boardenvs.arena import play_match
-from boardenvs.game.contract import Game
-from boardenvs.game.state import Position, stack
+from boardenvs.game.contract import Game, Position, stack
 from boardenvs.games import make
 from boardenvs.games.othello import WEIGHTS
 
@@ -33,7 +32,7 @@ def negamax(evaluator: str, game: Game, position: Position, depth: int) -> int:
         return (1 << 20) * ((lead > 0) - (lead < 0))
     if depth == 0:
         return judged(evaluator, position)
-    afters = [game.next(position, action) for action in position.legal_actions()]
+    afters = [position.step(action) for action in position.legal_actions()]
     return max(-negamax(evaluator, game, after, depth - 1) for after in afters)
 
 
@@ -52,7 +51,7 @@ def test_its_moves_are_the_best_of_a_plain_search(evaluator: str) -> None:
                 continue
             action = int(player.act(game, stack([position]), np.random.default_rng(0))[0])
             best = negamax(evaluator, game, position, 3)
-            assert -negamax(evaluator, game, game.next(position, action), 2) == best
+            assert -negamax(evaluator, game, position.step(action), 2) == best
             compared += 1
     assert compared > 40
 
@@ -62,7 +61,7 @@ def passes_within(game: Game, position: Position, plies: int) -> bool:
         return False
     actions = position.legal_actions()
     return actions == [game.noop] or any(
-        passes_within(game, game.next(position, action), plies - 1) for action in actions
+        passes_within(game, position.step(action), plies - 1) for action in actions
     )
 
 

@@ -47,8 +47,8 @@ def test_every_step_is_what_the_rules_say(game_id: str, rules: dict[str, Any]) -
         actions = game.sample(before, rng)
         observation, rewards, dones, infos = env.step(actions)
         after = game.step(before, actions)
-        assert np.array_equal(dones, after.terminated | game.truncated(after))
-        assert not (env.state.terminated | game.truncated(env.state)).any()
+        assert np.array_equal(dones, after.terminated | game.is_truncated(after))
+        assert not (env.state.terminated | game.is_truncated(env.state)).any()
         assert same(take(env.state, ~dones), take(after, ~dones))
         goals = game.results(after)[np.arange(32), before.to_move]
         assert np.array_equal(rewards, np.where(dones, (goals - 50) / 50, 0))
@@ -58,7 +58,7 @@ def test_every_step_is_what_the_rules_say(game_id: str, rules: dict[str, Any]) -
                 continue
             assert np.array_equal(infos[row]["terminal_observation"], game.observe(after)[row])
             assert infos[row]["plies"] == after.ply[row]
-            assert infos[row]["truncated"] == game.truncated(after)[row]
+            assert infos[row]["truncated"] == game.is_truncated(after)[row]
             # The cap pays out, so the value of a continuation must not be added.
             assert not infos[row].get("TimeLimit.truncated", False)
             endings.add(float(rewards[row]))

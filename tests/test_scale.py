@@ -354,9 +354,7 @@ def test_a_level_explains_what_it_plays() -> None:
         one = State(*(x[row : row + 1] for x in state))
         position = game.start() if row == 0 else None
         if position is None:
-            from boardenvs.game.state import unstack
-
-            (position,) = unstack(one)
+            (position,) = game.positions(one)
         else:
             one = game.init(1)
         for seed in range(3):

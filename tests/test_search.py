@@ -14,8 +14,9 @@ import pytest
 from negamax import WIN, loses_within, wins_within, worth, worth_by_memory, worths
 from variants import make, random_line, random_position
 
+from boardenvs.game.contract import Position, stack
 from boardenvs.game.fen import parse_position
-from boardenvs.game.state import Position, State, concat, stack, take
+from boardenvs.game.state import State, concat, take
 from boardenvs.games import Game, Othello, parse
 from boardenvs.kernel import get_backend, set_backend
 from boardenvs.search import (
@@ -155,7 +156,7 @@ def test_a_table_that_forgets_costs_time_alone(monkeypatch: pytest.MonkeyPatch) 
         assert len(line) == 5
         for action in line:
             assert position.is_legal(action)
-            position = game.next(position, action)
+            position = position.step(action)
         assert -worth(game, position, 0) == found.value  # the line leads to what it promises
     assert spent > 0
 
@@ -177,10 +178,9 @@ def test_exact_is_what_no_heuristic_had_a_say_in() -> None:
 
 def longest(position: Position) -> int:
     """The plies of the longest game from here."""
-    game = make("othello")
     if position.terminated:
         return 0
-    return 1 + max(longest(game.next(position, action)) for action in position.legal_actions())
+    return 1 + max(longest(position.step(action)) for action in position.legal_actions())
 
 
 # ---- one search and another ----------------------------------------------------------------------
@@ -335,7 +335,7 @@ def test_a_loss_is_claimed_only_where_every_move_loses() -> None:
         whole = found_by("lines_of_action", position, Limits(4))
         first = found_by("lines_of_action", position, Limits(3))
         action = int(first.action[0])
-        assert wins_within(game, game.next(position, action), 3)  # the third iteration's choice
+        assert wins_within(game, position.step(action), 3)  # the third iteration's choice
         limits = range(int(first.nodes[0]), int(whole.nodes[0]), 900)
         assert len(limits) > 5
         for nodes in limits:

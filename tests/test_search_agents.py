@@ -11,8 +11,7 @@ from boardenvs.agents import make_agent
 from boardenvs.agents.alphabeta import AlphaBetaAgent
 from boardenvs.agents.mcts import MCTSAgent
 from boardenvs.agents.positional import PositionalAgent
-from boardenvs.game.contract import Game
-from boardenvs.game.state import Position, stack
+from boardenvs.game.contract import Game, Position, stack
 from boardenvs.search import search_trees
 
 
@@ -78,7 +77,7 @@ def test_alphabeta_plays_ends_of_othello_to_the_last_disc() -> None:
         keeps = {
             a
             for a in position.legal_actions()
-            if -lead_with_best_play(game, game.next(position, a)) == best
+            if -lead_with_best_play(game, position.step(a)) == best
         }
         for spec in ("alphabeta:nodes=20000", "alphabeta:time=5", "alphabeta:depth=1,endgame=8"):
             assert act(make_agent(spec), game, [position])[0] in keeps
@@ -104,7 +103,7 @@ def by_rule(game: Game, position: Position) -> dict[int, int]:
     """Each action's worth: the heuristic's after it, or a million for a win, however large."""
     values = {}
     for action in position.legal_actions():
-        after = game.next(position, action)
+        after = position.step(action)
         if is_over(game, after):
             values[action] = -WIN * int(np.sign(final_worth(game, after, 0)))
         else:

@@ -9,8 +9,7 @@ import pytest
 from negamax import WIN, lead_with_best_play
 from variants import SHARED, make, random_line, random_position
 
-from boardenvs.game.contract import Game
-from boardenvs.game.state import Position, stack
+from boardenvs.game.contract import Game, Position, stack
 from boardenvs.games import Othello
 from boardenvs.kernel import ALL, get_backend, set_backend
 from boardenvs.search import Analysis, Limits, analyse, engine_for
@@ -64,7 +63,7 @@ def test_the_difference_is_that_of_black() -> None:
         if empty <= 7 and position.to_move == RED:
             by_plain_search.append(of_black(position, lead_with_best_play(game, position)))
         assert position.is_legal(action)
-        position = game.next(position, action)
+        position = position.step(action)
     assert position.terminated
     assert position.pieces(BLACK).bit_count() - position.pieces(RED).bit_count() == difference
     assert len(by_plain_search) >= 3
@@ -82,7 +81,7 @@ def test_endgames_of_others() -> None:
         rows if get_backend() == "numba" else [rows[i] for i in few]
     ):
         assert of_black(position, margin(game, position)) == difference
-        after = game.next(position, square)
+        after = position.step(square)
         assert of_black(after, margin(game, after)) == difference
 
 
@@ -106,13 +105,13 @@ def test_four_by_four() -> None:
         position = game.position((own, opp))
         if position.terminated:
             return own.bit_count() - opp.bit_count()
-        afters = [game.next(position, action) for action in position.legal_actions()]
+        afters = [position.step(action) for action in position.legal_actions()]
         return max(-lead(after.own, after.opp) for after in afters)
 
     assert margin(game, game.start()) == -8
     end = game.start()
     for action in analyse(game, game.start()).line:
-        end = game.next(end, action)
+        end = end.step(action)
     assert (end.terminated, end.pieces(0).bit_count(), end.pieces(1).bit_count()) == (True, 3, 11)
     assert lead(game.start().own, game.start().opp) == -8
     for seed in range(20):
@@ -156,11 +155,11 @@ def test_six_by_six() -> None:
     position, values = game.start(), dict[int, int]()
     for number in range(1, 33):
         if position.legal_actions() == [game.noop]:
-            position = game.next(position, game.noop)
+            position = position.step(game.noop)
         if number > 17:
             values[33 - number] = of_black(position, margin(game, position))
         assert position.is_legal(square[number])
-        position = game.next(position, square[number])
+        position = position.step(square[number])
     assert position.terminated
     assert [position.pieces(role).bit_count() for role in (BLACK, RED)] == [16, 20]
     assert values == dict.fromkeys(range(1, 16), -4)  # by empty squares
@@ -198,7 +197,7 @@ def follow(game: Othello, position: Position, found: Analysis) -> list[int]:
     role, end = position.to_move, position
     for action in found.line:
         assert end.is_legal(action)
-        end = game.next(end, action)
+        end = end.step(action)
     assert end.terminated
     assert end.pieces(role).bit_count() - end.pieces(1 - role).bit_count() == found.margin
     return list(found.line)

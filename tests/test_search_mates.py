@@ -10,8 +10,9 @@ from negamax import is_over, loses_within, wins_within
 from placings import CLASSIC, DESCRIBED, game_of, random_placings
 from variants import make
 
+from boardenvs.game.contract import Position, stack
 from boardenvs.game.fen import parse_position
-from boardenvs.game.state import Position, stack, take, unstack
+from boardenvs.game.state import take
 from boardenvs.kernel import set_backend
 from boardenvs.search import Analysis, Limits, analyse, engine_for
 from boardenvs.tablebase import Tablebase
@@ -41,9 +42,9 @@ def test_the_classic_start_is_lost_for_the_wolf_in_44_plies() -> None:
         assert (
             table.lookup(stack([position]))[1] == 44 - ply
         )  # no move of the line hurries or dawdles
-        position = game.next(position, action)
+        position = position.step(action)
     assert position.terminated
-    assert game.result(position) == (0, 100)
+    assert position.result() == (0, 100)
 
 
 @pytest.mark.usefixtures("in_python")
@@ -76,7 +77,7 @@ def test_any_classic_position_is_solved_as_in_the_tablebase() -> None:
     state = take(state, ~state.terminated)
     value, distance = Tablebase.load(game).lookup(state)
     assert distance.max() > 20
-    for row, position in enumerate(unstack(state)):
+    for row, position in enumerate(game.positions(state)):
         found = analyse(game, position)
         assert found.outcome == ("win" if value[row] == 1 else "loss")
         assert found.plies == len(found.line) == distance[row]
@@ -131,9 +132,9 @@ def test_wins_of_lines_of_action(plies: int, text: str) -> None:
         assert (here.outcome, here.plies) == ("win" if left % 2 else "loss", left)
         proven(position, here)
         assert position.is_legal(action)
-        position = game.next(position, action)
+        position = position.step(action)
     assert is_over(game, position)
-    assert game.result(position)[winner] == 100
+    assert position.result()[winner] == 100
 
 
 @pytest.mark.parametrize("text", WINS[3])
@@ -155,7 +156,7 @@ def test_a_draw_by_the_last_step() -> None:
     game = make("lines_of_action")
     position = parse_position(game, WINS[5][0].replace("42", "49"))
     for action in position.legal_actions():
-        assert game.result(game.next(position, action)) == (50, 50)
+        assert position.step(action).result() == (50, 50)
     found = analyse(game, position)
     assert (found.outcome, found.plies, found.margin, found.value) == ("draw", None, None, None)
     assert len(found.line) == 1

@@ -12,8 +12,7 @@ import pytest
 from variants import random_line
 
 from boardenvs.board.bitboard import from_squares
-from boardenvs.game.contract import Game
-from boardenvs.game.state import Position, stack
+from boardenvs.game.contract import Game, Position, stack
 from boardenvs.games import Othello, parse
 from boardenvs.kernel import ALL, get_backend, set_backend
 from boardenvs.search import Engine, Limits, analyse, engine, engine_for
@@ -59,7 +58,7 @@ def plain_lead(game: Game, position: Position) -> int:
         if here.terminated:
             mine, theirs = game.kernels.points.one(here.own, here.opp, here.to_move)
             return mine - theirs
-        return max(-best(game.next(here, action)) for action in here.legal_actions())
+        return max(-best(here.step(action)) for action in here.legal_actions())
 
     return best(position)
 
@@ -89,10 +88,10 @@ def test_lines_are_games_that_end_with_the_lead(board: str) -> None:
         end = position
         for action in found.line:
             assert end.is_legal(action)
-            end = game.next(end, action)
+            end = end.step(action)
         assert end.terminated
         sign = 1 if end.to_move == position.to_move else -1
-        assert sign * int(game.lead(stack([end]))[0]) == found.margin
+        assert sign * int(game.score_margin(stack([end]))[0]) == found.margin
 
 
 @pytest.mark.usefixtures("in_python")
@@ -137,7 +136,7 @@ def test_empty_squares_go_to_nobody_or_to_the_winner() -> None:
     position = (bits, from_squares(["h2"])), 0, 40
     assert Othello().position(*position).terminated
     for game, expected in ((Othello(), 8), (Othello(empties="winner"), 62)):
-        assert game.lead(stack([game.position(*position)])).tolist() == [expected]
+        assert game.score_margin(stack([game.position(*position)])).tolist() == [expected]
     with pytest.raises(ValueError, match="unknown empties 'me'"):
         Othello(empties="me")
 
@@ -154,7 +153,7 @@ def kept_to_the_end(game: Game, position: Position) -> int:
         kept &= here.pieces(role)
         if not here.terminated:
             for action in here.legal_actions():
-                after = game.next(here, action)
+                after = here.step(action)
                 if after not in known:
                     known.add(after)
                     left.append(after)
@@ -183,7 +182,7 @@ def test_stable_squares_are_kept_in_random_play(board: str) -> None:
         for _ in range(3 if stable else 0):
             here = position
             while not here.terminated:
-                here = game.next(here, rng.choice(here.legal_actions()))
+                here = here.step(rng.choice(here.legal_actions()))
                 assert stable & ~here.pieces(role) == 0
     assert claimed > 50
 

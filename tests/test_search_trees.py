@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from variants import make, random_position
 
 from boardenvs.agents.mcts import MCTSAgent
-from boardenvs.game.contract import Game
+from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.fen import parse_position
-from boardenvs.game.state import FloatArray, IntArray, Position, State, concat, stack, take
+from boardenvs.game.state import FloatArray, IntArray, State, concat, take
 from boardenvs.kernel import ALL, set_backend
 from boardenvs.kernel.backend import Backend
 from boardenvs.kernel.link import array_for_loops
@@ -73,8 +73,8 @@ def proven(game: Game, node: Node | None) -> tuple[int, int]:
     """The least and the most that the tree lets the result be, to the side to move."""
     if node is None:
         return -1, 1
-    if game.is_over_one(node.position):
-        result = int(np.sign(game.result(node.position)[node.position.to_move] - 50))
+    if node.position.is_over():
+        result = int(np.sign(node.position.result()[node.position.to_move] - 50))
         return result, result
     if not node.edges:
         return -1, 1
@@ -130,7 +130,7 @@ def plain_search(
         while node.edges:
             path.append(choose(node, mix((random + len(path) + 1) & ALL)))
             if path[-1].child is None:
-                path[-1].child = Node(game.next(node.position, path[-1].action))
+                path[-1].child = Node(node.position.step(path[-1].action))
             node = path[-1].child
         state = stack([node.position])
         if evaluator and not node.position.terminated:
@@ -359,8 +359,8 @@ def test_a_win_at_once_is_found(text: str) -> None:
     position = parse_position(game, text)
     wins = set()
     for action in position.legal_actions():
-        after = game.next(position, action)
-        if after.terminated and game.result(after)[position.to_move] == 100:
+        after = position.step(action)
+        if after.terminated and after.result()[position.to_move] == 100:
             wins.add(action)
     assert 0 < len(wins) < 5
     rollouts = 8 * len(position.legal_actions())
@@ -409,7 +409,7 @@ def test_priors_and_values_steer() -> None:
         assert tries(Likes(square=action, sign=-1))[action] < 20
     # Moves that let the opponent have f3 are avoided.
     square = game.parse_action("f3")
-    answered = {a for a in first if game.next(game.start(), a).is_legal(square)}
+    answered = {a for a in first if game.start().step(a).is_legal(square)}
     assert 0 < len(answered) < 4
     found = tries(Likes(square=square), 400)
     assert max(found[a] for a in answered) < min(found[a] for a in first if a not in answered)

@@ -250,7 +250,7 @@ def test_openings_of_an_agent_lead_where_random_ones_do_not() -> None:
         assert not over(game, state).any()
         assert set(state.ply.tolist()) <= set(range(46))
         rows, _, after = successors(game, state)
-        won = after.terminated & (game.lead(after) < 0)
+        won = after.terminated & (game.score_margin(after) < 0)
         return len(set(rows[won].tolist())) / len(state.ply)
 
     assert share_won_in_one({"random": 1.0}) < 0.005

@@ -14,9 +14,9 @@ from boardenvs.agents.policy import PolicyAgent
 from boardenvs.agents.policy_file import save_policy
 from boardenvs.agents.shield import Shield
 from boardenvs.arena import play_match
-from boardenvs.game.contract import Game
+from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.openings import random_openings
-from boardenvs.game.state import IntArray, Position, State, stack, unstack
+from boardenvs.game.state import IntArray, State
 
 # Openings so late that games are decided soon after, and caps that end games within sight.
 CASES = [
@@ -46,20 +46,20 @@ def positions(game: Game, plies: tuple[int, int] | None) -> State:
 
 def result(game: Game, position: Position, role: int) -> int:
     """+1, 0 or -1 to the role where the game is over, else 0."""
-    if not (position.terminated or game.is_truncated(position)):
+    if not (position.terminated or position.is_truncated()):
         return 0
-    return int(game.result(position)[role] - 50) // 50
+    return int(position.result()[role] - 50) // 50
 
 
 def loses(game: Game, after: Position, role: int) -> bool:
-    if after.terminated or game.is_truncated(after):
+    if after.terminated or after.is_truncated():
         return result(game, after, role) < 0
-    return any(result(game, game.next(after, a), role) < 0 for a in after.legal_actions())
+    return any(result(game, after.step(a), role) < 0 for a in after.legal_actions())
 
 
 def allowed_by_rule(game: Game, position: Position) -> list[int]:
     role = position.to_move
-    after = {a: game.next(position, a) for a in position.legal_actions()}
+    after = {a: position.step(a) for a in position.legal_actions()}
     wins = [a for a in after if result(game, after[a], role) > 0]
     safe = [a for a in after if not loses(game, after[a], role)]
     return wins or safe or list(after)
@@ -69,8 +69,8 @@ def allowed_by_rule(game: Game, position: Position) -> list[int]:
 def test_it_wins_in_one_and_avoids_a_loss_in_one(spec: str, plies: tuple[int, int] | None) -> None:
     game = games.parse(spec)
     state = positions(game, plies)
-    allowed = [allowed_by_rule(game, p) for p in unstack(state)]
-    legal = [p.legal_actions() for p in unstack(state)]
+    allowed = [allowed_by_rule(game, p) for p in game.positions(state)]
+    legal = [p.legal_actions() for p in game.positions(state)]
     matters = [len(some) < len(every) for some, every in zip(allowed, legal, strict=True)]
     assert sum(matters) >= 8, "the positions say nothing"
     policy = PolicyAgent(random_policy(game))
@@ -90,11 +90,11 @@ def test_moves_of_an_agent_that_cannot_rank_are_replaced_by_any_allowed_one() ->
     game = games.make("wolf_and_sheep")
     state = random_openings(game, 400, (8, 20), np.random.default_rng(0))
     rows = [
-        i for i, p in enumerate(unstack(state))
+        i for i, p in enumerate(game.positions(state))
         if 2 < len(allowed_by_rule(game, p)) < len(p.legal_actions())
     ]  # fmt: skip
     assert rows
-    position = unstack(state)[rows[0]]
+    position = game.positions(state)[rows[0]]
     many = State(*(np.repeat(x[rows[0] : rows[0] + 1], 300, axis=0) for x in state))
     chosen = Shield(RandomAgent()).act(game, many, np.random.default_rng(0))
     assert set(chosen.tolist()) == set(allowed_by_rule(game, position))

@@ -40,7 +40,7 @@ def test_whole_games(game_id, seat):
             np.testing.assert_array_equal(info["action_mask"], env.unwrapped.action_masks())
             action = rng.choice(np.flatnonzero(info["action_mask"]))
             observation, reward, terminated, truncated, info = env.step(action)
-        assert reward == board.game.result(board.position)[roles.index(role)]
+        assert reward == board.position.result()[roles.index(role)]
         assert not info["action_mask"].any()
     if seat == "alternating":
         assert seats == [roles[i % 2] for i in range(6)]

@@ -104,5 +104,5 @@ def test_every_game_has_a_page_with_its_picture(site, pages):
 
 def test_search_has_an_index(site):
     text = (site / "search" / "search_index.json").read_text(encoding="utf-8")
-    assert "checked_next" in text
+    assert "observe_with_legal" in text
     assert (site / "search" / "search_index.js").exists()  # for pages opened from a file

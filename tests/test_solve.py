@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from command_line import invoke, run
 from negamax import lead_with_best_play
-from placings import CLASSIC, DESCRIBED, game_of
+from placings import CLASSIC, game_of
 from variants import random_position
 
-from boardenvs.game.fen import parse_position, write_position
-from boardenvs.game.state import Position, stack
+from boardenvs.game.contract import Position, stack
+from boardenvs.game.fen import parse_position
 from boardenvs.games import parse
 from boardenvs.tablebase import Tablebase
 
@@ -37,7 +37,7 @@ def follow(spec: str, position: str, line: list[str]) -> Position:
     for name in line:
         action = game.parse_action(name)
         assert here.is_legal(action), name
-        here = game.next(here, action)
+        here = here.step(action)
     return here
 
 
@@ -49,7 +49,7 @@ def test_the_classic_start() -> None:
     assert len(answer["line"]) == 44
     end = follow("wolf_and_sheep", answer["position"], answer["line"])
     assert end.terminated
-    assert game_of(CLASSIC).result(end) == (0, 100)
+    assert end.result() == (0, 100)
     counts = Tablebase.load(game_of(CLASSIC)).counts()
     assert answer["positions"] == [c._asdict() for c in counts]
 
@@ -64,7 +64,7 @@ def test_the_described_start() -> None:
     end = follow(spec, answer["position"], answer["line"])
     assert end.terminated
     assert end.ply == 13
-    assert game_of(DESCRIBED).result(end) == (100, 0)
+    assert end.result() == (100, 0)
 
 
 def test_a_position() -> None:
@@ -75,7 +75,7 @@ def test_a_position() -> None:
     root = parse_position(game, NEARLY_WON)
     table = Tablebase.load(game)
     for move in answer["moves"]:
-        after = game.next(root, game.parse_action(move["action"]))
+        after = root.step(game.parse_action(move["action"]))
         value, distance = table.lookup(stack([after]))
         assert move["winner"] == ("wolf" if value[0] == -1 else "sheep")
         assert move["plies"] == distance[0] + 1
@@ -100,7 +100,7 @@ def test_what_people_read() -> None:
     assert "Winner with perfect play: sheep; plies to the end: 44." in text
     assert "49,625" in text
     assert "d8-c7" in text
-    over = write_position(game_of(CLASSIC), over_position())
+    over = over_position().fen()
     text = solve("wolf_and_sheep", "--position", over)
     assert "The game is over; winner: wolf." in text
     assert "A perfect line" not in text
@@ -110,7 +110,7 @@ def test_what_people_read() -> None:
 def over_position() -> Position:
     game = game_of(CLASSIC)
     root = parse_position(game, NEARLY_WON)
-    return game.next(root, game.parse_action("d4-c3"))
+    return root.step(game.parse_action("d4-c3"))
 
 
 @pytest.mark.parametrize(
@@ -184,8 +184,8 @@ def test_the_end_of_othello() -> None:
 def test_every_move_is_worth_what_plain_search_says() -> None:
     game = parse("othello")
     root = random_position(game, 4, 54)
-    names = {game.action_name(a, root): game.next(root, a) for a in root.legal_actions()}
-    answer = solved("othello", "--position", write_position(game, root), "--moves")
+    names = {game.action_name(a, root): root.step(a) for a in root.legal_actions()}
+    answer = solved("othello", "--position", root.fen(), "--moves")
     assert {move["action"] for move in answer["moves"]} == set(names)
     leads = []
     for move in answer["moves"]:
@@ -208,7 +208,7 @@ def test_a_win_of_lines_of_action() -> None:
     assert values == sorted(values, reverse=True)
     end = follow("lines_of_action", WON_IN_FIVE, answer["line"])
     assert end.terminated
-    assert parse("lines_of_action").result(end) == (0, 100)
+    assert end.result() == (0, 100)
     text = solve("lines_of_action", "--position", WON_IN_FIVE)
     assert "White wins in 5 plies with best play." in text
 

@@ -23,9 +23,10 @@ from variants import make
 from boardenvs import PositionError
 from boardenvs.board.bitboard import flip_files, from_squares, squares_of
 from boardenvs.board.symmetry import MIRROR
+from boardenvs.game.contract import Position, stack
 from boardenvs.game.fen import parse_position
 from boardenvs.game.perft import successors
-from boardenvs.game.state import Int8Array, IntArray, Position, stack, take, unstack
+from boardenvs.game.state import Int8Array, IntArray, take
 from boardenvs.games import WolfAndSheep
 from boardenvs.tablebase import Tablebase
 from boardenvs.tablebase.numbering import CHUNKS, COUNT, DARK_SQUARES, FLOCKS, numbers, positions
@@ -100,7 +101,7 @@ def test_values_and_distances_are_those_of_a_search(variant: str, deepest: int) 
     some = some_of_each_kind(*Tablebase.load(game).lookup(state), each=1)
     checked = 0
     for kind, rows in some.items():
-        for position in unstack(take(state, rows)):
+        for position in game.positions(take(state, rows)):
             if kind[1] > 0:
                 assert search.solve(board_of(position), min(kind[1] - 1, deepest))[0] == 0
             if kind[1] <= deepest:
@@ -118,7 +119,7 @@ def test_late_classic_positions_are_those_of_a_full_search() -> None:
     some = some_of_each_kind(*Tablebase.load(game).lookup(state), each=1)
     assert max(distance for _, distance in some) > 12
     for kind, rows in some.items():
-        (position,) = unstack(take(state, rows))
+        (position,) = game.positions(take(state, rows))
         assert search.solve(board_of(position), 99) == kind, position
 
 
@@ -137,7 +138,7 @@ def test_the_cap_is_foreseen(
     position = game.position(squares, to_move, 100 - left)
     (value,), (distance,) = Tablebase.load(game).lookup(stack([position]))
     if value == 0:  # not decided before the cap: it pays what the position would
-        assert game.result(position) == (100.0, 0.0)
+        assert position.result() == (100.0, 0.0)
         value, distance = (1 if to_move == WOLF else -1), distance
         assert distance == left
     assert capped_search(variant).solve(board_of(position), left) == (value, distance)
@@ -158,7 +159,7 @@ def test_every_position_follows_from_its_successors(name: str) -> None:
         value, distance = table.lookup(state)
         undecided += int((value == 0).sum())
         over = state.terminated
-        np.testing.assert_array_equal(value[over], np.sign(game.lead(state))[over])
+        np.testing.assert_array_equal(value[over], np.sign(game.score_margin(state))[over])
         assert not distance[over].any()
         rows, _, after = successors(game, state)
         their_value, their_distance = table.lookup(after)
@@ -190,10 +191,10 @@ def test_the_classic_sheep_win_from_the_start_against_every_defence() -> None:
                 ends.add(ply)
             elif position.to_move == WOLF:
                 assert len(position.legal_actions()) == len(rules.moves(board_of(position)))
-                after |= {game.next(position, a) for a in position.legal_actions()}
+                after |= {position.step(a) for a in position.legal_actions()}
             else:
                 moves = table.moves(stack([position]))
-                after.add(game.next(position, int(moves.actions[moves.worth.argmax()])))
+                after.add(position.step(int(moves.actions[moves.worth.argmax()])))
         layer = after
     assert not layer
     assert max(ends) == 44
@@ -295,7 +296,9 @@ def test_mirror_images_are_worth_the_same(
 def test_what_no_game_reaches_is_refused(wolf: list[str], sheep: list[str], to_move: int) -> None:
     game = game_of(CLASSIC)
     own, opp = (from_squares(s) for s in ((wolf, sheep) if to_move == 0 else (sheep, wolf)))
-    state = stack([game.start(), Position(own, opp, (0,) * 9, to_move, 0, False), game.start()])
+    state = stack(
+        [game.start(), Position(own, opp, (0,) * 9, to_move, 0, False, game), game.start()]
+    )
     with pytest.raises(PositionError, match=r"row 1, .*one wolf, and four sheep on squares of one"):
         Tablebase.load(game).lookup(state)
 
@@ -322,7 +325,7 @@ def keeping(game: WolfAndSheep, position: Position) -> set[int]:
     table = Tablebase.load(game)
     value = {}
     for action in position.legal_actions():
-        value[action] = -int(table.lookup(stack([game.next(position, action)]))[0][0])
+        value[action] = -int(table.lookup(stack([position.step(action)]))[0][0])
     return {action for action, v in value.items() if v == max(value.values())}
 
 
@@ -335,7 +338,7 @@ def test_preserving_actions_and_mistakes(name: str, max_plies: int | None) -> No
     assert mask.shape == (300, 513)
     assert mask.dtype == np.bool_
     some_wrong = 0
-    for row, position in enumerate(unstack(state)):
+    for row, position in enumerate(game.positions(state)):
         right, legal = keeping(game, position), position.legal_actions()
         assert set(np.flatnonzero(mask[row]).tolist()) == right
         wrong = len(legal) - len(right)
@@ -351,7 +354,7 @@ def test_moves_say_what_the_positions_after_them_say(name: str) -> None:
     table = Tablebase.load(game)
     state = random_placings(game, 50, seed=6)
     moves = table.moves(state)
-    legal = [(row, a) for row, p in enumerate(unstack(state)) for a in p.legal_actions()]
+    legal = [(row, a) for row, p in enumerate(game.positions(state)) for a in p.legal_actions()]
     assert list(zip(moves.rows.tolist(), moves.actions.tolist(), strict=True)) == legal
     value, distance = table.lookup(moves.after)
     np.testing.assert_array_equal(moves.value, -value)

@@ -13,9 +13,9 @@ from variants import make, random_position
 from boardenvs import explain, play_match
 from boardenvs.agents import make_agent
 from boardenvs.agents.mcts import MCTSAgent
-from boardenvs.game.contract import Game
+from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.fen import parse_position
-from boardenvs.game.state import Array, Position, State, stack
+from boardenvs.game.state import Array, State
 from boardenvs.search import Trees, TreeSettings, search_trees
 from boardenvs.tablebase import Tablebase
 
@@ -65,8 +65,8 @@ def test_what_has_not_been_tried_may_win(evaluator: Fair | None) -> None:
     position = parse_position(game, "8/8/8/6w1/8/3w4/8/b2b4 white 11")
     lost = []
     for action in position.legal_actions():
-        after = game.next(position, action)
-        results = [game.result(game.next(after, reply)) for reply in after.legal_actions()]
+        after = position.step(action)
+        results = [after.step(reply).result() for reply in after.legal_actions()]
         lost += [action] if (100, 0) in results and not after.terminated else []
     assert len(lost) > 10
     state, seeds = stack([position] * 40), np.arange(40, dtype=np.uint64)
@@ -80,7 +80,7 @@ def test_bounds_hold_after_few_rollouts(evaluator: Fair | None) -> None:
     positions = ends(57, 60)
     state, seeds = stack(positions), np.arange(len(positions), dtype=np.uint64)
     exact = [
-        {a: -np.sign(lead_with_best_play(OTHELLO, OTHELLO.next(p, a))) for a in p.legal_actions()}
+        {a: -np.sign(lead_with_best_play(OTHELLO, p.step(a))) for a in p.legal_actions()}
         for p in positions
     ]
     told = 0
@@ -99,7 +99,7 @@ def test_ends_of_othello_are_played_and_told_exactly(evaluator: Fair | None) -> 
     agent, outcomes = MCTSAgent(3000, evaluator=evaluator), set()
     for position in ends(55, 16):
         exact = {
-            action: -int(np.sign(lead_with_best_play(OTHELLO, OTHELLO.next(position, action))))
+            action: -int(np.sign(lead_with_best_play(OTHELLO, position.step(action))))
             for action in position.legal_actions()
         }
         best = max(exact.values())
@@ -120,7 +120,7 @@ def test_draws_are_proven_and_taken() -> None:
     for position in drawn:
         found = explain(MCTSAgent(3000), OTHELLO, position)
         assert (found.exact, found.value, found.outcome) == (True, 0, "draw")
-        after = OTHELLO.next(position, found.moves[0].action)
+        after = position.step(found.moves[0].action)
         assert lead_with_best_play(OTHELLO, after) == 0
 
 
@@ -130,7 +130,7 @@ def test_a_proof_ends_the_search() -> None:
     found = explain(make_agent("mcts:time=1000"), game, parse_position(game, text))
     assert (found.exact, found.outcome) == (True, "win")
     assert found.moves[0].value == 1
-    assert game.result(game.next(parse_position(game, text), found.line[0]))[0] == 100
+    assert parse_position(game, text).step(found.line[0]).result()[0] == 100
 
 
 def test_the_first_limit_that_is_met_ends_a_move() -> None:
@@ -174,7 +174,7 @@ def test_a_kept_tree_is_what_the_search_knew() -> None:
     trees.search(200)
     position = OTHELLO.start()
     for action in trees.line(0, position.legal_actions()[0])[:2]:
-        position = OTHELLO.next(position, action)
+        position = position.step(action)
     first, reply = trees.line(0, OTHELLO.start().legal_actions()[0])[:2]
     known = trees.keep(0, first)
     assert known is not None
@@ -203,9 +203,9 @@ def test_what_is_proven_is_kept() -> None:
         trees = Trees(OTHELLO, stack([position]), seeds, settings)
         trees.search(300)
         for action in position.legal_actions():
-            known, between = trees.keep(0, action), OTHELLO.next(position, action)
+            known, between = trees.keep(0, action), position.step(action)
             for reply in between.legal_actions() if known and not between.terminated else ():
-                after = OTHELLO.next(between, reply)
+                after = between.step(reply)
                 if (kept := known and known.after(reply)) and not after.terminated:
                     later = Trees(OTHELLO, stack([after]), seeds, settings, [kept])
                     (lower,), (upper,) = later.proven()
@@ -255,9 +255,9 @@ def test_what_is_kept_is_for_one_generator() -> None:
 
     rng, none = np.random.default_rng(5), np.zeros((1, 0), np.int16)
     first = MCTSAgent(80, evaluator=Fair()).act_after(OTHELLO, OTHELLO.init(1), none, rng)
-    after = OTHELLO.next(OTHELLO.start(), int(first[0]))
+    after = OTHELLO.start().step(int(first[0]))
     reply = after.legal_actions()[0]
-    now = stack([OTHELLO.next(after, reply)])
+    now = stack([after.step(reply)])
     plies = np.array([[first[0], reply]], np.int16)
     assert judged(6, asked_before=True) == judged(6, asked_before=False)
     assert judged(5, asked_before=True) < judged(5, asked_before=False)

@@ -13,8 +13,7 @@ from variants import make
 
 import boardenvs
 from boardenvs.envs.groups import BoardGroup
-from boardenvs.game.contract import Game
-from boardenvs.game.state import Position, stack
+from boardenvs.game.contract import Game, Position, stack
 from boardenvs.kernel import set_backend
 
 WRONG = [-1, -(1 << 40), 1 << 40, 63, 64, 65, 512, 513]
@@ -38,10 +37,10 @@ def by_hand(game: Game, position: Position, action: int, waits: bool) -> tuple[A
         return position, 0.0, False, False, False
     if action < 0 or not position.is_legal(action):
         return position, -1.0, True, False, True
-    after = game.next(position, action)
-    truncated = game.is_truncated(after)
+    after = position.step(action)
+    truncated = after.is_truncated()
     over = after.terminated or truncated
-    reward = (game.result(after)[position.to_move] - 50) / 50 if over else 0.0
+    reward = (after.result()[position.to_move] - 50) / 50 if over else 0.0
     return after, reward, after.terminated, truncated, False
 
 
@@ -54,7 +53,7 @@ def test_each_row_by_hand(name: str, backend: str) -> None:
         state = stack(positions)
         actions = choose(game.legal(state), rng, wrong=0.1)
         waiting = rng.random(21) < 0.1
-        turn = game.turn(state, actions, waiting)
+        turn = game.transition(state, actions, waiting)
         expected = [
             by_hand(game, *row)
             for row in zip(positions, actions.tolist(), waiting.tolist(), strict=True)

@@ -10,7 +10,8 @@ from variants import public_module
 import boardenvs
 from boardenvs import games
 from boardenvs.envs.registration import gymnasium_id
-from boardenvs.game.state import stack, take, unstack
+from boardenvs.game.contract import stack
+from boardenvs.game.state import take
 
 GAME_IDS = list(games.GAMES)
 VARIANTS = [
@@ -40,13 +41,13 @@ def test_every_row_is_a_game_by_the_kernel(game_id, rules):
         observations, rewards, terminated, truncated, infos = env.step(actions)
         for row, action in enumerate(actions.tolist()):
             mover = positions[row].to_move
-            position = game.next(positions[row], action)
-            over = position.terminated or game.is_truncated(position)
+            position = positions[row].step(action)
+            over = position.terminated or position.is_truncated()
             assert terminated[row] == position.terminated
-            assert truncated[row] == game.is_truncated(position)
+            assert truncated[row] == position.is_truncated()
             if over:
                 ended += 1
-                assert rewards[row] == (game.result(position)[mover] - 50) / 50
+                assert rewards[row] == (position.result()[mover] - 50) / 50
                 last = game.observe(stack([position]))[0]
                 np.testing.assert_array_equal(infos["final_obs"][row], last)
                 assert infos["_final_obs"][row]
@@ -153,15 +154,15 @@ def test_rewards_against_an_opponent_are_the_learners():
         plies = env.batch.step(actions)
         after = env.batch.state
         for row in np.flatnonzero(live):
-            own = unstack(take(mine, slice(row, row + 1)))[0]
-            now = unstack(take(after, slice(row, row + 1)))[0]
+            own = game.positions(take(mine, slice(row, row + 1)))[0]
+            now = game.positions(take(after, slice(row, row + 1)))[0]
             if own.terminated:
                 assert now == own
             else:
-                assert now in [game.next(own, a) for a in own.legal_actions()]
+                assert now in [own.step(a) for a in own.legal_actions()]
             over = plies.terminated[row]
             assert over == now.terminated
-            expected = (game.result(now)[seats[row]] - 50) / 50 if over else 0
+            expected = (now.result()[seats[row]] - 50) / 50 if over else 0
             assert plies.rewards[row] == expected
         live &= ~plies.terminated
         infos = {"action_mask": game.legal(after)}

@@ -15,7 +15,6 @@ from web_server import line, served
 from boardenvs import games, records
 from boardenvs.agents.trained import FOLDER as TRAINED
 from boardenvs.arena import play_match
-from boardenvs.game import fen
 from boardenvs.records.record import Record, names, replay
 
 
@@ -40,12 +39,12 @@ def test_positions_are_those_of_the_rules(page, game_id):
     assert answer["wrong"] is None
     assert len(answer["positions"]) == len(positions)
     for shown, position in zip(answer["positions"], positions, strict=True):
-        assert shown["fen"] == fen.write_position(game, position)
+        assert shown["fen"] == position.fen()
         for square, what in enumerate(shown["board"]):
             bit = 1 << square
             inside = [position.pieces(0) & bit, position.pieces(1) & bit, game.holes & bit]
             assert "01#".find(what) == next((i for i, x in enumerate(inside) if x), -1)
-        legal = [] if game.is_over_one(position) else position.legal_actions()
+        legal = [] if position.is_over() else position.legal_actions()
         assert [move[0] for move in shown["legal"]] == [
             game.action_name(action, position) for action in legal
         ]
@@ -76,7 +75,7 @@ def test_an_agent_moves_by_the_rules(page, text):
     game = games.make("lines_of_action")
     name = answer["position"]["move"]
     record = Record(game, (game.parse_action(name),))
-    assert answer["position"]["fen"] == fen.write_position(game, replay(record)[-1])
+    assert answer["position"]["fen"] == replay(record)[-1].fen()
     again = page.ask("move", line=line("lines_of_action"), agent=text, seed=3)
     assert again["position"] == answer["position"]
 

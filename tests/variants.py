@@ -14,8 +14,7 @@ import pytest
 
 import boardenvs
 from boardenvs import games
-from boardenvs.game.contract import Game
-from boardenvs.game.state import Position
+from boardenvs.game.contract import Game, Position
 
 HERE = Path(__file__).resolve().parent
 # Other people's data, which is read where it is there and not kept here.
@@ -80,7 +79,7 @@ def random_line(game: Game, seed: int, plies: int) -> tuple[list[Position], list
     positions, actions = [game.start()], list[int]()
     while not positions[-1].terminated and len(actions) < plies:
         actions.append(rng.choice(positions[-1].legal_actions()))
-        positions.append(game.next(positions[-1], actions[-1]))
+        positions.append(positions[-1].step(actions[-1]))
     return positions, actions
 
 

@@ -11,9 +11,9 @@ import numpy as np
 from boardenvs import games
 from boardenvs.agents.base import check_heuristic
 from boardenvs.agents.explain import Explanation, MoveExplanation, Stop, Unit, chosen_first
-from boardenvs.game.contract import Game
+from boardenvs.game.contract import Game, Position
 from boardenvs.game.rules import MAX_VALUE
-from boardenvs.game.state import IntArray, Position, State
+from boardenvs.game.state import IntArray, State
 from boardenvs.search.analysis import Analysis, search_moves, search_position
 from boardenvs.search.compiler import has_exact_end
 from boardenvs.search.engine import engine_for

@@ -16,9 +16,9 @@ from typing import Literal, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 
 from boardenvs.agents.base import Agent, check_game
-from boardenvs.game.contract import Game
+from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.perft import successors
-from boardenvs.game.state import FloatArray, IntArray, Position, State, stack, take
+from boardenvs.game.state import FloatArray, IntArray, State, take
 from boardenvs.search.analysis import Outcome
 from boardenvs.search.evaluator import Evaluator
 
@@ -48,9 +48,9 @@ class Explanation:
     The unit of all values is one of
 
     - "score": the expected result, from -1 (a loss) over 0 (a draw) to 1 (a win);
-    - "margin": the lead in points (`Game.lead`), in Othello discs, from -64 to 64: with best play
-      at the end of the game where `exact`; as a learnt evaluation foresees it there; or else right
-      after the move;
+    - "margin": the margin in points, in Othello discs, from -64 to 64 (`Game.score_margin`): with
+      best play at the end of the game where `exact`; as a learnt evaluation foresees it there; or
+      else right after the move;
     - "heuristic": the game's own heuristic (`Game.values`), below `MAX_VALUE` = 100,000 either way;
       a move that is proven to win or lose has 100,000 or -100,000.
 
@@ -186,7 +186,7 @@ def chosen_first(moves: Iterable[MoveExplanation], chosen: int) -> tuple[MoveExp
 
 def final_scores(game: Game, after: State) -> FloatArray:
     """The result to the side that has just moved, in rows where the game is over, (B,) float."""
-    scores: FloatArray = -np.sign(game.lead(after)).astype(np.float64)
+    scores: FloatArray = -np.sign(game.score_margin(after)).astype(np.float64)
     return scores
 
 
@@ -228,5 +228,5 @@ def _explain_choice(game: Game, position: Position, actions: IntArray) -> Explan
 
 def _check(agent: Agent, game: Game, position: Position) -> None:
     check_game(agent, game)
-    if game.is_over_one(position):
+    if position.is_over():
         raise ValueError("the game is over in this position: there is nothing to explain")

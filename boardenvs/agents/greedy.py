@@ -8,22 +8,22 @@ import numpy as np
 
 from boardenvs.agents.explain import Explanation
 from boardenvs.agents.one_ply import act_by_value, explain_by_value
-from boardenvs.game.contract import Game
-from boardenvs.game.state import IntArray, Position, State
+from boardenvs.game.contract import Game, Position
+from boardenvs.game.state import IntArray, State
 
 
 @dataclass(frozen=True)
 class GreedyAgent:
     """Wins at once where it can, does not lose at once where it can help it, and else takes the
-    largest lead in points (`Game.lead`; in Othello discs) after its move.
+    largest margin in points (`Game.score_margin`; in Othello discs) after its move.
 
     Where games have no points before their end (Lines of Action) all other moves are equal.
     Equal moves are drawn from uniformly.
     """
 
     def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
-        return act_by_value(game, state, rng, game.lead)
+        return act_by_value(game, state, rng, game.score_margin)
 
     def explain(self, game: Game, position: Position, rng: np.random.Generator) -> Explanation:
-        """By the lead after each move, which is no lead at the end of the game."""
-        return explain_by_value(game, position, rng, game.lead, "margin")
+        """By the margin after each move; of one that ends the game, by its result."""
+        return explain_by_value(game, position, rng, game.score_margin, "margin")

@@ -15,8 +15,8 @@ from boardenvs.agents.explain import Explanation, MoveExplanation, Stop
 from boardenvs.agents.kept_trees import KeptTrees
 from boardenvs.agents.policy_file import load_policy
 from boardenvs.agents.trained import TrainedAgent
-from boardenvs.game.contract import Game
-from boardenvs.game.state import FloatArray, IntArray, Position, State, stack, take
+from boardenvs.game.contract import Game, Position, stack
+from boardenvs.game.state import FloatArray, IntArray, State, take
 from boardenvs.search.analysis import Outcome
 from boardenvs.search.evaluator import Evaluator
 from boardenvs.search.kept_tree import KeptTree

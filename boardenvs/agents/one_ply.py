@@ -8,10 +8,10 @@ from typing import TypeAlias
 import numpy as np
 
 from boardenvs.agents.explain import Explanation, MoveExplanation, Unit, chosen_first
-from boardenvs.game.contract import Game
+from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.perft import successors
 from boardenvs.game.rules import MAX_VALUE
-from boardenvs.game.state import FloatArray, IntArray, Position, State, stack
+from boardenvs.game.state import FloatArray, IntArray, State
 
 Value: TypeAlias = Callable[[State], IntArray]
 
@@ -42,7 +42,7 @@ def explain_by_value(
     _, actions, after = successors(game, state)
     worth = _worth(game, after, value)
     if unit == "margin":
-        shown: FloatArray = -game.lead(after).astype(np.float64)
+        shown: FloatArray = -game.score_margin(after).astype(np.float64)
     else:
         shown = np.clip(worth, -MAX_VALUE, MAX_VALUE)
     moves = [
@@ -74,7 +74,7 @@ def _worth(game: Game, after: State, value: Value) -> FloatArray:
     game, (B,).
     """
     worth: FloatArray = -value(after).astype(np.float64)
-    lead = -game.lead(after).astype(np.float64)
+    lead = -game.score_margin(after).astype(np.float64)
     over = game.is_over(after)
     worth[over] = 0.0
     decided = over & (lead != 0)

@@ -7,16 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from boardenvs.agents.explain import Explanation, MoveExplanation, chosen_first
-from boardenvs.game.contract import Game, goal_to_reward
-from boardenvs.game.state import (
-    BoolArray,
-    FloatArray,
-    IntArray,
-    Position,
-    State,
-    stack,
-    take,
-)
+from boardenvs.game.contract import Game, Position, stack
+from boardenvs.game.rules import goal_to_reward
+from boardenvs.game.state import BoolArray, FloatArray, IntArray, State, take
 from boardenvs.tablebase import Moves, Tablebase
 
 
@@ -98,7 +91,7 @@ def _scores(game: Game, position: Position, moves: Moves) -> FloatArray:
     """The result of each move with perfect play, -1 to 1, (N,): at the cap on plies, where no side
     can force an end before, the game's result.
     """
-    at_cap = goal_to_reward(game.result(position)[position.to_move])
+    at_cap = goal_to_reward(position.result()[position.to_move])
     scores: FloatArray = np.where(moves.value == 0, at_cap, moves.value).astype(np.float64)
     return scores
 

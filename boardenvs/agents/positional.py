@@ -9,8 +9,8 @@ import numpy as np
 from boardenvs.agents.base import check_heuristic
 from boardenvs.agents.explain import Explanation
 from boardenvs.agents.one_ply import act_by_value, explain_by_value
-from boardenvs.game.contract import Game
-from boardenvs.game.state import IntArray, Position, State
+from boardenvs.game.contract import Game, Position
+from boardenvs.game.state import IntArray, State
 
 
 @dataclass(frozen=True)

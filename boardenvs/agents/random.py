@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from boardenvs.agents.explain import Explanation, MoveExplanation
-from boardenvs.game.contract import Game
-from boardenvs.game.state import IntArray, Position, State
+from boardenvs.game.contract import Game, Position
+from boardenvs.game.state import IntArray, State
 
 
 @dataclass(frozen=True)

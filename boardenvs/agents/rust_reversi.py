@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from boardenvs.game.contract import Game
-from boardenvs.game.state import IntArray, State, unstack
+from boardenvs.game.state import IntArray, State
 from boardenvs.games.othello import WEIGHTS, Othello
 from boardenvs.utils.checks import is_whole, quote, unknown
 
@@ -52,7 +52,7 @@ class RustReversiAgent:
         """Chance has no part in it."""
         rust, search = _search(self.depth, self.evaluator)
         chosen = np.full(len(state.ply), game.noop, np.int64)
-        for row, position in enumerate(unstack(state)):
+        for row, position in enumerate(game.positions(state)):
             legal = position.legal_actions()
             if legal and legal[0] != game.noop:
                 turn = rust.Turn.BLACK if position.to_move == 0 else rust.Turn.WHITE

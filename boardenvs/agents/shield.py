@@ -12,18 +12,10 @@ import numpy as np
 
 from boardenvs.agents.base import Agent, check_game
 from boardenvs.agents.explain import Explanation, explain
-from boardenvs.game.contract import Game, goal_to_reward
+from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.perft import successors
-from boardenvs.game.state import (
-    Array,
-    BoolArray,
-    FloatArray,
-    IntArray,
-    Position,
-    State,
-    stack,
-    take,
-)
+from boardenvs.game.rules import goal_to_reward
+from boardenvs.game.state import Array, BoolArray, FloatArray, IntArray, State, take
 from boardenvs.search.evaluator import Evaluator
 
 # Positions whose replies are looked at together; bounds the memory.

@@ -73,11 +73,11 @@ def _inputs(game: Game) -> dict[str, list[Array]]:
     return {
         "begin": words,
         "advance": [*words, actions],
-        "turn": [*words[:2], state.legal_bits, *words[2:], flags[0], actions, flags[1]],
+        "transition": [*words[:2], state.legal_bits, *words[2:], flags[0], actions, flags[1]],
         "sample": [state.legal_bits, bits],
         "points": words[:3],
         "planes": words,
-        "view": [*words, state.legal_bits],
+        "observe": [*words, state.legal_bits],
     }
 
 

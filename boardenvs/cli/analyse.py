@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
     from boardenvs.agents import Agent
     from boardenvs.agents.explain import Explanation
-    from boardenvs.game.contract import Game
-    from boardenvs.game.state import Position
+    from boardenvs.game.contract import Game, Position
     from boardenvs.play.review import Review
     from boardenvs.records import Record
 

@@ -12,8 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from boardenvs.agents.explain import Explanation, MoveExplanation, Unit
-from boardenvs.game.fen import write_position
-from boardenvs.game.state import Position
+from boardenvs.game.contract import Position
 from boardenvs.games import spec_of
 from boardenvs.play.notation import MoveNotation
 from boardenvs.play.review import Review, ReviewedPly
@@ -142,7 +141,7 @@ def _summary(notation: MoveNotation, found: Review, positions: Sequence[Position
 def explanation_json(notation: MoveNotation, position: Position, found: Explanation) -> str:
     """An explanation with names for actions."""
     game = notation.game
-    head = {"game": spec_of(game), "position": write_position(game, position)}
+    head = {"game": spec_of(game), "position": position.fen()}
     return json.dumps(head | _explained(notation, position, found), indent=1)
 
 
@@ -196,7 +195,7 @@ def _names(notation: MoveNotation, position: Position, line: Sequence[int]) -> l
     names = []
     for action in line:
         names.append(notation.write(action, position))
-        position = notation.game.next(position, action)
+        position = position.step(action)
     return names
 
 

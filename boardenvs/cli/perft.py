@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from boardenvs.game.contract import Game
-    from boardenvs.game.state import Position
+    from boardenvs.game.contract import Game, Position
 
 
 def perft(
@@ -62,12 +61,11 @@ def _count(
     from rich.table import Table
 
     from boardenvs.cli.console import make_progress
-    from boardenvs.game.fen import write_position
     from boardenvs.game.perft import perft as count
     from boardenvs.games import spec_of
 
     count(game, min(depth, 2), root)  # compiles the rules, which is not to be timed
-    table = Table(title=f"perft of {spec_of(game)}", caption=write_position(game, root))
+    table = Table(title=f"perft of {spec_of(game)}", caption=root.fen())
     for name in ("depth", "nodes", "seconds", "nodes/s"):
         table.add_column(name, justify="right")
     shares: dict[int, int] = {}
@@ -103,11 +101,11 @@ def _parts(game: Game, root: Position, depth: int) -> Iterator[tuple[int, int, i
     """
     from boardenvs.game.perft import perft as count
 
-    parts = [(action, game.next(root, action)) for action in root.legal_actions()]
+    parts = [(action, root.step(action)) for action in root.legal_actions()]
     below = depth - 1
     if below > 2:
         parts = [
-            (first, game.next(position, action))
+            (first, position.step(action))
             for first, position in parts
             for action in position.legal_actions()
         ]

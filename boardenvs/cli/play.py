@@ -13,8 +13,7 @@ from boardenvs.cli.options import GameName, Seed, TournamentSquares, player_name
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from boardenvs.game.contract import Game
-    from boardenvs.game.state import Position
+    from boardenvs.game.contract import Game, Position
     from boardenvs.play import GameSession, KeptGame, MoveNotation
     from boardenvs.play.store import GameStore
 
@@ -163,6 +162,6 @@ class Play:
         if self.position is None:
             return None
         position = parse_position(game, self.position)
-        if game.is_over_one(position):
+        if position.is_over():
             raise ValueError("the game is over in this position: there is nothing to play")
         return position

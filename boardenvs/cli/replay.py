@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from boardenvs.game.contract import Game
+    from boardenvs.game.contract import Game, Position
     from boardenvs.game.errors import IllegalActionError
-    from boardenvs.game.state import Position
     from boardenvs.records import Record, Verdict
 
 _SHOWN_ERRORS = 5
@@ -280,7 +279,6 @@ def _print_board(console: Console, record: Record, boards: Sequence[Position], n
 
 def _print_head(console: Console, record: Record) -> None:
     """What is known about the game, and its moves."""
-    from boardenvs.game import fen
     from boardenvs.games import spec_of
     from boardenvs.records.record import names
 
@@ -290,7 +288,7 @@ def _print_head(console: Console, record: Record) -> None:
         played = zip(roles, record.players, strict=True)
         console.print(", ".join(f"{role}: {name}" for role, name in played), markup=False)
     if record.start is not None:
-        console.print(f"from {fen.write_position(record.game, record.start)}")
+        console.print(f"from {record.start.fen()}")
     if record.goal is not None:
         goals = zip(roles, record.goal, strict=True)
         console.print(", ".join(f"{role} {goal:g}" for role, goal in goals))

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
 
-    from boardenvs.game.contract import Game
-    from boardenvs.game.state import Position
+    from boardenvs.game.contract import Game, Position
 
 
 class Solver(Protocol):

@@ -11,9 +11,8 @@ from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
-from boardenvs.game.contract import DRAW, Game
-from boardenvs.game.fen import write_position
-from boardenvs.game.state import Position
+from boardenvs.game.contract import Game, Position
+from boardenvs.game.rules import DRAW
 from boardenvs.games import spec_of
 from boardenvs.render import to_ansi
 from boardenvs.search import ENDGAME, Analysis, Limits, analyse, search_moves
@@ -70,7 +69,7 @@ class SearchSolver:
     def solve(self, root: Position, progress: Progress) -> SearchedPosition:
         """Search a position; one that is over is only described."""
         game, outcome, found, moves = self._game, self._final(root), None, list[SearchedMove]()
-        if not game.is_over_one(root):
+        if not root.is_over():
             task = progress.add_task(f"searching, {self._time:g} s at most", total=None)
             found = analyse(game, root, depth=self._depth, time=self._time)
             progress.remove_task(task)
@@ -79,7 +78,7 @@ class SearchSolver:
                 moves = self._search_moves(root, found.depth, progress)
         return SearchedPosition(
             spec_of(game),
-            write_position(game, root),
+            root.fen(),
             *outcome,
             moves=moves,
             line=_write_line(game, root, found.line) if found else [],
@@ -120,7 +119,7 @@ class SearchSolver:
 
     def _verdict(self, root: Position, solution: SearchedPosition) -> str:
         summary = self.summary(solution)
-        if self._game.is_over_one(root):
+        if root.is_over():
             return f"The game is over: {summary}."
         if solution.winner is not None:
             return f"{summary[0].upper()}{summary[1:]} with best play."
@@ -141,7 +140,7 @@ class SearchSolver:
 
     def _final(self, position: Position) -> Outcome:
         """The outcome of a game that ends with this position."""
-        game, result = self._game, self._game.result(position)
+        game, result = self._game, position.result()
         if result[0] == DRAW:
             return Outcome("draw", None, None, None)
         mine, theirs = game.kernels.points.one(position.own, position.opp, position.to_move)
@@ -173,7 +172,7 @@ def _write_line(game: Game, position: Position, line: tuple[int, ...]) -> list[s
     names = []
     for action in line:
         names.append(game.action_name(action, position))
-        position = game.next(position, action)
+        position = position.step(action)
     return names
 
 

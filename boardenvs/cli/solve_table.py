@@ -12,9 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from boardenvs.agents import PerfectAgent
-from boardenvs.game.contract import Game
-from boardenvs.game.fen import write_position
-from boardenvs.game.state import Position, stack
+from boardenvs.game.contract import Game, Position, stack
 from boardenvs.games import spec_of
 from boardenvs.render import to_ansi
 from boardenvs.tablebase import Tablebase
@@ -57,7 +55,7 @@ class TableSolver:
         mistakes = table.mistakes(moves.after)
         return TablePosition(
             game=spec_of(game),
-            position=write_position(game, root),
+            position=root.fen(),
             winner=_winner(game, root, int(value[0])),
             plies=int(plies[0]),
             moves=[
@@ -89,7 +87,7 @@ class TableSolver:
         plies = solution.plies
         if solution.winner is not None:
             return f"Winner with perfect play: {solution.winner}; plies to the end: {plies}."
-        result = self._game.result(root)
+        result = root.result()
         paid = self._game.roles[result[1] > result[0]]
         return (
             f"Neither side can force an end within the {plies} plies that max_plies leaves; the "
@@ -107,10 +105,10 @@ class TableSolver:
 
     def _perfect_line(self, position: Position) -> list[str]:
         game, agent, rng, line = self._game, PerfectAgent(), np.random.default_rng(self._seed), []
-        while not game.is_over_one(position):
+        while not position.is_over():
             (action,) = agent.act(game, stack([position]), rng).tolist()
             line.append(game.action_name(action, position))
-            position = game.next(position, action)
+            position = position.step(action)
         return line
 
 

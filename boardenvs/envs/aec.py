@@ -9,7 +9,6 @@ from pettingzoo import AECEnv
 
 from boardenvs.envs.core import BoardEnv, RenderMode, ResetNeededError, Reward
 from boardenvs.game.contract import Game
-from boardenvs.game.errors import illegal_action
 from boardenvs.game.state import Int8Array
 from boardenvs.utils.checks import unknown
 
@@ -37,7 +36,7 @@ class BoardAECEnv(BoardEnv, AECEnv):
         super().__init__(game, name=name, reward=reward, render_mode=render_mode)
         self.on_illegal = on_illegal
         self._updates = 0  # steps and resets so far, for the check in agent_iter
-        self._next_view: Int8Array | None = None  # of the side to move, made with the last ply
+        self._next_bytes: Int8Array | None = None  # of the side to move, made with the last ply
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
         """Start a game, at `options["position"]` where given (see `boardenvs.game.fen`).
@@ -55,7 +54,7 @@ class BoardAECEnv(BoardEnv, AECEnv):
         self._skip_agent_selection = None
         self.is_over = False  # terminated or truncated; the agents may still be there
         self._updates += 1
-        self._next_view = None
+        self._next_bytes = None
         if self.render_mode == "human":
             self.render()
 
@@ -77,17 +76,17 @@ class BoardAECEnv(BoardEnv, AECEnv):
         # All rewards are 0 until the last ply, so there is nothing to clear or accumulate before.
         if not position.is_legal(number):
             if self.on_illegal == "raise":
-                raise illegal_action(self.game, position, number)
+                raise position.illegal_action(number)
             self.infos[agent] = {"illegal_action": number}
             self._finish(self._forfeit_rewards([position.to_move]), truncated=False)
             return
         self.last_action, self.last_position = number, position
-        self._position, self._next_view = self.game.next_with_view(position, number)
+        self._position, self._next_bytes = position.step_and_observe(number)
         position = self._position
         self.agent_selection = self.possible_agents[position.to_move]
         if position.terminated:
             self._finish(self._final_rewards(), truncated=False)
-        elif self.game.is_truncated(position):
+        elif position.is_truncated():
             self._finish(self._final_rewards(), truncated=True)
         if self.render_mode == "human":
             self.render()
@@ -103,11 +102,11 @@ class BoardAECEnv(BoardEnv, AECEnv):
         except ValueError:
             raise ValueError(unknown("agent", agent, self.possible_agents)) from None
         if self.is_over or role != position.to_move:
-            return self._view(role, (0,) * len(position.legal_bits))
-        if self._next_view is None:
-            return self._view(role, position.legal_bits)
-        bits, self._next_view = self._next_view, None  # given away once: it may be written to
-        return self._seen(bits)
+            return self._observation(role, (0,) * len(position.legal_bits))
+        if self._next_bytes is None:
+            return self._observation(role, position.legal_bits)
+        bits, self._next_bytes = self._next_bytes, None  # given away once: it may be written to
+        return self._from_bytes(bits)
 
     if TYPE_CHECKING:
         # PettingZoo's own says that the observation may be None, which it is for observe=False.

@@ -18,7 +18,16 @@ from boardenvs.envs.opponent import Opponent, check_actions, choose
 from boardenvs.envs.seats import check_seat, draw_seats
 from boardenvs.envs.starts import Starts
 from boardenvs.game.contract import Game
-from boardenvs.game.state import BoolArray, FloatArray, Int8Array, IntArray, State, Turn, put, take
+from boardenvs.game.state import (
+    BoolArray,
+    FloatArray,
+    Int8Array,
+    IntArray,
+    State,
+    Transition,
+    put,
+    take,
+)
 from boardenvs.utils.checks import is_whole, quote
 from boardenvs.utils.splitmix import mix
 
@@ -152,14 +161,14 @@ class Batch:
         """
         return self.go_on(self.turn(check_actions(actions, self.size)))
 
-    def turn(self, actions: IntArray, *, checked: bool = False) -> Turn:
+    def turn(self, actions: IntArray, *, checked: bool = False) -> Transition:
         """One action in each row but the waiting ones; nothing has changed before `go_on`.
 
         With `checked` no game is waiting, and all actions are known to be legal.
         """
-        return self.game.turn(self.state, actions, self.waiting, checked=checked)
+        return self.game.transition(self.state, actions, self.waiting, all_legal=checked)
 
-    def go_on(self, turn: Turn) -> StepResult:
+    def go_on(self, turn: Transition) -> StepResult:
         """After a `turn`: the opponent's plies, and new games as `autoreset` says."""
         if self.autoreset is AutoresetMode.SAME_STEP:
             result = self._play(turn)
@@ -173,7 +182,7 @@ class Batch:
         self.waiting[result.ended] = True
         return result
 
-    def _play(self, turn: Turn) -> StepResult:
+    def _play(self, turn: Transition) -> StepResult:
         """The turn, and the opponent's after it; a game that ended stays as it ended."""
         self.state, rewards, terminated, truncated, illegal = turn
         if self._opponent is not None:
@@ -184,7 +193,7 @@ class Batch:
         final = take(self.state, ended) if ended.size else self._none
         return StepResult(rewards, terminated, truncated, illegal, ended, final)
 
-    def _answer(self, opponent: Agent, rows: IntArray, turn: Turn) -> None:
+    def _answer(self, opponent: Agent, rows: IntArray, turn: Transition) -> None:
         """The opponent's ply in these rows, and what it comes to for the learner."""
         whole = rows.size == self.size
         reply = self._reply(opponent, self.state if whole else take(self.state, rows))
@@ -196,10 +205,10 @@ class Batch:
         else:
             put(self.state, rows, reply.state)
 
-    def _reply(self, opponent: Agent, state: State) -> Turn:
+    def _reply(self, opponent: Agent, state: State) -> Transition:
         """The opponent's ply in every row."""
         actions = choose(opponent, self.game, state, self._rng)
-        return self.game.turn(state, actions, checked=True)
+        return self.game.transition(state, actions, all_legal=True)
 
     def snapshot(self) -> dict[str, Any]:
         """All that the games to come depend on but the opponent, as arrays and plain values; see

@@ -1,4 +1,4 @@
-"""What the PettingZoo environments share: a position, its views, rewards, rendering."""
+"""What the PettingZoo environments share: a position, observations, rewards, rendering."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from gymnasium import error, spaces
 
 from boardenvs.board.bitboard import SIZE
 from boardenvs.game import fen
-from boardenvs.game.contract import WIN, Game, goal_to_reward
-from boardenvs.game.errors import PositionError, illegal_action
-from boardenvs.game.state import Int8Array, Position
-from boardenvs.game.turn import ILLEGAL_ACTION_REWARD
+from boardenvs.game.contract import Game, Position
+from boardenvs.game.errors import PositionError
+from boardenvs.game.rules import ILLEGAL_ACTION_REWARD, WIN, goal_to_reward
+from boardenvs.game.state import Int8Array
 from boardenvs.kernel import ALL
 from boardenvs.utils.checks import check_name, quote, unknown
 
@@ -104,11 +104,10 @@ class BoardEnv:
 
         The planes that the first role observes, and one of ones where the second is to move.
         """
-        own, opp, legal_bits, to_move, ply, _ = self._position
-        if to_move:
-            own, opp = opp, own
-        turn = (-to_move & ALL, *legal_bits[1:])  # stands where the legal actions would
-        return _planes(self.game.one_view(own, opp, 0, ply, turn), self._num_planes + 1)
+        position = self._position
+        second = -position.to_move & ALL  # stands where the legal actions would
+        bits = position.observation_bytes(0, (second, *position.legal_bits[1:]))
+        return _planes(bits, self._num_planes + 1)
 
     def render(self) -> Any:
         """A str for "ansi", in colours unless $NO_COLOR is set, and for "svg"; a (H, W, 3) uint8
@@ -170,9 +169,9 @@ class BoardEnv:
         else:
             raise PositionError(
                 f"position is a {type(given).__name__}: it must be a text such as "
-                f"{fen.write_position(self.game, self.game.start())!r} or a Position"
+                f"{self.game.start().fen()!r} or a Position"
             )
-        if position.terminated or self.game.is_truncated(position):
+        if position.terminated or position.is_truncated():
             raise PositionError(
                 f"the game is over in position {quote(given)}: nothing is left to play"
             )
@@ -188,25 +187,22 @@ class BoardEnv:
                 f"{self.game.noop}" + (", None is for agents that are out" * (action is None))
             ) from None
         if not 0 <= number <= self.game.noop:
-            raise illegal_action(self.game, self._position, number)
+            raise self._position.illegal_action(number)
         return number
 
-    def _view(self, role: int, legal_bits: tuple[int, ...]) -> dict[str, Any]:
+    def _observation(self, role: int, legal_bits: tuple[int, ...]) -> dict[str, Any]:
         """A role's observation, with these actions as its mask."""
-        own, opp, _, to_move, ply, _ = self._position
-        if role != to_move:
-            own, opp = opp, own
-        return self._seen(self.game.one_view(own, opp, role, ply, legal_bits))
+        return self._from_bytes(self._position.observation_bytes(role, legal_bits))
 
-    def _seen(self, bits: Int8Array) -> dict[str, Any]:
-        """An observation of planes and legal actions as `Game.next_with_view` gives them."""
+    def _from_bytes(self, bits: Int8Array) -> dict[str, Any]:
+        """An observation of what `Position.observation_bytes` gives."""
         count = self._num_planes
         mask = bits[64 * count : 64 * count + self._num_actions]
         return {"observation": _planes(bits, count), "action_mask": mask}
 
     def _final_rewards(self) -> tuple[float, float]:
         """The rewards by role for the position on the board, which ends the game."""
-        return self._scaled(*self.game.result(self._position))
+        return self._scaled(*self._position.result())
 
     def _forfeit_rewards(self, offenders: list[int]) -> tuple[float, float]:
         """The rewards by role where these roles took an illegal action."""

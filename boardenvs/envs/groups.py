@@ -21,7 +21,7 @@ from boardenvs.envs.opponent import Opponent, check_actions, legal_actions
 from boardenvs.envs.symmetry import BoardSymmetries
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import IllegalActionError
-from boardenvs.game.state import FloatArray, IntArray, State, Turn, concat
+from boardenvs.game.state import FloatArray, IntArray, State, Transition, concat
 from boardenvs.utils.checks import is_whole, quote
 
 ZERO_SUM, SAME_SIDE = -1.0, 1.0  # the factor of the next state's value
@@ -155,7 +155,7 @@ class GroupedBoards:
             return result.final
         return self.symmetries.seen(result.final, self._chosen[result.ended])
 
-    def _turns(self, actions: IntArray) -> list[Turn]:
+    def _turns(self, actions: IntArray) -> list[Transition]:
         """The turn of every group; IllegalActionError where an action is not legal."""
         meant = actions
         if self.symmetries:  # which know what is meant by legal actions alone
@@ -172,7 +172,7 @@ class GroupedBoards:
                 self._refuse(actions, rows.start + int(np.argmax(turn.illegal)))
         return turns
 
-    def _go_on(self, turns: Sequence[Turn]) -> list[StepResult]:
+    def _go_on(self, turns: Sequence[Transition]) -> list[StepResult]:
         """What follows the turn in every group."""
         todo = [partial(batch.go_on, turn) for batch, turn in zip(self.batches, turns, strict=True)]
         if self._workers is None or len(todo) == 1:

@@ -15,9 +15,8 @@ from typing import Any
 from boardenvs import games
 from boardenvs.envs.factory import env_name
 from boardenvs.envs.registration import gymnasium_id
-from boardenvs.game import fen
-from boardenvs.game.contract import DRAW, LOSS, WIN, Game, goal_to_reward
-from boardenvs.game.turn import ILLEGAL_ACTION_REWARD
+from boardenvs.game.contract import Game
+from boardenvs.game.rules import DRAW, ILLEGAL_ACTION_REWARD, LOSS, WIN, goal_to_reward
 
 
 class GameModule(ModuleType):
@@ -208,7 +207,7 @@ def _options(game: Game) -> str:
     ]
     rules = games.defaults(games.name_of(game))
     lines += [_option(game, name, value) for name, value in rules.items() if name != "id"]
-    example = fen.write_position(game, game.start())
+    example = game.start().fen()
     return (
         "\n".join(lines)
         + f"""

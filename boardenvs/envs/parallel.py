@@ -72,9 +72,9 @@ class BoardParallelEnv(BoardEnv, ParallelEnv):
         else:
             self.last_position = self._position
             self.last_action = chosen[self._position.to_move]
-            self._position = self.game.next(self._position, self.last_action)
+            self._position = self._position.step(self.last_action)
             terminated = self._position.terminated
-            truncated = self.game.is_truncated(self._position)
+            truncated = self._position.is_truncated()
             if terminated or truncated:
                 rewards = self._final_rewards()
         if self.render_mode == "human":
@@ -115,6 +115,6 @@ class BoardParallelEnv(BoardEnv, ParallelEnv):
     def _observations(self, *, live: bool) -> dict[str, Any]:
         nothing = (0,) * len(self._only_noop)
         return {
-            agent: self._view(role, self._legal_bits(role) if live else nothing)
+            agent: self._observation(role, self._legal_bits(role) if live else nothing)
             for role, agent in enumerate(self.possible_agents)
         }

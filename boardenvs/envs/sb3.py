@@ -118,7 +118,7 @@ class BoardVecEnv(VecEnv):
 
     def _observe(self) -> Int8Array:
         """What the policy sees, with the masks made beside it for who asks for them first."""
-        observation, self._mask = self.game.view(
+        observation, self._mask = self.game.observe_with_legal(
             self.boards.seen, self._planes.take(), self._masks.take()
         )
         return observation

@@ -19,8 +19,7 @@ from boardenvs.envs.core import (
 )
 from boardenvs.envs.opponent import Opponent, choose
 from boardenvs.envs.seats import check_seat
-from boardenvs.game.contract import Game
-from boardenvs.game.state import stack
+from boardenvs.game.contract import Game, stack
 
 
 class BoardSingleEnv(gymnasium.Env[Observation, np.int64]):

@@ -36,7 +36,7 @@ class Starts:
     def put(self, state: State, rows: IntArray, rng: np.random.Generator) -> None:
         """Begin anew in these rows of a state."""
         if self._given is None and self._opening_plies[1] == 0:
-            for array, value in zip(state, self._start, strict=True):
+            for array, value in zip(state, self._start[:-1], strict=True):
                 array[rows] = value
         else:
             put(state, rows, self.draw(len(rows), rng))

@@ -22,16 +22,9 @@ from boardenvs.envs.core import (
 )
 from boardenvs.envs.memory import ReusedMemory
 from boardenvs.envs.opponent import Opponent
-from boardenvs.game.contract import DRAW, Game
-from boardenvs.game.state import (
-    BoolArray,
-    FloatArray,
-    IntArray,
-    Position,
-    State,
-    take,
-    unstack,
-)
+from boardenvs.game.contract import Game, Position
+from boardenvs.game.rules import DRAW
+from boardenvs.game.state import BoolArray, FloatArray, IntArray, State, take
 from boardenvs.utils.checks import check_name, quote, unknown
 
 _UNIT = 32  # pixels of a square, in pictures of many boards
@@ -209,7 +202,7 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
         if self.render_mode == "rgb_array":
             draw = partial(render.to_rgb, unit=_UNIT)
         pictures = []
-        for row, position in enumerate(unstack(self.batch.state)):
+        for row, position in enumerate(self.game.positions(self.batch.state)):
             action, before = self._last_ply(row, position)
             pictures.append(draw(self.game, position, action, before=before))
         return tuple(pictures)
@@ -221,15 +214,15 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
         if self._last is None:
             return None, None
         game, action = self.game, int(self._last.actions[row])
-        before = unstack(take(self._last.state, slice(row, row + 1)))[0]
+        before = game.positions(take(self._last.state, slice(row, row + 1)))[0]
         if not (0 <= action < game.num_actions and before.is_legal(action)):
             return None, None
-        after = game.next(before, action)
+        after = before.step(action)
         if after == now:
             return action, before
-        if self.batch.opponent is not None and not game.is_over_one(after):
+        if self.batch.opponent is not None and not after.is_over():
             for reply in after.legal_actions():
-                if game.next(after, reply) == now:
+                if after.step(reply) == now:
                     return reply, after
         return None, None
 
@@ -247,7 +240,7 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
     def _seen(self) -> tuple[Observation, dict[str, Any]]:
         """Observations and infos of the positions on the boards."""
         planes, mask = self._kept or (self._planes.take(), self._mask.take())
-        planes, mask = self.game.view(self.batch.state, planes, mask)
+        planes, mask = self.game.observe_with_legal(self.batch.state, planes, mask)
         action_mask = self._masked(mask).view(np.int8)
         observations: Observation = planes
         if self.mask_in_observation:

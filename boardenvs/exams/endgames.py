@@ -9,8 +9,7 @@ import numpy as np
 
 from boardenvs.exams.games import PLAYERS, Distinct, play_games, positions_of
 from boardenvs.exams.questions import Question
-from boardenvs.game.contract import Game
-from boardenvs.game.state import Position
+from boardenvs.game.contract import Game, Position
 from boardenvs.search import Limits, search_moves
 
 EMPTIES = (8, 10, 12, 14)

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from boardenvs.arena.playing.match import play_match
-from boardenvs.game.contract import Game
-from boardenvs.game.state import Position
+from boardenvs.game.contract import Game, Position
 
 # Who plays against itself.
 PLAYERS = ("random", "positional", "alphabeta:depth=2", "alphabeta:depth=4")
@@ -26,7 +25,7 @@ def positions_of(game: Game, line: Sequence[int]) -> list[Position]:
     """The positions of a game, from the start to the last before its end."""
     positions = [game.start()]
     for action in line[:-1]:
-        positions.append(game.next(positions[-1], action))
+        positions.append(positions[-1].step(action))
     return positions
 
 

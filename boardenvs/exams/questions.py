@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from boardenvs import games
-from boardenvs.game.contract import Game
-from boardenvs.game.fen import parse_position, write_position
-from boardenvs.game.state import BoolArray, FloatArray, Position, State, concat, stack, take
+from boardenvs.game.contract import Game, Position, stack
+from boardenvs.game.fen import parse_position
+from boardenvs.game.state import BoolArray, FloatArray, State, concat, take
 from boardenvs.games.files import find_file
 from boardenvs.tablebase import Tablebase
 from boardenvs.tablebase.reachable import won
@@ -42,7 +42,7 @@ class Question:
     def to_json(self, game: Game) -> dict[str, Any]:
         """What a line of the file holds; `from_json` reads it back."""
         names = {game.action_name(a, self.position): v for a, v in self.values.items()}
-        return {"kind": self.kind, "position": write_position(game, self.position), "moves": names}
+        return {"kind": self.kind, "position": self.position.fen(), "moves": names}
 
     @classmethod
     def from_json(cls, game: Game, values: Mapping[str, Any]) -> Question:

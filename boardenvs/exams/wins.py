@@ -8,9 +8,10 @@ import numpy as np
 
 from boardenvs.exams.games import PLAYERS, Distinct, play_games, positions_of, shuffled
 from boardenvs.exams.questions import Question
-from boardenvs.game.contract import WIN, Game
+from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.perft import successors
-from boardenvs.game.state import BoolArray, IntArray, Position, State, stack, take
+from boardenvs.game.rules import WIN
+from boardenvs.game.state import BoolArray, IntArray, State, take
 from boardenvs.search import Limits, search_moves, search_position
 
 _WINS = (1, 3, 5)  # plies

@@ -6,13 +6,13 @@ boardenvs/games/README.md tells how to add one.
 
 from boardenvs.game.about import About
 from boardenvs.game.check import RulesError, check_rules
-from boardenvs.game.contract import Game
+from boardenvs.game.contract import Game, Notation, Position
 from boardenvs.game.errors import PositionError
 from boardenvs.game.features import Feature
 from boardenvs.game.look import BLACK, RED, WHITE, Look, PieceLook, disc, piece
-from boardenvs.game.notation import Moving, Notation, Placing
+from boardenvs.game.notation import Moving, Placing
 from boardenvs.game.rules import MAX_VALUE
-from boardenvs.game.state import Position, State
+from boardenvs.game.state import State
 
 __all__ = [
     "BLACK",

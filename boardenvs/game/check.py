@@ -12,10 +12,9 @@ import numpy as np
 from boardenvs.board.bitboard import square_name, squares_of
 from boardenvs.board.symmetry import IDENTITY, Symmetry
 from boardenvs.game import fen
-from boardenvs.game.contract import Game
+from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.errors import PositionError
 from boardenvs.game.rules import MAX_VALUE
-from boardenvs.game.state import Position, stack, unstack
 from boardenvs.kernel import ALL, get_backend, set_backend
 
 
@@ -39,10 +38,10 @@ def check_rules(game: Game, seed: int = 0, num_games: int = 20, max_plies: int =
     rng = np.random.default_rng(seed)
     for _ in range(num_games):
         positions, actions = [game.start()], list[int]()
-        while not game.is_over_one(positions[-1]) and len(actions) < max_plies:
+        while not positions[-1].is_over() and len(actions) < max_plies:
             _check_position(game, positions[-1])
             actions.append(int(rng.choice(positions[-1].legal_actions())))
-            positions.append(game.next(positions[-1], actions[-1]))
+            positions.append(positions[-1].step(actions[-1]))
         _check_position(game, positions[-1])
         with _at(game, positions[0]):
             _check_filling(game, positions, actions)
@@ -63,10 +62,9 @@ def is_symmetric(game: Game, symmetry: Symmetry, position: Position) -> bool:
     return (
         other.legal_actions() == sorted(actions[legal].tolist())
         and other.terminated == position.terminated
-        and game.result(other) == game.result(position)
+        and other.result() == position.result()
         and all(
-            game.next(other, int(actions[a])) == _image(game, symmetry, game.next(position, a))
-            for a in legal
+            other.step(int(actions[a])) == _image(game, symmetry, position.step(a)) for a in legal
         )
     )
 
@@ -112,7 +110,7 @@ def _at(game: Game, position: Position) -> Iterator[None]:
     try:
         yield
     except RulesError as error:
-        text = fen.write_position(game, position)
+        text = position.fen()
         raise RulesError(f"{game.id}, {text!r}: {error}") from None
 
 
@@ -132,7 +130,7 @@ def _check_squares(game: Game, position: Position) -> None:
 def _check_successors(game: Game, position: Position) -> None:
     for action in position.legal_actions():
         try:
-            _check_squares(game, game.next(position, action))
+            _check_squares(game, position.step(action))
         except RulesError as error:
             name = game.action_name(action, position)
             raise RulesError(f"after {name} {error}") from error
@@ -150,7 +148,7 @@ def _check_names(game: Game, position: Position) -> None:
 
 
 def _check_text(game: Game, position: Position) -> None:
-    text = fen.write_position(game, position)
+    text = position.fen()
     _compare("the text", fen.parse_position(game, text), position)
 
 
@@ -158,7 +156,7 @@ def _check_observation(game: Game, position: Position) -> None:
     """Positions that differ in side to move or ply alone must differ in observation, or have the
     same legal actions and end.
     """
-    own, opp, _, to_move, ply, _ = position
+    own, opp, _, to_move, ply, *_ = position
     for what, role, count in (
         ("whose turn it is", 1 - to_move, ply),
         ("how many plies are played", to_move, ply + 1),
@@ -167,20 +165,16 @@ def _check_observation(game: Game, position: Position) -> None:
             other = game.position((opp, own) if role else (own, opp), role, count)
         except PositionError:
             continue
-        same = _seen(game, other) == _seen(game, position)
+        same = other.planes() == position.planes()
         if same and _played(game, other) != _played(game, position):
             raise RulesError(
                 f"planes do not tell {what}, on which actions, the end or the result depend"
             )
 
 
-def _seen(game: Game, position: Position) -> tuple[int, ...]:
-    return game.plane_words(position.own, position.opp, position.to_move, position.ply)
-
-
 def _played(game: Game, position: Position) -> tuple[Any, ...]:
     """What the rules say of a position to its side to move."""
-    result = game.result(position)[position.to_move]
+    result = position.result()[position.to_move]
     return position.legal_bits, position.terminated, result
 
 
@@ -295,9 +289,9 @@ def _check_batches(game: Game, positions: list[Position], actions: list[int]) ->
 def _one_by_one(game: Game, positions: list[Position], actions: list[int]) -> dict[str, Any]:
     moves = list(zip(positions, actions, strict=False))  # the last position has no action
     found: dict[str, Any] = {
-        "next": [game.next(p, a) for p, a in moves],
-        "result": [game.result(p) for p in positions],
-        "planes": [_seen(game, p) for p in positions],
+        "next": [p.step(a) for p, a in moves],
+        "result": [p.result() for p in positions],
+        "planes": [p.planes() for p in positions],
         "features": [_numbers(game, p) for p in positions],
     }
     if game.has_heuristic:
@@ -307,7 +301,7 @@ def _one_by_one(game: Game, positions: list[Position], actions: list[int]) -> di
 
 def _all_at_once(game: Game, positions: list[Position], actions: list[int]) -> dict[str, Any]:
     state = stack(positions)
-    after = unstack(game.step(state, np.array([*actions, game.noop])))
+    after = game.positions(game.step(state, np.array([*actions, game.noop])))
     seen = np.ascontiguousarray(np.moveaxis(game.observe(state), -1, 1)).reshape(len(positions), -1)
     words = np.packbits(seen.view(np.uint8), axis=1, bitorder="little").view("<u8")
     found: dict[str, Any] = {

@@ -16,29 +16,13 @@ ones, then the side to move: X or O, Black or White.
 from __future__ import annotations
 
 from boardenvs.board.bitboard import SIZE, square_name
-from boardenvs.game.contract import Game
+from boardenvs.game.contract import Game, Position
 from boardenvs.game.errors import PositionError
-from boardenvs.game.state import Position
 from boardenvs.utils.checks import cut, unknown
 
 _MAX_SHOWN, _MAX_DIGITS = 120, 20  # of a text in messages; of a number of plies
 
 _SIDES = {"X": 0, "O": 1, "Black": 0, "White": 1}
-
-
-def write_position(game: Game, position: Position) -> str:
-    """The position as text; `parse_position` reads it back."""
-    ranks = []
-    for y in reversed(range(SIZE)):
-        rank = ""
-        for x in range(SIZE):
-            square = 1 << (SIZE * y + x)
-            letters = [role[0] for i, role in enumerate(game.roles) if position.pieces(i) & square]
-            rank += letters[0] if letters else "."
-        for run in range(SIZE, 0, -1):
-            rank = rank.replace("." * run, str(run))
-        ranks.append(rank)
-    return f"{'/'.join(ranks)} {game.roles[position.to_move]} {position.ply}"
 
 
 def parse_position(game: Game, text: str) -> Position:
@@ -48,7 +32,7 @@ def parse_position(game: Game, text: str) -> Position:
         many = f"{len(fields)} field{'' if len(fields) == 1 else 's'}"
         raise PositionError(
             f"position {shown!r} has {many}: it must have the board, the role to move and perhaps "
-            f"the plies played, as in {write_position(game, game.start())!r}"
+            f"the plies played, as in {game.start().fen()!r}"
         )
     board, role, *ply = fields
     in_full = len(board) == SIZE * SIZE and "/" not in board

@@ -86,7 +86,7 @@ class JaxRules:
         terminated = self.words.low(over) != 0
         return Board(own, opp, tuple(legal), 1 - board.to_move, board.ply + 1, terminated)
 
-    def truncated(self, board: Board) -> jax.Array:
+    def is_truncated(self, board: Board) -> jax.Array:
         """Whether the cap on plies ends the game here, undecided, () bool."""
         cap = self.game.max_plies
         if cap is None:
@@ -95,7 +95,7 @@ class JaxRules:
 
     def is_over(self, board: Board) -> jax.Array:
         """Whether the game has ended, by its rules or by the cap on plies, () bool."""
-        return board.terminated | self.truncated(board)
+        return board.terminated | self.is_truncated(board)
 
     def outcome(self, board: Board) -> jax.Array:
         """What the board would pay its side to move, over or not, () float32: +1, 0 or -1."""

@@ -5,43 +5,40 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from functools import reduce
-from typing import TYPE_CHECKING
 
 from boardenvs.board import bitboard
+from boardenvs.game.rules import Rules
 from boardenvs.kernel import ALL, Bits, Kernel, less, nonzero, popcount, spread, trace, when
-
-if TYPE_CHECKING:
-    from boardenvs.game.contract import Game
 
 
 class Kernels:
     """The rules of one game, each compiled on first use for one board and for a batch."""
 
-    def __init__(self, game: Game) -> None:
-        self._game = game
-        legal = game.action_planes + 1
-        planes = len(trace(game.planes, 4, "batch").outputs)
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
+        legal = rules.action_planes + 1
+        planes = len(trace(rules.planes, 4, "batch").outputs)
         self.begin = Kernel(self._begin, 4, "begin", (legal, 1))
         self.advance = Kernel(self._advance, 5, "advance", (1, 1, legal, 1))
         self.ply = Kernel(self._ply, 5, "ply", (1, 1, legal, 1, -planes, -legal))
         self.arrive = Kernel(self._arrive, 5, "arrive")
-        self.turn = Kernel(
-            self._turn, (1, 1, legal, 1, 1, 1, 1, 1), "turn", (1, 1, legal, *[1] * 7)
+        self.transition = Kernel(
+            self._transition, (1, 1, legal, 1, 1, 1, 1, 1), "transition", (1, 1, legal, *[1] * 7)
         )
         self.place = Kernel(self._place, 3, "place")
-        self.stable = Kernel(game.stable, 2, "stable")
+        self.stable = Kernel(rules.stable, 2, "stable")
         self.sample = Kernel(self._sample, (legal, 1), "sample")
         self.is_legal = Kernel(self._is_legal, (legal, 1), "is_legal")
-        self.points = Kernel(game.points, 3, "points")
-        self.planes = Kernel(game.planes, 4, "planes", (-planes,))
-        self.view = Kernel(self._view, (1, 1, 1, 1, legal), "view", (-planes, -legal))
-        self.evaluate = Kernel(game.evaluate if game.has_heuristic else _even, 4, "evaluate")
+        self.points = Kernel(rules.points, 3, "points")
+        self.planes = Kernel(rules.planes, 4, "planes", (-planes,))
+        self.observe = Kernel(self._observe, (1, 1, 1, 1, legal), "observe", (-planes, -legal))
+        self.evaluate = Kernel(rules.evaluate if rules.has_heuristic else _even, 4, "evaluate")
         self.features = Kernel(self._features, 4, "features")
 
     def _begin(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[Bits, ...]:
         """The legal actions, noop as last word, and whether the game is over."""
-        moves = self._game.moves(own, opp, to_move)
-        live = self._game.over(own, opp, moves, to_move, ply) ^ 1
+        moves = self._rules.moves(own, opp, to_move)
+        live = self._rules.over(own, opp, moves, to_move, ply) ^ 1
         some = moves[0]
         for word in moves[1:]:
             some = some | word
@@ -51,15 +48,21 @@ class Kernels:
     def _advance(
         self, own: Bits, opp: Bits, to_move: Bits, ply: Bits, action: Bits
     ) -> tuple[Bits, ...]:
-        mine, theirs = self._game.play(own, opp, action)
+        mine, theirs = self._rules.play(own, opp, action)
         return (theirs, mine, *self._begin(theirs, mine, to_move ^ 1, ply + 1))
 
     def _ply(
         self, own: Bits, opp: Bits, to_move: Bits, ply: Bits, action: Bits
     ) -> tuple[Bits, ...]:
-        """`_advance` and then `_view`, of the side then to move."""
+        """`_advance` and then `_observe`, of the side then to move."""
         own, opp, *legal, over = self._advance(own, opp, to_move, ply, action)
-        return (own, opp, *legal, over, *self._view(own, opp, to_move ^ 1, ply + 1 & ALL, *legal))
+        return (
+            own,
+            opp,
+            *legal,
+            over,
+            *self._observe(own, opp, to_move ^ 1, ply + 1 & ALL, *legal),
+        )
 
     def _arrive(
         self, own: Bits, opp: Bits, to_move: Bits, ply: Bits, action: Bits
@@ -68,7 +71,7 @@ class Kernels:
         theirs, mine, *_, terminated = self._advance(own, opp, to_move, ply, action)
         return theirs, mine, terminated
 
-    def _turn(self, own: Bits, opp: Bits, *rest: Bits) -> tuple[Bits, ...]:
+    def _transition(self, own: Bits, opp: Bits, *rest: Bits) -> tuple[Bits, ...]:
         """A row's step in a batch: its state, its action and whether it waits for its next game.
 
         Gives the state after it, and then the flags terminated, truncated and illegal and, as a
@@ -80,11 +83,11 @@ class Kernels:
         illegal = (plays | waits) ^ 1
         here = spread(plays)
         # Tables may end at noop: what is no action must not be looked up.
-        taken = _choose(here, action, self._game.noop)
+        taken = _choose(here, action, self._rules.noop)
         theirs, mine, *moves, over = self._advance(own, opp, to_move, ply, taken)
         truncated: Bits = 0
-        if self._game.max_plies is not None:
-            truncated = less(ply + 1 & ALL, self._game.max_plies) ^ 1
+        if self._rules.max_plies is not None:
+            truncated = less(ply + 1 & ALL, self._rules.max_plies) ^ 1
             truncated = truncated & (over ^ 1) & plays
         ended = over & plays
         sign = when(ended | truncated, self._mover_won, theirs, mine, to_move ^ 1)
@@ -103,7 +106,7 @@ class Kernels:
 
     def _mover_won(self, own: Bits, opp: Bits, to_move: Bits) -> Bits:
         """The reward at the end to the side that has moved: 1, 0 or, as a signed number, -1."""
-        theirs, mine = self._game.points(own, opp, to_move)
+        theirs, mine = self._rules.points(own, opp, to_move)
         return (less(theirs, mine) - less(mine, theirs)) & ALL
 
     def _is_legal(self, *words: Bits) -> Bits:
@@ -114,20 +117,22 @@ class Kernels:
             odd = spread(index & 1)
             pairs = [_choose(odd, b, a) for a, b in zip(legal[::2], legal[1::2], strict=False)]
             legal, index = pairs + legal[2 * len(pairs) :], index >> 1
-        return (legal[0] >> (action & 63)) & less(action, self._game.num_actions)
+        return (legal[0] >> (action & 63)) & less(action, self._rules.num_actions)
 
-    def _view(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits, *legal: Bits) -> Sequence[Bits]:
+    def _observe(
+        self, own: Bits, opp: Bits, to_move: Bits, ply: Bits, *legal: Bits
+    ) -> Sequence[Bits]:
         """The planes, and the legal actions as they are given."""
-        return (*self._game.planes(own, opp, to_move, ply), *legal)
+        return (*self._rules.planes(own, opp, to_move, ply), *legal)
 
     def _features(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> Sequence[Bits]:
         """The numbers of the features; of a game that has none a 0 that nobody reads."""
-        features = self._game.features(own, opp, to_move, ply)
+        features = self._rules.features(own, opp, to_move, ply)
         return [feature.number for feature in features.values()] or [0]
 
     def _place(self, own: Bits, opp: Bits, action: Bits) -> tuple[Bits, Bits]:
         """The squares alone, of the side then to move first."""
-        mine, theirs = self._game.play(own, opp, action)
+        mine, theirs = self._rules.play(own, opp, action)
         return theirs, mine
 
     def _sample(self, *words: Bits) -> Bits:

@@ -8,10 +8,8 @@ A game has one of these as its `notation`: `Placing`, where an action puts a pie
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from boardenvs.board.bitboard import (
     DIRECTIONS,
@@ -23,53 +21,11 @@ from boardenvs.board.bitboard import (
     steps,
 )
 from boardenvs.board.symmetry import Symmetry
+from boardenvs.game.contract import Game, Notation, Position
 from boardenvs.utils.checks import quote
-
-if TYPE_CHECKING:
-    from boardenvs.game.contract import Game
-    from boardenvs.game.state import Position
 
 PASS = "pass"
 NOOP = "noop"
-
-
-class Notation(ABC):
-    """The actions of a game and their names.
-
-    Action 64 * p + s belongs to square s of plane p, 0 to `planes` - 1; 64 * `planes` is noop.
-    Actions that are given are in range; `position`, where given, is the one they are taken in.
-    """
-
-    planes: int
-    needs_position = True  # whether the name of an action depends on where it is taken
-
-    def explain(self, pieces: str) -> str:
-        """What the actions but noop mean, in Markdown; `pieces` is what the game calls them."""
-        return ""
-
-    @abstractmethod
-    def write(self, game: Game, action: int, position: Position | None) -> str:
-        """See `Game.action_name`."""
-
-    @abstractmethod
-    def parse(self, text: str) -> int:
-        """See `Game.parse_action`."""
-
-    @abstractmethod
-    def write_gdl(self, game: Game, action: int, position: Position | None) -> str:
-        """See `Game.action_gdl`."""
-
-    @abstractmethod
-    def parse_gdl(self, text: str) -> int:
-        """See `Game.parse_gdl`."""
-
-    @abstractmethod
-    def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
-        """See `Game.action_squares`."""
-
-    @abstractmethod
-    def plane_images(self, symmetry: Symmetry) -> list[int]:
-        """The image of each plane under a symmetry of the board."""
 
 
 @dataclass(frozen=True)
@@ -182,7 +138,7 @@ class Moving(Notation):
         if self.distance is not None:
             ends = steps(1 << action % 64, self.directions[action // 64], self.distance)
         elif position is not None and position.is_legal(action):
-            ends = game.next(position, action).opp & ~position.own
+            ends = position.step(action).opp & ~position.own
         else:
             return None
         return next(squares_of(ends), None)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from boardenvs.game.contract import Game
-from boardenvs.game.state import IntArray, Position, State, stack, take
+from boardenvs.game.contract import Game, Position, stack
+from boardenvs.game.state import IntArray, State, take
 
 # Rows expanded at once; bounds the memory at any depth.
 _CHUNK = 1 << 14
@@ -50,7 +50,7 @@ def divide(game: Game, depth: int, position: Position | None = None) -> dict[str
         raise ValueError(f"depth is {depth}: it must be 1 or more")
     root = position or game.start()
     return {
-        game.action_name(action, root): perft(game, depth - 1, game.next(root, action))
+        game.action_name(action, root): perft(game, depth - 1, root.step(action))
         for action in root.legal_actions()
     }
 

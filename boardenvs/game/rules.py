@@ -1,4 +1,4 @@
-"""What a game says of itself: its rules on words, its notation, its looks.
+"""What a game says of itself: its rules on words, and what is true of it.
 
 The rules are functions of words (see `boardenvs.kernel`): the starting squares, where the side to
 move can move, what a move does, when the game is over, and the points that decide it. `Game`
@@ -9,16 +9,24 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from functools import cached_property
+from typing import Any, ClassVar
 
 from boardenvs.board.symmetry import IDENTITY, Symmetry
 from boardenvs.game.about import About
 from boardenvs.game.features import Feature
 from boardenvs.game.look import Look
-from boardenvs.game.notation import Notation
 from boardenvs.kernel import Bits
 
 MAX_VALUE = 100_000  # heuristics stay below
+WIN, DRAW, LOSS = 100.0, 50.0, 0.0  # goal values
+# Of an offender whose game ends with it, on either scale of rewards.
+ILLEGAL_ACTION_REWARD = -1.0
+
+
+def goal_to_reward(goal: Any) -> Any:
+    """Goal values 100 / 50 / 0 as zero-sum rewards +1 / 0 / -1."""
+    return (goal - DRAW) / DRAW
 
 
 class Rules(ABC):
@@ -32,7 +40,6 @@ class Rules(ABC):
     id: str
 
     roles: ClassVar[tuple[str, str]]  # first to move first
-    notation: ClassVar[Notation]  # what actions there are and how they are written
 
     # What is true of a game unless its class says otherwise.
     variants: ClassVar[tuple[str, ...]] = ()  # the values of a parameter `rules`, the first default
@@ -65,6 +72,22 @@ class Rules(ABC):
                 f"the roles of {cls.__name__} are {cls.roles}: they must be two words that begin "
                 "with different small letters"
             )
+
+    # ---- sizes -----------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def action_planes(self) -> int:
+        """Groups of 64 actions, one for each square."""
+
+    @cached_property
+    def num_actions(self) -> int:
+        return 64 * self.action_planes + 1
+
+    @cached_property
+    def noop(self) -> int:
+        """The number of the action that passes."""
+        return 64 * self.action_planes
 
     # ---- the rules -------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""A batch of positions as arrays, one position as ints, and the way between them."""
+"""A batch of positions as arrays, and what a ply in each of them came to."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class State(NamedTuple):
 
     game = boardenvs.games.make("othello")
     state = game.init(3)  # three boards at the start
-    state = game.checked_step(state, np.array([20, 29, 34]))
+    state = game.step(state, np.array([20, 29, 34]), check=True)
     print(state.to_move, state.ply, game.legal(state).sum(axis=1))
     ```
     """
@@ -39,7 +39,7 @@ class State(NamedTuple):
     terminated: Array  # (B,) bool
 
 
-class Turn(NamedTuple):
+class Transition(NamedTuple):
     """What a ply in every row came to."""
 
     state: State  # after it
@@ -49,45 +49,6 @@ class Turn(NamedTuple):
     terminated: BoolArray  # (B,) bool: the game is over, or was lost by an illegal action
     truncated: BoolArray  # (B,) bool: the cap on plies was reached
     illegal: BoolArray  # (B,) bool: the action was illegal; the board did not change
-
-
-class Position(NamedTuple):
-    """One position in Python ints; the fields mean what they mean in `State`.
-
-    ```python
-    import boardenvs
-
-    game = boardenvs.games.make("othello")
-    position = game.start()
-    for action in position.legal_actions():
-        print(game.action_name(action), game.next(position, action).pieces(0).bit_count())
-    ```
-    """
-
-    own: int
-    opp: int
-    legal_bits: tuple[int, ...]
-    to_move: int
-    ply: int
-    terminated: bool
-
-    def is_legal(self, action: int) -> bool:
-        """Whether the action, which must not be negative, is legal here."""
-        word = action >> 6
-        return word < len(self.legal_bits) and bool(self.legal_bits[word] >> (action & 63) & 1)
-
-    def legal_actions(self) -> list[int]:
-        """The legal actions in ascending order."""
-        actions = []
-        for word, bits in enumerate(self.legal_bits):
-            while bits:
-                actions.append(64 * word + (bits & -bits).bit_length() - 1)
-                bits &= bits - 1
-        return actions
-
-    def pieces(self, role: int) -> int:
-        """The squares of a role, given by its index."""
-        return self.own if role == self.to_move else self.opp
 
 
 def empty_state(batch: int, words: int) -> State:
@@ -133,19 +94,3 @@ def where(condition: BoolArray, a: State, b: State) -> State:
 def concat(states: Sequence[State]) -> State:
     """The rows of all the states, one after the other."""
     return State(*(np.concatenate(parts) for parts in zip(*states, strict=True)))
-
-
-def stack(positions: Sequence[Position]) -> State:
-    """A batch of these positions."""
-    if not positions:
-        raise ValueError("stack needs at least one position")
-    dtypes = (np.uint64, np.uint64, np.uint64, np.int8, np.int32, np.bool_)
-    columns = zip(*positions, strict=True)
-    return State(*(np.array(c, t) for c, t in zip(columns, dtypes, strict=True)))
-
-
-def unstack(state: State) -> list[Position]:
-    """The rows of a batch as single positions."""
-    own, opp, legal_bits, to_move, ply, terminated = (x.tolist() for x in state)
-    legal = [tuple(words) for words in legal_bits]
-    return [Position(*row) for row in zip(own, opp, legal, to_move, ply, terminated, strict=True)]

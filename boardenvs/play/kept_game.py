@@ -6,8 +6,7 @@ import numpy as np
 
 from boardenvs.agents import Agent, agent_for
 from boardenvs.envs.opponent import choose
-from boardenvs.game.contract import Game
-from boardenvs.game.state import Position, stack
+from boardenvs.game.contract import Game, Position, stack
 from boardenvs.play.session import GameSession
 from boardenvs.play.store import GameStore
 

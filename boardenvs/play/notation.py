@@ -6,10 +6,9 @@ import re
 from dataclasses import dataclass
 
 from boardenvs.board.bitboard import square_name
-from boardenvs.game.contract import Game
+from boardenvs.game.contract import Game, Position
 from boardenvs.game.errors import IllegalActionError
 from boardenvs.game.notation import PASS
-from boardenvs.game.state import Position
 from boardenvs.games.othello import Othello
 from boardenvs.records.tournament import turned
 from boardenvs.utils.checks import cut
@@ -43,7 +42,7 @@ class MoveNotation:
 
     def legal(self, position: Position) -> dict[str, int]:
         """The legal actions by name; none where the game is over."""
-        if self.game.is_over_one(position):
+        if position.is_over():
             return {}
         return {self.write(action, position): action for action in position.legal_actions()}
 

@@ -6,9 +6,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
-from boardenvs.game.contract import LOSS, WIN, Game
-from boardenvs.game.errors import illegal_action
-from boardenvs.game.state import Position
+from boardenvs.game.contract import Game, Position
+from boardenvs.game.rules import LOSS, WIN
 from boardenvs.records.record import Record, make_record, positions
 
 
@@ -90,7 +89,7 @@ class GameSession:
     @property
     def is_over(self) -> bool:
         """Whether the game has ended: by its rules, by the cap on plies or by resignation."""
-        return self._resigned is not None or self.game.is_over_one(self.position)
+        return self._resigned is not None or self.position.is_over()
 
     @property
     def must_pass(self) -> bool:
@@ -102,7 +101,7 @@ class GameSession:
         """The goal values by role, 100, 50 or 0; None until the game is over."""
         if self._resigned is not None:
             return (LOSS, WIN) if self._resigned == 0 else (WIN, LOSS)
-        return self.game.result(self.position) if self.is_over else None
+        return self.position.result() if self.is_over else None
 
     @property
     def pieces(self) -> tuple[int, int]:
@@ -142,7 +141,7 @@ class GameSession:
         if self.is_over:
             raise ValueError("the game is over: undo a move, or begin a new game")
         if not (0 <= action < self.game.num_actions and self.position.is_legal(action)):
-            raise illegal_action(self.game, self.position, action)
+            raise self.position.illegal_action(action)
         if self._undone and self._undone[-1] == action:
             self._undone.pop()
         else:
@@ -192,5 +191,5 @@ class GameSession:
         return plies
 
     def _push(self, action: int) -> None:
-        self._positions.append(self.game.next(self.position, action))
+        self._positions.append(self.position.step(action))
         self._actions.append(action)

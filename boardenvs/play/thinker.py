@@ -13,8 +13,7 @@ import numpy as np
 
 from boardenvs.agents import Agent, agent_for
 from boardenvs.agents.explain import Explanation, explain
-from boardenvs.game.contract import Game
-from boardenvs.game.state import Position
+from boardenvs.game.contract import Game, Position
 from boardenvs.kernel import get_backend, set_backend
 from boardenvs.play.kept_game import reply
 from boardenvs.utils.processes import serve_parent

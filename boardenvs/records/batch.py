@@ -7,9 +7,9 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from boardenvs.game.contract import Game
+from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.errors import IllegalActionError
-from boardenvs.game.state import BoolArray, IntArray, Position, State, put, stack, take
+from boardenvs.game.state import BoolArray, IntArray, State, put, take
 from boardenvs.records.record import Record, replay
 
 
@@ -43,7 +43,7 @@ def play(
         if insert_passes:
             passes = game.is_legal(state, np.full(len(rows), game.noop))
             actions = np.where(passes, game.noop, actions)
-        legal = game.is_legal(state, actions) & ~game.truncated(state)
+        legal = game.is_legal(state, actions) & ~game.is_truncated(state)
         rows, actions = rows[legal], actions[legal]
         put(final, rows, game.step(take(state, legal), actions))
         played.append((rows, actions))
@@ -103,7 +103,7 @@ def starts_of(game: Game, starts: Sequence[Position | None]) -> State:
 def _check_games(game: Game, records: Sequence[Record]) -> list[Verdict]:
     starts = starts_of(game, [record.start for record in records])
     final, _, left = play(game, starts, [record.actions for record in records])
-    goals, truncated = game.results(final), game.truncated(final)
+    goals, truncated = game.results(final), game.is_truncated(final)
     verdicts = []
     for row, record in enumerate(records):
         goal = (float(goals[row, 0]), float(goals[row, 1]))

@@ -22,7 +22,8 @@ from typing import Any
 
 from boardenvs import games
 from boardenvs.game import fen
-from boardenvs.game.contract import LOSS, WIN, Game
+from boardenvs.game.contract import Game
+from boardenvs.game.rules import LOSS, WIN
 from boardenvs.records.bounds import read_lines
 from boardenvs.records.record import Record, names, parse_names
 from boardenvs.utils.checks import check_name, cut, is_whole
@@ -44,7 +45,7 @@ def write_record(record: Record) -> str:
     if record.players is not None:
         content["players"] = dict(zip(game.roles, record.players, strict=True))
     if record.start is not None:
-        content["start"] = fen.write_position(game, record.start)
+        content["start"] = record.start.fen()
     if record.goal is not None:
         values = [int(value) if float(value).is_integer() else value for value in record.goal]
         content["goal"] = dict(zip(game.roles, values, strict=True))

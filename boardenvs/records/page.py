@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from boardenvs.game.contract import Position
 from boardenvs.game.errors import IllegalActionError
-from boardenvs.game.fen import write_position
-from boardenvs.game.state import Position
 from boardenvs.games import spec_of
 from boardenvs.records.record import Record, positions
 from boardenvs.render.page import ShownGame, to_page
@@ -44,7 +43,7 @@ def show(record: Record) -> ShownGame:
         goals = zip(game.roles, record.goal, strict=True)
         details.append(("result", ", ".join(f"{role} {goal:g}" for role, goal in goals)))
     if record.start is not None:
-        details.append(("from", write_position(game, record.start)))
+        details.append(("from", record.start.fen()))
     details += [(str(key), str(value)) for key, value in record.info.items()]
     if error is not None:
         details.append(("breaks the rules", error))

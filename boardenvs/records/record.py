@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from boardenvs.game.contract import Game
-from boardenvs.game.errors import IllegalActionError, illegal_action
-from boardenvs.game.state import Position
+from boardenvs.game.contract import Game, Position
+from boardenvs.game.errors import IllegalActionError
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ def make_record(
     """
     record = Record(game, tuple(actions), start, None, players, info or {})
     last = replay(record)[-1]
-    goal = game.result(last) if game.is_over_one(last) else None
+    goal = last.result() if last.is_over() else None
     return Record(game, record.actions, start, goal, players, record.info)
 
 
@@ -67,14 +66,14 @@ def positions(record: Record) -> Iterator[Position]:
     game, position = record.game, record.first_position
     yield position
     for action in record.actions:
-        if game.is_truncated(position):
+        if position.is_truncated():
             raise IllegalActionError(
                 f"the game goes on at ply {position.ply}, where its cap of {game.max_plies} plies "
                 "ended it"
             )
         if not (0 <= action < game.num_actions and position.is_legal(action)):
-            raise illegal_action(game, position, action)
-        position = game.next(position, action)
+            raise position.illegal_action(action)
+        position = position.step(action)
         yield position
 
 

@@ -9,8 +9,9 @@ import numpy as np
 from pettingzoo.utils import BaseWrapper
 
 from boardenvs.envs.aec import BoardAECEnv
-from boardenvs.game.contract import DRAW, LOSS, WIN, Game
-from boardenvs.game.state import IntArray, Position
+from boardenvs.game.contract import Game, Position
+from boardenvs.game.rules import DRAW, LOSS, WIN
+from boardenvs.game.state import IntArray
 from boardenvs.records.record import Record, make_record
 
 if TYPE_CHECKING:

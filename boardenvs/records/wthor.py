@@ -34,7 +34,7 @@ from typing import Any
 
 import numpy as np
 
-from boardenvs.game.contract import DRAW, LOSS, WIN
+from boardenvs.game.rules import DRAW, LOSS, WIN
 from boardenvs.game.state import IntArray, State
 from boardenvs.games import make
 from boardenvs.games.othello import Othello

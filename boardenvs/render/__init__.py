@@ -15,9 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from boardenvs.game.contract import Game
+from boardenvs.game.contract import Game, Position
 from boardenvs.game.shapes import Scene
-from boardenvs.game.state import Position
 from boardenvs.render.ansi import write_ansi
 from boardenvs.render.geometry import scene, sheet
 from boardenvs.render.gif import write_gif

@@ -19,11 +19,11 @@ def picture(game_id: str) -> str:
     position = before = game.start()
     action = None
     for _ in range(PLIES):
-        if game.is_over_one(position):
+        if position.is_over():
             break
         before = position
         action = rng.choice(position.legal_actions())
-        position = game.next(position, action)
+        position = position.step(action)
     return to_svg(game, position, action, before=before, caption=False)
 
 

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from boardenvs.board.bitboard import SIZE, squares_of
-from boardenvs.game.contract import Game
-from boardenvs.game.state import Position
+from boardenvs.game.contract import Game, Position
 from boardenvs.render.geometry import Side, empty_board, mark, target
 from boardenvs.render.svg import drawing_id, write_layers
 from boardenvs.render.theme import board_look

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from boardenvs.game.contract import Game
-from boardenvs.game.state import Position
+from boardenvs.game.contract import Game, Position
 from boardenvs.render.ansi import write_ansi
 from boardenvs.render.geometry import scene
 from boardenvs.render.svg import write_svg

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from boardenvs.board.bitboard import from_squares
-from boardenvs.game.contract import Game
+from boardenvs.game.contract import Game, Position
 from boardenvs.game.look import Look
-from boardenvs.game.state import Position
 
 
 class View(NamedTuple):
@@ -54,8 +53,8 @@ def _caption(game: Game, position: Position, last_action: int | None, counts: bo
     first, second = game.roles
     pieces = (position.pieces(role).bit_count() for role in (0, 1))
     count = ", ".join(f"{role} {n}" for role, n in zip(game.roles, pieces, strict=True))
-    if game.is_over_one(position):
-        goals = game.result(position)
+    if position.is_over():
+        goals = position.result()
         score = count if counts else f"{first} {goals[0]:.0f}, {second} {goals[1]:.0f}"
         if not position.terminated:
             return f"stopped after {position.ply} plies: {score}"

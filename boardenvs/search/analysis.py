@@ -10,8 +10,8 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from boardenvs.game.contract import Game
-from boardenvs.game.state import Position, WordArray, stack
+from boardenvs.game.contract import Game, Position, stack
+from boardenvs.game.state import WordArray
 from boardenvs.search.compiled.values import DECIDED, WIN
 from boardenvs.search.engine import engine_for
 from boardenvs.search.evaluation import Evaluation
@@ -84,7 +84,7 @@ def search_position(
     """`analyse` with a seed, (1,) uint64, that orders moves of equal worth, with a function that
     ends the search once it returns True, and by an evaluation in place of the game's heuristic.
     """
-    if game.is_over_one(position):
+    if position.is_over():
         raise ValueError("the game is over in this position: there is nothing to search")
     engine = engine_for(game, evaluation)
     if limits.time is None:
@@ -145,8 +145,8 @@ def _search_move(
     stop: Callable[[], bool] | None,
     evaluation: Evaluation | None,
 ) -> Analysis:
-    after = game.next(position, action)
-    if game.is_over_one(after):
+    after = position.step(action)
+    if after.is_over():
         return _final(game, after, action)
     filled = 0 if action == game.noop else 1
     below = replace(limits, depth=max(limits.depth - 1, 1), endgame=max(limits.endgame - filled, 0))
@@ -175,7 +175,7 @@ def _static_value(game: Game, after: Position, evaluation: Evaluation | None) ->
 
 def _final(game: Game, after: Position, action: int) -> Analysis:
     """A move that ends the game."""
-    lead = -int(game.lead(stack([after]))[0])
+    lead = -int(game.score_margin(stack([after]))[0])
     margin = lead if game.margin_counts else None
     plies = None if game.margin_counts or lead == 0 else 1
     outcome: Outcome = "win" if lead > 0 else "loss" if lead < 0 else "draw"

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from boardenvs.game.contract import Game
-from boardenvs.game.state import BoolArray, IntArray, Position, State, WordArray, stack
+from boardenvs.game.contract import Game, Position, stack
+from boardenvs.game.state import BoolArray, IntArray, State, WordArray
 from boardenvs.kernel import get_backend
 from boardenvs.kernel.backend import Backend
 from boardenvs.kernel.link import array_for_loops
@@ -139,8 +139,8 @@ class Engine:
         actions = [int(found.action[0])]
         depth, value = int(found.depth[0]), int(found.value[0])
         while self._solved or len(actions) < depth:
-            position, value = self.game.next(position, actions[-1]), -value
-            if position.terminated or self.game.is_truncated(position):
+            position, value = position.step(actions[-1]), -value
+            if position.terminated or position.is_truncated():
                 break
             squares = int(self._empty_squares(np.uint64(position.own), np.uint64(position.opp)))
             ahead = squares if self._solved else depth - len(actions)

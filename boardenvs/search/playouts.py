@@ -19,10 +19,10 @@ def play_out(game: Game, state: State, seeds: WordArray) -> IntArray:
     seeds = seeds.copy()
     rows = np.arange(len(values))
     while len(rows):
-        over = state.terminated | game.truncated(state)
+        over = state.terminated | game.is_truncated(state)
         if over.any():
             ended = rows[over]
-            sign = np.sign(game.lead(take(state, over)))
+            sign = np.sign(game.score_margin(take(state, over)))
             same_side = state.to_move[over] == starter[ended]
             values[ended] = np.where(same_side, sign, -sign)
             rows, seeds, state = rows[~over], seeds[~over], take(state, ~over)

@@ -153,7 +153,7 @@ class Trees:
     def _expand_roots(self, state: State) -> None:
         """Those that have no edges, where the game goes on."""
         fresh = np.asarray(self._tree.edges)[self._roots] == 0
-        over = state.terminated | self._game.truncated(state)
+        over = state.terminated | self._game.is_truncated(state)
         live = np.flatnonzero(fresh & ~over)
         probabilities = self._no_probabilities(len(live))
         if self._settings.evaluator is not None and len(live):

@@ -52,7 +52,7 @@ def solve_all(game: WolfAndSheep, report: Report | None = None) -> IntArray:
     targets: list[IntArray] = []
     for done, chunk in enumerate(CHUNKS, start=1):
         ids, state = positions(game, *chunk)
-        ends[ids] = np.where(state.terminated, np.sign(game.lead(state)), 0)
+        ends[ids] = np.where(state.terminated, np.sign(game.score_margin(state)), 0)
         rows, _, after = successors(game, state)
         sources.append(ids[rows].astype(np.int32))
         targets.append(numbers(game, after).astype(np.int32))

@@ -20,8 +20,7 @@ import numpy as np
 from boardenvs.board.bitboard import flip_files, from_squares, lowest
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import PositionError
-from boardenvs.game.fen import write_position
-from boardenvs.game.state import IntArray, State, WordArray, empty_state, state_words, take, unstack
+from boardenvs.game.state import IntArray, State, WordArray, empty_state, state_words, take
 from boardenvs.games.wolf_and_sheep import by_role
 from boardenvs.kernel import Bits, Kernel, Table, nonzero, popcount, spread
 
@@ -42,9 +41,9 @@ def numbers(game: Game, state: State) -> IntArray:
     _NUMBER.batch(state_words(state)[:3], [found, fits])
     if not fits.all():
         row = int(np.argmin(fits))
-        (position,) = unstack(take(state, [row]))
+        (position,) = game.positions(take(state, [row]))
         raise PositionError(
-            f"row {row}, {write_position(game, position)!r}, is not in the tablebase: it has the "
+            f"row {row}, {position.fen()!r}, is not in the tablebase: it has the "
             "positions with one wolf, and four sheep on squares of one colour"
         )
     return found

@@ -11,10 +11,9 @@ from boardenvs.agents.perfect import PerfectAgent
 from boardenvs.agents.trained import TrainedAgent
 from boardenvs.board.bitboard import neighbours, squares_of
 from boardenvs.game import fen
-from boardenvs.game.contract import Game
+from boardenvs.game.contract import Game, Position
 from boardenvs.game.errors import IllegalActionError
 from boardenvs.game.notation import Moving
-from boardenvs.game.state import Position
 from boardenvs.games.othello import Othello
 from boardenvs.records.record import Record, parse_names, positions
 from boardenvs.render.svg import write_drawing
@@ -43,7 +42,7 @@ def describe_game(game: Game) -> dict[str, Any]:
         "tournament": isinstance(game, Othello) and not game.holes,
         "advisor": _advisor(game),
         "solver": _solver(game),
-        "start": fen.write_position(game, game.start()),
+        "start": game.start().fen(),
     }
 
 
@@ -75,7 +74,7 @@ def describe_position(
 ) -> dict[str, Any]:
     """A position, and the action that led to it."""
     seen = view(game, position, action, before=before)
-    over = game.is_over_one(position)
+    over = position.is_over()
     legal = [] if over else position.legal_actions()
     first, second = seen.pieces
     return {
@@ -90,9 +89,9 @@ def describe_position(
         "counts": [first.bit_count(), second.bit_count()],
         "groups": [count_groups(first), count_groups(second)] if game.look.groups else None,
         "over": over,
-        "goals": game.result(position) if over else None,
+        "goals": position.result() if over else None,
         "caption": seen.caption,
-        "fen": fen.write_position(game, position),
+        "fen": position.fen(),
     }
 
 

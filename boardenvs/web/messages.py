@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from boardenvs.game.contract import LOSS, WIN
+from boardenvs.game.rules import LOSS, WIN
 from boardenvs.utils.checks import cut
 from boardenvs.utils.json_text import parse_json
 

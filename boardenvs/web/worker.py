@@ -26,10 +26,7 @@ from boardenvs import games, records
 from boardenvs.agents.base import Agent, check_game
 from boardenvs.agents.explain import Explanation, explain, explain_steadily
 from boardenvs.agents.spec import make_agent
-from boardenvs.game import fen
-from boardenvs.game.contract import Game
-from boardenvs.game.errors import illegal_action
-from boardenvs.game.state import Position, stack
+from boardenvs.game.contract import Game, Position, stack
 from boardenvs.kernel.backend import no_compiling
 from boardenvs.play.session import GameSession
 from boardenvs.records.record import Record, names
@@ -102,8 +99,8 @@ def _move(job: Job) -> Iterator[dict[str, Any]]:
     rng = np.random.default_rng([job["seed"], position.ply])
     action = int(agent.act(game, stack([position]), rng)[0])
     if not (0 <= action < game.num_actions and position.is_legal(action)):
-        raise ValueError(f"{job['agent']}: {illegal_action(game, position, action)}")
-    yield {"position": describe_position(game, game.next(position, action), action, position)}
+        raise ValueError(f"{job['agent']}: {position.illegal_action(action)}")
+    yield {"position": describe_position(game, position.step(action), action, position)}
 
 
 def _explain(job: Job) -> Iterator[dict[str, Any]]:
@@ -124,7 +121,7 @@ def _review(job: Job) -> Iterator[dict[str, Any]]:
     record = _record(job)
     game, agent = record.game, _agent(job["agent"])
     for ply, position in enumerate(records.replay(record)):
-        if not game.is_over_one(position):
+        if not position.is_over():
             found = explain(agent, game, position)
             yield {"ply": ply, "explanation": describe_explanation(game, position, found)}
 
@@ -189,7 +186,7 @@ def describe_record(record: Record) -> dict[str, Any]:
         raise ValueError(f"a game has {plies} plies: at most {MAX_PLIES:,} are shown")
     return {
         "game": _text_of(record.game),
-        "start": None if start is None else fen.write_position(record.game, start),
+        "start": None if start is None else start.fen(),
         "moves": " ".join(names(record)),
         "players": record.players,
         "info": dict(record.info),
@@ -230,7 +227,7 @@ def _record(job: Job) -> Record:
 def _position(job: Job) -> tuple[Record, Position]:
     record = _record(job)
     last = records.replay(record)[-1]
-    if record.game.is_over_one(last):
+    if last.is_over():
         raise ValueError("the game is over in this position")
     return record, last
 

@@ -11,14 +11,13 @@ from typer.testing import CliRunner
 
 from boardenvs import records
 from boardenvs.cli import app
-from boardenvs.game import fen
 from boardenvs.games import make
 from boardenvs.records import make_record
 from boardenvs.tablebase import Tablebase
 from fuzz.inputs import GAMES, TEXTS, fuzzed, mutated, text, whole
 from fuzz.oracle import CANARY, attempt
 
-START = fen.write_position(make("reversi"), make("reversi").start())
+START = make("reversi").start().fen()
 LATE = "bbbbbbbb/bbbbbbbb/bbbbbbbb/bbbrbbbb/bbbbbbbb/bbbbbbbb/bbbbbbrr/bbbbbb2 red 58"
 # Commands that are quick, and options that make them so.
 COMMANDS: list[list[str]] = [

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 import boardenvs
 from boardenvs.envs.factory import single_env
-from boardenvs.game import fen
-from boardenvs.game.state import Position
+from boardenvs.game.contract import Position
 from fuzz.inputs import GAMES, fuzzed, scalar, text, thing, value, whole
 from fuzz.oracle import CANARY, attempt
 
@@ -35,7 +34,7 @@ OPTIONS = ["reward", "render_mode", "num_envs", "opponent", "seat", "opening_pli
 RIGHT = ["goal", "zero_sum", "ansi", "random", "greedy", "alternating", "black", "wolf",
          "next_step", "NextStep", "SameStep", "Disabled", (0, 4), (4, 0), (3,), 3,
          True]  # fmt: skip
-START = fen.write_position(boardenvs.games.make("reversi"), boardenvs.games.make("reversi").start())
+START = boardenvs.games.make("reversi").start().fen()
 
 small = st.integers(-3, 70) | scalar.filter(lambda x: not isinstance(x, int))
 # `num_envs` is as many boards as are asked for: large numbers take the memory that they need.

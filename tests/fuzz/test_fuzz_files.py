@@ -55,7 +55,7 @@ def played(name: str, seed: int, plies: int, start: int = 0) -> Record:
     start = min(start, len(actions))
     first = positions[start] if start else None
     last = positions[-1]
-    goal = game.result(last) if game.is_over_one(last) else None
+    goal = last.result() if last.is_over() else None
     return Record(game, tuple(actions[start:]), first, goal, ("a", "b"), {"event": "x", "n": 1})
 
 

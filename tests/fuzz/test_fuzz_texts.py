@@ -20,8 +20,8 @@ from boardenvs.agents.alphabeta import AlphaBetaAgent
 from boardenvs.agents.mcts import MCTSAgent
 from boardenvs.board.bitboard import squares_of
 from boardenvs.game import fen
+from boardenvs.game.contract import Position, stack
 from boardenvs.game.errors import PositionError
-from boardenvs.game.state import Position, stack
 from fuzz import oracle
 from fuzz.inputs import GAMES, NAMED_CODE, WHOLE, fuzzed, mutated, thing, whole
 from fuzz.oracle import CANARY, attempt
@@ -126,7 +126,7 @@ def play(agent: Any) -> None:
 # ---- positions -----------------------------------------------------------------------------------
 
 STARTS = [
-    (name, fen.write_position(make(name), random_position(make(name), plies, plies)))
+    (name, random_position(make(name), plies, plies).fen())
     for name in REFERENCE
     for plies in (0, 5, 20)
 ] + [("othello", "---------------------------XO------OX--------------------------- X")]
@@ -151,7 +151,7 @@ def test_texts_of_positions(data: st.DataObject) -> None:
     position, error = attempt(lambda: fen.parse_position(game, text), PositionError)
     if error is None:
         as_in_the_reference(name, position)
-        assert fen.parse_position(game, fen.write_position(game, position)) == position
+        assert fen.parse_position(game, position.fen()) == position
 
 
 @fuzzed

@@ -24,7 +24,7 @@ from rich.table import Table
 from variants import make
 
 from boardenvs.game.contract import Game
-from boardenvs.game.state import IntArray, State, empty_state, put, state_words, take, unstack
+from boardenvs.game.state import IntArray, State, empty_state, put, state_words, take
 from boardenvs.kernel import set_backend
 
 T = TypeVar("T")
@@ -208,15 +208,15 @@ def play_by_reference(name: str, rng: np.random.Generator) -> Iterator[int]:
     game, rules = make(name), REFERENCE[name]
     chance = random.Random(int(rng.integers(1 << 62)))
     state = begin(name, game, rng, REFERENCE_BATCH)
-    boards = as_boards(state)
+    boards = as_boards(game, state)
     while True:
-        one_by_one = unstack(state)
+        one_by_one = game.positions(state)
         moves: list[dict[int, Move]] = []
         for position, board in zip(one_by_one, boards, strict=True):
             legal = {action_of(name, move): move for move in rules.legal(board)}
             assert position.legal_actions() == sorted(legal), (name, position)
             assert position.terminated == rules.over(board), (name, position)
-            assert game.result(position) == rules.goals(board), (name, position)
+            assert position.result() == rules.goals(board), (name, position)
             moves.append(legal)
         live = [row for row, legal in enumerate(moves) if legal]
         actions = np.full(len(moves), game.noop)
@@ -225,28 +225,29 @@ def play_by_reference(name: str, rng: np.random.Generator) -> Iterator[int]:
         found = [by(backend, partial(game.step, state, actions)) for backend in BACKENDS]
         for other in found[1:]:
             assert_same(found[0], other)
-        after = unstack(found[0])
+        after = game.positions(found[0])
         for row in live:
             position, action = one_by_one[row], int(actions[row])
             boards[row] = rules.after(boards[row], moves[row][action])
             for backend in BACKENDS:
-                alone = by(backend, partial(game.next, position, action))
+                alone = by(backend, partial(position.step, action))
                 assert after[row] == alone, (name, position, action)
             squares = after[row].pieces(0), after[row].pieces(1)
             assert squares == tuple(map(word, boards[row].pieces)), (name, position, action)
         yield len(live)
         state = found[0]
         over = [row for row, legal in enumerate(moves) if not legal]
-        over += [row for row in live if game.is_over_one(after[row])]
+        over += [row for row in live if after[row].is_over()]
         new = begin(name, game, rng, len(over))
         put(state, np.array(over, np.intp), new)
-        for row, board in zip(over, as_boards(new), strict=True):
+        for row, board in zip(over, as_boards(game, new), strict=True):
             boards[row] = board
 
 
-def as_boards(state: State) -> list[Board]:
+def as_boards(game: Game, state: State) -> list[Board]:
     return [
-        Board((cells(p.pieces(0)), cells(p.pieces(1))), p.to_move, p.ply) for p in unstack(state)
+        Board((cells(p.pieces(0)), cells(p.pieces(1))), p.to_move, p.ply)
+        for p in game.positions(state)
     ]
 
 

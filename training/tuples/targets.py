@@ -26,7 +26,7 @@ WIN = WON // POINT  # what a won game counts where points do not
 
 def of_ended(game: Game, ended: State) -> Float32Array:
     """Of games that are over, (B,)."""
-    lead: Float32Array = game.lead(ended).astype(np.float32)
+    lead: Float32Array = game.score_margin(ended).astype(np.float32)
     if not game.margin_counts:
         lead = WIN * np.sign(lead)
     else:

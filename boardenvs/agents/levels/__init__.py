@@ -19,8 +19,8 @@ import numpy as np
 
 from boardenvs.agents.base import Agent, check_game
 from boardenvs.agents.explain import Explanation, explain
-from boardenvs.game.contract import Game
-from boardenvs.game.state import IntArray, Position, State, take
+from boardenvs.game.contract import Game, Position
+from boardenvs.game.state import IntArray, State, take
 from boardenvs.games.files import require_file
 from boardenvs.utils.checks import is_whole, quote
 

@@ -9,8 +9,7 @@ import pyspiel
 
 from boardenvs.agents.openspiel.games import translation_to
 from boardenvs.agents.spec import agent_for
-from boardenvs.game.errors import illegal_action
-from boardenvs.game.state import stack
+from boardenvs.game.contract import stack
 
 
 class BoardBot(pyspiel.Bot):  # type: ignore[misc]  # OpenSpiel has no type information
@@ -54,7 +53,7 @@ class BoardBot(pyspiel.Bot):  # type: ignore[misc]  # OpenSpiel has no type info
         position = translation.position(state)
         action = int(self._agent.act(translation.ours, stack([position]), self._rng)[0])
         if not position.is_legal(action):
-            raise illegal_action(translation.ours, position, action)
+            raise position.illegal_action(action)
         return translation.their_action(state, action)
 
 

@@ -10,8 +10,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from boardenvs import games
-from boardenvs.game.contract import Game
-from boardenvs.game.state import Position
+from boardenvs.game.contract import Game, Position
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ class Translation:
         """Where the game stands that OpenSpiel's state has come to."""
         position = self.ours.start()
         for ply in state.full_history():
-            position = self.ours.next(position, self.our_action(ply.player, ply.action))
+            position = position.step(self.our_action(ply.player, ply.action))
         return position
 
     def state(self, actions: Sequence[int]) -> Any:
@@ -105,7 +104,7 @@ class Translation:
         kept: list[int] = []
         seen = {position[:2]: 0}  # own and opposing squares, and how many actions led there
         for action in actions:
-            position = self.ours.next(position, action)
+            position = position.step(action)
             kept.append(action)
             before = seen.get(position[:2])
             # Of an odd number of plies it would be the other side's turn.

@@ -11,7 +11,7 @@ import numpy as np
 
 from boardenvs.agents.openspiel.games import pyspiel, translation_of
 from boardenvs.game.contract import Game
-from boardenvs.game.state import IntArray, State, unstack
+from boardenvs.game.state import IntArray, State
 from boardenvs.utils.checks import is_number, is_whole, quote, unknown
 
 # Of a pyspiel.Game, a player's number and a seed: a pyspiel.Bot.
@@ -90,7 +90,7 @@ class OpenSpielAgent:
         translation = translation_of(game)
         seeds = rng.integers(_SEEDS, size=len(state.ply)).tolist()
         chosen = np.full(len(state.ply), game.noop, np.int64)
-        for row, position in enumerate(unstack(state)):
+        for row, position in enumerate(game.positions(state)):
             legal = position.legal_actions()
             if len(legal) < 2:
                 chosen[row] = legal[0] if legal else game.noop

@@ -18,8 +18,8 @@ from boardenvs.agents.explain import Explanation, explain
 from boardenvs.agents.policy import Float32Array, Policy, PolicyAgent
 from boardenvs.agents.policy_file import load_policy
 from boardenvs.agents.shield import Shield
-from boardenvs.game.contract import Game
-from boardenvs.game.state import IntArray, Position, State
+from boardenvs.game.contract import Game, Position
+from boardenvs.game.state import IntArray, State
 from boardenvs.games.files import require_file
 
 FOLDER = Path(__file__).parent

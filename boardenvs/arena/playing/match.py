@@ -10,8 +10,9 @@ import numpy as np
 from boardenvs.agents import as_agent
 from boardenvs.arena.playing.intervals import score_interval, share_interval
 from boardenvs.arena.playing.player import FORFEIT, Conduct, Player
-from boardenvs.game.contract import LOSS, WIN, Game
+from boardenvs.game.contract import Game
 from boardenvs.game.openings import Keep, Openings, distinct_openings
+from boardenvs.game.rules import LOSS, WIN
 from boardenvs.game.state import BoolArray, FloatArray, IntArray, State, concat, put, take
 from boardenvs.utils.checks import is_number, quote
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from boardenvs.game.contract import Game
-from boardenvs.game.state import BoolArray, State, stack
+from boardenvs.game.contract import Game, stack
+from boardenvs.game.state import BoolArray, State
 from boardenvs.tablebase import Tablebase
 
 

@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 
 from boardenvs.agents.base import Agent, act_after
-from boardenvs.game import fen
-from boardenvs.game.contract import Game
-from boardenvs.game.state import IntArray, Position, State, take, unstack
+from boardenvs.game.contract import Game, Position
+from boardenvs.game.state import IntArray, State, take
 from boardenvs.utils.raised import describe
 
 FORFEIT = int(np.iinfo(np.int64).min)  # in the place of an action
@@ -75,7 +74,7 @@ class Player:
         illegal = np.flatnonzero(given & ~game.is_legal(state, actions))
         if len(illegal):
             first = int(illegal[0])
-            position = unstack(take(state, [first]))[0]
+            position = game.positions(take(state, [first]))[0]
             conduct.fault(len(illegal), _illegal(game, position, int(actions[first])))
             actions[illegal] = FORFEIT
         return actions
@@ -112,4 +111,4 @@ def _checked(answer: Any, batch: int) -> IntArray:
 def _illegal(game: Game, position: Position, action: int) -> str:
     known = 0 <= action < game.num_actions
     name = f" ({game.action_name(action, position)})" if known else ""
-    return f"action {action}{name} is not legal in {fen.write_position(game, position)!r}"
+    return f"action {action}{name} is not legal in {position.fen()!r}"

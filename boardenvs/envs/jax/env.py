@@ -17,10 +17,9 @@ import jax.numpy as jnp
 from boardenvs import games
 from boardenvs.agents.jax_players import JaxPlayer, jax_player
 from boardenvs.envs.opponent import Opponent
-from boardenvs.game.contract import Game
+from boardenvs.game.contract import Game, stack
 from boardenvs.game.jax_rules import Board, JaxRules, choose
-from boardenvs.game.state import stack
-from boardenvs.game.turn import ILLEGAL_ACTION_REWARD
+from boardenvs.game.rules import ILLEGAL_ACTION_REWARD
 
 PLAYERS = 2
 _LEARNER = 0  # the player that an environment with an opponent is for
@@ -122,7 +121,7 @@ class JaxEnv:
             paid = jnp.where(ended, self.rules.outcome(board), paid)
             over, player = over | ended, state.current_player
         rewards = jnp.where(jnp.arange(PLAYERS) == state.current_player, paid, -paid)
-        truncated = self.rules.truncated(board) & ~illegal
+        truncated = self.rules.is_truncated(board) & ~illegal
         if self.autoreset:
             first = player ^ board.to_move  # who has had the first role
             board, player = choose(over, self._begin(key, 1 - first), (board, player))
@@ -189,7 +188,7 @@ class JaxEnv:
         assert self._opponent is not None
         start = self.game.start()
         actions = start.legal_actions()
-        boards = self.rules.boards(stack([self.game.next(start, action) for action in actions]))
+        boards = self.rules.boards(stack([start.step(action) for action in actions]))
         with jax.ensure_compile_time_eval():
             chances = self._opponent.chances(self.rules.start)[jnp.array(actions)]
             return boards, jnp.log(chances)

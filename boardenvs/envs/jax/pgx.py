@@ -16,7 +16,6 @@ from boardenvs.envs.jax.env import PLAYERS, JaxEnv, JaxState
 from boardenvs.envs.opponent import Opponent
 from boardenvs.game.contract import Game
 from boardenvs.game.jax_rules import Board, positions_of
-from boardenvs.game.state import unstack
 from boardenvs.render.geometry import scene, sheet
 from boardenvs.render.svg import write_svg
 from boardenvs.render.view import view
@@ -66,7 +65,7 @@ class PgxState(pgx.State):
         boards: Board = self._board
         if boards.ply.ndim == 0:
             boards = jax.tree.map(lambda x: x[None], boards)
-        positions = unstack(positions_of(boards))
+        positions = self._game.positions(positions_of(boards))
         if len(positions) == 1:
             return render.to_svg(self._game, positions[0])
         pictures = [scene(view(self._game, position), caption=False) for position in positions]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from boardenvs.board.bitboard import SIZE, from_squares
-from boardenvs.game.contract import Game
-from boardenvs.game.state import Position
+from boardenvs.game.contract import Game, Position
 
 
 class Picker:

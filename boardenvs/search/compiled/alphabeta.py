@@ -5,7 +5,6 @@ Fail-soft negamax with a null window after the first move (Marsland 1983), and P
 
 from __future__ import annotations
 
-from boardenvs.game.state import Position
 from boardenvs.kernel.loops import (
     ONE,
     ZERO,
@@ -25,7 +24,7 @@ from boardenvs.search.compiled.moves import (
     move_at,
     pick_best,
 )
-from boardenvs.search.compiled.position import is_final
+from boardenvs.search.compiled.position import Position, is_final
 from boardenvs.search.compiled.probcut import half_depth, margin_of, may_be_cut
 from boardenvs.search.compiled.transposition import (
     DATA,

@@ -7,8 +7,8 @@ the number of bits of the nodes searched (8).
 
 from __future__ import annotations
 
-from boardenvs.game.state import Position
 from boardenvs.kernel.loops import Word, number, word
+from boardenvs.search.compiled.position import Position
 from boardenvs.search.compiled.transposition import (
     DATA,
     NO_MOVE,

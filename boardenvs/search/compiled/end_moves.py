@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from boardenvs.game.state import Position
 from boardenvs.kernel.loops import (
     ONE,
     ZERO,
@@ -20,7 +19,7 @@ from boardenvs.search.compiled.judging import judge_near, static_value
 from boardenvs.search.compiled.last_squares import odd_quarters
 from boardenvs.search.compiled.memory import SearchMemory
 from boardenvs.search.compiled.moves import mobility, put_move
-from boardenvs.search.compiled.position import play
+from boardenvs.search.compiled.position import Position, play
 from boardenvs.search.compiled.values import INFINITE, final_lead
 
 # From so many empty squares on, what costs more time than counting replies is worth it.

@@ -8,7 +8,6 @@ Schaeffer and Plaat 1996), and stable squares, which put a lead out of reach.
 
 from __future__ import annotations
 
-from boardenvs.game.state import Position
 from boardenvs.kernel.loops import (
     board,
     has_stable,
@@ -28,7 +27,7 @@ from boardenvs.search.compiled.end_moves import list_end_moves
 from boardenvs.search.compiled.last_squares import FEW_SQUARES, search_last_squares
 from boardenvs.search.compiled.memory import SearchMemory
 from boardenvs.search.compiled.moves import child_of, move_at, noop, pick_best
-from boardenvs.search.compiled.position import is_final
+from boardenvs.search.compiled.position import Position, is_final
 from boardenvs.search.compiled.transposition import (
     DATA,
     NO_MOVE,

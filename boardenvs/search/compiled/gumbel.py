@@ -12,10 +12,9 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from boardenvs.game.state import Position
 from boardenvs.kernel.loops import ONE, ZERO, Array, arrive, entry, number, points, word
 from boardenvs.search.compiled.playout import outcome
-from boardenvs.search.compiled.position import is_final
+from boardenvs.search.compiled.position import Position, is_final
 from boardenvs.search.compiled.simulations import add_roots  # noqa: F401 - Python calls it
 from boardenvs.search.compiled.tree import NONE, Tree, expand, follow, position_of, set_priors
 

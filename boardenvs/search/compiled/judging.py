@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from boardenvs.game.state import Position
 from boardenvs.kernel.loops import ONE, Word, evaluate, inline, number
 from boardenvs.search.compiled.memory import SearchMemory
+from boardenvs.search.compiled.position import Position
 from boardenvs.search.compiled.tuples import keep_position, tuple_value
 
 

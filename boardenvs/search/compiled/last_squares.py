@@ -7,7 +7,6 @@ an odd number of empty ones come first: who fills the last square of a region fl
 
 from __future__ import annotations
 
-from boardenvs.game.state import Position
 from boardenvs.kernel.loops import (
     ONE,
     ZERO,
@@ -24,7 +23,7 @@ from boardenvs.kernel.loops import (
     word,
 )
 from boardenvs.search.compiled.counters import NODES
-from boardenvs.search.compiled.position import is_final, play
+from boardenvs.search.compiled.position import Position, is_final, play
 from boardenvs.search.compiled.values import INFINITE, final_lead
 
 FEW_SQUARES = 5  # of more, moves are put in a better order

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from boardenvs.game.state import Position
 from boardenvs.kernel.loops import (
     ONE,
     ZERO,
@@ -16,7 +15,7 @@ from boardenvs.kernel.loops import (
 )
 from boardenvs.search.compiled.judging import judge_near, static_value
 from boardenvs.search.compiled.memory import MoveStack, SearchMemory
-from boardenvs.search.compiled.position import load_position, play, save_position
+from boardenvs.search.compiled.position import Position, load_position, play, save_position
 from boardenvs.search.compiled.values import INFINITE, final_value
 
 

@@ -6,9 +6,8 @@ plays the same games.
 
 from __future__ import annotations
 
-from boardenvs.game.state import Position
 from boardenvs.kernel.loops import Word, points, sample, word, wrap
-from boardenvs.search.compiled.position import is_final, play
+from boardenvs.search.compiled.position import Position, is_final, play
 from boardenvs.utils.splitmix import GOLDEN, mix
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from boardenvs.game.state import Position
+from typing import NamedTuple
+
 from boardenvs.kernel.loops import (
     ONE,
     ZERO,
@@ -16,6 +17,17 @@ from boardenvs.kernel.loops import (
 
 # A position as words: own, opp, to_move, ply, terminated, and then the legal actions.
 TO_MOVE, PLY, TERMINATED, LEGAL = 2, 3, 4, 5
+
+
+class Position(NamedTuple):
+    """A position as words; the fields mean what they mean in `boardenvs.Position`."""
+
+    own: Word
+    opp: Word
+    legal_bits: tuple[Word, ...]
+    to_move: Word
+    ply: Word
+    terminated: bool
 
 
 def play(position: Position, action: Word) -> Position:

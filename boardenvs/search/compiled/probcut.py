@@ -8,9 +8,9 @@ full, and only where values are points: by the tables of a learnt evaluation.
 
 from __future__ import annotations
 
-from boardenvs.game.state import Position
 from boardenvs.kernel.loops import board, inline, number, popcount
 from boardenvs.search.compiled.memory import SearchMemory
+from boardenvs.search.compiled.position import Position
 from boardenvs.search.compiled.values import DECIDED
 
 SHALLOWEST = 3  # plies of a search that may be cut

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from boardenvs.game.state import Position
 from boardenvs.kernel.loops import (
     Array,
     Word,
@@ -21,7 +20,7 @@ from boardenvs.search.compiled.moves import (
     move_at,
     order_moves,
 )
-from boardenvs.search.compiled.position import load_position
+from boardenvs.search.compiled.position import Position, load_position
 from boardenvs.search.compiled.roots import Budget, Roots
 from boardenvs.search.compiled.transposition import NO_MOVE, new_search
 from boardenvs.search.compiled.tuples import forget_positions

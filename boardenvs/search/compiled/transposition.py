@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from boardenvs.game.state import Position
 from boardenvs.kernel.loops import ONE, Array, Word, number, word, wrap
+from boardenvs.search.compiled.position import Position
 
 EXACT, LOWER, UPPER = 0, 1, 2  # what a value is: itself, or a bound
 NO_HORIZON = 255  # the depth of a value in which no heuristic had a say

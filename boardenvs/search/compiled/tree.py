@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from boardenvs.game.state import Position
 from boardenvs.kernel.loops import (
     ONE,
     ZERO,
@@ -20,7 +19,13 @@ from boardenvs.kernel.loops import (
     word,
 )
 from boardenvs.search.compiled.playout import outcome
-from boardenvs.search.compiled.position import is_final, load_position, play, save_position
+from boardenvs.search.compiled.position import (
+    Position,
+    is_final,
+    load_position,
+    play,
+    save_position,
+)
 
 NONE = -1
 
