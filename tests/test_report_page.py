@@ -43,11 +43,11 @@ def test_training_puts_games_and_settings_in(tmp_path):
     from test_page import random_record
 
     from training.config import Config
-    from training.judgement import Judgement
+    from training.evaluation import FinalEvaluation
     from training.report import _html
 
     config = Config(name="demo", game="othello", steps=100)
-    judged = Judgement(scores={}, exact={}, ratings={}, samples=[random_record("othello")])
+    judged = FinalEvaluation(scores={}, exact={}, ratings={}, samples=[random_record("othello")])
     page = _html("# Demo\n", tmp_path, config, judged)
     assert "<iframe srcdoc=" in page
     assert "\ngame: othello\n" in page
@@ -79,12 +79,12 @@ def test_numbers_stand_to_the_right_in_the_tables_of_a_report():
 def test_legends_are_where_no_data_can_be(monkeypatch):
     pytest.importorskip("sb3_contrib")
     from training import plots
-    from training.panel import PanelResult, Score
+    from training.evaluation import Score, SuiteResult
 
     monkeypatch.setattr(plots, "_png", lambda figure, title: figure)
     score = Score(score=0.4, low=0.1, high=0.9, wins=4, draws=0, losses=6)
     scores = dict.fromkeys(("random", "greedy", "positional", "alphabeta:depth=5"), score)
-    results = [PanelResult(steps=n * 10**6, minutes=n, scores=scores, exam=0.5) for n in range(9)]
+    results = [SuiteResult(steps=n * 10**6, minutes=n, scores=scores, exam=0.5) for n in range(9)]
     metrics = [{"steps": n, "train/entropy": 1.0 / (n + 1), "games/pool": 0.9} for n in range(99)]
     for figure in (
         plots.learning_curve("demo", results, results[3], scores, scores),

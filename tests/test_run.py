@@ -21,11 +21,11 @@ from rich.console import Console
 from boardenvs.agents.policy import Policy
 from boardenvs.agents.policy_file import load_policy
 from boardenvs.game.contract import Game
-from training import history, run
+from training import evaluation, history, run
 from training.checkpoint import load_newest
 from training.device import find_device
+from training.evaluation import Score
 from training.folder import RunError, make_folder
-from training.panel import Score
 from training.run import Run
 from training.settings import ConfigError, RunSettings
 
@@ -48,7 +48,7 @@ def ranking(monkeypatch: pytest.MonkeyPatch, worth: dict[int, float]) -> None:
         score = worth[int(player.policy.value_head[1][0])]
         return {"random": Score(score=score, low=score, high=score, wins=0, draws=0, losses=0)}
 
-    monkeypatch.setattr(history, "evaluate", score_of)
+    monkeypatch.setattr(evaluation, "play_suite", score_of)
 
 
 class Counting(Run):

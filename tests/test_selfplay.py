@@ -25,9 +25,9 @@ from boardenvs.game.openings import random_openings
 from boardenvs.game.perft import successors
 from boardenvs.game.state import IntArray, State, take
 from boardenvs.tablebase import Tablebase
+from training.boards import played_openings
 from training.config import Config
 from training.learner import make_learner
-from training.openings import played_openings
 from training.ppo import make_env
 from training.settings import SelfPlaySettings
 
@@ -275,7 +275,7 @@ def test_openings_are_shared_out_and_repeat_with_the_seed() -> None:
 
 def test_openings_that_no_game_is_long_enough_for_are_refused() -> None:
     game = games.make("lines_of_action")
-    with pytest.raises(ValueError, match="lasts 50 plies"):
+    with pytest.raises(ValueError, match="lasts 50 random plies"):
         played_openings(
             game, SelfPlaySettings(opening_plies=(50, 50)), 10, np.random.default_rng(0)
         )

@@ -26,11 +26,11 @@ from boardenvs.arena import play_match
 from boardenvs.exams import take_exam
 from boardenvs.games import make
 from boardenvs.utils.folders import written
-from training import history, panel, ppo, report, run
+from training import evaluation, ppo, report, run
 from training.checkpoint import load_newest, save_checkpoint
 from training.config import Config
+from training.evaluation import Score, SuiteResult
 from training.folder import WRITTEN
-from training.panel import PanelResult, Score
 from training.settings import ConfigError, read_settings
 
 th.set_num_threads(1)
@@ -210,13 +210,13 @@ def test_openings_are_the_games_own_where_none_are_set(
         seen.append(opening_plies)
         return play_match(*arguments, opening_plies=opening_plies, **named)
 
-    monkeypatch.setattr(panel, "play_match", play)
+    monkeypatch.setattr(evaluation, "play_match", play)
     game = make("wolf_and_sheep")
     for plies in ("null", "[2, 3]"):
         config = read_settings(
             Config, Path(tiny), ["game=wolf_and_sheep", f"evaluation.opening_plies={plies}"]
         )
-        panel.evaluate(game, make_agent("greedy"), config.evaluation, 0)
+        evaluation.play_suite(game, make_agent("greedy"), config.evaluation, 0)
     assert game.opening_plies != (2, 3)
     assert seen == [game.opening_plies] * 2 + [(2, 3)] * 2
     assert config.report.opening_plies is None
@@ -355,7 +355,7 @@ def test_a_run_goes_on_while_the_disk_is_full(
 # Where a run is killed: what is about to be called for the n-th time.
 MOMENTS: dict[str, tuple[Any, str, int]] = {
     "in an update": (ppo.PPORun, "_draw_opponents", 3),
-    "in an evaluation": (history, "examine", 3),
+    "in an evaluation": (evaluation, "examine", 3),
     "before a file takes its place": (os, "fsync", 9),
     "in the report": (report, "report_text", 1),
 }
@@ -433,12 +433,12 @@ def test_a_run_is_neither_overwritten_nor_resumed_by_mistake(
 
 
 def test_policies_are_ranked_by_their_worst_score() -> None:
-    def result(*scores: float, **exact: float) -> PanelResult:
+    def result(*scores: float, **exact: float) -> SuiteResult:
         made = {
             str(i): Score(score=s, low=0, high=1, wins=0, draws=0, losses=0)
             for i, s in enumerate(scores)
         }
-        return PanelResult(steps=0, minutes=0, scores=made, exact=exact)
+        return SuiteResult(steps=0, minutes=0, scores=made, exact=exact)
 
     assert result(0.8, 0.7).rank > result(1.0, 0.6).rank
     assert result(0.9, 0.6).rank > result(0.8, 0.6).rank

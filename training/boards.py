@@ -7,11 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from boardenvs.agents import RandomAgent
+from boardenvs.agents import RandomAgent, make_agent
+from boardenvs.arena.playing.openings import same_winner
 from boardenvs.envs.groups import BoardGroup, EndedGames
 from boardenvs.envs.opponent import Opponent
-from training.openings import played_starts
-from training.settings import POOL, SELF_PLAY, RunSettings
+from boardenvs.game.contract import Game
+from boardenvs.game.openings import PlayedBy, distinct_openings, random_openings
+from boardenvs.game.state import State, concat
+from training.settings import POOL, SELF_PLAY, RunSettings, SelfPlaySettings
+
+# Openings of players are played before the training begins, so many of them.
+_STARTS = 1 << 16
 
 
 def board_groups(config: RunSettings) -> list[BoardGroup]:
@@ -34,6 +40,39 @@ def board_options(config: RunSettings) -> dict[str, Any]:
         "symmetries": settings.symmetries,
         "threads": settings.threads,
     }
+
+
+def played_starts(config: RunSettings) -> State | None:
+    """The openings of a run; None where they are random plies, which are played as games begin."""
+    settings = config.self_play
+    if settings.openings.keys() == {"random"} and not settings.undecided:
+        return None
+    rng = np.random.default_rng([config.seed, _STARTS])
+    return played_openings(config.make_game(), settings, _STARTS, rng)
+
+
+def played_openings(
+    game: Game, settings: SelfPlaySettings, count: int, rng: np.random.Generator
+) -> State:
+    """About `count` positions that are not over, played by the players of the settings.
+
+    Random play leads to some kinds of positions only. In Lines of Action it hardly ever leads near
+    an end, so that all games are drawn and there is nothing to learn from; openings of a player
+    that knows where to go also end shortly before a win. Undecided openings are distinct before
+    they are repeated: else the few short ones of Wolf and Sheep would crowd out the rest.
+    ValueError where there are none.
+    """
+    parts = []
+    for spec, share in settings.openings.items():
+        by = None if spec == "random" else PlayedBy(make_agent(spec), settings.opening_noise)
+        undecided = round(share * settings.undecided * count)
+        others = round(share * (1 - settings.undecided) * count)
+        plies = settings.opening_plies
+        if others:
+            parts.append(random_openings(game, others, plies, rng, by))
+        if undecided:
+            parts.append(distinct_openings(game, undecided, plies, rng, same_winner, by).state)
+    return concat(parts)
 
 
 def game_metrics(ended: Mapping[str, EndedGames]) -> dict[str, float]:

@@ -1,162 +1,271 @@
-"""Learn an evaluation for alpha-beta search by self-play:
-`python -m training.evaluation CONFIG [--resume | --overwrite]`.
+"""How strong a policy is: paired games against a suite of opponents.
 
-Alpha-beta search plays against itself from random openings, at first by the game's heuristic, and
-weights of tuples of squares are fitted to how the games ended; then it plays by these, and so on.
-`alphabeta:evaluation=runs/NAME/evaluation.npz` plays by what was learnt.
+The opponents of a suite are fixed, and so are the openings: each is played twice, with roles
+swapped. While a run trains, the evaluation suite chooses its best policy. At the end there is the
+final evaluation, against players that the policy did not learn from, in games from openings that
+did not choose it. There the policy plays as it will be used: read back from its file, as it is and
+with the shield (`boardenvs.agents.shield`). All meet one another too, and the arena's ratings say
+in one number how strong each is: 0 is random play.
 """
 
 from __future__ import annotations
 
-import json
-import sys
-import time
-from collections.abc import Sequence
+import itertools
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+from pydantic import BaseModel, Field
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import track
 
-from boardenvs.agents import make_agent
-from boardenvs.search import Evaluation
-from boardenvs.search.evaluation_file import (
-    EvaluationFileError,
-    load_evaluation,
-    save_evaluation,
-)
-from boardenvs.utils.files import write_atomically
-from training.command import TrainingCommand
-from training.folder import RunError, check_settings
-from training.history import REPORT_SEED
-from training.panel import Score, evaluate
-from training.run import stop_requests
-from training.tuples.play import PositionsFileError
-from training.tuples.run import EvaluationRun, StopLearning
-from training.tuples.settings import EvaluationConfig
+from boardenvs.agents import Agent, make_agent
+from boardenvs.agents.policy import PolicyAgent
+from boardenvs.agents.policy_file import load_policy
+from boardenvs.agents.shield import Shield
+from boardenvs.arena import MatchResult, play_match
+from boardenvs.arena.playing.openings import same_winner
+from boardenvs.arena.tournament.ratings import rate
+from boardenvs.exams import Mark, take_exam
+from boardenvs.exams.questions import has_exam
+from boardenvs.game.state import BoolArray, where
+from boardenvs.games import Game
+from boardenvs.records.recorder import record_match
+from boardenvs.tablebase import Tablebase
+from training.exact import LEAKS, examine
+from training.settings import RunSettings, SuiteSettings
 
-
-def train(config: EvaluationConfig, folder: Path, resume: bool, console: Console) -> bool:
-    """Learn, judge the evaluation and write the results; False where it was interrupted."""
-    if resume:
-        check_settings(folder, config)
-    began = time.process_time()
-    with _Display(console) as display:
-        with stop_requests() as stop_requested:
-            run = EvaluationRun(config, folder, display.show, stop_requested)
-            try:
-                evaluation = run.learn()
-            except StopLearning:
-                return False
-            except (EvaluationFileError, PositionsFileError) as error:
-                raise RunError(f"{error}; where it is removed, --resume makes it anew") from None
-        minutes = (time.process_time() - began) / 60
-        save_evaluation(evaluation, folder / "evaluation.npz")
-        scores = _judge(config, folder / "evaluation.npz", display)
-    _write_results(config, folder, minutes, scores)
-    console.print((folder / "report.md").read_text(encoding="utf-8"), markup=False, soft_wrap=True)
-    return True
+RAW, SHIELDED, ANCHOR = "policy", "policy, shielded", "random"
 
 
-def _judge(config: EvaluationConfig, file: Path, display: _Display) -> dict[str, Score]:
-    """The scores of search by the evaluation in the file against the report's opponents."""
-    game, panel = config.make_game(), config.report
-    player = make_agent(f"alphabeta:depth={panel.depth},evaluation={file}")
+class Score(BaseModel):
+    """The result against one opponent; `low` to `high` is the score's 95 % interval."""
 
-    def progress(matches: int) -> None:
-        display.show("the report's matches", matches, len(panel.opponents))
+    score: float
+    low: float
+    high: float
+    wins: int
+    draws: int
+    losses: int
+    by_role: tuple[float, float] = (0.0, 0.0)  # the scores in the first and in the second role
+    wiped_out: int = 0  # games lost without a piece left
+    plies: float = 0.0  # the mean length of a game
 
-    return evaluate(game, player, panel, REPORT_SEED + config.seed, progress)
-
-
-class _Display:
-    """The progress of a run: one bar at a time."""
-
-    def __init__(self, console: Console) -> None:
-        self._bar = Progress(
-            TextColumn("[bold]{task.description}"),
-            BarColumn(bar_width=20),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            console=console,
+    def __str__(self) -> str:
+        return (
+            f"{self.score:.3f} [{self.low:.3f}, {self.high:.3f}] "
+            f"+{self.wins} ={self.draws} -{self.losses}"
         )
-        self._tasks = dict[str, int]()
-
-    def __enter__(self) -> _Display:
-        self._bar.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._bar.stop()
-
-    def show(self, what: str, done: int, total: int) -> None:
-        """So much of it is done."""
-        if what not in self._tasks:
-            self._tasks[what] = self._bar.add_task(what, total=total)
-        self._bar.update(self._tasks[what], completed=done)  # type: ignore[arg-type]
 
 
-def _write_results(
-    config: EvaluationConfig, folder: Path, minutes: float, scores: dict[str, Score]
-) -> None:
-    """`result.json` and `report.md`: how well results are told, and how well that plays."""
-    generations = [
-        load_evaluation(folder / "evaluations" / f"{k}.npz") for k in range(len(config.generations))
-    ]
-    result = {
-        "name": config.name,
-        "game": config.game,
-        "cpu_minutes": round(minutes, 2),
-        "scores": {name: score.model_dump() for name, score in scores.items()},
-        "generations": [dict(e.notes) for e in generations],
+class SuiteResult(BaseModel):
+    """The results of a policy after `steps`, `minutes` into the training, by opponent."""
+
+    steps: int
+    minutes: float
+    scores: dict[str, Score]
+    exact: dict[str, float] = {}  # by metric, see `training.exact`
+    exam: float | None = None  # the share of the game's exam; None where there is none
+
+    @property
+    def worst(self) -> float:
+        """The lowest score, or share of the exact solution where there is one."""
+        return min(self._scores())
+
+    @property
+    def rank(self) -> tuple[bool, float, float]:
+        """What policies are ranked by: no leaks, the worst score, the mean where that is equal.
+
+        Scores are shares of the exact solution where there is one: it counts all mistakes, and
+        opponents only those on the few lines that they lead to.
+        """
+        scores = self._scores()
+        return not any(self._leaks()), min(scores), sum(scores) / len(scores)
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        """All of it by the names of metrics; README.md explains each."""
+        metrics = {"evaluation/worst": self.worst}
+        for name, score in self.scores.items():
+            metrics[f"evaluation/{name}"] = score.score
+            metrics[f"evaluation_plies/{name}"] = score.plies
+            metrics[f"evaluation_wiped_out/{name}"] = score.wiped_out
+        metrics |= {} if self.exam is None else {"exam/kept": self.exam}
+        return metrics | {f"exact/{name.replace(' ', '_')}": x for name, x in self.exact.items()}
+
+    def _scores(self) -> list[float]:
+        shares = [value for name, value in self.exact.items() if not name.endswith(LEAKS)]
+        return shares or [s.score for s in self.scores.values()]
+
+    def _leaks(self) -> list[float]:
+        return [value for name, value in self.exact.items() if name.endswith(LEAKS)]
+
+    def __str__(self) -> str:
+        parts = [f"{name} {score}" for name, score in self.scores.items()]
+        parts += [] if self.exam is None else [f"exam {self.exam:.3f}"]
+        return "   ".join(parts + [f"{name} {value:.4g}" for name, value in self.exact.items()])
+
+
+class Rating(BaseModel):
+    """A rating in Elo points and its 95 % interval; None where the games give no end."""
+
+    rating: float
+    low: float | None
+    high: float | None
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """Those of the interval in whole points, "?" where there is none."""
+        low, high = ("?" if end is None else f"{end:.0f}" for end in (self.low, self.high))
+        return low, high
+
+    def __str__(self) -> str:
+        return f"{self.rating:.0f} [{', '.join(self.ends)}]"
+
+
+class FinalEvaluation(BaseModel):
+    """The best policy against the report's opponents."""
+
+    scores: dict[str, dict[str, Score]]  # of RAW and SHIELDED, by opponent
+    exact: dict[str, dict[str, float]]  # of RAW and SHIELDED, by metric
+    ratings: dict[str, Rating]  # of all entrants, the strongest first
+    exam: dict[str, list[Mark]] = {}  # of RAW and SHIELDED; empty for a game without an exam
+    samples: list[Any] = Field(default_factory=list, exclude=True)  # records: two by opponent
+
+
+# ---- while it trains -----------------------------------------------------------------------------
+
+
+def evaluate(
+    config: RunSettings, agent: Agent, seed: int, steps: int, minutes: float
+) -> SuiteResult:
+    """The result of the agent, of so many steps and minutes, in the evaluation suite of a run."""
+    game = config.make_game()
+    marks = exam_marks(game, agent, seed)
+    return SuiteResult(
+        steps=steps,
+        minutes=minutes,
+        scores=play_suite(game, agent, config.evaluation, seed),
+        exact=examine(game, agent, seed),
+        exam=marks[-1].kept if marks else None,
+    )
+
+
+def play_suite(
+    game: Game,
+    agent: Agent,
+    suite: SuiteSettings,
+    seed: int,
+    progress: Callable[[int], None] = lambda matches: None,
+) -> dict[str, Score]:
+    """The scores of the agent against each opponent of the suite, by the opponent's name;
+    `progress` gets the number of matches that are played.
+    """
+    scores: dict[str, Score] = {}
+    progress(0)
+    for spec in suite.opponents:
+        scores[spec] = score_of(game, match(game, agent, make_agent(spec), suite, seed))
+        progress(len(scores))
+    return scores
+
+
+def exam_marks(game: Game, agent: Agent, seed: int) -> list[Mark]:
+    """The agent's marks in the game's exam, that of all questions last; none for a game without an
+    exam, and where `training.exact` looks at all positions.
+    """
+    if not has_exam(game) or Tablebase.covers(game):
+        return []
+    return list(take_exam(game, agent, seed=seed).marks)
+
+
+def match(game: Game, a: Agent, b: Agent, suite: SuiteSettings, seed: int) -> MatchResult:
+    """The games between two agents; RuntimeError where one of them fails."""
+    result = play_match(
+        game,
+        a,
+        b,
+        suite.pairs,
+        opening_plies=suite.opening_plies or game.opening_plies,
+        keep=same_winner,
+        seed=seed,
+    )
+    for conduct in result.conduct:
+        if conduct.forfeits:
+            raise RuntimeError(f"an agent failed in an evaluation: {conduct.message}")
+    return result
+
+
+def score_of(game: Game, result: MatchResult) -> Score:
+    """What a match says of its first agent."""
+    low, high = result.interval
+    first, second = result.scores.mean(axis=1).tolist()
+    return Score(
+        score=result.score,
+        low=low,
+        high=high,
+        wins=result.wins,
+        draws=result.draws,
+        losses=result.losses,
+        by_role=(first, second),
+        wiped_out=_wiped_out(game, result),
+        plies=result.mean_plies,
+    )
+
+
+def _wiped_out(game: Game, result: MatchResult) -> int:
+    """The games that the first agent lost without a piece left."""
+    assert result.actions is not None
+    final = game.init(result.games)
+    for played in result.actions.reshape(result.games, -1).T:  # -1 after the last of a game
+        after = game.step(final, np.where(played >= 0, played, game.noop))
+        final = where(played >= 0, after, final)
+    role = np.repeat([0, 1], result.games // 2)
+    mine = np.where(final.to_move == role, final.own, final.opp)
+    lost: BoolArray = (result.scores == 0).ravel()
+    return int((lost & (mine == 0)).sum())
+
+
+# ---- at the end ----------------------------------------------------------------------------------
+
+
+def evaluate_finally(
+    config: RunSettings, file: Path, seed: int, console: Console
+) -> FinalEvaluation:
+    """Play all matches between the policy in the file, raw and shielded, and the opponents."""
+    game = config.make_game()
+    policy = PolicyAgent(load_policy(file))
+    entrants: dict[str, Agent] = {RAW: policy, SHIELDED: Shield(policy)}
+    entrants |= {spec: make_agent(spec) for spec in (*config.report.opponents, ANCHOR)}
+    pairings = list(itertools.combinations(entrants, 2))
+    results = {
+        (a, b): match(game, entrants[a], entrants[b], config.report, seed)
+        for a, b in track(pairings, "the report's matches", console=console, transient=True)
     }
-    text = _report(config, minutes, scores, generations)
-    write_atomically(folder / "report.md", text.encode())
-    # The last file: where it is, all others are.
-    write_atomically(folder / "result.json", json.dumps(result, indent=1).encode())
+    ratings = rate(list(entrants), {k: [r.pair_scores] for k, r in results.items()}, ANCHOR, seed)
+    columns = (ratings.entrants, ratings.rating, ratings.low, ratings.high)
+    return FinalEvaluation(
+        scores={
+            kind: {spec: score_of(game, results[kind, spec]) for spec in config.report.opponents}
+            for kind in (RAW, SHIELDED)
+        },
+        exact={k: examine(game, entrants[k], seed) for k in (RAW, SHIELDED)},
+        exam={
+            kind: marks
+            for kind in (RAW, SHIELDED)
+            if (marks := exam_marks(game, entrants[kind], seed))
+        },
+        ratings={
+            name: Rating(rating=value, low=_finite(low), high=_finite(high))
+            for name, value, low, high in zip(*columns, strict=True)
+        },
+        samples=[
+            record
+            for spec in config.report.opponents
+            for record in record_match(game, results[RAW, spec], (RAW, spec))[:2]
+        ],
+    )
 
 
-def _report(
-    config: EvaluationConfig,
-    minutes: float,
-    scores: dict[str, Score],
-    generations: list[Evaluation],
-) -> str:
-    lines = [
-        f"# {config.name}: an evaluation of {config.game}",
-        "",
-        f"{minutes:.1f} CPU minutes in this part of the run, seed {config.seed}.",
-        "",
-        f"`alphabeta:depth={config.report.depth},evaluation={config.name}` against players of "
-        f"the report, {2 * config.report.pairs} games each, with 95 % intervals over pairs:",
-        "",
-        "| opponent | score | wins | draws | losses |",
-        "|---|---|---|---|---|",
-    ]
-    lines += [
-        f"| `{name}` | {s.score:.3f} [{s.low:.3f}, {s.high:.3f}] | {s.wins} | {s.draws} "
-        f"| {s.losses} |"
-        for name, s in scores.items()
-    ]
-    unit = "points" if config.make_game().margin_counts else "hundredths of a win"
-    lines += [
-        "",
-        f"Error of results foretold, in {unit}: root of the mean square over games that were not "
-        "fitted, by stage; what a constant leaves is `spread`.",
-        "",
-        "| generation | " + " | ".join(str(k + 1) for k in range(config.stages)) + " |",
-        "|---" * (config.stages + 1) + "|",
-    ]
-    for number, evaluation in enumerate(generations, start=1):
-        for kind in ("error", "spread"):
-            cells = " | ".join(f"{x:.1f}" for x in evaluation.notes[kind])
-            lines.append(f"| {number}, {kind} | {cells} |")
-    return "\n".join(lines) + "\n"
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit code, see `training.command`."""
-    return TrainingCommand("training.evaluation", EvaluationConfig, train)(arguments)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def _finite(value: float) -> float | None:
+    return float(value) if abs(value) < float("inf") else None

@@ -1,6 +1,6 @@
 """How well a policy plays Wolf and Sheep, measured by the exact solution on all that can happen.
 
-Games of a panel show how often others find the policy's mistakes. The tablebase finds them all.
+Games against opponents show how often others find the policy's mistakes. The tablebase finds all.
 """
 
 from __future__ import annotations

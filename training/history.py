@@ -9,12 +9,11 @@ import numpy as np
 
 from boardenvs.agents.policy import Policy, PolicyAgent
 from boardenvs.game.state import FloatArray
-from training.exact import examine
-from training.panel import PanelResult, evaluate, exam_share
+from training.evaluation import SuiteResult, evaluate
 from training.settings import RunSettings
 
 # Seeds of openings, away from one another: the policy is chosen on the first, judged on the second.
-PANEL_SEED, REPORT_SEED = 10_000, 20_000
+SUITE_SEED, REPORT_SEED = 10_000, 20_000
 
 
 class History:
@@ -23,15 +22,15 @@ class History:
     def __init__(self, settings: RunSettings) -> None:
         self.settings = settings
         self.game = settings.make_game()
-        self.results: list[PanelResult] = []
+        self.results: list[SuiteResult] = []
         self.metrics: list[dict[str, float]] = []  # of each update
-        self._best: PanelResult | None = None
+        self._best: SuiteResult | None = None
         # Wall and CPU time in seconds, of earlier parts of the run and when this part began.
         self._before, self._began = np.zeros(2), _clocks()
         self._ended: FloatArray | None = None
 
     @property
-    def best(self) -> PanelResult:
+    def best(self) -> SuiteResult:
         """The evaluation that ranks highest, the latest of equal ones; there must have been one."""
         assert self._best is not None
         return self._best
@@ -69,16 +68,10 @@ class History:
         """Take in the metrics of an update that ended after so many steps."""
         self.metrics.append({"steps": steps, **metrics})
 
-    def evaluate(self, policy: Policy, steps: int) -> tuple[PanelResult, bool]:
-        """Have a policy play the selection panel; the result, and whether it is the best so far."""
-        player, seed = PolicyAgent(policy), PANEL_SEED + self.settings.seed
-        result = PanelResult(
-            steps=steps,
-            minutes=self.minutes,
-            scores=evaluate(self.game, player, self.settings.evaluation, seed),
-            exact=examine(self.game, player, seed),
-            exam=exam_share(self.game, player, seed),
-        )
+    def evaluate(self, policy: Policy, steps: int) -> tuple[SuiteResult, bool]:
+        """A policy's result in the evaluation suite, and whether it is the best so far."""
+        seed, player = SUITE_SEED + self.settings.seed, PolicyAgent(policy)
+        result = evaluate(self.settings, player, seed, steps, self.minutes)
         self.results.append(result)
         is_best = self._best is None or result.rank >= self._best.rank
         if is_best:
@@ -98,8 +91,8 @@ class History:
         """Go on from a `snapshot`."""
         self._before = 60 * np.array(snapshot["times"])
         self.metrics = snapshot["metrics"]
-        self.results = [PanelResult.model_validate(r) for r in snapshot["results"]]
-        self._best = snapshot["best"] and PanelResult.model_validate(snapshot["best"])
+        self.results = [SuiteResult.model_validate(r) for r in snapshot["results"]]
+        self._best = snapshot["best"] and SuiteResult.model_validate(snapshot["best"])
 
     def _times(self) -> tuple[float, float]:
         now = _clocks() if self._ended is None else self._ended

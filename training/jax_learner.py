@@ -21,9 +21,9 @@ from boardenvs.agents.network import FLAT_WEIGHT, NetworkInputs, flat_planes
 from boardenvs.agents.policy import Policy
 from boardenvs.game.contract import Game
 from boardenvs.game.jax_rules import JaxRules
+from training.boards import played_starts
 from training.config import Config, PPOSettings
 from training.jax_boards import Boards, Games, Pool, Result, Seen
-from training.openings import played_starts
 from training.settings import SELF_PLAY, ConfigError
 
 _NEVER = -1e8  # the logit of an illegal action: its probability is 0, its logarithm a number

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 from matplotlib.transforms import ScaledTranslation
 
-from training.panel import PanelResult, Score
+from training.evaluation import Score, SuiteResult
 
 # Okabe and Ito's colours, told apart with every kind of colour vision.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -25,12 +25,12 @@ _POLICY, _OTHERS = "#0072B2", "0.45"
 
 def learning_curve(
     title: str,
-    results: Sequence[PanelResult],
-    best: PanelResult,
+    results: Sequence[SuiteResult],
+    best: SuiteResult,
     raw: Mapping[str, Score],
     shielded: Mapping[str, Score],
 ) -> bytes:
-    """A PNG: scores on the selection panel over steps with their 95 % intervals, and those of the
+    """A PNG: scores on the evaluation suite over steps with their 95 % intervals, and those of the
     best policy against the report's opponents, raw and shielded.
     """
     figure, (axes, side) = plt.subplots(
@@ -52,7 +52,7 @@ def learning_curve(
     # Under the axes, where no data can be, and below their own label.
     below = axes.transAxes + ScaledTranslation(0, -0.6, figure.dpi_scale_trans)
     axes.legend(
-        title="selection panel", ncols=2, loc="upper left", bbox_to_anchor=(0, 0),
+        title="evaluation suite", ncols=2, loc="upper left", bbox_to_anchor=(0, 0),
         bbox_transform=below, borderaxespad=0, alignment="left", edgecolor="none", fontsize=9,
     )  # fmt: skip
     _minutes_above(axes, results, scale)
@@ -72,7 +72,7 @@ def _unit(steps: float) -> tuple[float, str]:
     return (1e6, "millions") if steps >= 1e6 else (1e3, "thousands")
 
 
-def _minutes_above(axes: Axes, results: Sequence[PanelResult], scale: float) -> None:
+def _minutes_above(axes: Axes, results: Sequence[SuiteResult], scale: float) -> None:
     """A second scale above: the minutes into the training at every few evaluations."""
     if results[-1].steps == 0:
         return
@@ -85,7 +85,7 @@ def _minutes_above(axes: Axes, results: Sequence[PanelResult], scale: float) -> 
     above.set_xlabel("minutes")
 
 
-def _spread(results: Sequence[PanelResult]) -> list[PanelResult]:
+def _spread(results: Sequence[SuiteResult]) -> list[SuiteResult]:
     """Some of them, at steps so far from each other that their minutes have room side by side."""
     apart, shown = results[-1].steps / 10, [results[0]]
     for result in results[1:]:

@@ -19,7 +19,7 @@ from rich.progress import (
 )
 from torch.utils.tensorboard import SummaryWriter
 
-from training.panel import PanelResult
+from training.evaluation import SuiteResult
 
 
 class _Bar(Progress):
@@ -88,7 +88,7 @@ class TrainingDisplay:
         )
         self._bar.update(self._task, completed=steps)
 
-    def evaluated(self, result: PanelResult, is_best: bool) -> None:
+    def evaluated(self, result: SuiteResult, is_best: bool) -> None:
         """Show and log an evaluation."""
         self._log(result.metrics, result.steps)
         self._scores = "".join(f"{name} {s.score:.2f}  " for name, s in result.scores.items())

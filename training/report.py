@@ -20,9 +20,8 @@ from boardenvs.render.page import to_frame
 from boardenvs.utils.files import write_atomically
 from boardenvs.utils.html import report_page
 from training.device import find_precision, processor
+from training.evaluation import RAW, SHIELDED, FinalEvaluation, SuiteResult, evaluate_finally
 from training.history import REPORT_SEED, History
-from training.judgement import RAW, SHIELDED, Judgement, judge
-from training.panel import PanelResult
 from training.plots import learning_curve, metrics_over_steps, rating_scale
 from training.report_text import report_text
 from training.settings import RunSettings
@@ -31,12 +30,15 @@ from training.settings import RunSettings
 def conclude(folder: Path, config: RunSettings, history: History, console: Console) -> None:
     """Judge the policy of a run that has ended, its `policy.npz`; write and show the report."""
     history.stop_clocks()
-    judgement = judge(config, folder / "policy.npz", REPORT_SEED + config.seed, console)
-    write_report(folder, config, history, judgement)
-    console.print(summary(folder, config, history.best, judgement))
+    seed = REPORT_SEED + config.seed
+    evaluation = evaluate_finally(config, folder / "policy.npz", seed, console)
+    write_report(folder, config, history, evaluation)
+    console.print(summary(folder, config, history.best, evaluation))
 
 
-def write_report(folder: Path, config: RunSettings, history: History, judgement: Judgement) -> None:
+def write_report(
+    folder: Path, config: RunSettings, history: History, evaluation: FinalEvaluation
+) -> None:
     """Write the files of a finished run; README.md in this folder says what each is."""
     results, best, metrics = history.results, history.best, history.metrics
     title = f"{config.name}: {games.spec_of(config.make_game())}, seed {config.seed}"
@@ -48,11 +50,11 @@ def write_report(folder: Path, config: RunSettings, history: History, judgement:
         "minutes": history.minutes,
         "cpu_minutes": history.cpu_minutes,
         "best": best.model_dump(),
-        "report": judgement.model_dump(),
+        "report": evaluation.model_dump(),
         "evaluations": [r.model_dump() for r in results],
     }
-    raw, shielded = (judgement.scores[kind] for kind in (RAW, SHIELDED))
-    ratings = {n: (r.rating, r.low, r.high) for n, r in judgement.ratings.items()}
+    raw, shielded = (evaluation.scores[kind] for kind in (RAW, SHIELDED))
+    ratings = {n: (r.rating, r.low, r.high) for n, r in evaluation.ratings.items()}
     write_atomically(
         folder / "learning_curve.png", learning_curve(title, results, best, raw, shielded)
     )
@@ -60,37 +62,39 @@ def write_report(folder: Path, config: RunSettings, history: History, judgement:
     if metrics:
         write_atomically(folder / "metrics.png", metrics_over_steps(title, metrics))
         write_atomically(folder / "metrics.csv", _csv(metrics))
-    report = report_text(title, config, history, judgement, made_with)
+    report = report_text(title, config, history, evaluation, made_with)
     write_atomically(folder / "report.md", report.encode())
-    write_atomically(folder / "report.html", _html(report, folder, config, judgement).encode())
+    write_atomically(folder / "report.html", _html(report, folder, config, evaluation).encode())
     # The last file: where it is, all others are.
     write_atomically(folder / "result.json", json.dumps(result, indent=2).encode())
 
 
-def _html(report: str, folder: Path, config: RunSettings, judgement: Judgement) -> str:
+def _html(report: str, folder: Path, config: RunSettings, evaluation: FinalEvaluation) -> str:
     """The report with its pictures, games to step through and settings in it."""
     extra = []
-    if judgement.samples:
-        page = write_page(judgement.samples, title="Games of the report")
+    if evaluation.samples:
+        page = write_page(evaluation.samples, title="Games of the report")
         extra += ["<h2>Two games against each opponent</h2>", to_frame(page)]
     settings = html.escape(yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False))
     extra += ["<h2>Settings</h2>", f'<pre tabindex="0">{settings}</pre>']
     return report_page(report, folder, extra)
 
 
-def summary(folder: Path, config: RunSettings, best: PanelResult, judgement: Judgement) -> Table:
-    """The judgement as a table for the terminal."""
+def summary(
+    folder: Path, config: RunSettings, best: SuiteResult, evaluation: FinalEvaluation
+) -> Table:
+    """The evaluation as a table for the terminal."""
     table = Table(
         title=f"The best policy, of step {best.steps:,}, over {2 * config.report.pairs} games an "
         f"opponent on new openings",
-        caption=f"rated {judgement.ratings[RAW]}, shielded "
-        f"{judgement.ratings[SHIELDED]} (random is 0); all in {folder}/report.md",
+        caption=f"rated {evaluation.ratings[RAW]}, shielded "
+        f"{evaluation.ratings[SHIELDED]} (random is 0); all in {folder}/report.md",
     )
     for heading in ("opponent", "score", "95 % interval", "won", "drawn", "lost", "shielded"):
         table.add_column(heading, justify="left" if heading == "opponent" else "right")
-    for name, s in judgement.scores[RAW].items():
+    for name, s in evaluation.scores[RAW].items():
         interval = f"{s.low:.3f} to {s.high:.3f}"
-        shielded = f"{judgement.scores[SHIELDED][name].score:.3f}"
+        shielded = f"{evaluation.scores[SHIELDED][name].score:.3f}"
         counts = (str(s.wins), str(s.draws), str(s.losses))
         table.add_row(name, f"{s.score:.3f}", interval, *counts, shielded)
     return table

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from boardenvs.exams import Mark
+from training.evaluation import RAW, SHIELDED, FinalEvaluation, SuiteResult
 from training.history import History
-from training.judgement import RAW, SHIELDED, Judgement
-from training.panel import PanelResult
 from training.settings import RunSettings
 
 _NUMBER = re.compile(r"[-\d.,e+]*")  # an empty cell too
@@ -19,7 +18,7 @@ def report_text(
     title: str,
     config: RunSettings,
     history: History,
-    judged: Judgement,
+    judged: FinalEvaluation,
     made_with: Mapping[str, str],
 ) -> str:
     """The whole of it; `made_with` is what the weights depend on beside the settings."""
@@ -43,13 +42,13 @@ def report_text(
     return "\n\n".join(parts) + "\n"
 
 
-def _chosen_by(config: RunSettings, best: PanelResult) -> str:
+def _chosen_by(config: RunSettings, best: SuiteResult) -> str:
     if best.exact:
         return "share by the exact solution"
-    return f"score on the selection panel ({', '.join(config.evaluation.opponents)})"
+    return f"score on the evaluation suite ({', '.join(config.evaluation.opponents)})"
 
 
-def _scores(config: RunSettings, judged: Judgement) -> list[str]:
+def _scores(config: RunSettings, judged: FinalEvaluation) -> list[str]:
     """The section on the games against the report's opponents."""
     rows = [
         (name, kind, f"{s.score:.3f}", f"{s.low:.3f} to {s.high:.3f}",
@@ -71,7 +70,7 @@ def _scores(config: RunSettings, judged: Judgement) -> list[str]:
     ]
 
 
-def _ratings(judged: Judgement) -> list[str]:
+def _ratings(judged: FinalEvaluation) -> list[str]:
     rows = [(name, f"{r.rating:.0f}", " to ".join(r.ends)) for name, r in judged.ratings.items()]
     is_bounded = all(None not in (r.low, r.high) for r in judged.ratings.values())
     unbounded = (
@@ -85,7 +84,7 @@ def _ratings(judged: Judgement) -> list[str]:
     ]
 
 
-def _exact(judged: Judgement) -> list[str]:
+def _exact(judged: FinalEvaluation) -> list[str]:
     """The section on the comparison with the exact solution."""
     rows = [
         (name, *(f"{judged.exact[kind][name]:.4g}" for kind in (RAW, SHIELDED)))

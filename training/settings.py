@@ -109,7 +109,7 @@ class SelfPlaySettings(Section):
         return boards
 
 
-class PanelSettings(Section):
+class SuiteSettings(Section):
     """Opponents to be judged by, and the openings of the games."""
 
     opponents: Annotated[tuple[str, ...], Field(min_length=1)] = ("random", "greedy")
@@ -129,11 +129,11 @@ class PanelSettings(Section):
         return opponents
 
 
-class EvaluationSettings(PanelSettings):
+class EvaluationSettings(SuiteSettings):
     every: Positive = 500_000
 
 
-class ReportSettings(PanelSettings):
+class ReportSettings(SuiteSettings):
     pairs: Positive = 200
 
 

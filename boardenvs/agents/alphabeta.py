@@ -38,7 +38,7 @@ class AlphaBetaAgent:
     end, for the largest margin; by default none with a depth alone, 12 with `nodes` or `time`.
 
     evaluation: what positions are judged by: "trained" for the tables that came with the package,
-    the path of an .npz file of `python -m training.evaluation`, or by default the game's heuristic.
+    the path of an .npz file of `python -m training.ntuple`, or by default the game's heuristic.
     At `depth=1` tables are used that were learnt for one ply, where the evaluation has some.
 
     probcut: with an evaluation of the Othello family, by how many standard deviations a search of
@@ -96,7 +96,7 @@ class AlphaBetaAgent:
         if evaluation is None:
             raise ValueError(
                 f"there is no trained evaluation for {games.spec_of(game)}: python -m "
-                "training.evaluation CONFIG makes one, which evaluation=PATH takes"
+                "training.ntuple CONFIG makes one, which evaluation=PATH takes"
             )
         return evaluation
 

@@ -16,8 +16,8 @@ from gymnasium.vector import AutoresetMode
 from boardenvs.agents import Agent, agent_for
 from boardenvs.envs.opponent import Opponent, check_actions, choose
 from boardenvs.envs.seats import check_seat, draw_seats
-from boardenvs.envs.starts import Starts
 from boardenvs.game.contract import Game
+from boardenvs.game.openings import Starts
 from boardenvs.game.state import (
     BoolArray,
     FloatArray,

@@ -1,21 +1,41 @@
-"""Random openings: positions after uniformly random plies from the start, none of them over."""
+"""Openings: positions after some plies, random ones or a player's, none of them over; and what new
+games begin with.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from boardenvs.game.contract import Game
-from boardenvs.game.state import BoolArray, IntArray, State, concat, take
+from boardenvs.game.state import BoolArray, IntArray, State, concat, put, take
 from boardenvs.utils.checks import is_whole, quote
 
 # Attempts before the game is taken to have no more distinct openings.
 _ROUNDS = 8
 MAX_PLIES = 1000  # of an opening: its plies are kept for all openings at once
 
+# Random openings of new games are played this many at a time: a batch large enough to be cheap.
+_STOCK = 4096
+
 Keep = Callable[[Game, State], BoolArray]
+
+
+class Player(Protocol):
+    """Who plays openings: any agent of `boardenvs.agents`."""
+
+    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray: ...
+
+
+@dataclass(frozen=True)
+class PlayedBy:
+    """Plies of a player instead of random ones, but for a share `noise` of them."""
+
+    player: Player
+    noise: float = 0.0
 
 
 class Openings(NamedTuple):
@@ -31,15 +51,20 @@ class Openings(NamedTuple):
 
 
 def random_openings(
-    game: Game, count: int, plies: tuple[int, int], rng: np.random.Generator
+    game: Game,
+    count: int,
+    plies: tuple[int, int],
+    rng: np.random.Generator,
+    by: PlayedBy | None = None,
 ) -> State:
-    """`count` positions, each after a uniformly random number of random plies in [low, high].
+    """`count` positions, each after a uniformly random number of plies in [low, high]: random ones,
+    or what `by` plays.
 
     Games that end before their number of plies are dropped and drawn anew, so where games can be
     that short, long openings are rarer. ValueError where `plies` is not a range, or where games are
     practically always over by then.
     """
-    return _random_lines(game, count, plies, rng, None).state
+    return _random_lines(game, count, plies, rng, None, by).state
 
 
 def distinct_openings(
@@ -48,17 +73,18 @@ def distinct_openings(
     plies: tuple[int, int],
     rng: np.random.Generator,
     keep: Keep | None = None,
+    by: PlayedBy | None = None,
 ) -> Openings:
     """`random_openings` without repeated positions, or with as few repeats as the game allows.
 
     With `keep`, only positions that it marks.
     """
-    found = _random_lines(game, count, plies, rng, keep)
+    found = _random_lines(game, count, plies, rng, keep, by)
     for _ in range(_ROUNDS):
         first = first_of_each(found.state)
         if len(first) >= count:
             break
-        found = _join([_select(found, first), _random_lines(game, count, plies, rng, keep)])
+        found = _join([_select(found, first), _random_lines(game, count, plies, rng, keep, by)])
     first = first_of_each(found.state)
     return _select(found, np.resize(first, count))
 
@@ -69,13 +95,14 @@ def _random_lines(
     plies: tuple[int, int],
     rng: np.random.Generator,
     keep: Keep | None,
+    by: PlayedBy | None,
 ) -> Openings:
     """What `random_openings` says, with the plies played."""
     check_plies(plies)
     drawn = 0
     parts: list[Openings] = []
     for _ in range(_ROUNDS):
-        part = _draw(game, count, plies, rng)
+        part = _draw(game, count, plies, rng, by)
         if keep:
             part = _select(part, keep(game, part.state))
         parts.append(part)
@@ -90,8 +117,14 @@ def _random_lines(
     return _select(_join(parts), rng.integers(drawn, size=count))
 
 
-def _draw(game: Game, count: int, plies: tuple[int, int], rng: np.random.Generator) -> Openings:
-    """The openings that `count` random games reach, at most `count`."""
+def _draw(
+    game: Game,
+    count: int,
+    plies: tuple[int, int],
+    rng: np.random.Generator,
+    by: PlayedBy | None,
+) -> Openings:
+    """The openings that `count` games reach, at most `count`."""
     low, high = plies
     length = rng.integers(low, high, size=count, endpoint=True)
     line = Openings(game.init(count), np.full((count, high), -1, np.int16))
@@ -104,6 +137,9 @@ def _draw(game: Game, count: int, plies: tuple[int, int], rng: np.random.Generat
         if not len(length):
             break
         actions[:, ply] = game.sample(state, rng)
+        if by is not None:
+            played = rng.random(len(length)) >= by.noise
+            actions[played, ply] = by.player.act(game, take(state, played), rng)
         line = Openings(game.step(state, actions[:, ply]), actions)
     found = _join(parts)
     # Short openings come first: what is cut off or dealt out in order must not depend on length.
@@ -139,3 +175,49 @@ def check_plies(plies: object, name: str = "plies of openings") -> None:
         raise ValueError(
             f"{name} are {quote(plies)}: they must be a range (low, high) from 0 to {MAX_PLIES}"
         )
+
+
+# ---- what new games begin with -------------------------------------------------------------------
+
+
+class Starts:
+    """The game's start, or positions after a number of random plies drawn from `opening_plies`
+    (low, high), or, where `given`, its rows, drawn uniformly.
+
+    ValueError where `opening_plies` is no range, or `given` is empty or holds a game that is over.
+    """
+
+    def __init__(self, game: Game, opening_plies: tuple[int, int], given: State | None) -> None:
+        if given is not None and (not len(given.ply) or game.is_over(given).any()):
+            raise ValueError("starts must hold one or more positions in which the game is not over")
+        check_plies(opening_plies, "opening_plies")
+        self._game = game
+        self._opening_plies = opening_plies
+        self._given = given
+        self._start = game.start()
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget the openings in stock, which another generator may have played."""
+        self.stock = self._game.init(0)
+
+    def put(self, state: State, rows: IntArray, rng: np.random.Generator) -> None:
+        """Begin anew in these rows of a state."""
+        if self._given is None and self._opening_plies[1] == 0:
+            for array, value in zip(state, self._start[:-1], strict=True):
+                array[rows] = value
+        else:
+            put(state, rows, self.draw(len(rows), rng))
+
+    def draw(self, count: int, rng: np.random.Generator) -> State:
+        """`count` positions; those after random plies come from the stock."""
+        if self._given is not None:
+            return take(self._given, rng.integers(len(self._given.ply), size=count))
+        if self._opening_plies[1] == 0:
+            return self._game.init(count)
+        if len(self.stock.ply) < count:
+            size = max(_STOCK, count)
+            self.stock = random_openings(self._game, size, self._opening_plies, rng)
+        drawn = take(self.stock, np.arange(count))
+        self.stock = take(self.stock, slice(count, None))
+        return drawn

@@ -1,6 +1,6 @@
 """Learnt evaluations: tables of weights, which alpha-beta search judges positions by.
 
-`boardenvs.search.evaluation_file` keeps them in files, `training.evaluation` learns them.
+`boardenvs.search.evaluation_file` keeps them in files, `training.ntuple` learns them.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ class EvaluationFileError(ValueError):
     """A file that holds no evaluation of this version; the message names it and says why."""
 
 
-_KIND = ArchiveKind("evaluation", "training.evaluation", EvaluationFileError)
+_KIND = ArchiveKind("evaluation", "training.ntuple", EvaluationFileError)
 
 
 def save_evaluation(evaluation: Evaluation, path: Path | str) -> None:

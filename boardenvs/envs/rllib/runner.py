@@ -85,7 +85,7 @@ class BoardEnvRunner(SingleAgentEnvRunner):
         if num_timesteps is None or random_actions:
             raise NotImplementedError(
                 "boards are sampled by steps and by the policy: batch_mode must be "
-                '"truncate_episodes", and evaluation is by boardenvs.arena or training.evaluation'
+                '"truncate_episodes", and evaluation is by boardenvs.arena'
             )
         if force_reset or self._needs_initial_reset:
             self._restart()

@@ -1,6 +1,6 @@
 """The evaluations that come with the package, one for each game and rules.
 
-They are made by `python -m training.evaluation` with settings in `configs/evaluation/`; what a file
+They are made by `python -m training.ntuple` with settings in `configs/ntuple/`; what a file
 was made with is in its notes (`trained_evaluation(game).notes`). Reversi, which has Othello's
 rules, has Othello's.
 """

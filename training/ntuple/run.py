@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 
 from boardenvs.search import Evaluation
-from boardenvs.search.evaluation import Terms
+from boardenvs.search.evaluation import Int16Array, Terms
 from boardenvs.search.evaluation_file import load_evaluation, save_evaluation
-from training.tuples.fit import Fit, as_evaluation, fit, stages_of
-from training.tuples.one_ply import mean_weights, play_round
-from training.tuples.play import Positions, load_positions, play, save_positions
-from training.tuples.settings import EvaluationConfig, OnePlySettings
+from training.ntuple.fit import Correction, Fit, as_evaluation, fit, stages_of
+from training.ntuple.play import Positions, load_positions, play, save_positions
+from training.ntuple.settings import NTupleConfig, OnePlySettings
 
 GAMES_A_FILE = 250
+_AT_ONCE = 2000  # games of a round
 
 Progress = Callable[[str, int, int], None]  # of what is done, how much of how much
 
@@ -26,7 +26,7 @@ class StopLearning(Exception):  # noqa: N818 - no error, as StopIteration
     """The run was asked to stop; what is on file is whole."""
 
 
-class EvaluationRun:
+class NTupleRun:
     """Learns an evaluation, generation by generation, in a folder.
 
     Every file follows from the settings and the files before it, so that a run which goes on after
@@ -35,7 +35,7 @@ class EvaluationRun:
 
     def __init__(
         self,
-        config: EvaluationConfig,
+        config: NTupleConfig,
         folder: Path,
         progress: Progress,
         stop: Callable[[], bool],
@@ -124,10 +124,57 @@ class EvaluationRun:
             "generation": generation + 1,
             "games": config.generations[generation].games,
             "error": [round(float(x), 2) for x in fitted.error],
-            "spread": [round(float(x), 2) for x in fitted.spread],
+            "standard_deviation": [round(float(x), 2) for x in fitted.deviation],
             "held_back": fitted.held_back.tolist(),
         }
 
     def _check_stop(self) -> None:
         if self._stop():
             raise StopLearning
+
+
+# ---- weights for a search of one ply -------------------------------------------------------------
+#
+# An evaluation for deeper search says what comes of a position by good play. Who looks one ply
+# ahead plays less well, and needs to know what comes of a position by such play. That changes with
+# the weights, so they are learnt in rounds: games, and a step towards what came of them (policy
+# iteration by Monte Carlo). Steps lead to and fro; the mean of several rounds plays better.
+
+
+def play_round(
+    before: Evaluation, settings: OnePlySettings, seed: list[int], progress: Callable[[int], None]
+) -> Evaluation:
+    """The evaluation before, a step nearer to what came of games by it; `progress` is told how many
+    games are played.
+    """
+    parts: list[Positions] = []
+    for start in range(0, settings.games, _AT_ONCE):
+        rng = np.random.default_rng([*seed, start])
+        count = min(_AT_ONCE, settings.games - start)
+        found = play(before.game, before, settings.playing, count, rng)
+        parts.append(found._replace(game=found.game + np.int32(start)))
+        progress(start + count)
+    return _step(before, Positions.joined(parts), settings, progress)
+
+
+def _step(
+    before: Evaluation,
+    positions: Positions,
+    settings: OnePlySettings,
+    progress: Callable[[int], None],
+) -> Evaluation:
+    terms, stages = before.terms, np.array(before.stages)
+    correction = Correction(before, settings.step)
+
+    def fitted(stage: int) -> None:
+        progress(settings.games)
+
+    found = fit(terms, stages, positions, None, settings.fit, fitted, correction)
+    return as_evaluation(terms, stages, found, {})
+
+
+def mean_weights(rounds: list[Evaluation]) -> Int16Array:
+    """The mean of their weights."""
+    weights = np.mean([e.weights.astype(np.float64) for e in rounds], axis=0)
+    rounded: Int16Array = np.rint(weights).astype(np.int16)
+    return rounded

@@ -20,26 +20,25 @@ from boardenvs.search import engine_for
 from boardenvs.search.evaluation import POINT, Terms
 from boardenvs.search.evaluation_file import load_evaluation, parse_tuple
 from boardenvs.search.trained import trained_evaluation
-from training.evaluation import main
-from training.settings import ConfigError, read_settings
-from training.tuples import run as learning
-from training.tuples.fit import Correction, Fit, as_evaluation, fit, stages_of
-from training.tuples.one_ply import mean_weights, play_round
-from training.tuples.play import Positions, play
-from training.tuples.settings import (
-    EvaluationConfig,
+from training.ntuple import run as learning
+from training.ntuple.__main__ import main
+from training.ntuple.fit import Correction, Fit, as_evaluation, fit, stages_of
+from training.ntuple.play import WIN, Positions, moved_on, of_ended, of_search, play
+from training.ntuple.run import mean_weights, play_round
+from training.ntuple.settings import (
     FitSettings,
     GenerationSettings,
+    NTupleConfig,
     OnePlySettings,
     TargetSettings,
 )
-from training.tuples.targets import WIN, of_ended, of_search, strayed
+from training.settings import ConfigError, read_settings
 
-CONFIGS = Path(__file__).resolve().parents[1] / "configs" / "evaluation"
+CONFIGS = Path(__file__).resolve().parents[1] / "configs" / "ntuple"
 TUPLES = tuple(map(parse_tuple, ("a1 b1", "d3 e3 f3", "b2 c3")))
 SHORT = (
     "generations=[{games: 6, depth: 1, endgame: 4}, {games: 5, depth: 1, endgame: 4, noise: 0.1, "
-    "strays: 0.5, targets: {depth: 1, endgame: 4}}]",
+    "random_move_share: 0.5, targets: {depth: 1, endgame: 4}}]",
     "one_ply={rounds: 3, averaged: 2, games: 4}",
     "tuples=[a1 b1 c1 d1, a1 b1 a2 b2]",
     "stages=3",
@@ -71,7 +70,7 @@ def test_weights_that_make_the_results_are_found() -> None:
     stages = stages_of(2, 4, 64)
     found = fit(terms, stages, positions, other, settings, lambda stage: None)
     assert (found.error < 0.5).all()
-    assert (found.spread > 10).all()
+    assert (found.deviation > 10).all()
     assert found.heuristic == pytest.approx([1.5, 1.5], abs=0.05)
     # Rounded to hundredths, it says the same of positions on the board.
     evaluation = as_evaluation(terms, stages, found._replace(heuristic=np.zeros(2)), {})
@@ -248,10 +247,10 @@ def all_best(game: Game, line: list[tuple[int, int]], role: int) -> bool:
     return best
 
 
-def test_strays_are_a_random_move_later() -> None:
+def test_a_share_is_a_random_move_later() -> None:
     game = make("othello")
     state = random_openings(game, 300, (10, 30), np.random.default_rng(4))
-    after = strayed(game, state, 0.5, np.random.default_rng(5))
+    after = moved_on(game, state, 0.5, np.random.default_rng(5))
     moved = after.ply != state.ply
     assert 0.35 < moved.mean() < 0.65
     for old, new in zip(game.positions(state), game.positions(after), strict=True):
@@ -344,7 +343,7 @@ def test_a_run_by_features_alone_learns(tmp_path: Path, monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.yaml")), ids=lambda path: path.stem)
 def test_configurations_can_be_used(path: Path) -> None:
-    config = read_settings(EvaluationConfig, path)
+    config = read_settings(NTupleConfig, path)
     assert config.all_tuples() or config.features
 
 
@@ -361,11 +360,11 @@ def test_configurations_can_be_used(path: Path) -> None:
         ("generations=[{games: 1, targets: {depth: 1}}]", "the first generation has no evaluation"),
         ("one_ply={rounds: 2, averaged: 3}", "averaged is 3, and rounds 2"),
         ("heuristic=true", "one_ply is set, and heuristic is true"),
-        ("generations=[{games: 1, strays: 0.5}]", "it needs targets"),
+        ("generations=[{games: 1, random_move_share: 0.5}]", "it needs targets"),
         ("game=wolf", "game"),
         ("report.opponents=[nobody]", "nobody"),
     ],
 )
 def test_wrong_settings_are_named(override: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        read_settings(EvaluationConfig, CONFIGS / "othello.yaml", [override])
+        read_settings(NTupleConfig, CONFIGS / "othello.yaml", [override])

@@ -1,4 +1,4 @@
-"""The settings of learning an evaluation; `configs/evaluation/othello.yaml` explains them."""
+"""The settings of learning an evaluation; `configs/ntuple/othello.yaml` explains them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from boardenvs.search.evaluation_file import parse_tuple
 from training.settings import (
     GameSettings,
     NotNegative,
-    PanelSettings,
     Part,
     PlyRange,
     Positive,
     Section,
     Share,
+    SuiteSettings,
 )
 
 Pieces = Annotated[int, Field(ge=0, le=64)]
@@ -27,7 +27,7 @@ Depth = Annotated[int, Field(ge=1, le=100)]
 
 
 class TargetSettings(Section):
-    """A search by the evaluation of the generation before, which says what a position is worth."""
+    """A search by the evaluation of the generation before, which says a position's target."""
 
     depth: Depth
     endgame: Annotated[int, Field(ge=0, le=64)] = 0
@@ -47,16 +47,16 @@ class GenerationSettings(Section):
     noise: Share = 0.0
     against_heuristic: Share = 0.0
     targets: TargetSettings | None = None
-    strays: Share = 0.0
+    random_move_share: Share = 0.0
     with_previous: bool = False
     after_own_moves: bool = False
 
     @model_validator(mode="after")
     def _judged(self) -> Self:
-        if self.strays and self.targets is None:
+        if self.random_move_share and self.targets is None:
             raise ValueError(
-                f"strays is {self.strays}, and how a game ended says nothing of moves that were "
-                "not played: it needs targets"
+                f"random_move_share is {self.random_move_share}, and how a game ended says nothing "
+                "of moves that were not played: it needs targets"
             )
         return self
 
@@ -105,14 +105,14 @@ class OnePlySettings(Section):
         )
 
 
-class JudgingSettings(PanelSettings):
+class ReportSettings(SuiteSettings):
     """The games of the report, by `depth` plies of search."""
 
     depth: Depth = 4
 
 
-class EvaluationConfig(GameSettings):
-    """All settings of a run; `configs/evaluation/othello.yaml` says what each means."""
+class NTupleConfig(GameSettings):
+    """All settings of a run; `configs/ntuple/othello.yaml` says what each means."""
 
     tuples: tuple[str, ...] = ()
     blocks: tuple[Annotated[str, Field(pattern=r"^[1-8]x[1-8]$")], ...] = ()
@@ -123,7 +123,7 @@ class EvaluationConfig(GameSettings):
     generations: Annotated[tuple[GenerationSettings, ...], Field(min_length=1)]
     fit: FitSettings = Field(default_factory=FitSettings)
     one_ply: OnePlySettings | None = None
-    report: JudgingSettings = Field(default_factory=JudgingSettings)
+    report: ReportSettings = Field(default_factory=ReportSettings)
 
     @model_validator(mode="after")
     def _fitting(self) -> Self:

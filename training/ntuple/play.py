@@ -1,28 +1,41 @@
-"""Positions of games that alpha-beta search plays against itself, with what they are worth."""
+"""Positions of games that alpha-beta search plays against itself, with their targets: the values
+that weights are fitted to.
+
+In games won by points a target is the points that the side to move is ahead in the end, where
+squares that stay empty are the winner's, as in tournaments: else to be left without a disc after
+few moves, which is the worst that can happen, would seem a small loss. In other games it is
+hundredths of a win.
+"""
 
 from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
-from boardenvs.game.state import Int8Array, IntArray, State, WordArray, take
+from boardenvs.game.state import Int8Array, IntArray, State, WordArray, take, where
 from boardenvs.search import Engine, Evaluation, Limits, engine_for
+from boardenvs.search.compiled.values import DECIDED
+from boardenvs.search.compiled.values import WIN as SEARCHED_WIN
+from boardenvs.search.evaluation import POINT, WON
 from boardenvs.utils.files import write_atomically
 from boardenvs.utils.npz import ArchiveKind
-from training.tuples.settings import GenerationSettings
-from training.tuples.targets import Float32Array, of_ended, of_search, strayed
+from training.ntuple.settings import GenerationSettings, TargetSettings
+
+Float32Array: TypeAlias = np.ndarray[Any, np.dtype[np.float32]]
+
+WIN = WON // POINT  # what a won game counts where points do not
 
 
 class PositionsFileError(ValueError):
     """A file that holds no positions; the message names it and says why."""
 
 
-_KIND = ArchiveKind("positions", "training.evaluation", PositionsFileError)
+_KIND = ArchiveKind("positions", "training.ntuple", PositionsFileError)
 
 
 class Positions(NamedTuple):
@@ -30,7 +43,7 @@ class Positions(NamedTuple):
 
     own: WordArray  # (N,)
     opp: WordArray  # (N,)
-    result: Float32Array  # (N,): what it is worth, see `training.tuples.targets`
+    result: Float32Array  # (N,): its target
     game: IntArray  # (N,) int32: which game it is of
     to_move: Int8Array  # (N,): its role
     ply: IntArray  # (N,) int32
@@ -121,17 +134,63 @@ def _positions(
     rng: np.random.Generator,
 ) -> Positions:
     """One of each game in `rows`. Without targets its result is 1 for the first role, else -1."""
-    state = strayed(engine.game, state, settings.strays, rng)
+    state = moved_on(engine.game, state, settings.random_move_share, rng)
     if settings.targets is None:
-        worth = _to_first(state)
+        target = _to_first(state)
     else:
-        worth = of_search(engine, state, settings.targets, rng)
-    return Positions(state.own, state.opp, worth, rows.astype(np.int32), state.to_move, state.ply)
+        target = of_search(engine, state, settings.targets, rng)
+    return Positions(state.own, state.opp, target, rows.astype(np.int32), state.to_move, state.ply)
 
 
 def _to_first(state: State) -> Float32Array:
     """1 where the first role is to move, else -1."""
     return np.where(state.to_move == 0, np.float32(1), np.float32(-1))
+
+
+def of_ended(game: Game, ended: State) -> Float32Array:
+    """Of games that are over, (B,)."""
+    margin: Float32Array = game.score_margin(ended).astype(np.float32)
+    if game.margin_counts:
+        margin += np.sign(margin) * _empty_squares(game, ended)
+    else:
+        margin = np.sign(margin) * np.float32(WIN)
+    return margin
+
+
+def of_search(
+    engine: Engine, state: State, settings: TargetSettings, rng: np.random.Generator
+) -> Float32Array:
+    """By a search of each position, none of them over, (B,)."""
+    game = engine.game
+    seeds = rng.integers(1 << 64, size=len(state.ply), dtype=np.uint64)
+    found = engine.search(state, seeds, settings.limits, forced=True)
+    value = found.value
+    sign = np.sign(value)
+    decided = abs(value) > DECIDED
+    target = (value / POINT).astype(np.float32)
+    if not game.margin_counts:
+        target[decided] = WIN * sign[decided]
+        return target
+    # A search by depth sees an end in the middle of the game; at least so many squares are empty.
+    ended_early = _empty_squares(game, state) - found.depth
+    margin = value - SEARCHED_WIN * sign + sign * ended_early
+    target[decided] = margin[decided]
+    return target
+
+
+def moved_on(game: Game, state: State, share: float, rng: np.random.Generator) -> State:
+    """The state with a share of its positions a random move later, where that does not end them."""
+    if not share:
+        return state
+    moved = rng.random(len(state.ply)) < share
+    after = game.step(state, game.sample(state, rng))
+    return where(moved & ~game.is_over(after), after, state)
+
+
+def _empty_squares(game: Game, state: State) -> IntArray:
+    taken = state.own | state.opp | np.uint64(game.holes)
+    empty: IntArray = 64 - np.bitwise_count(taken).astype(np.int64)
+    return empty
 
 
 def save_positions(path: Path, positions: Positions) -> None:

@@ -15,8 +15,8 @@ import numpy as np
 
 from boardenvs.game.state import FloatArray, IntArray, take
 from boardenvs.search.evaluation import POINT, Evaluation, Terms
-from training.tuples.play import Positions
-from training.tuples.settings import FitSettings
+from training.ntuple.play import Positions
+from training.ntuple.settings import FitSettings
 
 _LARGEST = np.iinfo(np.int16).max
 _HELD_BACK = 20  # a game in so many is not fitted
@@ -43,7 +43,7 @@ class Fit(NamedTuple):
     weights: FloatArray  # (stages, size), in units of the results
     heuristic: FloatArray  # (stages,)
     error: FloatArray  # (stages,): root of the mean squared error of positions that were held back
-    spread: FloatArray  # (stages,): the same of a constant
+    deviation: FloatArray  # (stages,): the same of a constant, the results' standard deviation
     held_back: IntArray  # (stages,): how many these were
 
 
@@ -92,7 +92,7 @@ def fit(
         found.held_back[k] = len(test.results)
         if len(test.results):
             found.error[k] = np.sqrt(np.mean((test.said(weights) - test.results) ** 2))
-            found.spread[k] = test.results.std()
+            found.deviation[k] = test.results.std()
         progress(k + 1)
     return found
 

@@ -1,0 +1,162 @@
+"""Learn an evaluation for alpha-beta search by self-play:
+`python -m training.ntuple CONFIG [--resume | --overwrite]`.
+
+Alpha-beta search plays against itself from random openings, at first by the game's heuristic, and
+weights of tuples of squares are fitted to how the games ended; then it plays by these, and so on.
+`alphabeta:evaluation=runs/NAME/evaluation.npz` plays by what was learnt.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from boardenvs.agents import make_agent
+from boardenvs.search import Evaluation
+from boardenvs.search.evaluation_file import (
+    EvaluationFileError,
+    load_evaluation,
+    save_evaluation,
+)
+from boardenvs.utils.files import write_atomically
+from training.command import TrainingCommand
+from training.evaluation import Score, play_suite
+from training.folder import RunError, check_settings
+from training.history import REPORT_SEED
+from training.ntuple.play import PositionsFileError
+from training.ntuple.run import NTupleRun, StopLearning
+from training.ntuple.settings import NTupleConfig
+from training.run import stop_requests
+
+
+def train(config: NTupleConfig, folder: Path, resume: bool, console: Console) -> bool:
+    """Learn, judge the evaluation and write the results; False where it was interrupted."""
+    if resume:
+        check_settings(folder, config)
+    began = time.process_time()
+    with _Display(console) as display:
+        with stop_requests() as stop_requested:
+            run = NTupleRun(config, folder, display.show, stop_requested)
+            try:
+                evaluation = run.learn()
+            except StopLearning:
+                return False
+            except (EvaluationFileError, PositionsFileError) as error:
+                raise RunError(f"{error}; where it is removed, --resume makes it anew") from None
+        minutes = (time.process_time() - began) / 60
+        save_evaluation(evaluation, folder / "evaluation.npz")
+        scores = _judge(config, folder / "evaluation.npz", display)
+    _write_results(config, folder, minutes, scores)
+    console.print((folder / "report.md").read_text(encoding="utf-8"), markup=False, soft_wrap=True)
+    return True
+
+
+def _judge(config: NTupleConfig, file: Path, display: _Display) -> dict[str, Score]:
+    """The scores of search by the evaluation in the file against the report's opponents."""
+    game, suite = config.make_game(), config.report
+    player = make_agent(f"alphabeta:depth={suite.depth},evaluation={file}")
+
+    def progress(matches: int) -> None:
+        display.show("the report's matches", matches, len(suite.opponents))
+
+    return play_suite(game, player, suite, REPORT_SEED + config.seed, progress)
+
+
+class _Display:
+    """The progress of a run: one bar at a time."""
+
+    def __init__(self, console: Console) -> None:
+        self._bar = Progress(
+            TextColumn("[bold]{task.description}"),
+            BarColumn(bar_width=20),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            console=console,
+        )
+        self._tasks = dict[str, int]()
+
+    def __enter__(self) -> _Display:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._bar.stop()
+
+    def show(self, what: str, done: int, total: int) -> None:
+        """So much of it is done."""
+        if what not in self._tasks:
+            self._tasks[what] = self._bar.add_task(what, total=total)
+        self._bar.update(self._tasks[what], completed=done)  # type: ignore[arg-type]
+
+
+def _write_results(
+    config: NTupleConfig, folder: Path, minutes: float, scores: dict[str, Score]
+) -> None:
+    """`result.json` and `report.md`: how well results are told, and how well that plays."""
+    generations = [
+        load_evaluation(folder / "evaluations" / f"{k}.npz") for k in range(len(config.generations))
+    ]
+    result = {
+        "name": config.name,
+        "game": config.game,
+        "cpu_minutes": round(minutes, 2),
+        "scores": {name: score.model_dump() for name, score in scores.items()},
+        "generations": [dict(e.notes) for e in generations],
+    }
+    text = _report(config, minutes, scores, generations)
+    write_atomically(folder / "report.md", text.encode())
+    # The last file: where it is, all others are.
+    write_atomically(folder / "result.json", json.dumps(result, indent=1).encode())
+
+
+def _report(
+    config: NTupleConfig,
+    minutes: float,
+    scores: dict[str, Score],
+    generations: list[Evaluation],
+) -> str:
+    lines = [
+        f"# {config.name}: an evaluation of {config.game}",
+        "",
+        f"{minutes:.1f} CPU minutes in this part of the run, seed {config.seed}.",
+        "",
+        f"`alphabeta:depth={config.report.depth},evaluation={config.name}` against players of "
+        f"the report, {2 * config.report.pairs} games each, with 95 % intervals over pairs:",
+        "",
+        "| opponent | score | wins | draws | losses |",
+        "|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| `{name}` | {s.score:.3f} [{s.low:.3f}, {s.high:.3f}] | {s.wins} | {s.draws} "
+        f"| {s.losses} |"
+        for name, s in scores.items()
+    ]
+    unit = "points" if config.make_game().margin_counts else "hundredths of a win"
+    lines += [
+        "",
+        f"Error of the evaluation, in {unit}: root of the mean square over games that were not "
+        "fitted, by stage; what a constant leaves is their standard deviation.",
+        "",
+        "| generation | " + " | ".join(str(k + 1) for k in range(config.stages)) + " |",
+        "|---" * (config.stages + 1) + "|",
+    ]
+    for number, evaluation in enumerate(generations, start=1):
+        for kind in ("error", "standard_deviation"):
+            cells = " | ".join(f"{x:.1f}" for x in evaluation.notes[kind])
+            lines.append(f"| {number}, {kind.replace('_', ' ')} | {cells} |")
+    return "\n".join(lines) + "\n"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; returns the exit code, see `training.command`."""
+    return TrainingCommand("training.ntuple", NTupleConfig, train)(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
