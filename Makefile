@@ -11,7 +11,7 @@ demo: $(VENV)/.train
 
 # Style, types and all tests but those that have a target of their own below.
 test: lint
-	$(BIN)/python -m pytest --ignore-glob='tests/test_web_[ab]*' --ignore-glob='tests/test_jax_*' \
+	$(BIN)/python -m pytest --numprocesses=auto --dist=loadfile --ignore-glob='tests/test_web_[ab]*' --ignore-glob='tests/test_jax_*' \
 		--ignore=tests/test_learning.py --ignore=tests/test_examples_long.py \
 		--ignore=tests/test_site.py --ignore=tests/test_breakthrough_installed.py \
 		--ignore=tests/test_distribution.py
