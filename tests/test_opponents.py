@@ -10,7 +10,7 @@ import pytest
 
 from boardenvs import IllegalActionError, games
 from boardenvs.agents import make_agent
-from boardenvs.envs.groups import BoardGroup
+from boardenvs.envs.batch import BoardGroup
 from boardenvs.envs.sb3 import BoardVecEnv
 from boardenvs.envs.single import BoardSingleEnv
 from boardenvs.envs.vector import BoardVectorEnv
@@ -113,4 +113,4 @@ def test_what_an_opponent_may_not_choose_is_named(
 def test_another_opponent_that_takes_over_must_be_one_too() -> None:
     env = BoardVecEnv(OTHELLO, 4, opponent="random")
     with pytest.raises(ValueError, match="'perfect' cannot play othello"):
-        env.boards.batches[0].opponent = "perfect"
+        env.boards.set_opponents("boards", ["perfect"])

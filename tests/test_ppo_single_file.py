@@ -17,8 +17,7 @@ from test_policy import positions
 
 import boardenvs
 from boardenvs.agents.policy_file import load_policy
-from boardenvs.envs.batch import StepResult
-from boardenvs.envs.groups import BoardGroup, GroupedBoards
+from boardenvs.envs.batch import Batch, BoardGroup, StepResult
 from boardenvs.game.contract import Game
 from training import ppo_single_file
 
@@ -55,7 +54,7 @@ def test_a_copy_in_an_empty_folder_makes_a_policy(tmp_path: Path) -> None:
     assert not any(conduct.forfeits for conduct in result.conduct)
 
 
-class Watched(GroupedBoards):
+class Watched(Batch):
     """Notes who moves in each step, and what the games that it ended paid each role."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:

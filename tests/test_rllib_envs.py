@@ -15,7 +15,7 @@ from ray.rllib.env.multi_agent_env_runner import MultiAgentEnvRunner
 from ray.rllib.env.single_agent_env_runner import SingleAgentEnvRunner
 
 import boardenvs
-from boardenvs.envs.groups import BoardGroup, GroupedBoards
+from boardenvs.envs.batch import Batch, BoardGroup
 from boardenvs.envs.rllib.module import BoardModule
 from boardenvs.envs.rllib.multi_agent import BoardMultiAgentEnv
 from boardenvs.envs.rllib.vector import GroupedVectorEnv, MaskedVectorEnv
@@ -54,7 +54,7 @@ def test_the_masked_environment_is_vec_env_with_masks_in_what_it_shows(game, opp
 
 def test_groups_are_replaced_within_the_step() -> None:
     game = boardenvs.games.make("othello")
-    env = GroupedVectorEnv(GroupedBoards(game, [BoardGroup(6), BoardGroup(4, "greedy")]))
+    env = GroupedVectorEnv(Batch(game, [BoardGroup(6), BoardGroup(4, "greedy")]))
     observed, _ = env.reset(seed=1)
     rng = np.random.default_rng(0)
     ended = 0

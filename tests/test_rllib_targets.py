@@ -16,7 +16,7 @@ from ray.rllib.evaluation.postprocessing import Postprocessing
 from ray.rllib.utils.minibatch_utils import ShardEpisodesIterator
 
 import boardenvs
-from boardenvs.envs.groups import BoardGroup
+from boardenvs.envs.batch import BoardGroup
 from boardenvs.envs.rllib.advantages import advantages
 from boardenvs.envs.rllib.episodes import NEXT_VALUES
 from boardenvs.envs.rllib.ppo import BoardPPOConfig

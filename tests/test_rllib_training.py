@@ -23,7 +23,7 @@ from rich.console import Console
 import boardenvs
 from boardenvs.agents.policy import Policy
 from boardenvs.agents.policy_file import load_policy, save_policy
-from boardenvs.envs.groups import BoardGroup
+from boardenvs.envs.batch import BoardGroup
 from boardenvs.envs.rllib.league import League
 from boardenvs.envs.rllib.ppo import BoardPPOConfig, NoRunnersError
 from boardenvs.envs.rllib.vector import ACTION_MASK, OBSERVATIONS
@@ -237,7 +237,7 @@ def _pids(algorithm):
 def _opponents(algorithm):
     found = algorithm.env_runner_group.foreach_env_runner(
         lambda runner: [
-            type(batch.opponent).__name__ for batch in runner.env.boards.batches if batch.opponent
+            type(opponent).__name__ for opponent in runner.env.boards.opponents if opponent
         ],
         local_env_runner=False,
     )
@@ -270,7 +270,7 @@ def test_rllibs_own_checkpoint_has_the_pool_too(tmp_path) -> None:
         restored = Algorithm.from_checkpoint(state)
         assert restored.steps == 4 * 24 * 32
         assert len(league_of(restored).pool) == 4
-        played = [type(batch.opponent).__name__ for batch in restored.env_runner.env.boards.batches]
+        played = [type(opponent).__name__ for opponent in restored.env_runner.env.boards.opponents]
         assert played == ["NoneType", "PolicyAgent", "PolicyAgent"]
         _plays_the_same(restored)
         restored.stop()

@@ -18,7 +18,7 @@ from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_suppo
 from stable_baselines3.common.vec_env import VecMonitor
 
 from boardenvs import IllegalActionError
-from boardenvs.envs.groups import BoardGroup
+from boardenvs.envs.batch import BoardGroup
 from boardenvs.envs.sb3 import BoardVecEnv
 from boardenvs.game.openings import random_openings
 from boardenvs.game.state import FloatArray, State, concat, take
@@ -162,9 +162,7 @@ def test_a_snapshot_goes_on_as_the_original(kind: str) -> None:
     snapshot = env.snapshot()
     went_on = concat(play(env, 80))
     other = BoardVecEnv(game, 16, seed=99, **how)
-    assert np.array_equal(
-        other.restore(snapshot), game.observe(State(*snapshot["batches"][0]["state"]))
-    )
+    assert np.array_equal(other.restore(snapshot), game.observe(State(*snapshot["state"])))
     assert same(concat(play(other, 80)), went_on)
 
 
@@ -220,7 +218,7 @@ def test_against_an_opponent_every_state_is_the_learners(
     env.reset()
     rewards_seen: list[float] = []
     for _ in range(80):
-        before, seats = env.state, env.boards.batches[0].seats.copy()
+        before, seats = env.state, env.boards.seats.copy()
         assert np.array_equal(before.to_move, seats)
         _, rewards, dones, infos = env.step(game.sample(before, rng))
         assert (env.state.ply[~dones] == before.ply[~dones] + 2).all()

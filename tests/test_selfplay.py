@@ -17,7 +17,7 @@ from boardenvs import IllegalActionError, games
 from boardenvs.agents import make_agent
 from boardenvs.agents.policy import PolicyAgent
 from boardenvs.agents.pool import OpponentPool
-from boardenvs.envs.groups import BoardGroup
+from boardenvs.envs.batch import BoardGroup
 from boardenvs.envs.sb3 import BoardVecEnv
 from boardenvs.envs.symmetry import BoardSymmetries
 from boardenvs.game.contract import Game

@@ -110,7 +110,7 @@ def end_of(folder: str | Path) -> dict[str, Any]:
         "weights": model["policy"],
         "optimizer": [list(s.values()) for s in model["optimizer"]["state"].values()],
         "rng": model["torch_rng"],
-        "boards": model["env"]["batches"],
+        "boards": model["env"]["state"],
         "pool": content["pool"]["digests"],
         "policy": (folder / "policy.npz").read_bytes(),
         "report": result["report"],

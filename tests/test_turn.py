@@ -12,7 +12,7 @@ from gymnasium.vector import AutoresetMode
 from variants import make
 
 import boardenvs
-from boardenvs.envs.groups import BoardGroup
+from boardenvs.envs.batch import BoardGroup
 from boardenvs.game.contract import Game, Position, stack
 from boardenvs.kernel import set_backend
 

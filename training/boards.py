@@ -9,7 +9,7 @@ import numpy as np
 
 from boardenvs.agents import RandomAgent, make_agent
 from boardenvs.arena.playing.openings import same_winner
-from boardenvs.envs.groups import BoardGroup, EndedGames
+from boardenvs.envs.batch import BoardGroup, EndedGames
 from boardenvs.envs.opponent import Opponent
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import PlayedBy, distinct_openings, random_openings
@@ -32,7 +32,7 @@ def board_groups(config: RunSettings) -> list[BoardGroup]:
 
 
 def board_options(config: RunSettings) -> dict[str, Any]:
-    """What all groups share, as `GroupedBoards` takes it by name."""
+    """What all groups share, as `Batch` takes it by name."""
     settings = config.self_play
     return {
         "opening_plies": settings.opening_plies,

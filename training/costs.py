@@ -20,7 +20,7 @@ import torch
 from sb3_contrib import MaskablePPO
 
 import boardenvs
-from boardenvs.envs.groups import BoardGroup, GroupedBoards
+from boardenvs.envs.batch import Batch, BoardGroup
 from training.config import Config
 from training.learner import make_learner
 from training.ppo import make_env
@@ -137,10 +137,10 @@ def _learn_on_gpu(
     return found[1:]
 
 
-def _boards(game: boardenvs.Game, opponents: dict[str, int]) -> GroupedBoards:
+def _boards(game: boardenvs.Game, opponents: dict[str, int]) -> Batch:
     groups = [BoardGroup(n, opponent) for opponent, n in opponents.items()]
     groups.append(BoardGroup(BOARDS - sum(opponents.values())))
-    return GroupedBoards(game, groups, symmetries=True, seed=1)
+    return Batch(game, groups, symmetries=True, seed=1)
 
 
 def _timed(work: Callable[[], object]) -> Callable[[], float]:
@@ -269,7 +269,7 @@ def _run_runner(pipe: Connection, args: argparse.Namespace, number: int) -> None
     torch.set_num_threads(1)
     game = boardenvs.games.make(args.game)
     net = Network(game, args)
-    boards = GroupedBoards(game, [BoardGroup(BOARDS)], symmetries=True, seed=BOARDS * number)
+    boards = Batch(game, [BoardGroup(BOARDS)], symmetries=True, seed=BOARDS * number)
     while (weights := pipe.recv()) is not None:
         began = time.process_time()
         with torch.no_grad():

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from boardenvs.agents.jax_players import JaxNetwork, jax_player, network_player
-from boardenvs.envs.groups import SAME_SIDE, ZERO_SUM
+from boardenvs.envs.batch import SAME_SIDE, ZERO_SUM
 from boardenvs.game.jax_rules import Board, JaxRules, choose
 from boardenvs.game.state import State
 from boardenvs.kernel import Bits, Kernel, nonzero, spread

@@ -80,11 +80,9 @@ class PPORun(Run):
     def _draw_opponents(self) -> None:
         """Other snapshots on the boards of the pool, for the rollout that begins."""
         boards = self.env.boards
-        groups = zip(boards.groups, boards.batches, strict=True)
-        batches = [batch for group, batch in groups if group.name == POOL]
-        if batches and len(self.pool):
-            for batch, opponent in zip(batches, self.pool.draw(len(batches)), strict=True):
-                batch.opponent = opponent
+        count = sum(group.name == POOL for group in boards.groups)
+        if count and len(self.pool):
+            boards.set_opponents(POOL, self.pool.draw(count))
 
     def _log(self, metrics: dict[str, float]) -> None:
         """To SB3's logger, in whose formats callbacks have them written."""

@@ -26,7 +26,7 @@ from torch import Tensor, nn
 import boardenvs
 from boardenvs.agents.policy import Policy
 from boardenvs.agents.policy_file import save_policy
-from boardenvs.envs.groups import BoardGroup, GroupedBoards
+from boardenvs.envs.batch import Batch, BoardGroup
 from boardenvs.utils.files import check_writable
 
 
@@ -151,7 +151,7 @@ def advantages(
 
 
 @torch.no_grad()
-def play(boards: GroupedBoards, net: Network, args: argparse.Namespace) -> list[Tensor]:
+def play(boards: Batch, net: Network, args: argparse.Namespace) -> list[Tensor]:
     """What `learn` learns from: (T * N, ...) planes, masks, actions, logarithms of probabilities,
     advantages and returns of the next `num_steps` steps on all boards.
     """
@@ -214,7 +214,7 @@ def main(args: argparse.Namespace) -> None:
     counts = round((1 - args.pool_share) * args.num_envs), round(args.pool_share * args.num_envs)
     groups = [BoardGroup(n, who) for n, who in zip(counts, (None, past), strict=True) if n]
     openings = tuple(args.opening_plies)
-    boards = GroupedBoards(game, groups, opening_plies=openings, symmetries=True, seed=args.seed)
+    boards = Batch(game, groups, opening_plies=openings, symmetries=True, seed=args.seed)
     steps, seconds, size = 0, 0.0, args.num_envs * args.num_steps
     while steps < args.total_timesteps:
         began = time.perf_counter()

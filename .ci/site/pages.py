@@ -56,7 +56,7 @@ REFERENCE = {
         "Environments",
         [
             *("envs.core", "envs.aec", "envs.parallel", "envs.vector", "envs.single"),
-            *("envs.sb3:BoardVecEnv", "envs.groups", "envs.page"),
+            *("envs.sb3:BoardVecEnv", "envs.batch", "envs.page"),
             *("envs.jax.env:make, JaxEnv, JaxState", "envs.jax.pgx:make, PgxEnv"),
         ],
     ),

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from pettingzoo import AECEnv
 
-from boardenvs.envs.core import BoardEnv, RenderMode, ResetNeededError, Reward
+from boardenvs.envs.core import BoardEnv, OnIllegal, RenderMode, ResetNeededError, Reward
 from boardenvs.game.contract import Game
 from boardenvs.game.state import Int8Array
 from boardenvs.utils.checks import unknown
-
-OnIllegal: TypeAlias = Literal["raise", "forfeit"]
 
 
 class BoardAECEnv(BoardEnv, AECEnv):

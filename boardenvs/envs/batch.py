@@ -1,22 +1,31 @@
-"""Many games in progress: what the batched environments of Gymnasium and SB3 are made of.
+"""Many games in progress: what the batched environments and trainers are made of.
 
-Every step is one action in every game: of whoever is to move, or, against an opponent, of the
-learner's seat, with the opponent's plies played inside. There is no loop over boards.
+Boards come in groups. In a group without an opponent one policy plays both sides: every step is a
+ply of whoever is to move, and what is good for the next state's side is bad for the mover, so that
+its value counts with the factor -1 (negamax). In a group with an opponent every step is a ply of
+the learner's seat and the opponent's reply; the next state is the learner's own again, and the
+factor +1. There is no loop over boards.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from copy import deepcopy
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
 from boardenvs.agents import Agent, agent_for
-from boardenvs.envs.opponent import Opponent, check_actions, choose
-from boardenvs.envs.seats import check_seat, draw_seats
+from boardenvs.envs.core import OnIllegal
+from boardenvs.envs.memory import ReusedMemory
+from boardenvs.envs.opponent import Opponent, check_actions, check_seat, choose, draw_seats
+from boardenvs.envs.symmetry import BoardSymmetries
 from boardenvs.game.contract import Game
+from boardenvs.game.errors import IllegalActionError
 from boardenvs.game.openings import Starts
 from boardenvs.game.state import (
     BoolArray,
@@ -25,14 +34,42 @@ from boardenvs.game.state import (
     IntArray,
     State,
     Transition,
+    WordArray,
     put,
     take,
 )
 from boardenvs.utils.checks import is_whole, quote
 from boardenvs.utils.splitmix import mix
 
+ZERO_SUM, SAME_SIDE = -1.0, 1.0  # the factor of the next state's value
+
 # How often a game is set up anew because the opponent's first ply ended it.
 _TRIES = 20
+
+
+@dataclass(frozen=True)
+class BoardGroup:
+    """So many boards of one kind: without an opponent one policy plays both sides, else the `seat`.
+
+    `opponent` is an agent, the text of one, or any function or object that
+    `boardenvs.agents.foreign` adapts; `seat` is the learner's: a role, "random" (drawn for each
+    game) or "alternating". Groups of one `name` share their metrics.
+    """
+
+    boards: int
+    opponent: Opponent | None = None
+    seat: str = "alternating"
+    name: str = "boards"
+
+
+class BatchOptions(TypedDict, total=False):
+    """What `Batch` takes beside its groups and what learners do not choose."""
+
+    opening_plies: tuple[int, int]
+    starts: State | None
+    symmetries: bool
+    threads: int
+    seed: int | None
 
 
 class StepResult(NamedTuple):
@@ -46,18 +83,77 @@ class StepResult(NamedTuple):
     final: State  # the last positions of those games, N rows
 
 
+@dataclass
+class EndedGames:
+    """What became of games that ended, added up."""
+
+    games: int = 0
+    plies: int = 0
+    points: float = 0.0  # the learner's: 1 a win, 1/2 a draw; without an opponent the last mover's
+    wiped_out: int = 0  # games after which a side had no piece left
+
+    def add(self, rewards: FloatArray, final: State) -> None:
+        """Count N games with these rewards (N,) and last positions."""
+        self.games += len(rewards)
+        self.plies += int(np.add.reduce(final.ply))  # half the time of its `sum`
+        self.points += float(np.add.reduce(rewards) + len(rewards)) / 2
+        self.wiped_out += int(np.count_nonzero((final.own == 0) | (final.opp == 0)))
+
+    def merge(self, other: EndedGames) -> None:
+        """Count the games of another one too."""
+        self.games += other.games
+        self.plies += other.plies
+        self.points += other.points
+        self.wiped_out += other.wiped_out
+
+
+class _Group:
+    """A group's rows of the batch, and what is drawn for them alone."""
+
+    def __init__(self, game: Game, kind: BoardGroup, first: int, starts: Starts) -> None:
+        check_seat(game, kind.seat)
+        self.rows = slice(first, first + kind.boards)
+        self.seat = kind.seat
+        self.opponent = None if kind.opponent is None else agent_for(game, kind.opponent)
+        self.starts = starts
+        self.ended = EndedGames()
+        self.rng = np.random.default_rng()
+
+    def seed(self, keys: WordArray) -> None:
+        # A digest of all seeds, in which the order counts of the first one only.
+        digest = [int(np.bitwise_xor.reduce(mix(keys))), int(keys[0]), len(keys)]
+        self.rng = np.random.default_rng(digest)
+        self.starts.clear()
+
+    def mine(self, rows: IntArray) -> IntArray:
+        """Those of the ascending rows that are this group's."""
+        first, end = np.searchsorted(rows, (self.rows.start, self.rows.stop))
+        return rows[first:end]
+
+
 class Batch:
-    """`size` games of `game`, in `state`.
+    """Games of `game` in `state`: the boards of all `groups`, one group after the other.
 
-    `opponent` plays the other side where given: an agent, the text of one, or any function or
-    object that `boardenvs.agents.foreign` adapts. `seat` is then the learner's: a role, "random"
-    (drawn for each game) or "alternating"; `seats` (B,) int8 has the role in each game. New games
-    start after a number of random plies drawn from `opening_plies` (low, high), or, where `starts`
-    is given, from one of its rows, drawn uniformly.
+    `groups` is one number of boards in self-play, or a list of `BoardGroup`. New games start after
+    a number of random plies drawn from `opening_plies` (low, high), or, where `starts` is given,
+    from one of its rows, drawn uniformly. `seats` (B,) int8 is the learner's role in each game
+    against an opponent. `discounts` (B,) float64 is the factor of the next state's value on each
+    board.
 
+    With `symmetries` each game is seen under one of the game's symmetries, drawn when it begins:
+    `seen` holds the positions so transformed, and actions are those chosen on them. `state` holds
+    the positions themselves; modify neither.
+
+    `on_illegal="raise"` refuses illegal actions, and nothing is played; "forfeit" loses the games.
     `autoreset` is Gymnasium's: SAME_STEP replaces a game within the step that ends it; NEXT_STEP
     within the next one, which ignores the row's action; DISABLED leaves it to `restart`.
     `waiting` (B,) bool marks games that are over and not yet replaced.
+
+    `threads` groups are played at a time; what happens in them does not depend on that, as long as
+    opponents share nothing, such as NumPy's global generator. It pays where opponents search, in
+    compiled code that leaves Python to the others.
+
+    Without `copy`, `observe` writes to the same memory again and again.
 
     Raises ValueError or TypeError for values that make no sense.
     """
@@ -65,164 +161,271 @@ class Batch:
     def __init__(
         self,
         game: Game,
-        size: int,
+        groups: int | Sequence[BoardGroup],
         *,
-        opponent: Opponent | None = None,
-        seat: str = "random",
         opening_plies: tuple[int, int] = (0, 0),
         starts: State | None = None,
+        symmetries: bool = False,
+        threads: int = 1,
         autoreset: AutoresetMode = AutoresetMode.SAME_STEP,
+        on_illegal: OnIllegal = "raise",
+        copy: bool = True,
+        seed: int | None = None,
     ) -> None:
-        if not is_whole(size, 1):
-            raise ValueError(f"num_envs is {quote(size)}: it must be a whole number, 1 or more")
-        check_seat(game, seat)
         self.game = game
-        self.size = size
-        self.seat = seat
-        self.opponent = opponent
-        self.autoreset = autoreset
-        self.state = game.init(size)
+        self.groups = list(groups) if isinstance(groups, Sequence) else [BoardGroup(groups)]
+        if not self.groups:
+            raise ValueError("there are no groups of boards: give one or more")
+        for group in self.groups:
+            if not is_whole(group.boards, 1):
+                raise ValueError(
+                    f"num_envs is {quote(group.boards)}: it must be a whole number, 1 or more"
+                )
+        if not is_whole(threads, 1):
+            raise ValueError(f"threads is {quote(threads)}: it must be a whole number, 1 or more")
+        self.autoreset, self.on_illegal = autoreset, on_illegal
+        sizes = [group.boards for group in self.groups]
+        firsts = np.cumsum([0, *sizes]).tolist()
+        self._groups = [
+            _Group(game, group, first, Starts(game, opening_plies, starts))
+            for group, first in zip(self.groups, firsts, strict=False)
+        ]
+        size = self.size = firsts[-1]
+        factors = [ZERO_SUM if group.opponent is None else SAME_SIDE for group in self.groups]
+        self.discounts: FloatArray = np.repeat(factors, sizes)
+        self.state = self.seen = game.init(size)
         self.seats: Int8Array = np.zeros(size, np.int8)
         self.waiting: BoolArray = np.zeros(size, np.bool_)
-        self._starts = Starts(game, opening_plies, starts)
+        self.symmetries = BoardSymmetries(game, size) if symmetries else None
         self._games = np.zeros(size, np.uint64)  # games begun in each row
         self._none = game.init(0)
-        self._no_rows: IntArray = np.empty(0, np.int64)
-        self.seed(None)
+        self._workers = ThreadPoolExecutor(threads) if threads > 1 and len(sizes) > 1 else None
+        self._planes = ReusedMemory((size, int(np.prod(game.observation_shape))), np.int8)
+        self._masks = ReusedMemory((size, game.num_actions), np.bool_)
+        self._kept = None if copy else (self._planes.take(), self._masks.take())
+        self.seed(seed)
+        self.restart()
 
     @property
-    def opponent(self) -> Agent | None:
-        """Who plays the other side; another one may take over between two steps."""
-        return self._opponent
+    def opponents(self) -> tuple[Agent | None, ...]:
+        """Who plays against the learner in each group."""
+        return tuple(group.opponent for group in self._groups)
 
-    @opponent.setter
-    def opponent(self, given: Opponent | None) -> None:
-        self._opponent = None if given is None else agent_for(self.game, given)
+    def set_opponents(self, name: str, opponents: Sequence[Opponent]) -> None:
+        """Let these play on the groups of this name, one on each, from the next step on."""
+        named = [
+            own for kind, own in zip(self.groups, self._groups, strict=True) if kind.name == name
+        ]
+        for group, opponent in zip(named, opponents, strict=True):
+            group.opponent = agent_for(self.game, opponent)
 
     def seed(self, seeds: int | Sequence[int] | None) -> None:
-        """Seed every row: row i by seeds[i], or by seeds + i. None seeds them unpredictably.
+        """Seed every board: board i by seeds[i], or by seeds + i; `restart` then begins anew. None
+        seeds them unpredictably.
 
-        A row's seats depend on its own seed alone; openings and the opponent's random choices are
-        drawn for all rows together, and depend on all seeds.
+        A board's seats depend on its own seed alone; openings and the opponent's random choices are
+        drawn for all boards of a group together, and depend on all its seeds.
         """
         if seeds is None:
             seeds = int(np.random.default_rng().integers(1 << 63))
         if isinstance(seeds, (int, np.integer)):
-            keys = np.arange(self.size, dtype=np.uint64) + np.uint64(int(seeds) % (1 << 64))
-        else:
-            if not isinstance(seeds, Sequence | np.ndarray) or not all(
-                isinstance(seed, int | np.integer) for seed in seeds
-            ):
-                raise TypeError(f"seeds are {quote(seeds)}: they must be ints, or one int")
-            if len(seeds) != self.size:
-                raise ValueError(f"there are {len(seeds)} seeds for {self.size} games")
-            keys = np.array([int(s) % (1 << 64) for s in seeds], np.uint64)
-        self._keys = keys
-        # A digest of all seeds, in which the order counts of the first one only.
-        digest = [int(np.bitwise_xor.reduce(mix(keys))), int(keys[0]), self.size]
-        self._rng = np.random.default_rng(digest)
+            seeds = [int(seeds) + board for board in range(self.size)]
+        if not isinstance(seeds, Sequence | np.ndarray) or not all(
+            isinstance(seed, int | np.integer) for seed in seeds
+        ):
+            raise TypeError(f"seeds are {quote(seeds)}: they must be ints, or one int")
+        if len(seeds) != self.size:
+            raise ValueError(f"there are {len(seeds)} seeds for {self.size} games")
+        self._keys = np.array([int(seed) % (1 << 64) for seed in seeds], np.uint64)
+        self._rng = np.random.default_rng([int(self._keys[0]), self.size])  # draws symmetries
         self._games[:] = 0
-        self._starts.clear()
+        for group in self._groups:
+            group.seed(self._keys[group.rows])
 
     def restart(self, rows: IntArray | None = None) -> None:
-        """New games in these rows (by default in all); the opponent opens where it is first.
+        """New games in these ascending rows (by default in all); the opponent opens where it is
+        first.
 
         ValueError where openings are so near the end that the opponent keeps ending them.
         """
         rows = np.arange(self.size) if rows is None else rows
         self.waiting[rows] = False
+        self._in_groups(lambda group: self._begin(group, group.mine(rows)))
+        if self.symmetries:
+            self.symmetries.draw(rows, self._rng)
+        self._look()
+
+    def _begin(self, group: _Group, rows: IntArray) -> None:
+        if group.opponent is None:  # no game is over where it starts
+            if rows.size:
+                group.starts.put(self.state, rows, group.rng)
+            return
         for _ in range(_TRIES):
-            rows = self._begin(rows)
             if not rows.size:
                 return
-        raise ValueError(
-            f"{len(rows)} openings in a row were over before the learner's first move: start "
-            "further from the end of the game"
-        )
+            rows = self._begin_against(group, group.opponent, rows)
+        if rows.size:
+            raise ValueError(
+                f"{len(rows)} openings in a row were over before the learner's first move: start "
+                "further from the end of the game"
+            )
 
-    def _begin(self, rows: IntArray) -> IntArray:
+    def _begin_against(self, group: _Group, opponent: Agent, rows: IntArray) -> IntArray:
         """Set up new games; the rows of those that the opponent's opening ply ended."""
-        if self._opponent is None:  # no game is over where it starts
-            self._starts.put(self.state, rows, self._rng)
-            return self._no_rows
-        new = self._starts.draw(len(rows), self._rng)
-        self.seats[rows] = draw_seats(self.game, self.seat, self._keys[rows], self._games[rows])
+        new = group.starts.draw(len(rows), group.rng)
+        self.seats[rows] = draw_seats(self.game, group.seat, self._keys[rows], self._games[rows])
         self._games[rows] += np.uint64(1)
         theirs = np.flatnonzero(new.to_move != self.seats[rows])
         if theirs.size:
-            put(new, theirs, self._reply(self._opponent, take(new, theirs)).state)
+            put(new, theirs, self._reply(group, opponent, take(new, theirs)).state)
         put(self.state, rows, new)
         return rows[self.game.is_over(new)]
 
     def step(self, actions: IntArray) -> StepResult:
-        """Play one action in each row, and replace games that are over as `autoreset` says.
+        """Play one action on every board, and replace games that are over as `autoreset` says.
 
-        Raises TypeError or ValueError where `actions` is not (B,) of integers.
+        Raises TypeError or ValueError where `actions` is not (B,) of integers, IllegalActionError
+        where one is illegal and `on_illegal` is "raise"; nothing is played then.
         """
-        return self.go_on(self.turn(check_actions(actions, self.size)))
-
-    def turn(self, actions: IntArray, *, checked: bool = False) -> Transition:
-        """One action in each row but the waiting ones; nothing has changed before `go_on`.
-
-        With `checked` no game is waiting, and all actions are known to be legal.
-        """
-        return self.game.transition(self.state, actions, self.waiting, all_legal=checked)
-
-    def go_on(self, turn: Transition) -> StepResult:
-        """After a `turn`: the opponent's plies, and new games as `autoreset` says."""
+        after = self._transition(check_actions(actions, self.size))
+        waiting = self.waiting
+        self.state = after.state
+        self._in_groups(partial(self._answer, after))
+        ended = np.flatnonzero(after.terminated | after.truncated)
+        final = take(self.state, ended) if ended.size else self._none
+        result = StepResult(*after[1:], ended, final)
+        if ended.size:
+            self._count(result)
+        if self.symmetries:
+            self._seen_under = self.symmetries.chosen
         if self.autoreset is AutoresetMode.SAME_STEP:
-            result = self._play(turn)
-            if result.ended.size:
-                self.restart(result.ended)
-            return result
-        waiting = self.waiting.copy()
-        result = self._play(turn)
-        if self.autoreset is AutoresetMode.NEXT_STEP and waiting.any():
-            self.restart(np.flatnonzero(waiting))
-        self.waiting[result.ended] = True
+            new = ended
+        else:
+            new = (
+                np.flatnonzero(waiting) if self.autoreset is AutoresetMode.NEXT_STEP else ended[:0]
+            )
+            self.waiting = waiting.copy()
+            self.waiting[ended] = True
+        if new.size:
+            self.restart(new)
+        else:
+            self._look()
         return result
 
-    def _play(self, turn: Transition) -> StepResult:
-        """The turn, and the opponent's after it; a game that ended stays as it ended."""
-        self.state, rewards, terminated, truncated, illegal = turn
-        if self._opponent is not None:
-            rows = np.flatnonzero(~(terminated | truncated | self.waiting))
-            if rows.size:
-                self._answer(self._opponent, rows, turn)
-        ended = np.flatnonzero(terminated | truncated)
-        final = take(self.state, ended) if ended.size else self._none
-        return StepResult(rewards, terminated, truncated, illegal, ended, final)
+    def _transition(self, actions: IntArray) -> Transition:
+        """One ply on every board; nothing has changed yet."""
+        if self.symmetries is None:
+            after = self.game.transition(self.state, actions, self.waiting)
+        else:  # which know what is meant by legal actions alone
+            legal = self.game.is_legal(self.seen, actions)
+            meant = self.symmetries.meant(np.where(legal, actions, self.game.noop))
+            meant[~legal] = self.game.num_actions
+            all_legal = bool(legal.all()) and not self.waiting.any()
+            after = self.game.transition(self.state, meant, self.waiting, all_legal=all_legal)
+        if self.on_illegal == "raise" and after.illegal.any():
+            board = int(np.argmax(after.illegal))
+            known = np.flatnonzero(self.game.legal(take(self.seen, slice(board, board + 1))))
+            raise IllegalActionError(
+                f"action {actions[board]} is not legal on board {board}; legal: "
+                f"{known.tolist()}. The policy needs the masks"
+            )
+        return after
 
-    def _answer(self, opponent: Agent, rows: IntArray, turn: Transition) -> None:
-        """The opponent's ply in these rows, and what it comes to for the learner."""
+    def _answer(self, after: Transition, group: _Group) -> None:
+        """The opponent's plies in its group, and what they come to for the learner; a game that
+        ended stays as it ended.
+        """
+        if group.opponent is None:
+            return
+        own = group.rows
+        over = after.terminated[own] | after.truncated[own] | self.waiting[own]
+        rows = np.flatnonzero(~over) + own.start
+        if not rows.size:
+            return
         whole = rows.size == self.size
-        reply = self._reply(opponent, self.state if whole else take(self.state, rows))
-        turn.rewards[rows] = 0.0 - reply.rewards
-        turn.terminated[rows] = reply.terminated
-        turn.truncated[rows] = reply.truncated
+        state = after.state if whole else take(after.state, rows)
+        reply = self._reply(group, group.opponent, state)
+        after.rewards[rows] = 0.0 - reply.rewards
+        after.terminated[rows] = reply.terminated
+        after.truncated[rows] = reply.truncated
         if whole:
             self.state = reply.state
         else:
-            put(self.state, rows, reply.state)
+            put(after.state, rows, reply.state)
 
-    def _reply(self, opponent: Agent, state: State) -> Transition:
+    def _reply(self, group: _Group, opponent: Agent, state: State) -> Transition:
         """The opponent's ply in every row."""
-        actions = choose(opponent, self.game, state, self._rng)
+        actions = choose(opponent, self.game, state, group.rng)
         return self.game.transition(state, actions, all_legal=True)
 
+    def _in_groups(self, play: Callable[[_Group], None]) -> None:
+        if self._workers is None:
+            for group in self._groups:
+                play(group)
+            return
+        tasks = [self._workers.submit(play, group) for group in self._groups]
+        try:
+            for task in tasks:
+                task.result()
+        finally:  # after an error too no thread goes on with a board
+            for task in tasks:
+                task.cancel()
+            wait(tasks)
+
+    def _look(self) -> None:
+        self.seen = self.symmetries.seen(self.state) if self.symmetries else self.state
+
+    def observe(self) -> tuple[Int8Array, BoolArray]:
+        """What the side to move, or the learner, sees on every board: planes (B, 8, 8, C) int8 of 0
+        and 1, and the legal actions (B, A) bool, none where a game is over.
+
+        Fresh arrays, in memory that nobody holds any more; without `copy` always the same ones.
+        """
+        memory = self._kept or (self._planes.take(), self._masks.take())
+        planes, mask = self.game.observe_with_legal(self.seen, *memory)
+        if self.waiting.any():
+            mask[self.waiting] = False
+        return planes, mask
+
+    def seen_at_the_end(self, result: StepResult) -> State:
+        """The last positions of the games that the last step ended, seen as these games were."""
+        if self.symmetries is None:
+            return result.final
+        return self.symmetries.seen(result.final, self._seen_under[result.ended])
+
+    def _count(self, result: StepResult) -> None:
+        rewards = result.rewards[result.ended]
+        for group in self._groups:
+            first, end = np.searchsorted(result.ended, (group.rows.start, group.rows.stop))
+            group.ended.add(rewards[first:end], take(result.final, slice(first, end)))
+
+    def take_ended(self) -> dict[str, EndedGames]:
+        """What became of the games that ended since the last call, by the groups' names."""
+        total = {kind.name: EndedGames() for kind in self.groups}
+        for kind, group in zip(self.groups, self._groups, strict=True):
+            total[kind.name].merge(group.ended)
+            group.ended = EndedGames()
+        return total
+
+    def close(self) -> None:
+        """Let go of the threads."""
+        if self._workers is not None:
+            self._workers.shutdown()
+
     def snapshot(self) -> dict[str, Any]:
-        """All that the games to come depend on but the opponent, as arrays and plain values; see
+        """All that the games to come depend on but the opponents, as arrays and plain values; see
         `restore`.
         """
         return deepcopy(
             {
                 "state": tuple(self.state),
-                "stock": tuple(self._starts.stock),
+                "stocks": [tuple(group.starts.stock) for group in self._groups],
                 "seats": self.seats,
                 "waiting": self.waiting,
                 "games": self._games,
                 "keys": self._keys,
-                "rng": self._rng.bit_generator.state,
+                "symmetries": self.symmetries and self.symmetries.chosen,
+                "rngs": [rng.bit_generator.state for rng in self._rngs()],
             }
         )
 
@@ -230,9 +433,15 @@ class Batch:
         """Go on from a `snapshot` of a batch made alike."""
         snapshot = deepcopy(snapshot)  # games that go on write into their arrays
         self.state = State(*snapshot["state"])
-        self._starts.stock = State(*snapshot["stock"])
-        self.seats = snapshot["seats"]
-        self.waiting = snapshot["waiting"]
-        self._games = snapshot["games"]
-        self._keys = snapshot["keys"]
-        self._rng.bit_generator.state = snapshot["rng"]
+        self.seats, self.waiting = snapshot["seats"], snapshot["waiting"]
+        self._games, self._keys = snapshot["games"], snapshot["keys"]
+        for group, stock in zip(self._groups, snapshot["stocks"], strict=True):
+            group.starts.stock = State(*stock)
+        for rng, state in zip(self._rngs(), snapshot["rngs"], strict=True):
+            rng.bit_generator.state = state
+        if self.symmetries:
+            self.symmetries.chosen = snapshot["symmetries"]
+        self._look()
+
+    def _rngs(self) -> list[np.random.Generator]:
+        return [self._rng, *(group.rng for group in self._groups)]

@@ -20,6 +20,7 @@ from boardenvs.kernel import ALL
 from boardenvs.utils.checks import check_name, quote, unknown
 
 Reward: TypeAlias = Literal["goal", "zero_sum"]
+OnIllegal: TypeAlias = Literal["raise", "forfeit"]
 RenderMode: TypeAlias = Literal["human", "ansi", "rgb_array", "svg"]
 VectorRenderMode: TypeAlias = Literal["rgb_array", "ansi"]
 

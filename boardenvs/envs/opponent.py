@@ -1,4 +1,4 @@
-"""The other side, where an environment plays it: what may be given, and what it chooses."""
+"""The other side, where an environment plays it: who, what it chooses, and the learner's seat."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import numpy as np
 from boardenvs.agents import Agent
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import IllegalActionError
-from boardenvs.game.state import IntArray, State, take
-from boardenvs.utils.checks import quote
+from boardenvs.game.state import Int8Array, IntArray, State, WordArray, take
+from boardenvs.utils.checks import check_name, quote
+from boardenvs.utils.splitmix import GOLDEN, mix
 
 # What `opponent=` takes, see `boardenvs.agents.agent_for`: an agent, the text of one, or any
 # function or object that `boardenvs.agents.foreign` adapts.
@@ -32,8 +33,10 @@ def choose(opponent: Agent, game: Game, state: State, rng: np.random.Generator) 
     legal = game.is_legal(state, actions)
     if not legal.all():
         row = int(np.argmin(legal))
-        known = legal_actions(game, state, row)
-        raise IllegalActionError(f"the opponent {opponent} chose {actions[row]}; legal: {known}")
+        known = np.flatnonzero(game.legal(take(state, slice(row, row + 1))))
+        raise IllegalActionError(
+            f"the opponent {opponent} chose {actions[row]}; legal: {known.tolist()}"
+        )
     return actions
 
 
@@ -50,7 +53,19 @@ def check_actions(given: object, size: int) -> IntArray:
     return actions
 
 
-def legal_actions(game: Game, state: State, row: int) -> list[int]:
-    """The numbers of the legal actions of one row, for messages."""
-    found: list[int] = np.flatnonzero(game.legal(take(state, slice(row, row + 1)))).tolist()
-    return found
+def check_seat(game: Game, seat: str) -> None:
+    """ValueError where the seat is neither a role nor a way to draw one."""
+    check_name("seat", seat, (*game.roles, "random", "alternating"))
+
+
+def draw_seats(game: Game, seat: str, keys: WordArray, games: WordArray) -> Int8Array:
+    """The learner's role in the next game of each row, (N,) int8, an index of `game.roles`.
+
+    `keys` (N,) uint64 are the rows' seeds, `games` (N,) uint64 how many games each has begun.
+    """
+    if seat in game.roles:
+        return np.full(len(keys), game.roles.index(seat), np.int8)
+    numbers: IntArray = (
+        mix(keys) + games if seat == "alternating" else mix(keys + games * np.uint64(GOLDEN))
+    )
+    return (numbers & np.uint64(1)).astype(np.int8)

@@ -25,16 +25,14 @@ This is the only module of boardenvs that needs stable-baselines3.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from gymnasium import spaces
 from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
 
-from boardenvs.envs.batch import StepResult
-from boardenvs.envs.groups import BoardGroup, EndedGames, GroupedBoards
-from boardenvs.envs.memory import ReusedMemory
+from boardenvs.envs.batch import Batch, BatchOptions, BoardGroup, EndedGames, StepResult
 from boardenvs.envs.opponent import Opponent
 from boardenvs.game.contract import Game
 from boardenvs.game.state import BoolArray, FloatArray, Int8Array, IntArray, State
@@ -56,8 +54,8 @@ class BoardVecEnv(VecEnv):
     `env_method("action_masks")` returns a list of one (B, A) bool array: all boards at once.
     `discounts` (B,) is the gamma of each board.
 
-    `opponent`, `seat`, `opening_plies` and `starts` are those of `Batch`, `symmetries` and
-    `threads` those of `GroupedBoards`. Raises ValueError or TypeError for arguments that make no
+    `opponent` and `seat` are those of `BoardGroup`; `opening_plies`, `starts`, `symmetries`,
+    `threads` and `seed` those of `Batch`. Raises ValueError or TypeError for arguments that make no
     sense, and IllegalActionError from a step with an illegal action, which then plays nothing.
     """
 
@@ -69,12 +67,8 @@ class BoardVecEnv(VecEnv):
         opponent: Opponent | None = None,
         seat: str = "random",
         groups: Sequence[BoardGroup] | None = None,
-        opening_plies: tuple[int, int] = (0, 0),
-        starts: State | None = None,
-        symmetries: bool = False,
-        threads: int = 1,
         final_infos: bool = True,
-        seed: int | None = None,
+        **options: Unpack[BatchOptions],
     ) -> None:
         if groups is None:
             if num_envs is None:
@@ -83,19 +77,8 @@ class BoardVecEnv(VecEnv):
         elif num_envs is not None or opponent is not None:
             raise ValueError("groups have boards and opponents of their own: leave out the others")
         self.game = game
-        self.boards = GroupedBoards(
-            game,
-            groups,
-            opening_plies=opening_plies,
-            starts=starts,
-            symmetries=symmetries,
-            threads=threads,
-            seed=seed,
-        )
+        self.boards = Batch(game, groups, **options)
         self._final_infos = final_infos
-        size = self.boards.size
-        self._planes = ReusedMemory((size, int(np.prod(game.observation_shape))), np.int8)
-        self._masks = ReusedMemory((size, game.num_actions), np.bool_)
         self._mask: BoolArray | None = None  # of what was last observed, until it is asked for
         observation_space = spaces.Box(0, 1, game.observation_shape, np.int8)
         action_space = spaces.Discrete(game.num_actions)
@@ -118,9 +101,7 @@ class BoardVecEnv(VecEnv):
 
     def _observe(self) -> Int8Array:
         """What the policy sees, with the masks made beside it for who asks for them first."""
-        observation, self._mask = self.game.observe_with_legal(
-            self.boards.seen, self._planes.take(), self._masks.take()
-        )
+        observation, self._mask = self.boards.observe()
         return observation
 
     def reset(self) -> Int8Array:

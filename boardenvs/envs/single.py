@@ -17,8 +17,7 @@ from boardenvs.envs.core import (
     Reward,
     observation_and_mask,
 )
-from boardenvs.envs.opponent import Opponent, choose
-from boardenvs.envs.seats import check_seat
+from boardenvs.envs.opponent import Opponent, check_seat, choose
 from boardenvs.game.contract import Game, stack
 
 

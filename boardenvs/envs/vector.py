@@ -12,7 +12,7 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from boardenvs.envs.batch import Batch, StepResult
+from boardenvs.envs.batch import Batch, BoardGroup, StepResult
 from boardenvs.envs.core import (
     FRAMES_PER_SECOND,
     Observation,
@@ -20,7 +20,6 @@ from boardenvs.envs.core import (
     VectorRenderMode,
     observation_and_mask,
 )
-from boardenvs.envs.memory import ReusedMemory
 from boardenvs.envs.opponent import Opponent
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.rules import DRAW
@@ -94,11 +93,11 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
         self.autoreset_mode = _autoreset_mode(autoreset_mode)
         self.batch = Batch(
             game,
-            num_envs,
-            opponent=opponent,
-            seat=seat,
+            [BoardGroup(num_envs, opponent, seat)],
             opening_plies=opening_plies,
             autoreset=self.autoreset_mode,
+            on_illegal="forfeit",
+            copy=copy,
         )
         self.render_mode = render_mode
         self.metadata = {
@@ -117,11 +116,6 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._begun = False
         self._last: _Step | None = None  # for pictures
-        planes = (num_envs, int(np.prod(game.observation_shape)))
-        self._planes = ReusedMemory(planes, np.int8)
-        self._mask = ReusedMemory((num_envs, game.num_actions), np.bool_)
-        # What every step writes to where it need not copy.
-        self._kept = None if copy else (self._planes.take(), self._mask.take())
 
     def reset(
         self,
@@ -220,7 +214,7 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
         after = before.step(action)
         if after == now:
             return action, before
-        if self.batch.opponent is not None and not after.is_over():
+        if self.batch.opponents[0] is not None and not after.is_over():
             for reply in after.legal_actions():
                 if after.step(reply) == now:
                     return reply, after
@@ -228,20 +222,12 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
 
     def action_masks(self) -> BoolArray:
         """The legal actions of every game, (B, A) bool; see `infos["action_mask"]`."""
-        out = self._kept[1] if self._kept else None
-        return self._masked(self.game.legal(self.batch.state, out=out))
-
-    def _masked(self, mask: BoolArray) -> BoolArray:
-        """Without the actions of games that are over."""
-        if self.batch.waiting.any():
-            mask[self.batch.waiting] = False
-        return mask
+        return self.batch.observe()[1]
 
     def _seen(self) -> tuple[Observation, dict[str, Any]]:
         """Observations and infos of the positions on the boards."""
-        planes, mask = self._kept or (self._planes.take(), self._mask.take())
-        planes, mask = self.game.observe_with_legal(self.batch.state, planes, mask)
-        action_mask = self._masked(mask).view(np.int8)
+        planes, mask = self.batch.observe()
+        action_mask = mask.view(np.int8)
         observations: Observation = planes
         if self.mask_in_observation:
             observations = {"observation": planes, "action_mask": action_mask}

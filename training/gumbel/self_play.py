@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from boardenvs.envs.groups import SAME_SIDE, GroupedBoards
+from boardenvs.envs.batch import SAME_SIDE, Batch
 from boardenvs.game.contract import Game
 from boardenvs.game.state import FloatArray, IntArray, State, take
 from boardenvs.search import Evaluator
@@ -28,7 +28,7 @@ class SelfPlay:
         self.game = game
         self._config, self._replay = config, replay
         options = {**board_options(config), "symmetries": False}  # drawn where they are learnt from
-        self.boards = GroupedBoards(game, board_groups(config), **options, seed=config.seed)
+        self.boards = Batch(game, board_groups(config), **options, seed=config.seed)
         self._rng = np.random.default_rng([config.seed, 1])
         boards = self.boards.size
         self._begun = boards  # games so far

@@ -10,7 +10,7 @@ from ray.rllib.core import DEFAULT_MODULE_ID
 from ray.rllib.utils.metrics import ENV_RUNNER_RESULTS, FAULT_TOLERANCE_STATS, LEARNER_RESULTS
 
 from boardenvs.agents.policy import Policy
-from boardenvs.envs.groups import EndedGames
+from boardenvs.envs.batch import EndedGames
 from boardenvs.envs.rllib.learner import MINIBATCHES
 from boardenvs.envs.rllib.ppo import BoardPPO, NoRunnersError
 from boardenvs.envs.rllib.runner import CPU_SECONDS, GAMES

@@ -29,7 +29,7 @@ from ray.rllib.utils.metrics import ENV_RUNNER_RESULTS, NUM_ENV_STEPS_SAMPLED_LI
 from boardenvs import games
 from boardenvs.agents.network import flat_planes
 from boardenvs.agents.policy import Policy
-from boardenvs.envs.groups import BoardGroup
+from boardenvs.envs.batch import BoardGroup
 from boardenvs.envs.rllib.advantages import BoardAdvantages
 from boardenvs.envs.rllib.learner import BoardLearner
 from boardenvs.envs.rllib.module import BoardModule
@@ -78,7 +78,7 @@ class BoardPPOConfig(PPOConfig):
     ) -> BoardPPOConfig:
         """What each env runner plays: so many boards of self-play, or these groups.
 
-        `options` are `opening_plies`, `starts`, `symmetries` and `threads` of `GroupedBoards`.
+        `options` are `opening_plies`, `starts`, `symmetries` and `threads` of `Batch`.
         """
         made = games.make(game)
         listed = [BoardGroup(groups)] if isinstance(groups, int) else list(groups)

@@ -1,7 +1,7 @@
 """The env runner that steps all its boards at once, in self-play and against opponents.
 
 RLlib's own makes a Python object a board and step: it spends most of its time there. This one has
-the boards of `boardenvs.envs.groups`, and one network call and one call of the rules a step.
+the boards of `boardenvs.envs.batch`, and one network call and one call of the rules a step.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ray.rllib.env.single_agent_episode import SingleAgentEpisode
 
 from boardenvs.agents import Agent
 from boardenvs.agents.network import draw
-from boardenvs.envs.groups import EndedGames, GroupedBoards
+from boardenvs.envs.batch import Batch, EndedGames
 from boardenvs.envs.rllib.episodes import Fragment, FragmentEpisodes, after
 from boardenvs.envs.rllib.vector import GroupedVectorEnv
 from boardenvs.game.state import IntArray
@@ -36,7 +36,7 @@ class BoardEnvRunner(SingleAgentEnvRunner):
 
     `env_config` has "game" (a Game) and "groups" (of `BoardGroup`, their boards being those of one
     runner), and may have "opening_plies", "starts", "symmetries" and "threads", which are those of
-    `GroupedBoards`. Opponents think here, in the runner.
+    `Batch`. Opponents think here, in the runner.
 
     Its episodes hold the values of their states (`boardenvs.envs.rllib.episodes`), so that the
     learner need not compute them. Connectors and callbacks of single episodes and steps are not
@@ -52,7 +52,7 @@ class BoardEnvRunner(SingleAgentEnvRunner):
         if self.env is not None:
             self.env.close()
         options = dict(self.config.env_config)
-        boards = GroupedBoards(options.pop("game"), options.pop("groups"), **options)
+        boards = Batch(options.pop("game"), options.pop("groups"), **options)
         self.env = GroupedVectorEnv(boards)
         self.num_envs = boards.size
         self._needs_initial_reset = True
@@ -64,14 +64,7 @@ class BoardEnvRunner(SingleAgentEnvRunner):
 
     def set_opponents(self, name: str, opponents: Sequence[Agent]) -> None:
         """Let these play on the groups of this name, one on each, from the next step on."""
-        boards = self.env.boards
-        named = [
-            batch
-            for group, batch in zip(boards.groups, boards.batches, strict=True)
-            if group.name == name
-        ]
-        for batch, opponent in zip(named, opponents, strict=True):
-            batch.opponent = opponent
+        self.env.boards.set_opponents(name, opponents)
 
     def _sample(
         self,

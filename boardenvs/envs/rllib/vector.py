@@ -22,8 +22,8 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from boardenvs.envs.batch import Batch
 from boardenvs.envs.factory import vec_env
-from boardenvs.envs.groups import GroupedBoards
 from boardenvs.game.contract import Game
 from boardenvs.game.state import BoolArray, FloatArray, Int8Array, IntArray
 
@@ -94,7 +94,7 @@ class GroupedVectorEnv(_MaskedEnv):
 
     metadata = {"autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012 - as Gymnasium has it
 
-    def __init__(self, boards: GroupedBoards) -> None:
+    def __init__(self, boards: Batch) -> None:
         super().__init__(boards.game, boards.size)
         self.boards = boards
 
@@ -111,11 +111,8 @@ class GroupedVectorEnv(_MaskedEnv):
 
     def observe(self) -> Masked:
         """What the side to move, or the learner, sees on every board."""
-        seen = self.boards.seen
-        return {
-            OBSERVATIONS: self.game.observe(seen),
-            ACTION_MASK: self.game.legal(seen).view(np.int8),
-        }
+        planes, mask = self.boards.observe()
+        return {OBSERVATIONS: planes, ACTION_MASK: mask.view(np.int8)}
 
     def close(self, **kwargs: Any) -> None:
         self.boards.close()
