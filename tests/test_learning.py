@@ -15,7 +15,7 @@ import yaml
 from examples import readme_examples, run_example
 from sb3_contrib import MaskablePPO
 
-from boardenvs.envs import groups
+from boardenvs.envs import batch
 from boardenvs.envs.sb3 import BoardVecEnv
 from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.openings import random_openings
@@ -72,7 +72,7 @@ def test_a_minute_of_self_play_beats_random_and_greedy() -> None:
 
 def test_with_the_usual_gamma_it_would_not(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the next state were the mover's own: the loser is taught that it has won."""
-    monkeypatch.setattr(groups, "ZERO_SUM", 0.99)
+    monkeypatch.setattr(batch, "ZERO_SUM", 0.99)
     assert not beats(OTHELLO, random=0.93, greedy=0.85)
 
 
