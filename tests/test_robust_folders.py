@@ -16,8 +16,7 @@ from same import same
 
 from boardenvs.arena import make_settings, run_tournament, write_results
 from boardenvs.arena.tournament import journal, run
-from boardenvs.utils.files import check_folder
-from boardenvs.utils.folders import written
+from boardenvs.utils.files import check_folder, written
 from training import folder
 from training.checkpoint import (
     CheckpointError,

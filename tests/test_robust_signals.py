@@ -20,7 +20,7 @@ from command_line import run
 from boardenvs.bench import __main__ as bench
 from boardenvs.cli.match import _Keeper
 from boardenvs.records import check, load
-from boardenvs.utils.signals import ENDING, handling
+from boardenvs.utils.ending import ENDING, handling
 
 if not hasattr(signal, "SIGHUP"):
     pytest.skip("no such signals here", allow_module_level=True)

@@ -25,7 +25,7 @@ from boardenvs.agents import make_agent
 from boardenvs.arena import play_match
 from boardenvs.exams import take_exam
 from boardenvs.games import make
-from boardenvs.utils.folders import written
+from boardenvs.utils.files import written
 from training import evaluation, ppo, report, run
 from training.checkpoint import load_newest, save_checkpoint
 from training.config import Config

@@ -1,60 +1,32 @@
-"""What must not move the server of the page: other sites, wrong messages, code and files."""
+"""What must not move the server of the page: other users and sites, wrong messages, code."""
 
 import json
 import random
 import socket
+import stat
+import sys
+import time
+from pathlib import Path
 
 import httpx
 import pytest
+from fuzz.inputs import mutated_values
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from web_server import line, served
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
-from boardenvs.agents.trained import FOLDER as TRAINED
+from boardenvs.utils.cache import private_folder
+from boardenvs.web.guard import address_in_file, kept_token
 
-ATTACKS = 1_000
 MOVES = ("e3", "f3", "c5")
 MARK = "imported_by_the_page"
-
-
-@pytest.fixture(scope="module")
-def listening():
-    """A server that others than this machine could reach."""
-    with served("--host", "0.0.0.0") as server:
-        yield server
 
 
 def socket_of(server, **options):
     with connect(f"ws://127.0.0.1:{server.parts.port}/connect", **options) as opened:
         return json.loads(opened.recv(timeout=20))
-
-
-@pytest.mark.parametrize(
-    "origin",
-    [
-        "http://evil.example", "http://127.0.0.1:1", "null", "http://127.0.0.1.evil.example",
-        "http://[",
-    ],
-)  # fmt: skip
-def test_pages_of_other_sites_are_refused(server, origin):
-    with pytest.raises(InvalidStatus, match="403"):
-        socket_of(server, origin=origin)
-    for path in ("/save", "/records"):
-        answer = httpx.post(server.origin + path, content="{}", headers={"Origin": origin})
-        assert answer.status_code == 403
-
-
-def test_who_does_not_say_where_it_comes_from_is_refused(server):
-    with pytest.raises(InvalidStatus, match="403"):
-        socket_of(server, origin=None)
-    assert httpx.post(f"{server.origin}/save", content="{}").status_code == 403
-
-
-@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example:80", "", "[", "10.0.0.1"])
-def test_other_names_of_this_machine_are_refused(server, host):
-    """As a page has them that has had its own name point here (DNS rebinding)."""
-    head = f"GET / HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
-    assert raw(server, head.encode()).startswith(b"HTTP/1.1 403")
 
 
 def raw(server, content):
@@ -69,74 +41,100 @@ def raw(server, content):
         return found
 
 
-def test_the_page_loads_nothing_from_elsewhere(server):
-    answer = httpx.get(server.url)
-    policy = answer.headers["content-security-policy"]
-    assert "default-src 'none'" in policy
-    assert "http" not in policy
-    assert "unsafe" not in policy
-    assert answer.headers["x-content-type-options"] == "nosniff"
+# ---- who gets in ---------------------------------------------------------------------------------
 
 
-def test_without_the_token_nobody_gets_in(listening):
-    base = f"http://127.0.0.1:{listening.parts.port}"
-    token = listening.parts.query.removeprefix("token=")
-    assert len(token) >= 32
-    for path in ("/", "/main.js", "/?token=", "/?token=wrong", f"/main.js?token={token}"):
-        assert httpx.get(base + path).status_code == 403
+def test_without_the_token_nobody_gets_in(server):
+    assert len(server.token) >= 32
+    for path in ("/", "/main.js", "/?token=", "/?token=wrong", f"/main.js?token={server.token}"):
+        assert httpx.get(server.origin + path).status_code == 403
+    head = {"Origin": server.origin}
+    assert httpx.post(f"{server.origin}/records", content="", headers=head).status_code == 403
     with pytest.raises(InvalidStatus, match="403"):
-        socket_of(listening, origin=base)
-    with httpx.Client(base_url=base) as client:
-        answer = client.get(f"/?token={token}")
-        assert answer.status_code == 307
-        cookie = answer.headers["set-cookie"]
-        assert "HttpOnly" in cookie
-        assert "samesite=strict" in cookie.lower()
+        socket_of(server, origin=server.origin)
+    with httpx.Client(base_url=server.origin) as client:
+        cookie = client.get(f"/?token={server.token}").headers["set-cookie"]
+        assert {"HttpOnly", "SameSite=strict"} <= set(cookie.split("; "))
         assert client.get("/").status_code == 200
-        head = {"Cookie": cookie.split(";")[0]}
-    assert "hello" in socket_of(listening, origin=base, additional_headers=head)
+        # Nor does the page load or send anything elsewhere.
+        policy = client.get("/").headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "http" not in policy
+        assert "unsafe" not in policy
+
+
+def test_the_token_is_kept_where_this_user_alone_can_read(tmp_path, monkeypatch):
+    monkeypatch.setenv("BOARDENVS_CACHE", str(tmp_path))
+    token = kept_token()
+    file = tmp_path / "web_token"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert kept_token() == token
+    file.chmod(0o644)  # others may have read it
+    assert kept_token() != token
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    (tmp_path / "other").write_text("x" * 40)
+    (tmp_path / "other").chmod(0o600)
+    file.unlink()
+    file.symlink_to(tmp_path / "other")
+    assert kept_token() != "x" * 40
+    # What a browser is started with, everybody can see.
+    address = address_in_file(f"http://127.0.0.1:1/?token={token}")
+    assert token not in address
+    opened = Path(address.removeprefix("file://"))
+    assert token in opened.read_text()
+    assert stat.S_IMODE(opened.stat().st_mode) == 0o600
+    assert opened.is_relative_to(private_folder())
+
+
+OTHERS = ["http://evil.example", "http://127.0.0.1:1", "null", "http://127.0.0.1.evil.example",
+          "http://[", None]  # fmt: skip
+
+
+@pytest.mark.parametrize("origin", OTHERS)
+def test_pages_of_other_sites_are_refused_though_they_bear_the_token(server, origin):
     with pytest.raises(InvalidStatus, match="403"):
-        socket_of(listening, origin="http://evil.example", additional_headers=head)
+        socket_of(server, origin=origin, additional_headers=server.cookie)
+    head = server.cookie | ({} if origin is None else {"Origin": origin})
+    for path in ("/save", "/records"):
+        answer = httpx.post(server.origin + path, content="{}", headers=head)
+        assert answer.status_code == 403
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/../pyproject.toml",
-        "/%2e%2e/server.py",
-        "/..%2fserver.py",
-        "//etc/passwd",
-        "/runs/../../etc/passwd",
-        "/runs/%2e%2e/policy.npz",
-        "/runs/x/..%2f..%2fsecret",
-    ],
-)
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example:80", "", "[", "10.0.0.1"])
+def test_other_names_of_this_machine_are_refused(server, host):
+    """As a page has them that has had its own name point here (DNS rebinding)."""
+    cookie = f"Cookie: {server.cookie['Cookie']}\r\n"
+    head = f"GET / HTTP/1.1\r\nHost: {host}\r\n{cookie}Connection: close\r\n\r\n"
+    assert raw(server, head.encode()).startswith(b"HTTP/1.1 403")
+
+
+PATHS = ["/../pyproject.toml", "/%2e%2e/server.py", "/..%2fserver.py", "//etc/passwd",
+         "/runs/../../etc/passwd", "/runs/%2e%2e/report.html", "/runs/x/config.yaml",
+         "/runs/..%2fx/report.html"]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", PATHS)
 def test_only_the_files_of_the_page_are_served(server, path):
-    head = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
+    cookie = f"Cookie: {server.cookie['Cookie']}\r\n"
+    head = (
+        f"GET {path} HTTP/1.1\r\nHost: {server.parts.netloc}\r\n{cookie}Connection: close\r\n\r\n"
+    )
     assert b" 404 " in raw(server, head.encode()).splitlines()[0]
 
 
-@pytest.mark.parametrize(
-    "agent",
-    [
-        "python:os:getcwd",
-        f"python:{MARK}:x",
-        f"policy:{TRAINED / 'othello.npz'}",
-        "policy:path=/etc/passwd",
-        f"mcts:policy={TRAINED / 'othello.npz'}",
-        "mcts:20,policy=../othello.npz",
-        "policy:runs/x/policy.npz",
-    ],
-)
-def test_agents_that_are_code_or_files_cannot_be_named(server, agent):
+# ---- code ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("agent", ["python:os:getcwd", f"python:{MARK}:x"])
+def test_agents_that_are_code_cannot_be_named(server, agent):
     with server.page() as page:
-        refused = [
+        for answer in (
             page.ask("agent", game="othello", agent=agent),
             page.ask("move", line=line("othello"), agent=agent, seed=0),
             page.ask("explain", line=line("othello"), agent=agent, seconds=1.0),
             page.ask("review", line=line("othello"), agent=agent),
-        ]
-    assert all("may not name" in answer["error"] for answer in refused)
+        ):
+            assert "may not name" in answer["error"]
 
 
 @pytest.mark.parametrize("game", ["os:getcwd", "subprocess:run:ls", "numpy:array", f"{MARK}:Game"])
@@ -146,204 +144,138 @@ def test_games_that_are_code_cannot_be_named(server, game):
             page.ask("game", game=game),
             page.ask("line", line=line(game)),
             page.ask("agent", game=game, agent="random"),
-            page.ask("cell", name="x", game=game, first="a", second="b"),
+            page.ask("move", line=line(game), agent="random", seed=0),
         ):
             assert "may not name" in answer["error"]
-    headers = {"Origin": server.origin}
     record = json.dumps({"version": 1, "game": game, "actions": ""})
     for path, content in (
         ("/records?name=x.jsonl", record),
         (f"/records?name=x.txt&game={game}", "e3"),
         ("/save", json.dumps({"format": "jsonl", "line": line(game)})),
     ):
-        answer = httpx.post(server.origin + path, content=content, headers=headers, timeout=60)
+        answer = server.client.post(path, content=content)
         assert answer.status_code == 400
         assert "code" in answer.json()["error"]
 
 
-def test_what_the_command_line_names_may_be_named(tmp_path):
-    policy = f"policy:{TRAINED / 'othello.npz'}"
-    with served("--agent", policy, "--folder", str(tmp_path)) as server, server.page() as page:
-        assert policy in page.hello["agents"]
-        assert page.ask("move", line=line("othello"), agent=policy, seed=0)["position"]["ply"] == 1
-        assert "error" in page.ask("agent", game="othello", agent=f"{policy},shield=true")
+def test_what_the_command_line_names_may_be_named(tmp_path, monkeypatch):
+    (tmp_path / f"{MARK}.py").write_text("from three_in_a_row import ThreeInARow\n")
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{Path(__file__).parent}")
+    agent, game = "python:arena_agents:lowest", f"{MARK}:ThreeInARow"
+    with served("--agent", agent, "--game", game) as server, server.page() as page:
+        assert agent in page.hello["agents"]
+        assert page.hello["games"][game] == []
+        assert page.ask("game", game=game)["game"]["roles"]
+        assert page.ask("move", line=line("othello"), agent=agent, seed=0)["position"]["ply"] == 1
+        assert "may not name" in page.ask("agent", game="othello", agent=agent + "x")["error"]
+
+
+# ---- sizes, and what no page sends ---------------------------------------------------------------
 
 
 def test_sizes_are_bounded(server):
-    headers = {"Origin": server.origin}
-    huge = b"x" * (33 << 20)
-    answer = httpx.post(f"{server.origin}/records", content=huge, headers=headers, timeout=60)
+    answer = server.client.post("/records", content=b"x" * (33 << 20))
     assert answer.status_code == 400
     with server.page() as page:
         assert "error" in page.ask("line", line=line("othello", *["e3"] * 2001))
         assert "error" in page.ask("explain", line=line("othello"), agent="random", seconds=1e9)
+        slow = {"line": line("othello"), "agent": "alphabeta:depth=30", "seed": 0}
+        numbers = [page.send("move", **slow) for _ in range(6)]
+        errors = [next(page.hear(number)) for number in numbers[4:]]
+        assert all("stop one" in answer["error"] for answer in errors)
         page.socket.send("x" * (1 << 20))
         with pytest.raises(ConnectionClosed):
             page.socket.recv(timeout=20)
 
 
-def test_too_many_questions_at_once(server):
+LIMITS = """
+import sys
+from boardenvs.web import server
+server.MOST_SOCKETS, server.ASKING_SECONDS, server.UPLOAD_SECONDS = 8, 1.0, 1.0
+from boardenvs.cli import main
+sys.argv[1:] = ["web", "--no-browser", "--port", "0"]
+main()
+"""
+
+
+def test_sockets_that_ask_for_nothing_and_uploads_that_do_not_end_are_closed():
+    with served(command=[sys.executable, "-c", LIMITS]) as server:
+        port = ("127.0.0.1", server.parts.port)
+        idle = [socket.create_connection(port, timeout=10) for _ in range(12)]
+        idle[0].sendall(b"GET / HTTP/1.1\r\nHost: ")
+        assert all(closed(one) for one in idle)
+        head = f"POST /records HTTP/1.1\r\nHost: {server.parts.netloc}\r\nOrigin: {server.origin}"
+        head += f"\r\nCookie: {server.cookie['Cookie']}\r\nContent-Length: 99\r\n\r\n"
+        uploads = [socket.create_connection(port, timeout=20) for _ in range(6)]
+        for one in uploads:
+            one.sendall(head.encode())
+        assert b"it has not come in" in uploads[-1].recv(1 << 16)
+        with server.page() as page:
+            time.sleep(1.2)  # a page that has been open for longer stays
+            assert page.ask("line", line=line("othello"))["positions"]
+        for one in [*idle, *uploads]:
+            one.close()
+
+
+def closed(connection):
+    try:
+        return connection.recv(1) == b""
+    except ConnectionError:
+        return True
+
+
+GOOD = [
+    {"do": "line", "line": line("othello", "e3"), "since": 0},
+    {"do": "game", "game": "othello"},
+    {"do": "agent", "game": "othello", "agent": "random"},
+    {"do": "move", "line": line("othello", "e3"), "agent": "random", "seed": 1},
+    {"do": "explain", "line": line("othello"), "agent": "random", "seconds": 0.1},
+    {"do": "review", "line": line("othello", "e3"), "agent": "greedy"},
+    {"do": "runs"},
+    {"do": "stop", "job": 7},
+]
+TEXTS = ["", "{", "null", "[]", "NaN", "[" * 5_000, '{"id":' * 3_000, '{"id": 1e999, "do": "runs"}',
+         "\x00", "\ufffd" * 99, '{"id": 1, "do": "game", "game": "\\ud800"}']  # fmt: skip
+
+
+@pytest.fixture
+def page(server):
     with server.page() as page:
-        slow = {"line": line("othello"), "agent": "alphabeta:depth=30", "seed": 0}
-        numbers = [page.send("move", **slow) for _ in range(6)]
-        errors = [next(page.hear(number)) for number in numbers[4:]]
-        assert all("stop one" in answer["error"] for answer in errors)
-        assert page.ask("line", line=line("othello"))["positions"]
+        yield page
 
 
-def malformed(random_one):
-    """A message that no page sends."""
-    texts = [
-        "",
-        "{",
-        "null",
-        "[]",
-        "0",
-        '"x"',
-        "NaN",
-        '{"id": 1}',
-        "[" * 5_000,
-        '{"id":' * 3_000,
-        '{"id": 1, "do": "line"}',
-        '{"id": -1, "do": "runs"}',
-        '{"id": 1e999, "do": "runs"}',
-        '{"id": "1", "do": "runs"}',
-        '{"id": 1, "do": "runs", "more": 1}',
-        '{"id": 1, "do": "eval"}',
-        '{"id": 1, "do": "line", "line": {"game": "othello", "moves": "e3"}}',
-        "\x00",
-        "\ufffd" * 99,
-        '{"id": 1, "do": "game", "game": "\\ud800"}',
-        '{"id": 1, "do": "game", "game": ""}',
-    ]
-    values = [
-        None,
-        True,
-        -1,
-        2**63,
-        1e308,
-        "",
-        "x" * 5_000,
-        "othello\n",
-        "e3",
-        "a9",
-        "__import__",
-        "../..",
-        "othello:holes=-1",
-        "othello:holes=99999999999999999999",
-        [],
-        ["e3"] * 3,
-        ["e3", "e3"],
-        ["a1"],
-        ["pass"],
-        {"a": 1},
-        [[]],
-        "8/8/8/8/8/8/8/8 black 0",
-        "bbbbbbbbb/8 black 0",
-    ]
-    if random_one.random() < 0.3:
-        return random_one.choice(texts)
-    good = {
-        "line": line("othello", "e3"),
-        "game": "othello",
-        "agent": "random",
-        "seed": 1,
-        "seconds": 0.1,
-        "name": "x",
-        "first": "a",
-        "second": "b",
-        "job": 7,
-        "since": 0,
-    }
-    keys = {
-        "line": ("line", "since"),
-        "game": ("game",),
-        "agent": ("game", "agent"),
-        "move": ("line", "agent", "seed"),
-        "explain": ("line", "agent", "seconds"),
-        "review": ("line", "agent"),
-        "run": ("name",),
-        "cell": ("name", "game", "first", "second"),
-        "stop": ("job",),
-    }
-    do = random_one.choice(list(keys))
-    message = {"id": random_one.randrange(1000), "do": do, **{key: good[key] for key in keys[do]}}
-    key = random_one.choice([k for k in message if k != "id"])
-    if key == "line" and random_one.random() < 0.7:
-        part = random_one.choice(["game", "moves", "start"])
-        message["line"] = {**message["line"], part: random_one.choice(values)}
-    else:
-        message[key] = random_one.choice(values)
-    return json.dumps(message)
+@settings(max_examples=300)
+@given(content=st.sampled_from(GOOD).flatmap(mutated_values), text=st.sampled_from(["", *TEXTS]))
+def test_wrong_messages_leave_every_game_intact(page, content, text):
+    message = {"id": 999_999, **content} if isinstance(content, dict) else content
+    page.socket.send(text or json.dumps(message))
+    answer = page.ask("line", line=line("othello", *MOVES))
+    assert len(answer["positions"]) == len(MOVES) + 1
 
 
-def test_a_thousand_wrong_messages_leave_every_game_intact(server):
-    random_one = random.Random(0)
-    with server.page() as good:
-        before = good.ask("line", line=line("othello", *MOVES))
-        bad = server.page()
-        for number in range(ATTACKS):
-            text = malformed(random_one)
-            try:
-                bad.socket.send(text.encode() if random_one.random() < 0.05 else text)
-                if number % 20 == 0:
-                    while True:
-                        bad.socket.recv(timeout=0.01)
-            except TimeoutError:
-                pass
-            except ConnectionClosed:
-                bad = server.page()
-            if number % 50 == 0:
-                now = good.ask("line", line=line("othello", *MOVES))
-                assert now["positions"] == before["positions"]
-        bad.__exit__()
-        answer = good.ask("move", line=line("othello", *MOVES), agent="random", seed=1)
-        assert answer["position"]["ply"] == len(MOVES) + 1
-
-
-def test_a_thousand_wrong_requests_leave_the_server_serving(server):
+def test_wrong_requests_leave_the_server_serving(server):
     random_one = random.Random(1)
-    paths = [
-        "/",
-        "/save",
-        "/records",
-        "/connect",
-        "/runs/a/b",
-        "/main.js",
-        "/%00",
-        "/x" * 2_000,
-        "*",
-    ]
+    paths = ["/", "/save", "/records", "/connect", "/runs/a/b", "/%00", "/x" * 2_000, "*"]
     heads = [
         f"Origin: {server.origin}",
-        "Origin: http://evil.example",
+        f"Cookie: {server.cookie['Cookie']}",
         "Content-Length: -1",
         "Content-Length: 99999999999",
         "Transfer-Encoding: chunked",
         "Upgrade: websocket",
         ": x",
-        "Host: evil.example",
         f"Host: {server.parts.netloc}",
         "X: " + "y" * 9_000,
         "Connection: close",
     ]
-    bodies = [
-        b"",
-        b"{}",
-        b"\x00" * 100,
-        b"{" * 500,
-        b"zz\r\n",
-        json.dumps({"format": "exe"}).encode(),
-    ]
-    for number in range(ATTACKS):
-        method = random_one.choice(["GET", "POST", "PUT", "DELETE", "OPTIONS", "\x00", "G" * 500])
+    bodies = [b"", b"{}", b"\x00" * 100, b"{" * 500, b"zz\r\n"]
+    for number in range(300):
+        if number % 50 == 0:  # it may refuse more than 256 at a time
+            assert server.client.get("/main.js").status_code == 200
+        method = random_one.choice(["GET", "POST", "PUT", "OPTIONS", "\x00", "G" * 500])
         chosen = random_one.sample(heads, random_one.randrange(1, 6))
-        head = f"{method} {random_one.choice(paths)} HTTP/1.1\r\n" + "".join(
-            f"{h}\r\n" for h in chosen
-        )
+        head = "\r\n".join([f"{method} {random_one.choice(paths)} HTTP/1.1", *chosen, "", ""])
         with socket.create_connection(("127.0.0.1", server.parts.port), timeout=20) as sent:
-            sent.sendall(head.encode() + b"\r\n" + random_one.choice(bodies))
-        if number % 100 == 0:
-            assert httpx.get(server.url).status_code == 200
+            sent.sendall(head.encode() + random_one.choice(bodies))
     with server.page() as page:
         assert len(page.ask("line", line=line("othello", *MOVES))["positions"]) == len(MOVES) + 1

@@ -57,6 +57,9 @@ class Tab:
             self.faults.append(f"a request to {request.url}")
 
     def open(self, path=""):
+        name, value = self.server.cookie["Cookie"].split("=", 1)
+        cookie = {"name": name, "value": value, "url": self.server.origin}
+        self.context.add_cookies([{**cookie, "sameSite": "Strict"}])
         self.page.goto(self.server.origin + "/" + path)
         self.page.locator(".square.legal, .square.movable").first.wait_for()
         return self

@@ -10,17 +10,18 @@ import subprocess
 import sys
 from urllib.parse import urlsplit
 
+import httpx
 from websockets.sync.client import connect
 
 
 class Served:
     """`boardenvs web` on a free port, or on the same port again after `stop`."""
 
-    def __init__(self, *options, port=0):
-        command = [sys.executable, "-m", "boardenvs", "web", "--no-browser"]
+    def __init__(self, *options, port=0, command=None):
+        usual = [sys.executable, "-m", "boardenvs", "web", "--no-browser", "--port", str(port)]
         self.options = options
         self.process = subprocess.Popen(
-            [*command, "--port", str(port), *options],
+            command or [*usual, *options],
             stdout=subprocess.PIPE,
             text=True,
             env={**os.environ, "OMP_NUM_THREADS": "1"},
@@ -30,6 +31,11 @@ class Served:
         self.url = re.search(r"http://\S+", line)[0]
         self.parts = urlsplit(self.url)
         self.origin = f"http://{self.parts.netloc}"
+        self.token = self.parts.query.removeprefix("token=")
+        self.cookie = {"Cookie": f"boardenvs-{self.parts.port}={self.token}"}
+        self.client = httpx.Client(
+            base_url=self.origin, headers={**self.cookie, "Origin": self.origin}, timeout=60
+        )
 
     def stop(self, number=signal.SIGINT):
         self.process.send_signal(number)
@@ -38,13 +44,13 @@ class Served:
     def again(self):
         return Served(*self.options, port=self.parts.port)
 
-    def page(self, **headers):
-        return Page(self, headers)
+    def page(self):
+        return Page(self)
 
 
 @contextlib.contextmanager
-def served(*options):
-    server = Served(*options)
+def served(*options, **more):
+    server = Served(*options, **more)
     try:
         yield server
     finally:
@@ -56,10 +62,10 @@ def served(*options):
 class Page:
     """What a page says and hears."""
 
-    def __init__(self, server, headers=None):
+    def __init__(self, server):
         address = f"ws://{server.parts.netloc}/connect"
         opened = connect(
-            address, origin=server.origin, additional_headers=headers or {}, max_size=None
+            address, origin=server.origin, additional_headers=server.cookie, max_size=None
         )
         self._closing = contextlib.ExitStack()
         self.socket = self._closing.enter_context(opened)

@@ -14,7 +14,7 @@ import torch as th
 from rich.console import Console
 from threadpoolctl import threadpool_limits
 
-from boardenvs.utils.signals import interrupting
+from boardenvs.utils.ending import interrupting
 from training.checkpoint import CheckpointError
 from training.folder import RUNS, RunError, make_folder
 from training.settings import ConfigError, Settings, read_settings

@@ -10,10 +10,15 @@ import yaml
 from rich.console import Console
 
 from boardenvs.utils.checks import cut, unknown
+from boardenvs.utils.decoding import parse_yaml
 from boardenvs.utils.ending import message_of
-from boardenvs.utils.files import check_folder, write_atomically
-from boardenvs.utils.folders import is_unused, remove_left_over, remove_written
-from boardenvs.utils.yaml_text import parse_yaml
+from boardenvs.utils.files import (
+    check_folder,
+    is_unused,
+    remove_left_over,
+    remove_written,
+    write_atomically,
+)
 from training.checkpoint import load_newest
 from training.settings import GameSettings, RunSettings
 

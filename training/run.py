@@ -15,7 +15,7 @@ from rich.console import Console
 from boardenvs.agents.policy import Policy
 from boardenvs.agents.policy_file import save_policy
 from boardenvs.agents.pool import OpponentPool
-from boardenvs.utils.signals import ENDING, handling
+from boardenvs.utils.ending import ENDING, handling
 from training.checkpoint import save_checkpoint, to_arrays, to_tensors
 from training.folder import resume_from
 from training.history import History, is_due, policy_notes

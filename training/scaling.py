@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 
 import boardenvs
 from boardenvs.utils.files import check_writable, write_atomically
-from boardenvs.utils.machine import processor
+from boardenvs.utils.version import processor
 from training.costs import (
     BATCH,
     BOARDS,

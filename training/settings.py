@@ -14,7 +14,7 @@ from boardenvs import games
 from boardenvs.agents import agent_for
 from boardenvs.game.openings import MAX_PLIES
 from boardenvs.utils.checks import check_name, cut, quote, unknown
-from boardenvs.utils.yaml_text import parse_yaml
+from boardenvs.utils.decoding import parse_yaml
 from training.trust import code_named
 
 Ply = Annotated[int, Field(ge=0, le=MAX_PLIES)]

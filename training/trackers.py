@@ -20,7 +20,7 @@ from typing import Any
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import KVWriter
 
-from boardenvs.utils.yaml_text import parse_yaml
+from boardenvs.utils.decoding import parse_yaml
 
 KEPT = ("config.yaml", "policy.npz", "report.html", "result.json")
 

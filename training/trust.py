@@ -12,7 +12,7 @@ from typing import Any
 from boardenvs import games
 from boardenvs.agents.spec import imports_code
 from boardenvs.utils.checks import cut
-from boardenvs.utils.yaml_text import parse_yaml
+from boardenvs.utils.decoding import parse_yaml
 
 
 def code_named(settings: dict[str, Any], overrides: Sequence[str]) -> list[str]:

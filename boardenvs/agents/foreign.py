@@ -27,8 +27,7 @@ from boardenvs.agents.base import Agent
 from boardenvs.game.contract import Game
 from boardenvs.game.state import IntArray, State
 from boardenvs.utils.checks import quote
-from boardenvs.utils.imports import import_object, top_level
-from boardenvs.utils.raised import naming_errors
+from boardenvs.utils.imports import import_object, naming_errors, top_level
 
 
 @dataclass(frozen=True)

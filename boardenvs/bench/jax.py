@@ -23,7 +23,7 @@ from boardenvs.cli.console import make_progress
 from boardenvs.game.contract import Game
 from boardenvs.games import spec_of
 from boardenvs.utils.files import write_atomically
-from boardenvs.utils.machine import processor, version
+from boardenvs.utils.version import processor, version
 
 PLIES = 16  # on every board, in one compiled scan
 

@@ -17,7 +17,7 @@ from boardenvs.arena.report.text import game_title
 from boardenvs.bench.measure import Measurement
 from boardenvs.bench.placement import Placements
 from boardenvs.utils.files import write_atomically
-from boardenvs.utils.machine import processor, version
+from boardenvs.utils.version import processor, version
 
 _PACKAGES = ("boardenvs", "numpy", "numba", "open_spiel", "pettingzoo", "pgx", "jax", "envpool")
 

@@ -1,4 +1,4 @@
-"""`boardenvs play`: a game against an agent, or between two people, in the terminal or a window."""
+"""`boardenvs play`: a game against an agent, or between two people, in the terminal."""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ import typer
 from boardenvs.cli.options import GameName, Seed, TournamentSquares, player_names
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from boardenvs.game.contract import Game, Position
-    from boardenvs.play import GameSession, KeptGame, MoveNotation
+    from boardenvs.play import GameSession
     from boardenvs.play.store import GameStore
 
 BOTH = "both"
@@ -28,15 +26,11 @@ class Play:
     `undo`, `redo`, `resign`, `level AGENT`, `new`, `help` and `quit`. The game is kept in a file
     after every move, whatever ends the program, and `--resume` goes on with it.
 
-    With `--window` moves are clicked or dragged, or made with the arrow keys and Enter; every
-    button has a key, which it shows, and closing the window ends the program.
-
     ```
     boardenvs play othello --against trained --as black
     boardenvs play lines_of_action --against alphabeta:depth=2 --as white
     boardenvs play othello --as both --tournament
     boardenvs play othello --resume
-    boardenvs play lines_of_action --window
     ```
     """
 
@@ -71,30 +65,22 @@ class Play:
         bool, typer.Option("--resume", help="Go on with the last game of that file.")
     ] = False
     tournament: TournamentSquares = False
-    window: Annotated[
-        bool,
-        typer.Option(
-            "--window", help="Play in a window, by mouse and keys; needs the extra `render`."
-        ),
-    ] = False
     seed: Seed = 0
 
     def run(self) -> None:
         from boardenvs.cli.console import make_console
+        from boardenvs.cli.play_loop import TerminalGame
         from boardenvs.games import parse
         from boardenvs.play import KeptGame, MoveNotation
         from boardenvs.play.store import GameStore
-        from boardenvs.render.raster import import_pygame
 
         game = parse(self.game)
         players = self._players(game)
         notation = MoveNotation(game, self.tournament)
-        if self.window:
-            import_pygame()
         store = GameStore(self.record)
         kept, console = KeptGame(self._session(game, players, store), store), make_console()
         try:
-            self._play(kept, notation, console)
+            TerminalGame(kept, notation, console, self.seed).run()
         except KeyboardInterrupt:
             console.print()
             raise typer.Exit(130) from None
@@ -102,17 +88,6 @@ class Play:
             store.keep(kept.session)
             if kept.session.actions:
                 console.print(f"the game is in {store.path}", markup=False)
-
-    def _play(self, kept: KeptGame, notation: MoveNotation, console: Console) -> None:
-        """Play until the player has enough."""
-        if self.window:
-            from boardenvs.play.window import WindowGame
-
-            WindowGame(kept, notation, self.seed).run()
-        else:
-            from boardenvs.cli.play_loop import TerminalGame
-
-            TerminalGame(kept, notation, console, self.seed).run()
 
     def _humans(self, game: Game) -> tuple[int, ...]:
         """The roles that are played here."""

@@ -9,16 +9,15 @@ from typing import Annotated
 
 import typer
 
-_NEEDED = ("starlette", "uvicorn", "websockets", "pydantic")
+_NEEDED = ("starlette", "uvicorn", "websockets")
 
 
 @dataclass(frozen=True)
 class Web:
     """Play any agent in the browser, see what it thinks, and step through recorded games.
 
-    Opens the page and serves it until Ctrl-C. It can be reached from this machine alone; with
-    another `--host` its address has a token, without which nobody gets in. From the page no code
-    can be run and no file opened but what the options allow.
+    Opens the page and serves it until Ctrl-C. It can be reached from this machine alone, with the
+    token in its address. From the page no code can be run but what the options allow.
 
     ```
     boardenvs web
@@ -27,7 +26,6 @@ class Web:
     ```
     """
 
-    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1"
     port: Annotated[
         int, typer.Option(help="The port to listen on; 0 takes any that is free.", min=0, max=65535)
     ] = 8064
@@ -40,7 +38,7 @@ class Web:
     agent: Annotated[
         list[str] | None,
         typer.Option(
-            help="An agent that the page may name although it is code or a file, such as "
+            help="An agent that the page offers, and may name although it is code, such as "
             "`python:MODULE:NAME`; may be repeated.",
             show_default=False,
         ),
@@ -48,17 +46,14 @@ class Web:
     game: Annotated[
         list[str] | None,
         typer.Option(
-            help="A game that the page may name although it is code, `MODULE:NAME`; may be "
-            "repeated.",
+            help="A game that the page offers, and may name although it is code, `MODULE:NAME`; "
+            "may be repeated.",
             show_default=False,
         ),
     ] = None
     allow_python: Annotated[
         bool,
         typer.Option("--allow-python", help="Let the page name any code that can be imported."),
-    ] = False
-    allow_files: Annotated[
-        bool, typer.Option("--allow-files", help="Let the page name any policy file.")
     ] = False
 
     def run(self) -> None:
@@ -70,22 +65,21 @@ class Web:
         from boardenvs.agents import make_agent
         from boardenvs.games import parse
         from boardenvs.web import server
+        from boardenvs.web.connection import Options
+        from boardenvs.web.guard import address_in_file, kept_token
 
         agents, games = tuple(self.agent or ()), tuple(self.game or ())
         for text in agents:
             make_agent(text)
         for text in games:
             parse(text)
-        token = server.token_for(self.host)
-        options = server.Options(
-            self.folder, self.allow_python, self.allow_files, agents, games, token
-        )
-        with server.listen(self.host, self.port) as listening:
+        options, token = Options(self.folder, self.allow_python, agents, games), kept_token()
+        with server.listen(self.port) as listening:
             url = server.address(listening, token)
 
             def ready() -> None:
                 typer.echo(f"boardenvs is at {url}  (Ctrl-C ends it)")
                 if self.browser:
-                    server.open_browser(url)
+                    server.open_browser(address_in_file(url))
 
-            server.serve(options, listening, ready)
+            server.serve(options, token, listening, ready)

@@ -16,7 +16,7 @@ from boardenvs.arena.playing.player import FORFEIT, Conduct, Player
 from boardenvs.exams.questions import Questions, questions_of
 from boardenvs.game.contract import Game
 from boardenvs.game.state import BoolArray, FloatArray, IntArray, State, take
-from boardenvs.utils.raised import describe
+from boardenvs.utils.imports import describe
 
 ALL = "all"
 _AT_ONCE = 50  # positions of one question to the player

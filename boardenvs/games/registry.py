@@ -22,8 +22,7 @@ from boardenvs.games.lines_of_action import LinesOfAction
 from boardenvs.games.othello import CENTRE_HOLES, Othello
 from boardenvs.games.wolf_and_sheep import WolfAndSheep
 from boardenvs.utils.checks import cut, quote, unknown
-from boardenvs.utils.imports import import_object, top_level
-from boardenvs.utils.raised import describe, naming_errors
+from boardenvs.utils.imports import describe, import_object, naming_errors, top_level
 from boardenvs.utils.spec import parse_parameters, write_spec
 
 ENTRY_POINTS = "boardenvs.games"

@@ -1,8 +1,8 @@
 """Games between people and agents, move by move: in the terminal, on the page, or in any program.
 
 `session` is a game in progress, `kept_game` who plays it and where it is kept, `notation` reads and
-writes the moves of people; `window` has a board to play on. `review` goes through a game that was
-played and has an agent say what was good and what was not.
+writes the moves of people. `review` goes through a game that was played and has an agent say what
+was good and what was not.
 """
 
 from boardenvs.play.kept_game import KeptGame

@@ -1,4 +1,4 @@
-"""Who plays a game, the game, and the file that it is kept in: what terminal and window share."""
+"""Who plays a game, the game, and the file that it is kept in."""
 
 from __future__ import annotations
 

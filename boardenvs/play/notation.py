@@ -10,7 +10,7 @@ from boardenvs.game.contract import Game, Position
 from boardenvs.game.errors import IllegalActionError
 from boardenvs.game.notation import PASS
 from boardenvs.games.othello import Othello
-from boardenvs.records.tournament import turned
+from boardenvs.records.moves import turned
 from boardenvs.utils.checks import cut
 
 _SEPARATORS = re.compile(r"[\s\-x:>]+")

@@ -16,7 +16,7 @@ from boardenvs.agents.explain import Explanation, explain
 from boardenvs.game.contract import Game, Position
 from boardenvs.kernel import get_backend, set_backend
 from boardenvs.play.kept_game import reply
-from boardenvs.utils.processes import serve_parent
+from boardenvs.utils.ending import serve_parent
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
     for record in load(Path("games.jsonl")):
         print(record.players, record.goal, replay(record)[-1])
 
-`record` is what a record is, `batch` replays thousands at once; `jsonl`, `transcript` and `wthor`
+`record` is what a record is, `batch` replays thousands at once; `jsonl`, `moves` and `wthor`
 are the formats, `formats` tells them apart; `recorder` makes records of play.
 """
 

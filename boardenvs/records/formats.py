@@ -10,8 +10,8 @@ from boardenvs.game.contract import Game
 from boardenvs.games import make
 from boardenvs.records.bounds import MAX_MEMORY
 from boardenvs.records.jsonl import GZIP, read_jsonl, write_jsonl
+from boardenvs.records.moves import read_moves_file, write_moves_file
 from boardenvs.records.record import Record
-from boardenvs.records.transcript import read_transcripts, write_transcripts
 from boardenvs.records.wthor import read_wthor, write_wthor
 from boardenvs.utils.checks import check_name
 
@@ -34,13 +34,13 @@ def _read_wthor(path: Path, game: Game | None) -> Iterable[Record]:
 
 
 def _read_moves(path: Path, game: Game | None) -> Iterable[Record]:
-    return read_transcripts(path, game or make("othello"), MAX_MEMORY)
+    return read_moves_file(path, game or make("othello"), MAX_MEMORY)
 
 
 FORMATS = {
     "jsonl": Format((".jsonl", ".jsonl.gz"), _read_jsonl, write_jsonl, ()),
     "wthor": Format((".wtb",), _read_wthor, write_wthor, ("players",)),
-    "moves": Format((".txt",), _read_moves, write_transcripts, ("players", "info")),
+    "moves": Format((".txt",), _read_moves, write_moves_file, ("players", "info")),
 }
 
 

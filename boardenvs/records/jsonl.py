@@ -15,10 +15,12 @@ import gzip
 import io
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from boardenvs import games
 from boardenvs.game import fen
@@ -26,14 +28,29 @@ from boardenvs.game.contract import Game
 from boardenvs.game.rules import LOSS, WIN
 from boardenvs.records.bounds import read_lines
 from boardenvs.records.record import Record, names, parse_names
-from boardenvs.utils.checks import check_name, cut, is_whole
+from boardenvs.utils.checks import cut, quote
+from boardenvs.utils.decoding import decode, parse_json
 from boardenvs.utils.files import replacing
-from boardenvs.utils.json_text import parse_json
+
+T = TypeVar("T")
 
 VERSION = 1
 GZIP = b"\x1f\x8b"  # how compressed files begin
 _MAX_MESSAGE = 300
-_KEYS = ("version", "game", "players", "start", "goal", "actions", "info")
+
+
+class _Content(BaseModel):
+    """A line."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    version: Annotated[int, Field(ge=VERSION, le=VERSION)]
+    game: str
+    players: dict[str, str] | None = None
+    start: str | None = None
+    goal: dict[str, Annotated[float, Field(ge=LOSS, le=WIN)]] | None = None
+    actions: str
+    info: dict[str, Any] = {}
 
 
 def write_record(record: Record) -> str:
@@ -62,28 +79,12 @@ def write_record(record: Record) -> str:
 
 def parse_record(line: str) -> Record:
     """The inverse of `write_record`; ValueError where the line is not a record."""
-    content = parse_json(line)
-    if not isinstance(content, dict):
-        raise ValueError(f"a record is a JSON object, not {cut(line.strip())!r}")
-    version = content.get("version")
-    if not is_whole(version, VERSION, VERSION):
-        raise ValueError(f"version is {_quoted(version)}: {VERSION} is the only one known")
-    for key in content:
-        check_name("key of a record", key, _KEYS)
-    game = _game(_text(content, "game"))
-    start = fen.parse_position(game, _text(content, "start")) if "start" in content else None
-    goal, players = (_by_role(game, content, key) for key in ("goal", "players"))
-    info = content.get("info", {})
-    if not isinstance(info, dict):
-        raise ValueError(f"info is {_quoted(info)}: it must be a JSON object")
-    return Record(
-        game,
-        parse_names(game, _text(content, "actions").split(), start),
-        start,
-        None if goal is None else _numbers(goal),
-        None if players is None else _names(players),
-        info,
-    )
+    content = decode(_Content, parse_json(line), "a record")
+    game = _game(content.game)
+    start = None if content.start is None else fen.parse_position(game, content.start)
+    actions = parse_names(game, content.actions.split(), start)
+    goal, players = _by_role(game, "goal", content.goal), _by_role(game, "players", content.players)
+    return Record(game, actions, start, goal, players, content.info)
 
 
 def read_jsonl(path: Path | str, memory: int | None = None) -> Iterator[Record]:
@@ -96,7 +97,7 @@ def read_jsonl(path: Path | str, memory: int | None = None) -> Iterator[Record]:
     with path.open("rb") as file:
         compressed = file.read(2) == GZIP
         file.seek(0)
-        lines = io.TextIOWrapper(gzip.GzipFile(fileobj=file) if compressed else file, "utf-8")
+        lines = io.TextIOWrapper(gzip.GzipFile(fileobj=file) if compressed else file, "utf-8-sig")
         number = 0
         try:
             for number, line in read_lines(lines, path, memory):
@@ -132,40 +133,9 @@ def _game(spec: str) -> Game:
     return games.make_from_file(spec)
 
 
-def _quoted(value: object) -> str:
-    return cut(repr(value))
-
-
-def _text(content: Mapping[str, Any], key: str) -> str:
-    value = content.get(key)
-    if not isinstance(value, str):
-        raise ValueError(f"{key} is {_quoted(value)}: it must be a text")
-    return value
-
-
-def _by_role(game: Game, content: Mapping[str, Any], key: str) -> tuple[Any, Any] | None:
-    values = content.get(key)
+def _by_role(game: Game, key: str, values: dict[str, T] | None) -> tuple[T, T] | None:
     if values is None:
         return None
-    if not isinstance(values, dict) or values.keys() != set(game.roles):
-        raise ValueError(
-            f"{key} is {_quoted(values)}: it must have a value for each of {game.roles}"
-        )
+    if values.keys() != set(game.roles):
+        raise ValueError(f"{key} is {quote(values)}: it must have a value for each of {game.roles}")
     return values[game.roles[0]], values[game.roles[1]]
-
-
-def _numbers(values: tuple[Any, Any]) -> tuple[float, float]:
-    for value in values:
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not number or not LOSS <= value <= WIN:
-            raise ValueError(
-                f"goal has {_quoted(value)}: its values must be numbers from {LOSS:g} to {WIN:g}"
-            )
-    return float(values[0]), float(values[1])
-
-
-def _names(values: tuple[Any, Any]) -> tuple[str, str]:
-    for value in values:
-        if not isinstance(value, str):
-            raise ValueError(f"players has {_quoted(value)}: their names must be texts")
-    return values

@@ -26,6 +26,7 @@ Passes are not written. A game that was cut off has fewer moves and the score th
 from __future__ import annotations
 
 import datetime
+import itertools
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,8 +41,8 @@ from boardenvs.games import make
 from boardenvs.games.othello import Othello
 from boardenvs.records.batch import play, starts_of
 from boardenvs.records.bounds import GAME, too_much
+from boardenvs.records.moves import discs_placed, turned, with_passes
 from boardenvs.records.record import Record
-from boardenvs.records.tournament import from_moves, to_moves, turned
 from boardenvs.utils.checks import cut, is_whole
 from boardenvs.utils.files import write_atomically
 
@@ -106,7 +107,7 @@ def _parse(content: bytes) -> tuple[Header, list[Record]]:
     header = Header((100 * century + year, month, day), played, depth, size, last, names)
     game = make("othello")
     rows = list(_GAME.iter_unpack(content[_HEADER.size :]))
-    actions = from_moves(game, [_squares(row[5], i) for i, row in enumerate(rows, start=1)])
+    actions = with_passes(game, [_squares(row[5], i) for i, row in enumerate(rows, start=1)])
     return header, [
         Record(game, moves, None, _goal(row[3]), None, _info(header, row))
         for moves, row in zip(actions, rows, strict=True)
@@ -167,10 +168,8 @@ def _write(records: Sequence[Record], header: Header) -> bytes:
     for number, record in enumerate(records, start=1):
         if type(record.game) is not Othello or record.game.holes:
             raise ValueError(f"game {number} is {record.game.id}: WTHOR holds Othello alone")
-    return head + b"".join(
-        _write_game(record, score, number)
-        for number, (record, score) in enumerate(zip(records, _scores(records), strict=True), 1)
-    )
+    games = zip(itertools.count(1), records, _scores(records), strict=False)
+    return head + b"".join(_write_game(record, score, number) for number, record, score in games)
 
 
 def _write_game(record: Record, discs: int | None, number: int) -> bytes:
@@ -179,7 +178,7 @@ def _write_game(record: Record, discs: int | None, number: int) -> bytes:
         score = info.get("score", discs)
         if score is None:
             raise ValueError("it was cut off, and its info has no score")
-        squares = [turned(square) for square in to_moves(record)]
+        squares = [turned(square) for square in discs_placed(record)]
         if len(squares) > _MOVES:
             raise ValueError(f"it has {len(squares)} moves, and {_MOVES} are the most")
         return _GAME.pack(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import reprlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -14,10 +15,17 @@ def cut(text: str, most: int = 60) -> str:
     return f"{text[: most // 2]}...{text[-most // 4 :]}"
 
 
+# Writes no more than what is shown: a value that others sent can be billions of times as long.
+_SHORT = reprlib.Repr()
+_SHORT.maxlevel = 4
+_SHORT.maxdict = _SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxset = 10
+_SHORT.maxstring = _SHORT.maxlong = _SHORT.maxother = 200
+
+
 def quote(value: object) -> str:
     """A value as messages show it: as Python writes it, shortened where that is long."""
     try:
-        return cut(repr(value), 100)
+        return cut(_SHORT.repr(value), 100)
     except ValueError:  # Python writes no integer of more than 4,300 digits
         return f"a {type(value).__name__} too long to be written"
 

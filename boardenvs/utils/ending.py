@@ -1,26 +1,38 @@
-"""How commands end: the user's errors in one line and exit code 2, signals with 130."""
+"""How processes end: by the user's errors in one line and exit code 2, by signals that ask them to,
+SIGTERM and SIGHUP of a terminal that closes, as by Ctrl-C with 130, and with their parents.
+
+What `nohup` has a process ignore stays ignored.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-
-import typer
+from types import FrameType
 
 from boardenvs.utils.checks import cut
-from boardenvs.utils.raised import describe, place_of
-from boardenvs.utils.signals import interrupting
+from boardenvs.utils.imports import describe, place_of
 
 _MOST = 2000  # characters of a message
-
 # What wrong input, files and machines raise. Anything else is a fault of ours, and needs its
 # traceback; or of a user's game or agent, and needs its place.
 _EXPECTED = (ValueError, OSError, RuntimeError, MemoryError, ImportError)
+
+ENDING = tuple(
+    getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)
+)  # Windows has no SIGHUP
 
 
 @contextmanager
 def ending_in_a_line() -> Iterator[None]:
     """Have a command end by expected errors in one line, exit code 2, and by signals with 130."""
+    import typer
+
     try:
         with interrupting():
             yield
@@ -38,6 +50,8 @@ def ending_in_a_line() -> Iterator[None]:
 
 
 def _fail(message: str, error: Exception) -> None:
+    import typer
+
     typer.secho(f"error: {message}", err=True, fg="red")
     raise SystemExit(2) from error
 
@@ -49,3 +63,80 @@ def message_of(error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return f"there is too little memory for this. {error}".strip()
     return str(error) or type(error).__name__
+
+
+@contextmanager
+def handling(numbers: tuple[signal.Signals, ...], handle: Callable[[int], None]) -> Iterator[None]:
+    """Within this context the first of these signals calls `handle`.
+
+    The next ones do what they did before, but for SIGHUP: a shell and the kernel may both send it.
+    In other threads than the first the signals cannot be handled, and stay as they are.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in numbers}
+    # None: a handler that Python did not set, and could not set again
+    before = {
+        number: handler
+        for number, handler in before.items()
+        if handler is not None and not (number != signal.SIGINT and handler == signal.SIG_IGN)
+    }
+
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+    def first(number: int, frame: FrameType | None) -> None:
+        restore()
+        if number == getattr(signal, "SIGHUP", None):
+            signal.signal(number, signal.SIG_IGN)
+            leave_terminal()
+        handle(number)
+
+    for number in before:
+        signal.signal(number, first)
+    try:
+        yield
+    finally:
+        restore()
+
+
+def leave_terminal() -> None:
+    """Have what is printed go nowhere where it went to a terminal: that is gone."""
+    with open(os.devnull, "r+b") as nowhere:
+        for stream in (sys.stdin, sys.stdout, sys.stderr):
+            try:
+                number = stream.fileno()
+                if os.isatty(number):
+                    os.dup2(nowhere.fileno(), number)
+            except (OSError, ValueError, AttributeError):  # no file, or closed
+                continue
+
+
+@contextmanager
+def interrupting() -> Iterator[None]:
+    """Within this context these signals raise KeyboardInterrupt, as Ctrl-C does."""
+
+    def interrupt(number: int) -> None:
+        raise KeyboardInterrupt(signal.Signals(number).name)
+
+    with handling(ENDING, interrupt):
+        yield
+
+
+def serve_parent() -> None:
+    """What a process that works for its parent does first: leave Ctrl-C, and a terminal that
+    closes, to the parent, which ends it; and end with the parent, whatever it is at then.
+    """
+    for name in ("SIGINT", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)

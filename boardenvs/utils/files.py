@@ -1,4 +1,6 @@
-"""Files that are whole or not there, whoever writes them."""
+"""Files that are whole or not there, and folders of files: what a command writes into a folder, by
+name, is all that it ever removes.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +11,17 @@ import re
 import stat
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, BinaryIO
 
 if sys.platform != "win32":
     import fcntl
+
+
+# What `replacing` adds to a name while it writes.
+_LEFT_OVER = ".[0-9]*.[0-9]*.tmp"
 
 
 def file_name(text: str) -> str:
@@ -39,7 +45,7 @@ def replacing(path: Path, mode: int | None = None) -> Iterator[BinaryIO]:
         with naming(path), target.open("wb") as file:
             yield file
         return
-    remove_left_over(target)
+    _remove_left_of(target)
     aside = _aside(target)
     with naming(path):
         file = aside.open("wb")
@@ -103,16 +109,16 @@ def check_folder(path: Path) -> None:
             raise PermissionError(errno.EACCES, f"{nearest} cannot be written to")
 
 
-def remove_left_over(target: Path) -> None:
+def _remove_left_of(target: Path) -> None:
     """Remove what killed writers of this file left; those that still write hold a lock."""
     for aside in target.parent.glob(f"{_escaped(target.name)}.*.tmp"):
         numbers = aside.name[len(target.name) + 1 : -len(".tmp")].split(".")
         if len(numbers) != 2 or not all(x.isdecimal() for x in numbers):
             continue  # not ours
-        remove_unless_held(aside)
+        _remove_unless_held(aside)
 
 
-def remove_unless_held(aside: Path) -> None:
+def _remove_unless_held(aside: Path) -> None:
     """Remove a temporary file, but for one that a writer still holds."""
     with contextlib.suppress(OSError), aside.open("rb") as file:
         _lock(file)
@@ -152,3 +158,50 @@ def naming(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise type(error)(error.errno, error.strerror or str(error), str(path)) from error
+
+
+# ---- folders ---------------------------------------------------------------------------------
+
+
+def written(folder: Path, names: Sequence[str]) -> Iterator[Path]:
+    """The files in a folder that have one of these names, such as "report.md" or "pool/*.npz".
+
+    What killed writers left of them is among them; nothing that a link leads to is.
+    """
+    for name in names:
+        for pattern in (name, name + _LEFT_OVER):
+            for path in folder.glob(pattern):
+                inside = path.relative_to(folder).parents
+                if path.is_file() and not any((folder / part).is_symlink() for part in inside):
+                    yield path
+
+
+def is_unused(folder: Path, names: Sequence[str]) -> bool:
+    """Whether there is nothing in a folder but what was left of the first files, by a kill or a
+    full disk; or whether it is not there.
+    """
+    if not folder.exists():
+        return True
+    left_overs = {folder / p.relative_to(folder) for p in _left_over(folder, names)}
+    return all(path in left_overs for path in folder.iterdir())
+
+
+def remove_left_over(folder: Path, names: Sequence[str]) -> None:
+    """Remove the temporary files that killed writers of these names left."""
+    for path in _left_over(folder, names):
+        _remove_unless_held(path)
+
+
+def _left_over(folder: Path, names: Sequence[str]) -> list[Path]:
+    return [path for path in written(folder, names) if path.suffix == ".tmp"]
+
+
+def remove_written(folder: Path, names: Sequence[str]) -> None:
+    """Remove the files that have one of these names, and folders in it that are empty then."""
+    inside = set()
+    for path in written(folder, names):
+        path.unlink(missing_ok=True)
+        inside.add(path.parent)
+    for emptied in inside - {folder}:
+        with contextlib.suppress(OSError):  # something else is in it
+            emptied.rmdir()

@@ -5,6 +5,7 @@ taken than the reader has agreed to.
 from __future__ import annotations
 
 import json
+import math
 import tokenize
 import zipfile
 import zlib
@@ -12,15 +13,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from boardenvs.utils.checks import cut
 
-Order: TypeAlias = Literal["C", "F"]
-
 _MOST_TEXT = 1 << 20  # characters
+_MOST_ITEM = 8  # bytes
 
 # What NumPy, zipfile and json raise where a file is cut, changed or of another kind.
 _DAMAGE = (ValueError, KeyError, TypeError, AttributeError, EOFError, NotImplementedError,
@@ -80,11 +80,10 @@ def read_json(archive: zipfile.ZipFile, name: str) -> Any:
     """What the text in the array `name` says as JSON; where it is none, an error that stands for
     damage in `ArchiveKind.open`.
     """
-    with archive.open(f"{name}.npy") as file:
-        shape, dtype, order = read_header(file)
-        if shape != () or dtype.kind != "U" or dtype.itemsize > 4 * _MOST_TEXT:
-            raise ValueError(f"its {name} are {dtype} of shape {shape}: they must be one text")
-        return json.loads(str(read_numbers(file, shape, dtype, order)))
+    array = _read(archive, name, 4 * _MOST_TEXT)
+    if array.shape != () or array.dtype.kind != "U":
+        raise ValueError(f"its {name} are {array.dtype} of shape {array.shape}: no text")
+    return json.loads(str(array))
 
 
 def read_array(
@@ -93,31 +92,19 @@ def read_array(
     """The array of this name, of this shape and one of these types; where it is another, an error
     that stands for damage in `ArchiveKind.open`.
     """
+    array = _read(archive, name, _MOST_ITEM * math.prod(shape))
+    if array.shape != shape or array.dtype.name not in dtypes:
+        raise ValueError(
+            f"{name} is {array.dtype} of shape {cut(str(array.shape))}: it must be "
+            f"{' or '.join(dtypes)} of shape {shape}"
+        )
+    return array
+
+
+def _read(archive: zipfile.ZipFile, name: str, most: int) -> np.ndarray[Any, Any]:
+    """An array, of which at most so many bytes are read."""
     with archive.open(f"{name}.npy") as file:
-        there, dtype, order = read_header(file)
-        if there != shape or dtype.name not in dtypes:
-            raise ValueError(
-                f"{name} is {dtype} of shape {cut(str(there))}: it must be {' or '.join(dtypes)} "
-                f"of shape {shape}"
-            )
-        return read_numbers(file, there, dtype, order)
-
-
-def read_header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any], Order]:
-    """Shape, type and order of an array in NumPy's format, of which nothing else is read."""
-    version = np.lib.format.read_magic(file)
-    if version != (1, 0):
-        raise ValueError(f"an array has version {version} of NumPy's format: it must be (1, 0)")
-    shape, by_columns, dtype = np.lib.format.read_array_header_1_0(file)
-    return shape, dtype, "F" if by_columns else "C"
-
-
-def read_numbers(
-    file: IO[bytes], shape: tuple[int, ...], dtype: np.dtype[Any], order: Order
-) -> np.ndarray[Any, Any]:
-    """The array that the header was of."""
-    size = int(np.prod(shape)) * dtype.itemsize
-    content = file.read(size)
-    if len(content) != size or file.read(1):
-        raise ValueError("an array is longer or shorter than it says")
-    return np.frombuffer(content, dtype).reshape(shape, order=order)
+        np.lib.format.read_magic(file)
+        shape, by_columns, dtype = np.lib.format.read_array_header_1_0(file)
+        content = file.read(most + 1)
+    return np.frombuffer(content, dtype).reshape(shape, order="F" if by_columns else "C")

@@ -1,11 +1,14 @@
-"""Games and positions as JSON values, as the page draws them."""
+"""Games and positions as JSON values, as the page draws them, and games as files."""
 
 from __future__ import annotations
 
 import base64
-from typing import Any
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
 
-from boardenvs import games
+from boardenvs import games, records
 from boardenvs.agents.base import check_game
 from boardenvs.agents.perfect import PerfectAgent
 from boardenvs.agents.trained import TrainedAgent
@@ -15,11 +18,14 @@ from boardenvs.game.contract import Game, Position
 from boardenvs.game.errors import IllegalActionError
 from boardenvs.game.notation import Moving
 from boardenvs.games.othello import Othello
+from boardenvs.play.session import GameSession
 from boardenvs.records.record import Record, parse_names, positions
 from boardenvs.render.svg import write_drawing
 from boardenvs.render.theme import board_look
 from boardenvs.render.view import view
-from boardenvs.web.messages import Line
+from boardenvs.web.messages import Line, SaveRequest
+
+T = TypeVar("T")
 
 _EMPTY, _FIRST, _SECOND, _HOLE = ".01#"
 
@@ -93,6 +99,27 @@ def describe_position(
         "caption": seen.caption,
         "fen": position.fen(),
     }
+
+
+def write_game(game: Game, wanted: SaveRequest) -> tuple[str, bytes]:
+    """The name and the content of a file with this game."""
+    session = GameSession.of_record(read_line(game, wanted.line))
+    session.players = _pair(wanted.players)
+    session.info = wanted.info
+    if wanted.resigned is not None and not session.is_over:
+        session.resign(wanted.resigned)
+    record = session.record()
+    if record.goal is None:
+        record = replace(record, goal=_pair(wanted.goals))
+    name = f"game{records.FORMATS[wanted.format].suffixes[0]}"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        records.save(path, [record], format_name=wanted.format)
+        return name, path.read_bytes()
+
+
+def _pair(values: list[T] | None) -> tuple[T, T] | None:
+    return None if values is None else (values[0], values[1])
 
 
 def count_groups(pieces: int) -> int:

@@ -12,19 +12,22 @@ import json
 import logging
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
 from typing import Any, assert_never
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from boardenvs import games
+from boardenvs.agents.base import check_game
 from boardenvs.agents.levels import LEVELS
-from boardenvs.agents.spec import AGENTS
-from boardenvs.records.record import Record
+from boardenvs.agents.spec import AGENTS, imports_code, make_agent
+from boardenvs.game.contract import Game
+from boardenvs.utils.checks import cut
 from boardenvs.utils.version import __version__
 from boardenvs.web import messages
 from boardenvs.web.boards import describe_game, describe_line, read_line
-from boardenvs.web.permissions import Permissions
-from boardenvs.web.runs import Runs
+from boardenvs.web.runs import list_runs
 from boardenvs.web.workers import AgentProcessError, Workers
 
 _log = logging.getLogger(__name__)
@@ -32,18 +35,47 @@ _log = logging.getLogger(__name__)
 MOST_REQUESTS = 32  # of a page, at a time
 MOST_JOBS = 4  # that take a process, of a page, at a time
 _JOB_SECONDS = 900.0
-_LONG = 40  # plies
 # Than their names to be agents.
 _NEED_MORE = ("policy", "python", "openspiel", "rust_reversi", "level")
 
 
 @dataclass(frozen=True)
-class Server:
-    """What all connections share."""
+class Options:
+    """What the server is started with.
 
-    workers: Workers
-    permissions: Permissions
-    runs: Runs
+    folder: where trainings and tournaments are listed from. What a page names can stand in a file
+    or link of others: code, as `python:MODULE:NAME` or the game `MODULE:NAME`, is imported only
+    where `allow_python` is set, or the text is one of `agents` or `games`.
+    """
+
+    folder: Path = Path("runs")
+    allow_python: bool = False
+    agents: tuple[str, ...] = ()
+    games: tuple[str, ...] = ()
+
+    def game(self, text: str) -> Game:
+        """The game that a text of the page names; ValueError where there is none, or it may not."""
+        if games.imports_code(text) and not (self.allow_python or text in self.games):
+            raise ValueError(_is_code("game", text))
+        return _parsed(text)
+
+    def check_agent(self, text: str) -> None:
+        """ValueError where a text of the page may not be made an agent of."""
+        if imports_code(text) and not (self.allow_python or text in self.agents):
+            raise ValueError(_is_code("agent", text))
+
+
+def _is_code(kind: str, text: str) -> str:
+    return (
+        f"{kind} {cut(text)!r} is code, which this page may not name: start boardenvs web with "
+        f"--allow-python, or with --{kind} and this text"
+    )
+
+
+@lru_cache(maxsize=64)
+def _parsed(text: str) -> Game:
+    """One object for all questions about a game, so that its rules are compiled once."""
+    return games.parse(text)
 
 
 @dataclass(eq=False)
@@ -51,7 +83,8 @@ class Connection:
     """One page."""
 
     socket: WebSocket
-    server: Server
+    options: Options
+    workers: Workers
     _tasks: dict[int, asyncio.Task[None]] = field(default_factory=dict)
     _jobs: int = 0
 
@@ -72,15 +105,14 @@ class Connection:
                 task.cancel()
 
     def _hello(self) -> dict[str, Any]:
-        permissions = self.server.permissions
         return {
             "version": __version__,
             "games": {
                 **{game_id: _variants(game_id) for game_id in games.GAMES},
-                **{text: [] for text in permissions.games},
+                **{text: [] for text in self.options.games},
             },
             "agents": [
-                *permissions.agents,
+                *self.options.agents,
                 *(name for name in AGENTS if name not in _NEED_MORE),
                 *(f"level:{level}" for level in range(1, LEVELS + 1)),
             ],
@@ -95,7 +127,8 @@ class Connection:
         try:
             request = messages.parse_request(text)
             if isinstance(request, messages.StopRequest):
-                self._stop(request.job)
+                if request.job in self._tasks:
+                    self._tasks[request.job].cancel()
                 await self._send({"id": request.id, "end": True})
                 return
             if request.id in self._tasks:
@@ -106,10 +139,6 @@ class Connection:
             await self._send({"id": messages.id_of(text), "error": str(error)})
             return
         self._tasks[request.id] = asyncio.create_task(self._answer(request))
-
-    def _stop(self, job: int) -> None:
-        if job in self._tasks:
-            self._tasks[job].cancel()
 
     async def _answer(self, request: messages.Request) -> None:
         last: dict[str, Any] = {"id": request.id, "end": True}
@@ -133,38 +162,26 @@ class Connection:
             await self._send(last)
 
     async def _parts(self, request: messages.Request) -> AsyncIterator[dict[str, Any]]:
-        permissions, runs = self.server.permissions, self.server.runs
+        options = self.options
         match request:
             case messages.GameRequest():
-                yield {"game": describe_game(permissions.game(request.game))}
+                yield {"game": describe_game(options.game(request.game))}
             case messages.LineRequest():
-                record = read_line(permissions.game(request.line.game), request.line)
-                positions, wrong = await _described(record, request.since)
-                yield {"positions": positions, "wrong": wrong}
+                record = read_line(options.game(request.line.game), request.line)
+                # It takes a second or two for very long games.
+                found, wrong = await asyncio.to_thread(describe_line, record, request.since)
+                yield {"positions": found, "wrong": wrong}
             case messages.AgentRequest():
-                permissions.check_agent(request.agent, permissions.game(request.game))
+                options.check_agent(request.agent)
+                check_game(make_agent(request.agent), options.game(request.game))
                 yield {}
             case messages.RunsRequest():
-                yield {"runs": await asyncio.to_thread(runs.listing)}
-            case messages.RunRequest():
-                yield {"run": await asyncio.to_thread(runs.describe, request.name)}
+                yield {"runs": await asyncio.to_thread(list_runs, options.folder)}
             case messages.StopRequest():
                 return
-            case messages.CellRequest():
-                game = permissions.game(request.game)
-                path = runs.games_file(request.name, request.game)
-                players = [request.first, request.second]
-                text = games.spec_of(game)
-                async for part in self._job(
-                    {"do": "load", "path": str(path), "game": text, "players": players}
-                ):
-                    yield part
             case messages.MoveRequest() | messages.ExplainRequest() | messages.ReviewRequest():
-                record = read_line(permissions.game(request.line.game), request.line)
-                _, wrong = describe_line(record, len(record.actions))
-                if wrong is not None:
-                    raise ValueError(wrong)
-                permissions.check_agent_name(request.agent)
+                options.check_agent(request.agent)
+                options.game(request.line.game)
                 async for part in self._job(request.model_dump(mode="json")):
                     yield part
             case _:
@@ -175,13 +192,12 @@ class Connection:
             raise ValueError(f"{MOST_JOBS} agents are thinking for this page: stop one")
         self._jobs += 1
         try:
-            async with asyncio.timeout(_JOB_SECONDS):
-                parts = self.server.workers.run(self, job)
-                try:
-                    async for part in parts:
-                        yield part
-                finally:
-                    await parts.aclose()
+            async with (
+                asyncio.timeout(_JOB_SECONDS),
+                contextlib.aclosing(self.workers.run(job)) as parts,
+            ):
+                async for part in parts:
+                    yield part
         finally:
             self._jobs -= 1
 
@@ -191,13 +207,6 @@ class Connection:
             await self.socket.send_text(json.dumps(message))
         except RuntimeError as error:  # Starlette's, once the connection is closed
             raise WebSocketDisconnect from error
-
-
-async def _described(record: Record, since: int) -> tuple[list[dict[str, Any]], str | None]:
-    """`describe_line`, which takes a second or two for very long games: not here, then."""
-    if len(record.actions) - since < _LONG:
-        return describe_line(record, since)
-    return await asyncio.to_thread(describe_line, record, since)
 
 
 def _variants(game_id: str) -> list[str]:

@@ -5,15 +5,12 @@ A message is a JSON object with an `id` that the answer bears, and `do`, which s
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeAlias, TypeVar
+from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from boardenvs.game.rules import LOSS, WIN
-from boardenvs.utils.checks import cut
-from boardenvs.utils.json_text import parse_json
-
-T = TypeVar("T")
+from boardenvs.utils.decoding import decode, parse_json
 
 MAX_MESSAGE = 256 << 10  # bytes
 MAX_PLIES = 2_000
@@ -97,23 +94,6 @@ class RunsRequest(_Request):
     do: Literal["runs"]
 
 
-class RunRequest(_Request):
-    """A training or tournament, by its name in the list."""
-
-    do: Literal["run"]
-    name: Text
-
-
-class CellRequest(_Request):
-    """The recorded games of a pairing of a tournament."""
-
-    do: Literal["cell"]
-    name: Text
-    game: Text
-    first: Text
-    second: Text
-
-
 class StopRequest(_Request):
     """Stop what the message with the id `job` asked for."""
 
@@ -121,12 +101,10 @@ class StopRequest(_Request):
     job: Id
 
 
-Job: TypeAlias = MoveRequest | ExplainRequest | ReviewRequest | CellRequest
-Request: TypeAlias = (
-    GameRequest | LineRequest | AgentRequest | Job | RunsRequest | RunRequest | StopRequest
-)
+Job: TypeAlias = MoveRequest | ExplainRequest | ReviewRequest
+Request: TypeAlias = GameRequest | LineRequest | AgentRequest | Job | RunsRequest | StopRequest
 
-_REQUEST: TypeAdapter[Request] = TypeAdapter(Annotated[Request, Field(discriminator="do")])
+_REQUEST: Any = Annotated[Request, Field(discriminator="do")]
 
 
 class SaveRequest(_Part):
@@ -134,43 +112,28 @@ class SaveRequest(_Part):
 
     format: Literal["jsonl", "wthor", "moves"]
     line: Line
-    players: tuple[Text, Text] | None = None
+    players: Annotated[list[Text], Field(min_length=2, max_length=2)] | None = None
     info: dict[str, Any] = Field(default={})
-    goals: tuple[Goal, Goal] | None = None  # by role, where the rules do not say them
+    # By role, where the rules do not say them.
+    goals: Annotated[list[Goal], Field(min_length=2, max_length=2)] | None = None
     resigned: Literal[0, 1] | None = None  # who resigned
-
-
-_PAIRS = ("players", "goals")  # of a request to save, which JSON has as lists
 
 
 def parse_request(text: str) -> Request:
     """The request; ValueError, in one line, where the text is none."""
-    return _validated(_REQUEST, parse_json(text))
+    found: Request = decode(_REQUEST, parse_json(text), "a message")
+    return found
 
 
 def parse_save(text: str) -> SaveRequest:
     """The request to save; ValueError, in one line, where the text is none."""
-    value = parse_json(text)
-    if isinstance(value, dict):
-        value |= {k: tuple(v) for k, v in value.items() if k in _PAIRS and isinstance(v, list)}
-    return _validated(TypeAdapter(SaveRequest), value)
+    return decode(SaveRequest, parse_json(text), "a message")
 
 
 def id_of(text: str) -> int | None:
     """The id of a message that cannot be understood otherwise, None where it has none."""
     try:
         value = parse_json(text)
-        found = value.get("id") if isinstance(value, dict) else None
-        return TypeAdapter(Id).validate_python(found, strict=True)
-    except ValueError:
+        return decode(_Request, {"id": value["id"]}, "a message").id
+    except (ValueError, KeyError, TypeError):
         return None
-
-
-def _validated(adapter: TypeAdapter[T], value: Any) -> T:
-    try:
-        return adapter.validate_python(value)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False)[0]
-        where = ".".join(map(str, first["loc"])) or "the message"
-        given = cut(repr(first["input"]))
-        raise ValueError(f"{where} is {given}: {first['msg']}") from None

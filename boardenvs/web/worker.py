@@ -6,32 +6,29 @@ the last of which has "end". What code of agents prints goes to standard error.
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import queue
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from boardenvs import games, records
 from boardenvs.agents.base import Agent, check_game
 from boardenvs.agents.explain import Explanation, explain, explain_steadily
 from boardenvs.agents.spec import make_agent
-from boardenvs.game.contract import Game, Position, stack
+from boardenvs.game.contract import Game, Position
+from boardenvs.game.errors import IllegalActionError
 from boardenvs.kernel.backend import no_compiling
-from boardenvs.play.session import GameSession
+from boardenvs.play.kept_game import reply
 from boardenvs.records.record import Record, names
 from boardenvs.web.boards import describe_position, read_line
 from boardenvs.web.messages import MAX_GAMES, MAX_PLIES, Line
+from boardenvs.web.workers import MAX_ANSWER
 
 _MEMORY = 4 << 30  # bytes that an agent may take
 _SHOWN_EVERY = 0.1  # seconds between two explanations
@@ -49,9 +46,18 @@ def main() -> None:
     try:
         while True:
             for part in _answer(json.loads(jobs.get())):
-                _write(answers, json.dumps(part).encode() + b"\n")
+                _write(answers, _line(part))
     except BrokenPipeError:
         return  # the server has ended
+
+
+def _line(part: dict[str, Any]) -> bytes:
+    """A part of an answer as it is sent; where that is too long, what is wrong."""
+    line = json.dumps(part, ensure_ascii=False).encode() + b"\n"
+    if len(line) < MAX_ANSWER:
+        return line
+    most = f"{MAX_ANSWER >> 20} MiB"
+    return json.dumps({"end": True, "error": f"that is more than {most}"}).encode() + b"\n"
 
 
 def _write(file: int, content: bytes) -> None:
@@ -96,10 +102,10 @@ def _move(job: Job) -> Iterator[dict[str, Any]]:
     record, position = _position(job)
     game, agent = record.game, _agent(job["agent"])
     check_game(agent, game)
-    rng = np.random.default_rng([job["seed"], position.ply])
-    action = int(agent.act(game, stack([position]), rng)[0])
-    if not (0 <= action < game.num_actions and position.is_legal(action)):
-        raise ValueError(f"{job['agent']}: {position.illegal_action(action)}")
+    try:
+        action = reply(agent, game, position, job["seed"])
+    except IllegalActionError as error:
+        raise ValueError(f"{job['agent']}: {error}") from None
     yield {"position": describe_position(game, position.step(action), action, position)}
 
 
@@ -133,9 +139,6 @@ def _load(job: Job) -> Iterator[dict[str, Any]]:
         found = records.load(Path(job["path"]), game=game)
     if len(found) > MAX_GAMES:
         raise ValueError(f"there are {len(found):,} games: at most {MAX_GAMES:,} are shown")
-    keep = job.get("players")
-    if keep is not None:
-        found = [r for r in found if r.players is not None and sorted(r.players) == sorted(keep)]
     with no_compiling():
         verdicts = records.check(found)
     yield {
@@ -150,31 +153,12 @@ def _load(job: Job) -> Iterator[dict[str, Any]]:
     }
 
 
-def _save(job: Job) -> Iterator[dict[str, Any]]:
-    """A file of one game."""
-    session = GameSession.of_record(_record(job))
-    session.players = job["players"] and tuple(job["players"])
-    session.info = job["info"]
-    if job["resigned"] is not None and not session.is_over:
-        session.resign(job["resigned"])
-    record = session.record()
-    if record.goal is None and job["goals"] is not None:
-        record = replace(record, goal=tuple(job["goals"]))
-    suffix = records.FORMATS[job["format"]].suffixes[0]
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"game{suffix}"
-        lost = records.save(path, [record], format_name=job["format"])
-        content = path.read_bytes()
-    yield {"name": path.name, "content": base64.b64encode(content).decode(), "lost": lost}
-
-
 _JOBS: dict[str, Callable[[Job], Iterator[dict[str, Any]]]] = {
     "warm": _warm,
     "move": _move,
     "explain": _explain,
     "review": _review,
     "load": _load,
-    "save": _save,
 }
 
 

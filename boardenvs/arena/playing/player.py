@@ -17,7 +17,7 @@ import numpy as np
 from boardenvs.agents.base import Agent, act_after
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.state import IntArray, State, take
-from boardenvs.utils.raised import describe
+from boardenvs.utils.imports import describe
 
 FORFEIT = int(np.iinfo(np.int64).min)  # in the place of an action
 

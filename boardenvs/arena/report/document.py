@@ -15,7 +15,7 @@ from boardenvs.arena.tournament.job import Played
 from boardenvs.arena.tournament.ratings import PRIOR, REPLICATES
 from boardenvs.arena.tournament.results import Crosstable, Results
 from boardenvs.kernel import get_backend
-from boardenvs.utils.machine import processor, version
+from boardenvs.utils.version import processor, version
 
 _PACKAGES = ("numpy", "numba")
 

@@ -20,7 +20,7 @@ from boardenvs.arena.playing.player import Conduct
 from boardenvs.game.contract import Game
 from boardenvs.game.state import FloatArray, IntArray, State
 from boardenvs.utils.checks import field_of, is_number, is_text, is_whole
-from boardenvs.utils.raised import describe
+from boardenvs.utils.imports import describe
 
 NOBODY, FIRST, SECOND = 0, 1, 2  # whose code is running
 

@@ -14,8 +14,8 @@ from typing import Any
 from boardenvs.arena.tournament.job import Played
 from boardenvs.arena.tournament.settings import check_kept
 from boardenvs.utils.checks import cut
+from boardenvs.utils.decoding import parse_json
 from boardenvs.utils.files import naming, write_atomically
-from boardenvs.utils.json_text import parse_json
 
 _MAX_SETTINGS = 1 << 20  # bytes
 

@@ -17,7 +17,7 @@ from typing import Any
 from boardenvs.arena.tournament.job import NOBODY, Job, Played
 from boardenvs.arena.tournament.schedule import Schedule
 from boardenvs.kernel import get_backend, set_backend
-from boardenvs.utils.processes import serve_parent
+from boardenvs.utils.ending import serve_parent
 
 # Libraries that would otherwise start a thread a core in every process; read when they are loaded.
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")

@@ -13,7 +13,7 @@ from boardenvs.arena.tournament.pool import play_all
 from boardenvs.arena.tournament.results import Results, summarise
 from boardenvs.arena.tournament.schedule import Schedule
 from boardenvs.arena.tournament.settings import Settings, make_plan
-from boardenvs.utils.folders import is_unused, remove_left_over, remove_written
+from boardenvs.utils.files import is_unused, remove_left_over, remove_written
 
 JOURNAL = "journal.jsonl"
 

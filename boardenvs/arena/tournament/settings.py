@@ -18,7 +18,7 @@ from boardenvs.arena.tournament.job import Entrant, Job
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import distinct_openings
 from boardenvs.utils.checks import cut, field_of, is_text, is_whole, quote, unknown
-from boardenvs.utils.raised import describe
+from boardenvs.utils.imports import describe
 from boardenvs.utils.version import __version__
 
 FORMAT = 1  # of the journal and of results.json

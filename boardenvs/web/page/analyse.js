@@ -215,7 +215,7 @@ export class AnalyseView {
     this.graph.replaceChildren(
       el("h3", {}, T.graph(roles[0])),
       chart({
-        series: [{ name: T.valueFor(roles[0]), points }], label: T.graph(roles[0]), xLabel: T.ply, range: [0, 1], baseline: 0.5, at: table.node.ply,
+        points, label: T.graph(roles[0]), xLabel: T.ply, range: [0, 1], baseline: 0.5, at: table.node.ply,
         yText: T.percent, marks: blunders.map((node) => ({ x: node.ply, y: this.shareOf(node) ?? 0.5, text: T.blunderMark })),
         click: (ply) => { const node = line[Math.max(0, Math.min(line.length - 1, Math.round(ply)))]; table.goTo(node); },
       }),

@@ -1,0 +1,134 @@
+"""Records as plain moves, one game a line, and how tournament Othello writes games.
+
+Othello is written as in tournaments, `f5d6c3d3c4`: rows are counted from the top and passes are
+left out. Other games have their own notation, `b1-b3 a3-c3`, with spaces and passes. Capitals,
+spaces, commas and the numbers of moves ("1.", "2)") are read and not written. Lines that are empty
+or begin with "#" are skipped. Players, results and starts of their own are not kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from boardenvs.board.bitboard import parse_square, square_name
+from boardenvs.game.contract import Game
+from boardenvs.game.notation import PASS
+from boardenvs.games.othello import Othello
+from boardenvs.records.batch import play, starts_of
+from boardenvs.records.bounds import read_lines
+from boardenvs.records.record import Record, names, parse_names
+from boardenvs.utils.checks import cut
+from boardenvs.utils.files import replacing
+
+# Captures are often written with an x, "b1xb3"; most rules know them without.
+_CAPTURE = re.compile(r"(?<=[a-h][1-8])x(?=[a-h][1-8])")
+_MAX_MESSAGE = 300
+_NUMBERS = re.compile(r"\b\d+\s*[.)]+")
+
+
+def parse_moves(game: Game, lines: Iterable[str]) -> list[Record]:
+    """The games of the lines; ValueError names a line that cannot be read.
+
+    Whether the moves are legal is not asked here: see `check`.
+    """
+    parse = _parse_squares if isinstance(game, Othello) else _parse_actions
+    found = []
+    for number, line in enumerate(lines, start=1):
+        text = _NUMBERS.sub(" ", line).replace(",", " ").strip()
+        if not text or line.lstrip().startswith("#"):
+            continue
+        try:
+            found.append(parse(game, text))
+        except ValueError as error:
+            raise ValueError(f"line {number}: {cut(str(error), _MAX_MESSAGE)}") from None
+    if isinstance(game, Othello):
+        found = with_passes(game, found)
+    return [Record(game, actions) for actions in found]
+
+
+def write_moves(record: Record) -> str:
+    """The game as one line, without its end; ValueError where it has a start of its own."""
+    squares = discs_placed(record)
+    if isinstance(record.game, Othello):
+        return "".join(square_name(turned(square)) for square in squares)
+    return " ".join(names(record))
+
+
+def read_moves_file(path: Path | str, game: Game, memory: int | None = None) -> list[Record]:
+    """The games of a file; ValueError names the line that is wrong, or up to which the games take
+    more than so many bytes of `memory`.
+    """
+    path = Path(path)
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            return parse_moves(game, (line for _, line in read_lines(file, path, memory)))
+    except ValueError as error:  # a UnicodeDecodeError too
+        named = str(error).startswith(str(path))
+        raise ValueError(str(error) if named else f"{path}, {error}") from None
+
+
+def write_moves_file(path: Path | str, records: Iterable[Record]) -> None:
+    """Write the games, one a line; `path` is replaced only when all of them are written."""
+    with replacing(Path(path)) as file:
+        file.writelines(f"{write_moves(record)}\n".encode() for record in records)
+
+
+# ---- tournament Othello --------------------------------------------------------------------------
+
+
+def turned(square: int) -> int:
+    """The square that has this one's name when rows are counted from the other end."""
+    return square ^ 56
+
+
+def with_passes(game: Game, moves: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
+    """The actions of games that are given as squares of discs, without passes; rank 1 is at the
+    bottom.
+
+    The rules put the passes in. An illegal move and what follows it stay as they are.
+    """
+    if not moves:
+        return []
+    played = play(game, starts_of(game, [None] * len(moves)), moves, insert_passes=True)
+    return [
+        actions + tuple(given[len(given) - left :])
+        for actions, given, left in zip(played.actions, moves, played.left.tolist(), strict=True)
+    ]
+
+
+def discs_placed(record: Record) -> list[int]:
+    """The squares of the discs placed; the inverse of `with_passes` up to a pass at the very end.
+
+    ValueError where the game did not begin at the start, which these formats cannot say.
+    """
+    if record.start is not None:
+        raise ValueError(
+            "the game began at a position of its own, which only .jsonl can hold: "
+            "save it as .jsonl or .jsonl.gz"
+        )
+    return [action for action in record.actions if action != record.game.noop]
+
+
+def _parse_squares(game: Game, text: str) -> tuple[int, ...]:
+    """The discs placed, in our frame."""
+    words = _words(text.lower().replace(PASS, " "))
+    return tuple(turned(parse_square(word)) for word in words)
+
+
+def _words(text: str) -> Iterator[str]:
+    """The squares, in a row or with spaces."""
+    for part in text.split():
+        if "-" in part:
+            raise ValueError(
+                f"{part!r} moves a piece: say which game this is, Othello has no such moves"
+            )
+        yield from (part[i : i + 2] for i in range(0, len(part), 2))
+
+
+def _parse_actions(game: Game, text: str) -> tuple[int, ...]:
+    try:
+        return parse_names(game, text.split())
+    except ValueError:
+        return parse_names(game, _CAPTURE.sub("-", text.lower()).split())
