@@ -63,3 +63,10 @@ class Otherwise:
     def check_game(self, game: Game) -> None:
         if game.id == "reversi":
             raise ValueError("it has never heard of Reversi")
+
+
+class Dead:
+    """An engine that is gone."""
+
+    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+        raise RuntimeError("the engine is gone")

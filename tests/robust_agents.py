@@ -23,15 +23,6 @@ def signal_when_some_games_are_over(game: Any, state: Any, rng: np.random.Genera
     return game.sample(state, rng)
 
 
-def signal_parent_once(game: Any, state: Any, rng: np.random.Generator) -> Any:
-    """For a worker process: asks the process that started it to end, in the second pairing."""
-    flag = os.environ.get("ROBUST_FLAG", "")
-    if flag and os.path.exists(flag):
-        os.remove(flag)
-        os.kill(os.getppid(), int(os.environ["ROBUST_SIGNAL"]))
-    return game.sample(state, rng)
-
-
 def dying_once(game: Any, state: Any, rng: np.random.Generator) -> Any:
     """For a worker process: says which one it is, what it plays and its threads; the first dies."""
     with open(os.environ["ROBUST_LOG"], "a") as file:

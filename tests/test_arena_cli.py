@@ -5,44 +5,59 @@ from __future__ import annotations
 import html
 import json
 import re
+import resource
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from command_line import run
 
-from boardenvs.arena import play_match
-from boardenvs.arena.playing.openings import same_winner
+from boardenvs import play_match
 from boardenvs.games import make
 from boardenvs.records import check, load
 
 pytestmark = pytest.mark.usefixtures("in_python")
 
 
-def test_a_match_says_what_playing_it_says(tmp_path: Path) -> None:
-    path = tmp_path / "games.jsonl"
-    output = run("match", "wolf_and_sheep", "perfect", "greedy", "--pairs", 12, "--record", path)
-    game = make("wolf_and_sheep")
-    played = play_match(
-        game, "perfect", "greedy", 12, opening_plies=game.opening_plies, keep=same_winner
-    )
-    low, high = played.interval
-    assert f"{played.score:.3f} [{low:.3f}, {high:.3f}]" in output
-    rows = {
-        cells[0]: [int(cell.split()[0]) for cell in cells[1:5]]
+def cells(output: str) -> dict[str, list[int]]:
+    """The counts of each row of a match's table."""
+    rows = [
+        [cell.strip() for cell in line.strip("│").split("│")]
         for line in output.splitlines()
         if line.startswith("│")
-        for cells in [[cell.strip() for cell in line.strip("│").split("│")]]
-    }
-    assert rows["all"] == [24, played.wins, played.draws, played.losses]
-    assert rows["as wolf"] == [12, *played.by_role[0]]
-    assert rows["as sheep"] == [12, *played.by_role[1]] == [12, 12, 0, 0]
+    ]
+    return {row[0]: [int(cell.split()[0]) for cell in row[1:5]] for row in rows}
+
+
+def test_a_match_is_the_same_by_command_and_in_python(tmp_path: Path) -> None:
+    """To the game, and of more openings than one block; in a game that leaves openings out."""
+    path, game = tmp_path / "games.jsonl", make("wolf_and_sheep")
+    words = ["match", "wolf_and_sheep", "perfect", "greedy", "--pairs", 60, "--seed", 1]
+    output = run(*words, "--record", path)
+    played = play_match(game, "perfect", "greedy", 60, seed=1)
+    low, high = played.interval
+    assert f"{played.score:.3f} [{low:.3f}, {high:.3f}]" in output
+    rows = cells(output)
+    assert rows["all"] == [120, played.wins, played.draws, played.losses]
+    assert rows["as wolf"] == [60, *played.by_role[0]]
+    assert rows["as sheep"] == [60, *played.by_role[1]] == [60, 60, 0, 0]
+    assert played.note == "Only openings are played that do not change who wins."
+    assert played.note in " ".join(output.split())
     found = load(path)
-    assert [verdict.ending for verdict in check(found)] == ["finished"] * 24
-    assert not any(verdict.error for verdict in check(found))
-    assert sum(r.players == ("perfect", "greedy") for r in found) == 12
+    assert {(verdict.ending, verdict.error) for verdict in check(found)} == {("finished", None)}
+    assert played.actions is not None
+    lines = played.actions.swapaxes(0, 1).reshape(120, -1).tolist()
+    assert [list(r.actions) for r in found] == [[a for a in line if a >= 0] for line in lines]
+    assert sum(r.players == ("perfect", "greedy") for r in found) == 60
+    every = play_match(game, "perfect", "greedy", 60, keep=None, seed=1)
+    assert every.note == ""
+    assert every.actions is not None
+    assert every.actions.tolist() != played.actions.tolist()
 
 
-def test_a_match_tells_of_forfeits() -> None:
+def test_a_match_says_who_forfeits() -> None:
     output = run("match", "othello", "python:arena_agents:Otherwise", "random", "--pairs", 3)
     assert "Otherwise forfeited 6 of 6 games: action 64 (pass) is not legal in" in output
 
@@ -70,12 +85,12 @@ def test_wrong_words_are_named(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_cannot_be_made_is_told_before_players_are_made(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_made_is_named_before_players_are_made(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     words = ["arena", "random", "python:arena_agents:unmakable", "--game", "othello", "--out"]
-    told = " ".join(run(*words, tmp_path / "file" / "arena", code=2).split())
-    assert "file is a file, not a folder" in told
-    assert "no weights here" not in told
+    said = " ".join(run(*words, tmp_path / "file" / "arena", code=2).split())
+    assert "file is a file, not a folder" in said
+    assert "no weights here" not in said
     assert "no weights here" in run(*words, tmp_path / "arena", code=2)
 
 
@@ -91,24 +106,41 @@ def test_an_arena_is_played_resumed_and_widened(tmp_path: Path) -> None:
         "random against greedy",
     ]
     values = json.loads((tmp_path / "arena" / "results.json").read_text())
-    assert values["settings"]["openings"] == {"reversi": [3, 5]}
+    assert values["settings"]["opening_plies"] == {"reversi": [3, 5]}
     assert values["settings"]["anchor"] == "random"
     assert "--resume goes on with it" in run("arena", "random", "greedy", *few, *out, code=2)
 
-    output = run("arena", "--resume", *out)
-    assert "going on: 1 of 1 pairings" in output
     games = tmp_path / "arena" / "games" / "reversi.jsonl"
     with games.open("a") as file:
         file.write('{"version": 1, "ga')  # killed while it wrote
-    output = run("arena", "--resume", "python:arena_agents:lowest", "greedy", *out)
+    output = run("arena", "--resume", *out)
+    assert "going on: 1 of 1 pairings" in output
+    dead = "python:arena_agents:Dead"
+    output = run("arena", "--resume", dead, "greedy", *out, code=1)
+    assert f"1/1  reversi  greedy - {dead}" in output
+    assert f"{dead} forfeited all its games and is not rated" in " ".join(output.split())
+    assert "forfeited all │" in output
     assert len(list(load(games))) == 8
-    assert "1/1  reversi  greedy - python:arena_agents:lowest" in output
     widened = json.loads((tmp_path / "arena" / "results.json").read_text())
-    assert widened["settings"]["openings"] == {"reversi": [3, 5]}
+    assert widened["settings"]["opening_plies"] == {"reversi": [3, 5]}
     assert widened["settings"]["anchor"] is None
     assert "other settings" in run("arena", "--resume", "--trust", "--seed", 1, *out, code=2)
 
-    output = run("arena", "random", "greedy", *few, "--overwrite", *out)
-    again = json.loads((tmp_path / "arena" / "results.json").read_text())
-    del again["timings"], values["timings"]
-    assert again == values
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs limits on files")
+def test_games_that_cannot_be_written_are_named_and_played_again(tmp_path: Path) -> None:
+    """The journal has no pairing of which the games are not there."""
+    out = tmp_path / "arena"
+    words = ["arena", "random", "greedy", "--game", "reversi", "--pairs", "30", "--workers", "1"]
+
+    def limit() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (5_000, resource.RLIM_INFINITY))
+
+    command = [sys.executable, "-m", "boardenvs", *words, "--out", str(out)]
+    ended = subprocess.run(command, preexec_fn=limit, capture_output=True, text=True, check=False)
+    assert ended.returncode == 2
+    path = out / "games" / "reversi.jsonl"
+    assert f"{path}: File too large" in " ".join(ended.stderr.split())
+    assert path.read_bytes() == b""
+    assert len((out / "journal.jsonl").read_bytes().splitlines()) == 1

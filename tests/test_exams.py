@@ -191,7 +191,7 @@ def test_players_with_a_memory_for_games_are_asked_about_positions_alone() -> No
     with pytest.raises(ValueError, match=r"must know how a game came about.*tell me the game"):
         take_exam(game, Reconstructing(right=True))
     searching = take_exam(game, make_agent("mcts:rollouts=1"))
-    assert (searching.conduct.forfeits, searching.conduct.message) == (0, None)
+    assert (searching.faults.forfeits, searching.faults.message) == (0, None)
 
 
 def test_wolf_and_sheep_is_marked_by_its_table() -> None:
@@ -216,8 +216,8 @@ def test_an_illegal_move_is_as_wrong_as_the_worst_legal_one() -> None:
     worst = take_exam(make("othello"), Knowing(right=False))
     assert marked.marks == worst.marks
     assert marked.total.kept == 0
-    assert marked.conduct.forfeits == marked.total.positions
-    assert "not legal" in str(marked.conduct.message)
+    assert marked.faults.forfeits == marked.total.positions
+    assert "not legal" in str(marked.faults.message)
 
 
 def test_a_question_is_read_as_it_was_written() -> None:

@@ -13,7 +13,7 @@ from arena_agents import lowest
 
 from boardenvs.agents import RandomAgent
 from boardenvs.arena import play_match
-from boardenvs.arena.playing.player import FORFEIT, Player
+from boardenvs.arena.player import FORFEIT, Player
 from boardenvs.game.state import IntArray, State
 from boardenvs.games import Game, make
 
@@ -60,18 +60,14 @@ def test_what_fails_on_every_board_forfeits_all_games(
     result = play_match(GAME, Wrapped(change), RandomAgent(), 10)
     assert (result.wins, result.draws, result.losses) == (0, 0, 20)
     assert (result.forfeits == 1).all()
-    assert result.conduct[0].forfeits == 20
-    assert result.conduct[0].message
-    assert result.conduct[1].forfeits == 0
-    assert result.conduct[1].message is None
-
-
-def test_the_second_agents_forfeits_are_the_first_ones_wins() -> None:
-    broken = Wrapped(WHOLE_BATCH["an exception"])
-    result = play_match(GAME, RandomAgent(), broken, 10)
-    assert (result.wins, result.losses) == (20, 0)
-    assert (result.forfeits == 2).all()
-    assert "RuntimeError: no idea (test_forfeits.py, line" in str(result.conduct[1].message)
+    assert result.faults[0].forfeits == 20
+    assert result.faults[0].message
+    assert result.faults[1].forfeits == 0
+    assert result.faults[1].message is None
+    other = play_match(GAME, RandomAgent(), Wrapped(change), 3)
+    assert (other.wins, other.losses) == (6, 0)
+    assert (other.forfeits == 2).all()
+    assert other.faults[1].message == result.faults[0].message
 
 
 @pytest.mark.parametrize("number", [-1, 65, 3, FORFEIT, 2**63 - 1])
@@ -83,9 +79,9 @@ def test_an_illegal_action_forfeits_its_own_row_alone(number: int) -> None:
     actions, player = act(Wrapped(change), GAME.init(5))
     assert (actions == FORFEIT).tolist() == [False, False, True, False, False]
     assert GAME.is_legal(GAME.init(5), actions).sum() == 4
-    assert player.conduct.forfeits == 1
-    assert str(max(number, FORFEIT + 1)) in str(player.conduct.message)
-    assert player.conduct.repeats == 0
+    assert player.faults.forfeits == 1
+    assert str(max(number, FORFEIT + 1)) in str(player.faults.message)
+    assert player.faults.repeats == 0
 
 
 def test_an_illegal_action_is_named_with_its_position() -> None:
@@ -93,7 +89,7 @@ def test_an_illegal_action_is_named_with_its_position() -> None:
         GAME, lambda observation, agent: 3, RandomAgent(), 1, opening_plies=(0, 0), seed=1
     )
     message = "action 3 (d1) is not legal in '8/8/8/3rb3/3br3/8/8/8 black 0'"
-    assert result.conduct[0].message == message
+    assert result.faults[0].message == message
 
 
 def test_a_failing_board_does_not_cost_the_boards_beside_it() -> None:
@@ -107,8 +103,8 @@ def test_a_failing_board_does_not_cost_the_boards_beside_it() -> None:
     actions, player = act(agent, state)
     assert np.flatnonzero(actions == FORFEIT).tolist() == [4]
     assert agent.batches == [6, 1, 1, 1, 1, 1, 1]
-    assert player.conduct.forfeits == 1
-    assert player.conduct.repeats == 1
+    assert player.faults.forfeits == 1
+    assert player.faults.repeats == 1
 
 
 def test_an_agent_of_single_boards_plays_on_and_is_reported() -> None:
@@ -117,11 +113,11 @@ def test_an_agent_of_single_boards_plays_on_and_is_reported() -> None:
 
     result = play_match(GAME, Wrapped(change), RandomAgent(), 4)
     assert not result.forfeits.any()
-    assert result.conduct[0].forfeits == 0
-    assert result.conduct[0].repeats > 10
-    assert "one by one: ValueError" in str(result.conduct[0].explain("it", 8, ""))
-    assert result.conduct[1].explain("other", 8, "") is None
-    assert "one board, please" in str(result.conduct[0].message)
+    assert result.faults[0].forfeits == 0
+    assert result.faults[0].repeats > 10
+    assert "one by one: ValueError" in str(result.faults[0].explain("it", 8))
+    assert result.faults[1].explain("other", 8) is None
+    assert "one board, please" in str(result.faults[0].message)
 
 
 def test_a_forfeit_in_the_middle_counts_whatever_the_board_says() -> None:
@@ -137,13 +133,7 @@ def test_a_forfeit_in_the_middle_counts_whatever_the_board_says() -> None:
     assert ((result.actions >= 0).sum(axis=2) <= 22).all()
 
 
-def test_ctrl_c_is_no_forfeit() -> None:
-    interrupted = Wrapped(lambda state, actions: raising(KeyboardInterrupt()))
-    with pytest.raises(KeyboardInterrupt):
-        play_match(GAME, interrupted, RandomAgent(), 2)
-
-
-def test_agents_cannot_change_the_board() -> None:
+def test_an_exception_is_named_with_its_place_and_boards_cannot_be_changed() -> None:
     class Cheat:
         def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
             actions = game.sample(state, rng)
@@ -152,6 +142,14 @@ def test_agents_cannot_change_the_board() -> None:
 
     honest = play_match(GAME, RandomAgent(), RandomAgent(), 10, seed=4)
     assert np.array_equal(honest.scores, play_match(GAME, Cheat(), Cheat(), 10, seed=4).scores)
+    result = play_match(GAME, Wrapped(WHOLE_BATCH["an exception"]), RandomAgent(), 1)
+    assert "RuntimeError: no idea (test_forfeits.py, line" in str(result.faults[0].message)
+
+
+def test_ctrl_c_is_no_forfeit() -> None:
+    interrupted = Wrapped(lambda state, actions: raising(KeyboardInterrupt()))
+    with pytest.raises(KeyboardInterrupt):
+        play_match(GAME, interrupted, RandomAgent(), 2)
 
 
 def test_results_by_role_and_over_all_agree() -> None:
@@ -187,6 +185,6 @@ def test_recorded_games_are_the_games() -> None:
 
 def test_thinking_is_counted_without_the_first_batch() -> None:
     result = play_match(GAME, RandomAgent(), RandomAgent(), 5)
-    for conduct in result.conduct:
-        assert 0 < conduct.timed_moves < conduct.moves
-        assert conduct.cpu_seconds > 0
+    for faults in result.faults:
+        assert 0 < faults.timed_moves < faults.moves
+        assert faults.cpu_seconds > 0

@@ -82,7 +82,7 @@ def test_our_matches_are_their_games(text):
         if text == "othello":
             assert [50 + 50 * value for value in state.returns()] == list(position.result())
         ends += position.terminated
-    assert not any(conduct.forfeits for conduct in result.conduct)
+    assert not any(faults.forfeits for faults in result.faults)
     assert ends >= 10
     assert passes > 0 or text != "othello"
 

@@ -51,7 +51,7 @@ def test_a_copy_in_an_empty_folder_makes_a_policy(tmp_path: Path) -> None:
     assert policy.game == boardenvs.games.make(game)
     assert policy.notes == {"seed": 0, "steps": 1536}
     result = boardenvs.play_match(policy.game, f"policy:{tmp_path / 'policy.npz'}", "random", 2)
-    assert not any(conduct.forfeits for conduct in result.conduct)
+    assert not any(faults.forfeits for faults in result.faults)
 
 
 class Watched(Batch):

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boardenvs.arena.tournament import ratings
-from boardenvs.arena.tournament.ratings import PRIOR, fit, rate
+from boardenvs.arena import ratings
+from boardenvs.arena.ratings import PRIOR, fit, rate
 from boardenvs.game.state import FloatArray
 
 
@@ -73,15 +73,6 @@ def test_two_entrants_have_a_closed_form(won: int, lost: int) -> None:
     assert first - second == pytest.approx(expected, abs=1e-4)
 
 
-def test_expected_points_are_the_points() -> None:
-    points = random_points(9, 6)
-    elo = fit(points)
-    with_prior = points + PRIOR / 10 * (1 - np.eye(6))
-    chance = 1 / (1 + 10 ** ((elo[None, :] - elo[:, None]) / 400))
-    expected = ((with_prior + with_prior.T) * chance * (1 - np.eye(6))).sum(axis=1)
-    assert expected == pytest.approx(with_prior.sum(axis=1), rel=1e-6)
-
-
 def test_a_batch_of_fits_is_each_fit() -> None:
     points = np.stack([random_points(seed, 5) for seed in range(6)])
     assert fit(points) == pytest.approx(np.stack([fit(p) for p in points]), abs=1e-4)
@@ -123,6 +114,10 @@ def test_a_round_robin_is_rated_in_order_from_the_anchor() -> None:
         assert abs(rating - strengths[label]) < 60
         assert low <= rating <= high
     assert found.above[0, 1] > 0.99
+    scores = play(strengths, 30, np.random.default_rng(0))
+    first, second, other = (rate(list(strengths), scores, None, seed) for seed in (5, 5, 6))
+    assert np.array_equal(first.low, second.low)
+    assert not np.array_equal(first.low, other.low)
     assert found.above + found.above.T == pytest.approx(np.ones((4, 4)))
 
 
@@ -132,14 +127,6 @@ def test_without_an_anchor_the_weakest_is_zero() -> None:
     assert (found.anchor, found.rating[-1]) == ("b", 0)
     with pytest.raises(ValueError, match="'d' is none of the entrants"):
         rate(list(strengths), {}, "d")
-
-
-def test_the_seed_determines_the_intervals() -> None:
-    strengths = {"a": 100.0, "b": -300.0, "c": 0.0}
-    scores = play(strengths, 30, np.random.default_rng(0))
-    first, second = (rate(list(strengths), scores, "a", seed=5) for _ in range(2))
-    assert np.array_equal(first.low, second.low)
-    assert not np.array_equal(first.low, rate(list(strengths), scores, "a", seed=6).low)
 
 
 @pytest.mark.parametrize(
@@ -153,12 +140,12 @@ def test_intervals_hold_the_true_ratings(
     strengths = {f"e{i}": spacing * i for i in range(5)}
     rng = np.random.default_rng(1)
     held = []
-    for seed in range(120):
+    for seed in range(60):
         found = rate(list(strengths), play(strengths, pairs, rng, shared), "e0", seed)
         for i, label in enumerate(found.entrants):
             if label != "e0":
                 held.append(found.low[i] <= strengths[label] <= found.high[i])
-    assert 0.90 < np.mean(held) < 0.98
+    assert 0.89 < np.mean(held) < 0.99
 
 
 def test_games_of_a_pair_are_not_taken_for_independent() -> None:

@@ -14,8 +14,7 @@ import pytest
 import torch as th
 from same import same
 
-from boardenvs.arena import make_settings, run_tournament, write_results
-from boardenvs.arena.tournament import journal, run
+from boardenvs.arena import journal, make_settings, run_tournament, tournament, write_results
 from boardenvs.utils.files import check_folder, written
 from training import folder
 from training.checkpoint import (
@@ -36,7 +35,7 @@ pytestmark = pytest.mark.usefixtures("in_python")
 
 
 def play(path: Path, *, resume: bool = False, overwrite: bool = False) -> None:
-    found = run_tournament(TOURNAMENT, path, resume=resume, overwrite=overwrite, workers=1)
+    found = run_tournament(TOURNAMENT, path, resume=resume, overwrite=overwrite, workers=0)
     write_results(found, path)
 
 
@@ -234,7 +233,7 @@ def test_overwriting_a_tournament_removes_what_it_wrote_and_nothing_else(
     path = tmp_path / "arena"
     play(path)
     ours = [p for p in path.rglob("*") if p.is_file()]
-    assert set(ours) == set(written(path, run.WRITTEN))
+    assert set(ours) == set(written(path, tournament.WRITTEN))
     theirs = [put(path / "thesis.tex"), put(path / "reversi" / "photo.png")]
     stale = put(path / "othello" / "heatmap.png")
     with monkeypatch.context() as patch:

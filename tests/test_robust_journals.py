@@ -9,19 +9,21 @@ from typing import Any
 
 import pytest
 
-from boardenvs.arena import make_settings
-from boardenvs.arena.tournament.job import Entrant, Job
-from boardenvs.arena.tournament.journal import Journal, JournalError
+from boardenvs.arena import Entrant, Pairing, make_settings
+from boardenvs.arena.journal import JournalError
+from boardenvs.arena.tournament import open_journal
 from boardenvs.games import make
 
 SETTINGS = make_settings(["random", "greedy"], ["reversi"], pairs=2).to_json()
-JOB = Job("reversi", make("reversi"), Entrant("greedy", ""), Entrant("random", ""), 2, (6, 10), 0)
-PLAYED = JOB.forfeited(1, "late").to_json()
+PAIRING = Pairing(
+    "reversi", make("reversi"), Entrant("greedy", ""), Entrant("random", ""), 2, (6, 10), 0
+)
+PLAYED = PAIRING.forfeited(1, "late").to_json()
 
 WRONG: list[Any] = [None, True, -1, 1.5, 1e300, "x", [], {}, [1], {"a": 1}, ["W", "WD"], [[], []]]
 
 
-def faults(values: dict[str, Any]) -> list[tuple[str, Any]]:
+def wrongs(values: dict[str, Any]) -> list[tuple[str, Any]]:
     """Each key without a value, and with values of each other kind."""
     found: list[tuple[str, Any]] = []
     for key, value in values.items():
@@ -49,31 +51,31 @@ def write(path: Path, *lines: Any) -> None:
 
 
 def test_a_whole_journal_is_read(path: Path) -> None:
-    write(path, SETTINGS, PLAYED, JOB.forfeited(0, "void").to_json())
-    assert Journal.open(path).played[0].to_json() == PLAYED
+    write(path, SETTINGS, PLAYED, PAIRING.forfeited(0, "void").to_json())
+    assert open_journal(path.parent).played[0].to_json() == PLAYED
 
 
 def test_results_with_wrong_fields_are_named(path: Path) -> None:
-    conduct = PLAYED["conduct"][0]
-    wrong = faults(PLAYED) + [
-        (key, {**PLAYED, "conduct": [changed, conduct]})
-        for key, changed in faults(conduct)
+    one = PLAYED["faults"][0]
+    wrong = wrongs(PLAYED) + [
+        (key, {**PLAYED, "faults": [changed, one]})
+        for key, changed in wrongs(one)
         if not (key == "message" and changed.get(key, "") is None)
     ]
     assert len(wrong) > 100
     for key, changed in wrong:
         write(path, SETTINGS, changed)
         with pytest.raises(JournalError, match=rf"journal.jsonl, line 2, is not a result: {key} "):
-            Journal.open(path)
+            open_journal(path.parent)
 
 
 def test_settings_with_wrong_fields_are_named(path: Path) -> None:
-    for key, changed in faults(SETTINGS):
+    for key, changed in wrongs(SETTINGS):
         if key == "anchor" and changed.get(key, "") is None:
             continue
         write(path, changed, PLAYED)
         with pytest.raises(JournalError, match=r"journal.jsonl, line 1: ") as caught:
-            Journal.open(path)
+            open_journal(path.parent)
         assert key in str(caught.value)
 
 
@@ -85,7 +87,7 @@ def test_what_is_no_journal_is_named(path: Path, content: bytes) -> None:
     path.write_bytes(content + b"\n")
     named = r"journal.jsonl, line 1, is not (JSON|a JSON object)"
     with pytest.raises(JournalError, match=named) as caught:
-        Journal.open(path)
+        open_journal(path.parent)
     assert len(str(caught.value)) < 300 + len(str(path))
     assert path.read_bytes() == content + b"\n"
 
@@ -93,4 +95,4 @@ def test_what_is_no_journal_is_named(path: Path, content: bytes) -> None:
 def test_results_of_another_number_of_games_are_refused(path: Path) -> None:
     write(path, {**SETTINGS, "pairs": 3}, PLAYED)
     with pytest.raises(JournalError, match=r"it has 2 pairs of games: .* pairings have 3"):
-        Journal.open(path)
+        open_journal(path.parent)

@@ -82,26 +82,6 @@ def test_a_match_keeps_games_while_it_lasts(
     assert len(load(path)) == 40
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_a_tournament_keeps_the_pairings_that_are_over(
-    tmp_path: Path, number: signal.Signals
-) -> None:
-    flag, out = tmp_path / "flag", tmp_path / "arena"
-    flag.touch()
-    player = "python:robust_agents:signal_parent_once"
-    words = ("boardenvs", "arena", "random", "greedy", player, "--game", "reversi")
-    more = {"ROBUST_SIGNAL": str(int(number)), "ROBUST_FLAG": str(flag)}
-    process = start(*words, "--pairs", 2, "--workers", 1, "--out", out, **more)
-    output, _ = process.communicate(timeout=120)
-    assert process.returncode == 130, output
-    assert f"go on with: boardenvs arena --resume --out {out} --trust\n" in output
-    assert "Traceback" not in output
-    process = start("boardenvs", "arena", "--resume", "--trust", "--out", out, **more)
-    output, _ = process.communicate(timeout=120)
-    assert process.returncode == 0, output
-    assert (out / "results.json").exists()
-
-
 TINY = {
     "game": "reversi",
     "steps": 1_000_000,

@@ -22,7 +22,7 @@ from command_line import invoke
 
 from boardenvs.agents import trained
 from boardenvs.arena import make_settings
-from boardenvs.arena.tournament.settings import resumed_settings
+from boardenvs.arena.settings import resumed_settings
 from training import checkpoint, ppo
 from training.config import Config
 from training.settings import ConfigError, read_settings
@@ -94,7 +94,7 @@ def journal(**change: Any) -> None:
 
 def open_journals() -> Iterator[tuple[int, str]]:
     for change in ({"entrants": ["random", "python:planted:player"]},
-                   {"openings": {"planted:Game": [0, 2]}}):  # fmt: skip
+                   {"opening_plies": {"planted:Game": [0, 2]}}):  # fmt: skip
         journal(**change)
         yield run("arena", "--resume", "--out", "arena", "--workers", 1)
 
@@ -169,7 +169,7 @@ def test_a_journals_code_is_imported_with_trust() -> None:
     assert resumed_settings(journal_, {"entrants": ["random", "python:planted:player"]})
     assert resumed_settings(journal_, {"entrants": ["random", "greedy"]})
     assert not MARK.exists()
-    other = {**before, "openings": {"planted:Game": [0, 2]}}
+    other = {**before, "opening_plies": {"planted:Game": [0, 2]}}
     with pytest.raises(ValueError, match="names code, which has not been imported: planted:Game"):
         resumed_settings(other, {"entrants": ["random", "greedy"]})
     assert resumed_settings(other, {"games_played": ["reversi"]})

@@ -69,7 +69,7 @@ def passes_within(game: Game, position: Position, plies: int) -> bool:
 def test_it_plays_whole_games() -> None:
     result = play_match(make("othello"), "rust_reversi:depth=3", "random", pairs=6)
     assert result.score > 0.6
-    assert not result.conduct[0].forfeits
+    assert not result.faults[0].forfeits
 
 
 @pytest.mark.usefixtures("rust")

@@ -226,7 +226,7 @@ def test_matches_keep_trees_and_repeat() -> None:
     def play(agent: object) -> list[int]:
         result = play_match(OTHELLO, agent, "random", pairs=1, seed=3)
         assert result.actions is not None
-        assert not result.conduct[0].forfeits
+        assert not result.faults[0].forfeits
         actions: list[int] = result.actions.tolist()
         return actions
 

@@ -25,8 +25,7 @@ from boardenvs.agents.policy import PolicyAgent
 from boardenvs.agents.policy_file import load_policy
 from boardenvs.agents.shield import Shield
 from boardenvs.arena import MatchResult, play_match
-from boardenvs.arena.playing.openings import same_winner
-from boardenvs.arena.tournament.ratings import rate
+from boardenvs.arena.ratings import rate
 from boardenvs.exams import Mark, take_exam
 from boardenvs.exams.questions import has_exam
 from boardenvs.game.state import BoolArray, where
@@ -187,12 +186,11 @@ def match(game: Game, a: Agent, b: Agent, suite: SuiteSettings, seed: int) -> Ma
         b,
         suite.pairs,
         opening_plies=suite.opening_plies or game.opening_plies,
-        keep=same_winner,
         seed=seed,
     )
-    for conduct in result.conduct:
-        if conduct.forfeits:
-            raise RuntimeError(f"an agent failed in an evaluation: {conduct.message}")
+    for faults in result.faults:
+        if faults.forfeits:
+            raise RuntimeError(f"an agent failed in an evaluation: {faults.message}")
     return result
 
 

@@ -1,35 +1,41 @@
-"""Contests between agents: matches, and round robins with ratings.
+"""Contests between agents: matches, round robins with ratings, and ratings by known players.
 
     play_match(game, "alphabeta:depth=2", my_policy, 50)
     run_tournament(make_settings(["random", "greedy", "mcts"]), Path("runs/arena"))
+    estimate_rating(game, my_agent, rating_pool(game))
 
-Four rooms, each built on those before it: `playing` has the match, `tournament` the round robin in
-processes that a journal keeps, with its ratings, `report` what is shown and written of it, and
-`scale` the published scale of each game, on which any player can be placed.
+All contests are pairings (`pairing`), played here or in processes (`workers`), each a match
+(`match`), and what they say of strength (`ratings`). To resume is to leave out what was played.
 """
 
-from boardenvs.arena.playing.intervals import score_interval
-from boardenvs.arena.playing.match import MatchResult, play_match
-from boardenvs.arena.report.files import write_results
-from boardenvs.arena.scale.place import Placement, place
-from boardenvs.arena.scale.scale import Scale, scale_of
-from boardenvs.arena.tournament.job import Entrant
-from boardenvs.arena.tournament.run import read_settings, run_tournament
-from boardenvs.arena.tournament.settings import BUILT_IN, Settings, make_settings
+from boardenvs.arena.estimate import Estimate, estimate_rating
+from boardenvs.arena.match import MatchResult, play_match
+from boardenvs.arena.pairing import Entrant, Pairing, Played
+from boardenvs.arena.pools import RatingPool, rating_pool
+from boardenvs.arena.ratings import score_interval
+from boardenvs.arena.report import write_results
+from boardenvs.arena.results import rate_pairings
+from boardenvs.arena.settings import BUILT_IN, Settings, make_settings
+from boardenvs.arena.tournament import read_settings, run_tournament
+from boardenvs.arena.workers import play_pairings
 
 __all__ = [
     "BUILT_IN",
     "Entrant",
+    "Estimate",
     "MatchResult",
-    "Placement",
-    "Scale",
+    "Pairing",
+    "Played",
+    "RatingPool",
     "Settings",
+    "estimate_rating",
     "make_settings",
-    "place",
     "play_match",
+    "play_pairings",
+    "rate_pairings",
+    "rating_pool",
     "read_settings",
     "run_tournament",
-    "scale_of",
     "score_interval",
     "write_results",
 ]

@@ -13,7 +13,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from boardenvs.arena.report.text import game_title
+from boardenvs.arena.report import game_title
 from boardenvs.bench.measure import Measurement
 from boardenvs.bench.placement import Placements
 from boardenvs.utils.files import write_atomically

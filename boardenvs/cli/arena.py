@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import math
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,16 +11,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from boardenvs.cli.options import OpeningPlies, game_names, player_names
+from boardenvs.utils.files import file_name
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import Progress
     from rich.table import Table
 
     from boardenvs.arena import Settings
-    from boardenvs.arena.report.display import Display
-    from boardenvs.arena.tournament.job import Played
-    from boardenvs.arena.tournament.results import Results
-    from boardenvs.arena.tournament.schedule import Schedule
+    from boardenvs.arena.pairing import Played
+    from boardenvs.arena.results import Crosstable, Results
+    from boardenvs.records.record import Record
+
+_OPPONENTS = 4  # of the strongest player, in the report
+_MOST_PLIES = 300  # of a game in the report
 
 
 @dataclass(frozen=True)
@@ -107,27 +111,25 @@ class Arena:
 
     def run(self) -> None:
         from boardenvs.arena import run_tournament, write_results
-        from boardenvs.arena.report.display import Display
-        from boardenvs.arena.tournament.pool import WorkerError
-        from boardenvs.arena.tournament.run import JOURNAL
-        from boardenvs.cli.arena_games import sample_games
-        from boardenvs.cli.console import make_console
+        from boardenvs.arena.tournament import JOURNAL
+        from boardenvs.arena.workers import WorkerError
+        from boardenvs.cli.console import make_console, make_progress
         from boardenvs.utils.ending import message_of
         from boardenvs.utils.files import check_folder
 
         settings, console = self._settings(), make_console()
         check_folder(self.out)
         try:
-            with _Recording(self.out, Display(console)) as watcher:
+            with make_progress(console) as progress:
                 results = run_tournament(
                     settings,
                     self.out,
                     resume=self.resume,
                     overwrite=self.overwrite,
                     workers=self.workers,
-                    watcher=watcher,
+                    watcher=_Watcher(self.out, console, progress),
                 )
-            lacking = write_results(results, self.out, sample_games(results, self.out))
+            lacking = write_results(results, self.out, _sample_games(results, self.out))
         except KeyboardInterrupt:
             go_on = self._how_to_go_on(settings)
             console.print(f"interrupted; go on with: {go_on}", markup=False, soft_wrap=True)
@@ -142,18 +144,20 @@ class Arena:
         _print_results(console, results, self.out)
         for line in lacking:
             console.print(line, style="yellow", markup=False)
+        if results.dead:
+            raise typer.Exit(1)
 
     def _how_to_go_on(self, settings: Settings) -> str:
-        from boardenvs.arena.tournament.settings import code_named
+        from boardenvs.arena.settings import code_named
 
         words = ["boardenvs", "arena", "--resume", "--out", str(self.out)]
         labels = [entrant.label for entrant in settings.entrants]
-        return shlex.join(words + ["--trust"] * bool(code_named(labels, settings.openings)))
+        return shlex.join(words + ["--trust"] * bool(code_named(labels, settings.opening_plies)))
 
     def _settings(self) -> Settings:
         """The settings that the options give, or change of those before."""
         from boardenvs.arena import make_settings, read_settings
-        from boardenvs.arena.tournament.settings import resumed_settings
+        from boardenvs.arena.settings import resumed_settings
 
         if self.resume and self.overwrite:
             raise ValueError(
@@ -163,7 +167,7 @@ class Arena:
             "entrants": self.entrants,
             "games_played": self.game,
             "pairs": self.pairs,
-            "openings": self.opening_plies,
+            "opening_plies": self.opening_plies,
             "seed": self.seed,
             "anchor": self.anchor,
         }
@@ -173,56 +177,49 @@ class Arena:
         return make_settings(**given)
 
 
-class _Recording:
-    """A watcher of a tournament that keeps its games, in `games/GAME.jsonl` of its folder."""
+class _Watcher:
+    """Shows how a tournament proceeds: a bar in a terminal, else a line for each pairing; and
+    records its games, in `games/GAME.jsonl` of its folder.
+    """
 
-    def __init__(self, folder: Path, display: Display) -> None:
-        self._folder = folder
-        self._display = display
+    def __init__(self, folder: Path, console: Console, progress: Progress) -> None:
+        self._folder, self._console, self._progress = folder, console, progress
+        self._task = progress.add_task("pairings", total=None)
 
-    def __enter__(self) -> _Recording:
-        self._display.__enter__()
-        return self
+    def __call__(self, played: Played | None, done: int, total: int) -> None:
+        """See `boardenvs.arena.tournament.Watcher`."""
+        self._progress.update(self._task, completed=done, total=total)
+        if played is None:
+            if done:
+                self._console.print(f"going on: {done} of {total} pairings are in the journal")
+            return
+        self._record(played)
+        line = (
+            f"{done}/{total}  {played.game}  {played.first} - {played.second}  "
+            f"{played.match or 'void'}  {played.seconds:.1f} s"
+        )
+        if self._console.is_terminal:
+            self._progress.update(self._task, description=line)
+        else:
+            self._console.print(line, markup=False, soft_wrap=True)
 
-    def __exit__(self, *error: Any) -> None:
-        self._display.__exit__(*error)
-
-    def begin(self, schedule: Schedule, done: int, workers: int) -> None:
-        """See `boardenvs.arena.tournament.run.Watcher`."""
-        for path in (self._folder / "games").glob("*.jsonl"):
-            _cut_half_line(path)
-        self._display.begin(schedule, done, workers)
-
-    def played(self, played: Played) -> None:
-        """See `boardenvs.arena.tournament.run.Watcher`."""
-        from boardenvs.cli.arena_games import games_file
+    def _record(self, played: Played) -> None:
         from boardenvs.games import parse
         from boardenvs.records import record_match
         from boardenvs.records.jsonl import write_record
+        from boardenvs.utils.lines import append_lines
 
         if played.match is not None and played.match.actions is not None:
             players = (played.first, played.second)
             found = record_match(parse(played.game), played.match, players)
-            path = games_file(self._folder, played.game)
+            path = _games_file(self._folder, played.game)
             path.parent.mkdir(exist_ok=True)
-            with path.open("a", encoding="utf-8") as file:
-                file.write("".join(f"{write_record(record)}\n" for record in found))
-        self._display.played(played)
-
-
-def _cut_half_line(path: Path) -> None:
-    """Remove what a process that was killed wrote of a last line."""
-    content = path.read_bytes()
-    whole = content.rfind(b"\n") + 1
-    if whole < len(content):
-        os.truncate(path, whole)
+            append_lines(path, (write_record(record).encode() for record in found))
 
 
 def _print_results(console: Console, results: Results, out: Path) -> None:
-    from boardenvs.arena.report.notes import notes
-
     console.print(_ratings(results))
-    for note in notes(results):
+    for note in results.notes:
         console.print(f"note: {note}", style="yellow", markup=False, soft_wrap=True)
     console.print(f"report, results and pictures are in {out}/", markup=False)
 
@@ -231,7 +228,7 @@ def _ratings(results: Results) -> Table:
     """A row for each entrant, a column for each table."""
     from rich.table import Table
 
-    from boardenvs.arena.report.text import rating_text, spread_text, title
+    from boardenvs.arena.report import title
 
     tables = results.widest_first
     shown = Table(title="Ratings", caption="Elo points, with half the width of 95 % intervals")
@@ -239,12 +236,72 @@ def _ratings(results: Results) -> Table:
     for table in tables:
         shown.add_column(title(table), justify="right")
     for label in dict.fromkeys(label for table in tables for label in table.entrants):
-        cells = []
-        for table in tables:
-            if label in table.entrants:
-                place = table.entrants.index(label)
-                cells.append(f"{rating_text(table, place)} {spread_text(table, place)}")
-            else:
-                cells.append("")
+        cells = [_rating(table, label) if label in table.entrants else "" for table in tables]
         shown.add_row(label, *cells)
     return shown
+
+
+def _rating(table: Crosstable, label: str) -> str:
+    """A rating and half the width of its interval, such as "120 ±43"."""
+    from boardenvs.arena.report import rating_text
+
+    place, ratings = table.entrants.index(label), table.ratings
+    if not table.standings[label].plays:
+        return "forfeited all"
+    width = ratings.high[place] - ratings.low[place]
+    if label == ratings.anchor:
+        return rating_text(table, place)
+    around = f"±{width / 2:.0f}" if math.isfinite(width) else "(or beyond)"
+    return f"{rating_text(table, place)} {around}"
+
+
+# ---- games for the report ------------------------------------------------------------------------
+
+
+def _games_file(folder: Path, game: str) -> Path:
+    """Where a tournament in this folder keeps the games of a game, named by its text."""
+    return folder / "games" / f"{file_name(game)}.jsonl"
+
+
+def _sample_games(results: Results, folder: Path) -> list[str]:
+    """Games for the report, as HTML: of the strongest player of each game against a few others, the
+    two games of one opening each. Empty where none were recorded.
+    """
+    from boardenvs.arena.results import OVERALL
+    from boardenvs.records.page import write_page
+    from boardenvs.render.page import to_frame
+
+    found: list[Record] = []
+    for table in results.tables:
+        path = _games_file(folder, table.name)
+        if table.name != OVERALL and path.exists():
+            found += _games_of(table, path)
+    if not found:
+        return []
+    said = (
+        f"In each game the strongest player meets up to {_OPPONENTS} others, from the next "
+        "strongest to the weakest: one opening, from both sides. All games are in games/."
+    )
+    page = write_page(found, title="Games of the arena")
+    return ["<h2>Games to step through</h2>", f"<p>{said}</p>", to_frame(page)]
+
+
+def _games_of(table: Crosstable, path: Path) -> list[Record]:
+    from boardenvs.records.jsonl import parse_record
+    from boardenvs.utils.lines import whole_lines
+
+    strongest, *others = table.entrants
+    last, most = len(others) - 1, min(len(others), _OPPONENTS)
+    met = [others[i * last // max(most - 1, 1)] for i in range(most)]
+    found: dict[frozenset[str], dict[tuple[str, str], Record]] = {
+        frozenset((strongest, other)): {} for other in met
+    }
+    for line in whole_lines(path):
+        record = parse_record(line.decode())
+        games = found.get(frozenset(record.players or ()))
+        opening = record.info.get("opening")
+        if games is None or record.players is None or len(record.actions) > _MOST_PLIES:
+            continue
+        if all(kept.info.get("opening") == opening for kept in games.values()):
+            games.setdefault(record.players, record)
+    return [record for games in found.values() for record in games.values()]

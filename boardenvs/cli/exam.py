@@ -74,7 +74,7 @@ class Exam:
         for found in marked:
             console.print(_table(self.agent, found))
             console.print(f"positions: {found.made}\n", soft_wrap=True)
-            if note := found.conduct.explain(self.agent, found.total.positions, ""):
+            if note := found.faults.explain(self.agent, found.total.positions):
                 console.print(note.replace("games", "positions"), style="yellow", soft_wrap=True)
 
     def _examined(self) -> list[tuple[Game, Agent]]:
@@ -118,8 +118,8 @@ class Exam:
             "seconds": round(found.seconds, 3),
             "seed": self.seed,
             "positions": found.made,
-            "wrong_answers": found.conduct.forfeits,
-            "message": found.conduct.message,
+            "wrong_answers": found.faults.forfeits,
+            "message": found.faults.message,
         }
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from boardenvs.agents import Agent
-    from boardenvs.arena.playing.match import MatchResult, Ongoing
+    from boardenvs.arena.match import MatchResult, Ongoing
     from boardenvs.game.contract import Game
     from boardenvs.game.state import BoolArray, FloatArray
 
@@ -79,8 +79,8 @@ class Match:
             keeper = _Keeper(self.record, game, names)
         result = self._play(console, game, players, keeper)
         console.print(_table(game, names, result))
-        for name, conduct in zip(names, result.conduct, strict=True):
-            if note := conduct.explain(name, result.games, ""):
+        for name, faults in zip(names, result.faults, strict=True):
+            if note := faults.explain(name, result.games):
                 console.print(note, style="yellow", markup=False, soft_wrap=True)
         if keeper is not None:
             lacking = keeper.save(result)
@@ -92,7 +92,6 @@ class Match:
         self, console: Console, game: Game, players: tuple[Agent, Agent], keeper: _Keeper | None
     ) -> MatchResult:
         from boardenvs.arena import play_match
-        from boardenvs.arena.playing.openings import same_winner
         from boardenvs.cli.console import make_progress
 
         name = f"{self.first} - {self.second}"
@@ -114,7 +113,6 @@ class Match:
                     *players,
                     self.pairs,
                     opening_plies=self.opening_plies,
-                    keep=same_winner,
                     noise=self.noise,
                     seed=self.seed,
                     progress=show,
@@ -167,7 +165,7 @@ def _table(game: Game, players: tuple[str, str], result: MatchResult) -> Table:
     table = Table(
         title=" against ".join(players),
         caption=f"{result.openings} openings, {result.mean_plies:.1f} plies a game; the intervals, "
-        "of 95 %, are over openings",
+        f"of 95 %, are over openings. {result.note}".strip(),
     )
     for name in ("", "games", "won", "drawn", "lost", "score"):
         table.add_column(name, justify="right" if name else "left")

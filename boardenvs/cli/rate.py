@@ -1,4 +1,4 @@
-"""`boardenvs rate`: where a player stands on the published scale of a game."""
+"""`boardenvs rate`: a player's rating by games against the published rating pool of a game."""
 
 from __future__ import annotations
 
@@ -13,20 +13,19 @@ from boardenvs.cli.options import AsJson, Player, Seed, game_names
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from boardenvs.arena.playing.player import Conduct
-    from boardenvs.arena.scale.place import Placement
-    from boardenvs.arena.scale.scale import Scale
+    from boardenvs.arena.estimate import Estimate
+    from boardenvs.arena.pools import RatingPool
 
 
 @dataclass(frozen=True)
 class Rate:
-    """Find a player's rating on the published scale of a game, in two minutes at most.
+    """Estimate a player's rating by the published rating pool of a game, in two minutes at most.
 
-    The player meets the scale's reference players, most often those of its own strength. Eight
-    games are played in any case, so a player that thinks for seconds takes longer. Ratings are Elo
-    points above random play: 400 points are odds of 10 to 1. Where the player is surely stronger
-    than all references, or weaker, it is off the scale, and the rating says how far as well as
-    games against the nearest ones can.
+    The player meets the pool's anchors, players of known strength, most often those of its own.
+    Eight games are played in any case, so a player that thinks for seconds takes longer. Ratings
+    are Elo points above random play: 400 points are odds of 10 to 1. Where the player is surely
+    stronger than all anchors, or weaker, it is outside the pool, and the rating says how far as
+    well as games against the nearest ones can.
 
     ```
     boardenvs rate trained
@@ -52,45 +51,46 @@ class Rate:
 
     def run(self) -> None:
         from boardenvs.agents import agent_for
-        from boardenvs.arena.scale.scale import scale_of
+        from boardenvs.arena.openings import note_on_openings
+        from boardenvs.arena.pools import rating_pool
         from boardenvs.cli.console import make_console
         from boardenvs.games import parse
 
         if not self.seconds > 0:
             raise ValueError(f"--seconds is {self.seconds}: it must be more than 0")
         game = parse(self.game)
-        scale = scale_of(game)
-        found = self._place(game, agent_for(game, self.agent), scale)
+        pool = rating_pool(game)
+        found = self._estimate(game, agent_for(game, self.agent), pool)
+        note = note_on_openings(game)
         if self.as_json:
-            typer.echo(json.dumps(self._to_json(scale, found), indent=1))
+            typer.echo(json.dumps(self._to_json(pool, found, note), indent=1))
             return
         console = make_console()
         console.print(_table(found))
-        console.print(f"\n{_verdict(self.agent, scale, found)}", style="bold", soft_wrap=True)
+        console.print(f"\n{_verdict(self.agent, pool, found)}", style="bold", soft_wrap=True)
         console.print(
-            f"{found.games} games in {found.seconds:.0f} s; the scale was measured on "
-            f"{scale.made} with version {scale.boardenvs}",
+            f"{found.games} games in {found.seconds:.0f} s; the pool was measured on {pool.made} "
+            f"with version {pool.boardenvs}. {note}".strip(),
             soft_wrap=True,
         )
-        if note := _sum(found).explain(self.agent, found.games, ""):
-            console.print(note, style="yellow", soft_wrap=True)
+        if fault := found.faults.explain(self.agent, found.games):
+            console.print(fault, style="yellow", soft_wrap=True)
 
-    def _place(self, game: Any, agent: Any, scale: Scale) -> Placement:
-        from boardenvs.arena.scale.place import place
+    def _estimate(self, game: Any, agent: Any, pool: RatingPool) -> Estimate:
+        from boardenvs.arena.estimate import estimate_rating
         from boardenvs.cli.console import make_console, make_progress
 
         with make_progress(make_console(errors=True)) as progress:
             task = progress.add_task(f"rating {self.agent}", total=self.games)
 
             def show(games: int, rating: float) -> None:
-                progress.update(
-                    task, completed=games, description=f"rating {self.agent}: {rating:.0f}"
-                )
+                name = f"rating {self.agent}: {rating:.0f}"
+                progress.update(task, completed=games, description=name)
 
-            return place(
+            return estimate_rating(
                 game,
                 agent,
-                scale,
+                pool,
                 games=self.games,
                 seconds=self.seconds,
                 without=self.agent,
@@ -98,11 +98,10 @@ class Rate:
                 progress=show,
             )
 
-    def _to_json(self, scale: Scale, found: Placement) -> dict[str, Any]:
-        conduct = _sum(found)
+    def _to_json(self, pool: RatingPool, found: Estimate, note: str) -> dict[str, Any]:
         return {
             "agent": self.agent,
-            "game": scale.game,
+            "game": pool.game,
             "rating": round(found.rating, 1),
             "low": None if found.low is None else round(found.low, 1),
             "high": None if found.high is None else round(found.high, 1),
@@ -110,18 +109,19 @@ class Rate:
             "games": found.games,
             "seconds": round(found.seconds, 3),
             "seed": self.seed,
-            "scale": {"made": scale.made, "boardenvs": scale.boardenvs},
+            "pool": {"made": pool.made, "boardenvs": pool.boardenvs},
             "against": [asdict(against) for against in found.against],
-            "forfeits": conduct.forfeits,
-            "message": conduct.message,
+            "forfeits": found.faults.forfeits,
+            "message": found.faults.message,
+            "note": note,
         }
 
 
-def _table(found: Placement) -> Table:
+def _table(found: Estimate) -> Table:
     from rich.table import Table
 
-    table = Table(title="Games against the references")
-    table.add_column("reference")
+    table = Table(title="Games against the anchors")
+    table.add_column("anchor")
     for name in ("rating", "games", "score", "expected"):
         table.add_column(name, justify="right")
     for row in found.against:
@@ -130,9 +130,9 @@ def _table(found: Placement) -> Table:
     return table
 
 
-def _verdict(agent: str, scale: Scale, found: Placement) -> str:
-    """The rating in a sentence, and another where it is off the scale."""
-    lowest, highest = scale.references[0], scale.references[-1]
+def _verdict(agent: str, pool: RatingPool, found: Estimate) -> str:
+    """The rating in a sentence, and another where it is outside the pool."""
+    lowest, highest = pool.anchors[0], pool.anchors[-1]
     if found.low is None:
         said = f"{agent} lost all games: it is rated {found.high:.0f} at most."
     elif found.high is None:
@@ -143,18 +143,7 @@ def _verdict(agent: str, scale: Scale, found: Placement) -> str:
             f"{found.high:.0f}."
         )
     if found.where == "above":
-        return f"{said} It is off the scale: above {highest.agent} ({highest.rating:.0f})."
+        return f"{said} It is above the pool's strongest, {highest.agent} ({highest.rating:.0f})."
     if found.where == "below":
-        return f"{said} It is off the scale: below {lowest.agent} ({lowest.rating:.0f})."
+        return f"{said} It is below the pool's weakest, {lowest.agent} ({lowest.rating:.0f})."
     return said
-
-
-def _sum(found: Placement) -> Conduct:
-    """The player's conduct over all matches."""
-    from boardenvs.arena.playing.player import Conduct
-
-    return Conduct(
-        forfeits=sum(conduct.forfeits for conduct in found.conduct),
-        message=next((c.message for c in found.conduct if c.message), None),
-        repeats=sum(conduct.repeats for conduct in found.conduct),
-    )

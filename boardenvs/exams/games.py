@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from boardenvs.arena.playing.match import play_match
+from boardenvs.arena.match import play_match
 from boardenvs.game.contract import Game, Position
 
 # Who plays against itself.
@@ -15,7 +15,7 @@ PLAYERS = ("random", "positional", "alphabeta:depth=2", "alphabeta:depth=4")
 
 def play_games(game: Game, player: str, pairs: int, noise: float, seed: int) -> list[list[int]]:
     """The actions of 2 * `pairs` games of a player against itself, that share of them random."""
-    match = play_match(game, player, player, pairs, noise=noise, seed=seed)
+    match = play_match(game, player, player, pairs, keep=None, noise=noise, seed=seed)
     assert match.actions is not None
     lines = match.actions.reshape(match.games, -1)
     return [line[line >= 0].tolist() for line in lines]

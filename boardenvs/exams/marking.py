@@ -11,8 +11,8 @@ import numpy as np
 
 from boardenvs.agents import Agent, check_game
 from boardenvs.agents.base import HistoryAgent
-from boardenvs.arena.playing.intervals import Z95, score_interval
-from boardenvs.arena.playing.player import FORFEIT, Conduct, Player
+from boardenvs.arena.player import FORFEIT, Faults, Player
+from boardenvs.arena.ratings import Z95, score_interval
 from boardenvs.exams.questions import Questions, questions_of
 from boardenvs.game.contract import Game
 from boardenvs.game.state import BoolArray, FloatArray, IntArray, State, take
@@ -45,7 +45,7 @@ class Marked:
     marks: tuple[Mark, ...]  # of each kind, then of all
     seconds: float
     made: str  # where the positions are from
-    conduct: Conduct
+    faults: Faults
 
     @property
     def total(self) -> Mark:
@@ -96,7 +96,7 @@ def take_exam(
         marks=_marks(questions, answers),
         seconds=time.monotonic() - began,
         made=questions.made,
-        conduct=player.conduct,
+        faults=player.faults,
     )
 
 

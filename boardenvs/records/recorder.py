@@ -15,7 +15,7 @@ from boardenvs.game.state import IntArray
 from boardenvs.records.record import Record, make_record
 
 if TYPE_CHECKING:
-    from boardenvs.arena.playing.match import MatchResult
+    from boardenvs.arena.match import MatchResult
 
 
 def record_match(game: Game, match: MatchResult, players: tuple[str, str]) -> list[Record]:

@@ -26,8 +26,9 @@ from variants import make, random_line
 from boardenvs import games, records
 from boardenvs.agents.policy import PolicyAgent
 from boardenvs.agents.policy_file import PolicyFileError, load_policy, save_policy
-from boardenvs.arena.tournament.journal import Journal, JournalError
-from boardenvs.arena.tournament.settings import resumed_settings
+from boardenvs.arena.journal import JournalError
+from boardenvs.arena.settings import resumed_settings
+from boardenvs.arena.tournament import open_journal
 from boardenvs.board.bitboard import squares_of
 from boardenvs.records.jsonl import write_record
 from boardenvs.records.record import Record
@@ -174,7 +175,7 @@ def test_journals(folder: Path, data: st.DataObject) -> None:
         content = data.draw(mutated(st.just(content), JSON))
     path = folder / "journal.jsonl"
     path.write_bytes(content.encode(errors="surrogatepass"))
-    journal, error = attempt(lambda: Journal.open(path), JournalError, folder=folder)
+    journal, error = attempt(lambda: open_journal(path.parent), JournalError, folder=folder)
     if error is not None:
         assert str(path) in str(error)
         return

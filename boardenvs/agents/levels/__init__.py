@@ -2,8 +2,8 @@
 
 A level plays as one of two players, the stronger one in a share of its moves, drawn move by move.
 Which two, and the share, are in a file here for each game and rules; `python -m
-boardenvs.arena.scale` makes it, with the scale of ratings (`boardenvs.arena.scale`), and measures
-each level's rating and its score against the level below.
+boardenvs.arena.pools` makes it, with the rating pools (`boardenvs.arena.pools`), and measures each
+level's rating and its score against the level below.
 """
 
 from __future__ import annotations

@@ -1,20 +1,27 @@
-"""Matches between two agents: every opening twice, with roles swapped, all games in one batch."""
+"""Matches between two agents: every opening twice, with roles swapped, many games side by side.
+
+A match is played in blocks of openings, so that a long one has results before its end: `BLOCK` of
+them first, then as many as before, and so on, so that players of batches lose no speed by it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from boardenvs.agents import as_agent
-from boardenvs.arena.playing.intervals import score_interval, share_interval
-from boardenvs.arena.playing.player import FORFEIT, Conduct, Player
+from boardenvs.arena.openings import note_on_openings, same_winner
+from boardenvs.arena.player import FORFEIT, Faults, Player
+from boardenvs.arena.ratings import score_interval
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import Keep, Openings, distinct_openings
 from boardenvs.game.rules import LOSS, WIN
 from boardenvs.game.state import BoolArray, FloatArray, IntArray, State, concat, put, take
 from boardenvs.utils.checks import is_number, quote
+
+BLOCK = 50  # openings
 
 
 @dataclass(frozen=True)
@@ -36,10 +43,11 @@ class MatchResult:
     forfeits: IntArray  # (2, pairs) int8: 1 and 2 where the first and the second agent forfeited
     mean_plies: float  # the length of a game, its opening included
     openings: int  # how many of them are distinct
-    conduct: tuple[Conduct, Conduct]  # of the first and of the second agent
+    faults: tuple[Faults, Faults]  # of the first and of the second agent
     # (2, pairs, P) int16, openings included, -1 after the end; None of a result that was read from
     # a journal, and where nothing was played
     actions: IntArray | None = None
+    note: str = ""  # which openings were left out, as a sentence; empty where none
 
     @property
     def games(self) -> int:
@@ -76,7 +84,8 @@ class MatchResult:
     @property
     def share_intervals(self) -> tuple[tuple[float, float], ...]:
         """The 95 % confidence intervals of the shares of wins, draws and losses."""
-        return tuple(share_interval(self.scores == value) for value in (1, 0.5, 0))
+        marked = (self.scores == value for value in (1, 0.5, 0))
+        return tuple(score_interval(games.mean(axis=0)) for games in marked)
 
     @property
     def by_role(self) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
@@ -100,7 +109,7 @@ def play_match(
     pairs: int,
     *,
     opening_plies: tuple[int, int] | None = None,
-    keep: Keep | None = None,
+    keep: Keep | None = same_winner,
     noise: float = 0.0,
     seed: int = 0,
     progress: Callable[[Ongoing], None] | None = None,
@@ -109,12 +118,13 @@ def play_match(
 
     What `boardenvs.agents.as_agent` takes can play: an agent, the text of one, or a function.
     Openings are random plies, as many as `opening_plies` (low, high) says, by default the game's
-    own, distinct as far as the game has that many, and with `keep` those alone that it marks. Of
-    the plies after them a share of `noise`, 0 to 1, are drawn from all legal moves, whatever the
-    players choose. A game that its cap on plies ends counts by its position. An agent loses the
-    games that it forfeits (`boardenvs.arena.playing.player`). `progress` is called after every ply
-    of all games that go on. The same seed gives the same match if the agents draw their chance from
-    the generator they get.
+    own, distinct as far as the game has that many. Only those are played that `keep` marks: by
+    default those in which the side that wins from the start with perfect play still wins, where
+    that is known, as in Wolf and Sheep; None plays all. Of the plies after them a share of `noise`,
+    0 to 1, are drawn from all legal moves, whatever the players choose. A game that its cap on
+    plies ends counts by its position. An agent loses the games that it forfeits
+    (`boardenvs.arena.player`). `progress` is called after every ply of the games that go on. The
+    same seed gives the same match if the agents draw their chance from the generator they get.
 
     ValueError for fewer than one pair, for a share that is none, or for openings that no game is
     long enough for.
@@ -134,45 +144,51 @@ def play_match(
     players = [Player(as_agent(x), rng) for x, rng in zip((a, b), rngs, strict=True)]
     plies = game.opening_plies if opening_plies is None else opening_plies
     openings = distinct_openings(game, pairs, plies, openings_rng, keep)
-    games = Ongoing(game, openings, players, Noise(noise, noise_rng))
-    games.play_out(progress)
+    note = note_on_openings(game) if keep is same_winner else ""
+    games = Ongoing(game, openings, players, noise, noise_rng, note)
+    for block in _blocks(pairs):
+        games.play(block, progress)
     return games.result()
 
 
-@dataclass(frozen=True)
-class Noise:
-    """Plies that are drawn from all legal moves in place of the players' choices."""
-
-    share: float  # of the plies
-    rng: np.random.Generator
-
-    def disturb(self, game: Game, state: State, actions: IntArray) -> None:
-        """Replace some of the actions, (B,)."""
-        if self.share:
-            disturbed = self.rng.random(len(actions)) < self.share
-            actions[disturbed] = game.sample(take(state, disturbed), self.rng)
+def _blocks(pairs: int) -> Iterator[range]:
+    """The openings of each block."""
+    start = 0
+    while start < pairs:
+        end = min(start + max(BLOCK, start), pairs)
+        yield range(start, end)
+        start = end
 
 
 class Ongoing:
-    """The games of a match, played side by side: all openings, then all again, roles swapped."""
+    """The games of a match: all openings, then all again, roles swapped."""
 
     def __init__(
-        self, game: Game, openings: Openings, players: Sequence[Player], noise: Noise
+        self,
+        game: Game,
+        openings: Openings,
+        players: Sequence[Player],
+        noise: float,
+        noise_rng: np.random.Generator,
+        note: str,
     ) -> None:
-        """`players` are a and b."""
+        """`players` are a and b; `noise` is the share of plies that are drawn from all legal
+        moves.
+        """
         pairs = len(openings.actions)
         self._game = game
         self._openings = openings
         self._players = players
         self._noise = noise
+        self._noise_rng = noise_rng
+        self._note = note
         self._role_of_a = np.repeat([0, 1], pairs)
-        self._running = concat([openings.state, openings.state])
         self._actions = np.concatenate([openings.actions] * 2)
-        # A copy; each row is replaced when its game ends.
-        self._final = take(self._running, np.arange(2 * pairs))
+        # A game's opening until its last position is known.
+        self._final = concat([openings.state, openings.state])
         self._forfeits = np.zeros(2 * pairs, np.int8)
         self._over: BoolArray = np.zeros(2 * pairs, np.bool_)
-        self.plies = 0  # that every game that goes on has lasted since its opening
+        self.plies = 0  # that the games that go on have lasted since their openings
 
     @property
     def total(self) -> int:
@@ -186,25 +202,27 @@ class Ongoing:
 
     def result(self) -> MatchResult:
         """The match so far; the scores of games that are not over are nan."""
-        role = self._role_of_a
-        goals = self._game.results(self._final)[np.arange(self.total), role]
+        goals = self._game.results(self._final)[np.arange(self.total), self._role_of_a]
         scores = (goals - LOSS) / (WIN - LOSS)
         scores[self._forfeits == 1] = 0.0
         scores[self._forfeits == 2] = 1.0
         scores[~self._over] = np.nan
-        first, second = (player.conduct for player in self._players)
+        first, second = (player.faults for player in self._players)
         return MatchResult(
             scores=scores.reshape(2, -1),
             forfeits=self._forfeits.reshape(2, -1),
             mean_plies=float(self._final.ply.mean()),
             openings=self._openings.distinct,
-            conduct=(first, second),
+            faults=(first, second),
             actions=self._actions.reshape(2, self.total // 2, -1),
+            note=self._note,
         )
 
-    def play_out(self, progress: Callable[[Ongoing], None] | None = None) -> None:
-        """Play all games to their ends."""
-        state, rows = self._running, np.arange(self.total)
+    def play(self, pairs: Sequence[int], progress: Callable[[Ongoing], None] | None = None) -> None:
+        """Play both games of these openings, side by side, to their ends."""
+        rows = np.concatenate([pairs, np.add(pairs, self.total // 2)])
+        state = take(self._final, rows)
+        self.plies = 0
         while len(rows):
             actions = np.empty(len(rows), np.int64)
             side = np.where(state.to_move == self._role_of_a[rows], 0, 1)
@@ -217,7 +235,9 @@ class Ongoing:
             self._forfeits[rows[forfeit]] = 1 + side[forfeit]
             self._end(rows[forfeit], take(state, forfeit))
             state, rows, actions = take(state, ~forfeit), rows[~forfeit], actions[~forfeit]
-            self._noise.disturb(self._game, state, actions)
+            if self._noise:
+                random = self._noise_rng.random(len(actions)) < self._noise
+                actions[random] = self._game.sample(take(state, random), self._noise_rng)
             self._record(rows, state, actions)
             state = self._game.step(state, actions)
             over = self._game.is_over(state)

@@ -9,6 +9,7 @@ position that an agent cannot handle must not cost it the games beside.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,8 +24,8 @@ FORFEIT = int(np.iinfo(np.int64).min)  # in the place of an action
 
 
 @dataclass
-class Conduct:
-    """How an agent behaved in a match."""
+class Faults:
+    """What an agent did wrong in a match, and how long it thought."""
 
     forfeits: int = 0  # games
     message: str | None = None  # what was wrong first, with a forfeit or without
@@ -33,7 +34,15 @@ class Conduct:
     timed_moves: int = 0  # the same without its first batch, which may load or compile
     cpu_seconds: float = 0.0  # spent on the timed moves
 
-    def explain(self, label: str, games: int, where: str) -> str | None:
+    @classmethod
+    def sum(cls, faults: Iterable[Faults]) -> Faults:
+        """Those of several matches."""
+        every = list(faults)
+        names = ("forfeits", "repeats", "moves", "timed_moves", "cpu_seconds")
+        total = {name: sum(getattr(one, name) for one in every) for name in names}
+        return cls(message=next((one.message for one in every if one.message), None), **total)
+
+    def explain(self, label: str, games: int, where: str = "") -> str | None:
         """What the agent did wrong in a match of so many games; None where nothing."""
         if self.forfeits:
             return f"{label} forfeited {self.forfeits} of {games} games{where}: {self.message}"
@@ -44,7 +53,7 @@ class Conduct:
             )
         return None
 
-    def fault(self, games: int, message: str) -> None:
+    def add(self, games: int, message: str) -> None:
         """Note a fault that costs so many games, perhaps none."""
         self.forfeits += games
         self.message = self.message or message
@@ -56,7 +65,7 @@ class Player:
     def __init__(self, agent: Agent, rng: np.random.Generator) -> None:
         self._agent = agent
         self._rng = rng
-        self.conduct = Conduct()
+        self.faults = Faults()
 
     def act(self, game: Game, state: State, played: IntArray) -> IntArray:
         """A legal action for each row, or FORFEIT, (B,) int64; KeyboardInterrupt passes through.
@@ -65,17 +74,17 @@ class Player:
         """
         started = time.process_time()
         actions = self._ask(game, state, played)
-        conduct, asked = self.conduct, len(actions)
-        if conduct.moves:
-            conduct.cpu_seconds += time.process_time() - started
-            conduct.timed_moves += asked
-        conduct.moves += asked
+        faults, asked = self.faults, len(actions)
+        if faults.moves:
+            faults.cpu_seconds += time.process_time() - started
+            faults.timed_moves += asked
+        faults.moves += asked
         given = actions != FORFEIT
         illegal = np.flatnonzero(given & ~game.is_legal(state, actions))
         if len(illegal):
             first = int(illegal[0])
             position = game.positions(take(state, [first]))[0]
-            conduct.fault(len(illegal), _illegal(game, position, int(actions[first])))
+            faults.add(len(illegal), _illegal(game, position, int(actions[first])))
             actions[illegal] = FORFEIT
         return actions
 
@@ -89,10 +98,10 @@ class Player:
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # sys.exit() in an agent, too, loses its games alone
-            self.conduct.fault(int(batch == 1), describe(error))
+            self.faults.add(int(batch == 1), describe(error))
         if batch == 1:
             return np.array([FORFEIT])
-        self.conduct.repeats += 1
+        self.faults.repeats += 1
         rows = ([row] for row in range(batch))
         return np.concatenate([self._ask(game, take(state, row), played[row]) for row in rows])
 

@@ -1,55 +1,63 @@
-"""The published scale: its references, finding one's place on it, and the levels."""
+"""The published rating pools: their anchors, estimates by games with them, and the levels."""
 
 from __future__ import annotations
 
-import io
 import json
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from command_line import WRONG_PLAYERS, run
-from rich.console import Console
 
 from boardenvs.agents import Agent, explain, make_agent
 from boardenvs.agents.levels import LEVELS, LevelAgent, Mixture, read_levels
-from boardenvs.arena import play_match
-from boardenvs.arena.playing.match import MatchResult
-from boardenvs.arena.playing.openings import same_winner
-from boardenvs.arena.playing.player import Conduct
-from boardenvs.arena.scale import levels as levels_room
-from boardenvs.arena.scale import make as make_room
-from boardenvs.arena.scale import place as place_room
-from boardenvs.arena.scale.make import fit_near, measure
-from boardenvs.arena.scale.place import place
-from boardenvs.arena.scale.scale import Reference, Scale, scale_of
+from boardenvs.arena import (
+    Estimate,
+    MatchResult,
+    RatingPool,
+    estimate_rating,
+    rating_pool,
+)
+from boardenvs.arena import estimate as estimate_module
+from boardenvs.arena.player import Faults
+from boardenvs.arena.pools import Anchor
+from boardenvs.arena.pools import __main__ as make_module
+from boardenvs.arena.pools import levels as levels_module
+from boardenvs.arena.pools.__main__ import fit_near, measure
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
 from boardenvs.game.state import FloatArray, IntArray, State
 from boardenvs.games import make
 
+
+def half_width(found: Estimate) -> float:
+    """Of an interval that has both ends."""
+    assert found.low is not None
+    assert found.high is not None
+    return (found.high - found.low) / 2
+
+
 GAMES = ["othello", "othello_holes", "lines_of_action", "wolf_and_sheep"]
 
 
 @pytest.mark.parametrize("game_id", GAMES)
-def test_each_game_has_a_scale_from_random_play_on(game_id: str) -> None:
-    scale = scale_of(make(game_id))
-    ratings = [reference.rating for reference in scale.references]
-    assert {r.agent: r.rating for r in scale.references}["random"] == 0
+def test_each_game_has_a_pool_from_random_play_on(game_id: str) -> None:
+    pool = rating_pool(make(game_id))
+    ratings = [anchor.rating for anchor in pool.anchors]
+    assert {r.agent: r.rating for r in pool.anchors}["random"] == 0
     assert min(ratings) > -50
     assert ratings == sorted(ratings)
-    assert all(0 < reference.error < 40 for reference in scale.references)
-    assert Scale.from_json(json.loads(json.dumps(scale.to_json()))) == scale
-    for reference in scale.references:
-        make_agent(reference.agent)
+    assert all(0 < anchor.error < 40 for anchor in pool.anchors)
+    assert RatingPool.from_json(json.loads(json.dumps(pool.to_json()))) == pool
+    for anchor in pool.anchors:
+        make_agent(anchor.agent)
 
 
 def test_reversi_has_othello_s() -> None:
-    assert scale_of(make("reversi")) == scale_of(make("othello"))
+    assert rating_pool(make("reversi")) == rating_pool(make("othello"))
     assert read_levels(make("reversi")) == read_levels(make("othello"))
 
 
@@ -72,16 +80,16 @@ def test_near_pairings_count_more_than_far_ones() -> None:
 def test_a_reference_is_found_where_it_was_published() -> None:
     """Among the weaker ones, which are quick."""
     game = make("othello")
-    scale = replace(scale_of(game), references=scale_of(game).references[:4])
-    (published,) = [r for r in scale.references if r.agent == "positional"]
-    found = place(
-        game, make_agent("positional"), scale,
+    pool = reestimate_rating(rating_pool(game), anchors=rating_pool(game).anchors[:4])
+    (published,) = [r for r in pool.anchors if r.agent == "positional"]
+    found = estimate_rating(
+        game, make_agent("positional"), pool,
         games=200, seconds=None, without="positional", seed=3,
     )  # fmt: skip
     assert found.low is not None
     assert found.high is not None
     assert found.low < published.rating < found.high
-    assert found.half_width < 80
+    assert half_width(found) < 80
     assert found.where == "on"
     assert found.games == 200 == sum(against.games for against in found.against)
     assert "positional" not in [against.agent for against in found.against]
@@ -89,21 +97,21 @@ def test_a_reference_is_found_where_it_was_published() -> None:
 
 @pytest.mark.usefixtures("in_python")
 def test_an_interval_is_wider_where_no_rating_fits() -> None:
-    """A player that beats whom the scale has as strong and loses to whom it has as weak."""
+    """A player that beats whom the pool has as strong and loses to whom it has as weak."""
     game, agent = make("othello"), make_agent("greedy")
     rated = {"random": 0.0, "positional": 255.1}
     found = []
     for ratings in (rated, {"random": 255.1, "positional": 0.0}):
-        references = tuple(
-            replace(r, rating=ratings[r.agent])
-            for r in scale_of(game).references
+        anchors = tuple(
+            reestimate_rating(r, rating=ratings[r.agent])
+            for r in rating_pool(game).anchors
             if r.agent in ratings
         )
-        scale = replace(scale_of(game), references=references)
-        found.append(place(game, agent, scale, games=200, seconds=None, seed=1))
+        pool = reestimate_rating(rating_pool(game), anchors=anchors)
+        found.append(estimate_rating(game, agent, pool, games=200, seconds=None, seed=1))
     fitting, contradicted = found
-    assert fitting.half_width < 80
-    assert contradicted.half_width > 2 * fitting.half_width
+    assert half_width(fitting) < 80
+    assert half_width(contradicted) > 2 * half_width(fitting)
 
 
 class Losing:
@@ -128,29 +136,29 @@ class Model:
         if self._rng is not None:
             scores[:] = self._rng.random(pairs) < expected
         none = np.zeros((2, pairs), np.int8)
-        return MatchResult(scores, none, 60.0, pairs, (Conduct(), Conduct()))
+        return MatchResult(scores, none, 60.0, pairs, (Faults(), Faults()))
 
 
-def published(references: Sequence[Reference], other: float) -> Callable[[object], float]:
-    """The strength of the references as published, and of one other player."""
-    strength: dict[object, float] = {make_agent(r.agent): r.rating for r in references}
+def published(anchors: Sequence[Anchor], other: float) -> Callable[[object], float]:
+    """The strength of the anchors as published, and of one other player."""
+    strength: dict[object, float] = {make_agent(r.agent): r.rating for r in anchors}
     return lambda agent: strength.get(agent, other)
 
 
 def test_intervals_hold_in_nineteen_cases_of_twenty(monkeypatch: pytest.MonkeyPatch) -> None:
     game, rng = make("othello"), np.random.default_rng(0)
-    references = tuple(replace(r, error=1e-3) for r in scale_of(game).references)
-    scale = replace(scale_of(game), references=references)
+    anchors = tuple(reestimate_rating(r, error=1e-3) for r in rating_pool(game).anchors)
+    pool = reestimate_rating(rating_pool(game), anchors=anchors)
     held, widths = [], []
     for true in np.linspace(100, 1100, 60).tolist():
-        model = Model(published(references, true), rng)
-        monkeypatch.setattr(place_room, "play_match", model.play_match)
-        found = place(game, Losing(), scale, games=400, seconds=None, seed=int(true))
+        model = Model(published(anchors, true), rng)
+        monkeypatch.setattr(estimate_module, "play_match", model.play_match)
+        found = estimate_rating(game, Losing(), pool, games=400, seconds=None, seed=int(true))
         assert found.low is not None
         assert found.high is not None
         held.append(found.low < true < found.high)
         told = sum(a.games * a.expected * (1 - a.expected) for a in found.against)
-        widths.append(found.half_width / (1.96 * 400 / math.log(10) * math.sqrt(2 / told)))
+        widths.append(half_width(found) / (1.96 * 400 / math.log(10) * math.sqrt(2 / told)))
     assert 0.85 < np.mean(held) < 1
     # As wide as what the games tell leaves, and a little wider where they disagree.
     assert 1 < np.mean(widths) < 1.25
@@ -159,22 +167,24 @@ def test_intervals_hold_in_nineteen_cases_of_twenty(monkeypatch: pytest.MonkeyPa
 def test_errors_of_the_references_widen_the_interval(monkeypatch: pytest.MonkeyPatch) -> None:
     """By as much as the rating would change if all of them were wrong the same way."""
     game = make("othello")
-    scale = scale_of(game)
-    model = Model(published(scale.references, 500), np.random.default_rng(0))
-    monkeypatch.setattr(place_room, "play_match", model.play_match)
+    pool = rating_pool(game)
+    model = Model(published(pool.anchors, 500), np.random.default_rng(0))
+    monkeypatch.setattr(estimate_module, "play_match", model.play_match)
     error = 60.0
-    unsure = replace(scale, references=tuple(replace(r, error=error) for r in scale.references))
-    found = place(game, Losing(), unsure, games=1000, seconds=None)
+    unsure = reestimate_rating(
+        pool, anchors=tuple(reestimate_rating(r, error=error) for r in pool.anchors)
+    )
+    found = estimate_rating(game, Losing(), unsure, games=1000, seconds=None)
     assert found.low is not None
     assert found.high is not None
     assert found.low < found.rating - 1.96 * error < found.rating + 1.96 * error < found.high
-    assert found.half_width < 1.3 * 1.96 * error
+    assert half_width(found) < 1.3 * 1.96 * error
 
 
 @pytest.mark.usefixtures("in_python")
-def test_who_loses_all_games_is_below_the_scale() -> None:
+def test_who_loses_all_games_is_below_the_pool() -> None:
     game = make("wolf_and_sheep")
-    found = place(game, Losing(), scale_of(game), games=200, seconds=None)
+    found = estimate_rating(game, Losing(), rating_pool(game), games=200, seconds=None)
     assert (found.where, found.low) == ("below", None)
     assert found.high is not None
     assert found.high < 0
@@ -186,11 +196,11 @@ def test_who_loses_all_games_is_below_the_scale() -> None:
 
 
 @pytest.mark.usefixtures("in_python")
-def test_who_beats_all_references_is_above_the_scale() -> None:
+def test_who_beats_all_anchors_is_above_the_pool() -> None:
     game = make("wolf_and_sheep")
-    weak = scale_of(game).references[:2]
-    scale = Scale("wolf_and_sheep", "", "", 0, 1, weak)
-    found = place(game, make_agent("perfect"), scale, games=60, seconds=None)
+    weak = rating_pool(game).anchors[:2]
+    pool = RatingPool("wolf_and_sheep", "", "", 0, 1, weak)
+    found = estimate_rating(game, make_agent("perfect"), pool, games=60, seconds=None)
     assert found.where == "above"
     assert found.low is not None
     assert found.low > weak[-1].rating
@@ -199,14 +209,19 @@ def test_who_beats_all_references_is_above_the_scale() -> None:
 @pytest.mark.usefixtures("in_python")
 def test_the_same_seed_gives_the_same_rating_and_time_ends_it() -> None:
     game = make("wolf_and_sheep")
-    agent, scale = make_agent("greedy"), scale_of(make("wolf_and_sheep"))
-    first, second = (place(game, agent, scale, games=50, seconds=None, seed=5) for _ in range(2))
+    agent, pool = make_agent("greedy"), rating_pool(make("wolf_and_sheep"))
+    first, second = (
+        estimate_rating(game, agent, pool, games=50, seconds=None, seed=5) for _ in range(2)
+    )
     assert (first.rating, first.low, first.against) == (second.rating, second.low, second.against)
-    assert place(game, agent, scale, games=100_000, seconds=0.2).games < 10_000
-    assert place(game, agent, scale, games=50, seconds=math.inf, seed=5).against == first.against
+    assert estimate_rating(game, agent, pool, games=100_000, seconds=0.2).games < 10_000
+    assert (
+        estimate_rating(game, agent, pool, games=50, seconds=math.inf, seed=5).against
+        == first.against
+    )
     for wrong in ({"games": 1}, {"seconds": 0.0}):
         with pytest.raises(ValueError, match="it must be"):
-            place(game, agent, scale, **wrong)
+            estimate_rating(game, agent, pool, **wrong)
 
 
 @pytest.mark.usefixtures("in_python")
@@ -214,8 +229,8 @@ def test_the_command_rates_anybody() -> None:
     words = ["--game", "wolf_and_sheep", "--games", "40"]
     found = json.loads(run("rate", "python:arena_agents:lowest", *words, "--json"))
     assert found.keys() == {
-        "agent", "game", "rating", "low", "high", "where", "games", "seconds", "seed", "scale",
-        "against", "forfeits", "message",
+        "agent", "game", "rating", "low", "high", "where", "games", "seconds", "seed", "pool",
+        "against", "forfeits", "message", "note",
     }  # fmt: skip
     assert (found["games"], found["where"], found["forfeits"]) == (40, "on", 0)
     output = run("rate", "level:2", *words)
@@ -223,7 +238,7 @@ def test_the_command_rates_anybody() -> None:
     assert "40 games in" in output
     output = run("rate", "python:arena_agents:Otherwise", *words)
     assert "lost all games" in output
-    assert "off the scale: below random" in output
+    assert "It is below the pool's weakest, random (0)." in " ".join(output.split())
     assert "forfeited 40 of 40 games" in output
 
 
@@ -231,12 +246,12 @@ def test_the_command_rates_anybody() -> None:
     ("words", "message"),
     [
         *WRONG_PLAYERS,
-        (["greedy", "--game", "othello:holes=1"], "there is no scale for othello:holes=1"),
+        (["greedy", "--game", "othello:holes=1"], "there is no rating pool for othello:holes=1"),
         (["greedy", "--seconds", "0"], "error: --seconds is 0.0: it must be more than 0"),
         (["greedy", "--seconds", "nan"], "error: --seconds is nan: it must be more than 0"),
         (["level:11"], "level is 11: it must be 1 to 10"),
         (["level"], "write level:LEVEL"),
-        (["level:2", "--game", "lines_of_action:rules=described"], "there is no scale for"),
+        (["level:2", "--game", "lines_of_action:rules=described"], "there is no rating pool for"),
     ],
 )
 def test_what_cannot_be_is_said(words: list[str], message: str) -> None:
@@ -244,17 +259,16 @@ def test_what_cannot_be_is_said(words: list[str], message: str) -> None:
 
 
 @pytest.mark.usefixtures("in_python")
-def test_a_scale_is_made_from_random_play_up(
+def test_a_pool_is_made_from_random_play_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(make_room, "REFERENCES", ("positional", "random", "greedy"))
-    console = Console(file=io.StringIO())
-    scale = measure("othello", tmp_path, pairs=20, seed=1, resume=False, workers=1, console=console)
-    assert [reference.agent for reference in scale.references] == ["random", "greedy", "positional"]
-    ratings = [reference.rating for reference in scale.references]
+    monkeypatch.setattr(make_module, "PLAYERS", ("positional", "random", "greedy"))
+    pool = measure("othello", tmp_path, pairs=20, seed=1, resume=False, workers=0)
+    assert [anchor.agent for anchor in pool.anchors] == ["random", "greedy", "positional"]
+    ratings = [anchor.rating for anchor in pool.anchors]
     assert ratings[0] == 0
     assert ratings == sorted(ratings)
-    assert (scale.game, scale.pairs, scale.seed) == ("othello", 20, 1)
+    assert (pool.game, pool.pairs, pool.seed) == ("othello", 20, 1)
 
 
 STRENGTH = {"random": 0.0, "greedy": 80.0, "positional": 400.0, "alphabeta:depth=4": 1000.0}
@@ -274,24 +288,22 @@ def known_strength(
         return known[agent.weaker] * (1 - agent.share) + known[agent.stronger] * agent.share
 
     model = Model(of, None)
-    for room in (levels_room, place_room):
+    for room in (levels_module, estimate_module):
         monkeypatch.setattr(room, "play_match", model.play_match)
     return of
 
 
 def found_levels(strength: dict[str, float], seed: int = 0) -> tuple[list[dict[str, Any]], str]:
-    """The levels on a scale of these players, and what was said."""
-    references = tuple(Reference(agent, rating, 1.0) for agent, rating in strength.items())
-    scale, said = Scale("othello", "", "", 0, 1, references), io.StringIO()
-    return levels_room.find_levels(
-        make("othello"), scale, seed, Console(file=said)
-    ), said.getvalue()
+    """The levels on a pool of these players, and what was said."""
+    anchors = tuple(Anchor(agent, rating, 1.0) for agent, rating in strength.items())
+    pool, said = RatingPool("othello", "", "", 0, 1, anchors), list[str]()
+    return levels_module.find_levels(make("othello"), pool, seed, said.append), "\n".join(said)
 
 
 def test_levels_are_at_even_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     of = known_strength(STRENGTH, monkeypatch)
     levels, said = found_levels(STRENGTH)
-    found = [of(levels_room._mixture(level)) for level in levels]
+    found = [of(levels_module._mixture(level)) for level in levels]
     assert found == pytest.approx(np.linspace(0, 1000, LEVELS), abs=12)
     assert [level["rating"] for level in levels] == pytest.approx(found, abs=12)
     expected = 1 / (1 + 10 ** (-1000 / (LEVELS - 1) / 400))
@@ -305,21 +317,21 @@ def test_levels_move_until_each_beats_the_one_below(monkeypatch: pytest.MonkeyPa
     of = known_strength(STRENGTH, monkeypatch)
 
     def wrong(game: Game, ladder: list[dict[str, Any]], *_: object) -> FloatArray:
-        true = np.array([of(levels_room._mixture(level)) for level in ladder])
+        true = np.array([of(levels_module._mixture(level)) for level in ladder])
         return np.where(true < 500, true / 3, true - 500 * 2 / 3)
 
-    monkeypatch.setattr(levels_room, "_strengths", wrong)
+    monkeypatch.setattr(levels_module, "_strengths", wrong)
     levels, said = found_levels(STRENGTH)
     rounds = [line for line in said.splitlines() if ", round " in line]
     assert rounds[0].rpartition(" ")[2] < "0.600"  # the lowest end of the first levels' intervals
     assert len(rounds) > 1
     assert all(level["beats_level_below"]["low"] > 0.6 for level in levels[1:])
-    found = [of(levels_room._mixture(level)) for level in levels]
+    found = [of(levels_module._mixture(level)) for level in levels]
     assert found == pytest.approx(np.linspace(0, 1000, LEVELS), abs=25)
     assert "less than" not in said
 
 
-def test_a_scale_too_short_for_ten_levels_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pool_too_weak_for_ten_levels_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     short = {agent: strength / 2 for agent, strength in STRENGTH.items()}
     known_strength(short, monkeypatch)
     levels, said = found_levels(short)
@@ -338,12 +350,6 @@ def test_levels_are_in_order(game_id: str) -> None:
     for level in levels[1:]:
         assert level["beats_level_below"]["games"] >= 400
         assert level["beats_level_below"]["low"] >= 0.6
-
-
-@pytest.mark.usefixtures("in_python")
-def test_a_level_beats_the_one_below() -> None:
-    match = play_match(make("othello"), "level:3", "level:2", 40, keep=same_winner, seed=8)
-    assert match.interval[0] > 0.5
 
 
 @pytest.mark.usefixtures("in_python")

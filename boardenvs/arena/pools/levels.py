@@ -1,7 +1,7 @@
 """Finds the players `level:1` to `level:10` of `boardenvs.agents.levels`: even steps in strength.
 
 Between two players there are players of every strength: mixtures of the two. Such mixtures lead,
-many steps from one reference to the next, from the weakest reference to the strongest that is quick
+many steps from one anchor to the next, from the weakest anchor to the strongest that is quick
 and will not change. Each plays those near it on this ladder, and a Bradley-Terry fit of these games
 says how strong they are. Levels are put at equal distances by it, and each plays the one below.
 
@@ -14,20 +14,17 @@ about equal. A round's games come after its levels were chosen, with openings of
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from rich.console import Console
-from rich.progress import track
 
 from boardenvs.agents import make_agent
 from boardenvs.agents.levels import LEVELS, Mixture
-from boardenvs.arena.playing.match import MatchResult, play_match
-from boardenvs.arena.playing.openings import same_winner
-from boardenvs.arena.scale.place import place
-from boardenvs.arena.scale.scale import Scale
-from boardenvs.arena.tournament.ratings import SCALE, fit
+from boardenvs.arena.estimate import estimate_rating
+from boardenvs.arena.match import MatchResult, play_match
+from boardenvs.arena.pools import RatingPool
+from boardenvs.arena.ratings import SCALE, fit
 from boardenvs.game.contract import Game
 from boardenvs.game.state import FloatArray
 
@@ -51,7 +48,7 @@ _PAIRS = 1000  # of openings, against the level below
 LEAST = 0.6  # the least lower end of the 95 % interval of a level's score against the one below
 _UNEVEN = 0.03  # the farthest that such a score may be from the mean of all
 _ROUNDS = 6  # of moving levels, at most
-_GAMES = 600  # that place a level on the scale
+_GAMES = 600  # that rate a level
 
 
 class _Round(NamedTuple):
@@ -76,32 +73,38 @@ class _Round(NamedTuple):
         return self.lowest >= LEAST and bool((abs(scores - scores.mean()) <= _UNEVEN).all())
 
 
-def find_levels(game: Game, scale: Scale, seed: int, console: Console) -> list[dict[str, Any]]:
+def find_levels(
+    game: Game, pool: RatingPool, seed: int, say: Callable[[str], None]
+) -> list[dict[str, Any]]:
     """The levels as `boardenvs.agents.levels` reads them, measured.
 
-    Where no round has steps that are long enough, as on a scale too short for ten levels, the best
-    round's levels are returned, and what is printed says so.
+    `say` gets what comes of each round. Where none has steps that are long enough, as in a pool too
+    weak for ten levels, the best round's levels are returned, and it says so.
     """
     seeds = _seeds(seed)
-    ladder = _ladder(scale)
-    strength = _strengths(game, ladder, seeds, console)
+    ladder = _ladder(pool)
+    strength = _strengths(game, ladder, seeds)
     rounds: list[_Round] = []
     while len(rounds) < _ROUNDS and not (rounds and rounds[-1].stands):
         wanted = np.linspace(strength[0], strength[-1], LEVELS)
         levels = [ladder[0], *(_between(ladder, strength, x) for x in wanted[1:-1]), ladder[-1]]
-        label = f"{scale.game}: levels, round {len(rounds) + 1}"
-        pairs = track(list(itertools.pairwise(levels)), label, console=console, transient=True)
-        rounds.append(_Round(levels, [_match(game, *pair, next(seeds)) for pair in pairs]))
-        _say(console, label, rounds[-1])
+        pairs = itertools.pairwise(levels)
+        found = _Round(levels, [_match(game, *pair, next(seeds)) for pair in pairs])
+        rounds.append(found)
+        scores = ", ".join(f"{score:.3f}" for score in found.scores)
+        say(
+            f"{pool.game}: levels, round {len(rounds)}: {scores}; the lowest end of an interval is "
+            f"{found.lowest:.3f}"
+        )
         strength = np.interp(strength, wanted, _reached(rounds[-1].scores))
     best = max(rounds, key=lambda found: (found.stands, found.lowest))
     if best.lowest < LEAST:
-        console.print(
-            f"{scale.game}: a level's score against the one below may be as low as "
+        say(
+            f"{pool.game}: a level's score against the one below may be as low as "
             f"{best.lowest:.3f}, which is less than {LEAST}"
         )
-    rated = [level | _rating(game, scale, level, next(seeds)) for level in best.levels]
-    below = [{"beats_level_below": _figures(match)} for match in best.matches]
+    rated = [level | _rating(game, pool, level, next(seeds)) for level in best.levels]
+    below = [{"beats_level_below": _measured(match)} for match in best.matches]
     return [rated[0], *(level | step for level, step in zip(rated[1:], below, strict=True))]
 
 
@@ -112,15 +115,9 @@ def _seeds(seed: int) -> Iterator[int]:
         yield int(rng.integers(1 << 63))
 
 
-def _say(console: Console, label: str, found: _Round) -> None:
-    scores = ", ".join(f"{score:.3f}" for score in found.scores)
-    said = f"{label}: {scores}; the lowest end of an interval is {found.lowest:.3f}"
-    console.print(said, soft_wrap=True)
-
-
-def _ladder(scale: Scale) -> list[dict[str, Any]]:
+def _ladder(pool: RatingPool) -> list[dict[str, Any]]:
     """Mixtures, each a little stronger than the one before."""
-    steps = [r for r in scale.references if r.agent in _INGREDIENTS]
+    steps = [r for r in pool.anchors if r.agent in _INGREDIENTS]
     length = (steps[-1].rating - steps[0].rating) / _STEPS
     ladder = []
     for weaker, stronger in itertools.pairwise(steps):
@@ -132,16 +129,14 @@ def _ladder(scale: Scale) -> list[dict[str, Any]]:
     return [*ladder, _level(steps[-2].agent, steps[-1].agent, 1.0)]
 
 
-def _strengths(
-    game: Game, ladder: list[dict[str, Any]], seeds: Iterator[int], console: Console
-) -> FloatArray:
+def _strengths(game: Game, ladder: list[dict[str, Any]], seeds: Iterator[int]) -> FloatArray:
     """The Elo points of each player of the ladder, by games with those near it, ascending."""
     points = np.zeros((len(ladder), len(ladder)))
     players = [_mixture(level) for level in ladder]
     meetings = [(i + d, i) for d in _NEAR for i in range(len(ladder) - d)]
-    for upper, lower in track(meetings, "the ladder", console=console, transient=True):
+    for upper, lower in meetings:
         a, b = players[upper], players[lower]
-        match = play_match(game, a, b, _LADDER_PAIRS, keep=same_winner, seed=next(seeds))
+        match = play_match(game, a, b, _LADDER_PAIRS, seed=next(seeds))
         points[upper, lower] = match.scores.sum()
         points[lower, upper] = match.games - points[upper, lower]
     strengths: FloatArray = np.maximum.accumulate(fit(points))
@@ -168,24 +163,25 @@ def _between(ladder: list[dict[str, Any]], strength: FloatArray, wanted: float) 
     return _level(low["weaker"], low["stronger"], round(share, 3))
 
 
-def _rating(game: Game, scale: Scale, level: dict[str, Any], seed: int) -> dict[str, Any]:
-    """Where it is on the scale."""
+def _rating(game: Game, pool: RatingPool, level: dict[str, Any], seed: int) -> dict[str, Any]:
+    """Its rating by the pool."""
     share, names = level["share"], (level["weaker"], level["stronger"])
     same = names[int(share)] if share in (0, 1) else None
-    found = place(game, _mixture(level), scale, games=_GAMES, seconds=None, without=same, seed=seed)
-    figures = {"rating": found.rating, "low": found.low, "high": found.high}
-    return {name: None if x is None else round(x, 1) for name, x in figures.items()}
+    player = _mixture(level)
+    found = estimate_rating(game, player, pool, games=_GAMES, seconds=None, without=same, seed=seed)
+    measured = {"rating": found.rating, "low": found.low, "high": found.high}
+    return {name: None if x is None else round(x, 1) for name, x in measured.items()}
 
 
 def _match(game: Game, below: dict[str, Any], level: dict[str, Any], seed: int) -> MatchResult:
     """A level against the one below."""
-    return play_match(game, _mixture(level), _mixture(below), _PAIRS, keep=same_winner, seed=seed)
+    return play_match(game, _mixture(level), _mixture(below), _PAIRS, seed=seed)
 
 
-def _figures(match: MatchResult) -> dict[str, Any]:
+def _measured(match: MatchResult) -> dict[str, Any]:
     """The score of a level against the one below, as it is written."""
-    figures = dict(zip(("score", "low", "high"), (match.score, *match.interval), strict=True))
-    return {**{name: round(x, 3) for name, x in figures.items()}, "games": match.games}
+    measured = dict(zip(("score", "low", "high"), (match.score, *match.interval), strict=True))
+    return {**{name: round(x, 3) for name, x in measured.items()}, "games": match.games}
 
 
 def _level(weaker: str, stronger: str, share: float) -> dict[str, Any]:

@@ -1,9 +1,9 @@
-"""Pictures of a table: ratings with intervals, a crosstable, and a heat map of scores."""
+"""Pictures of a table: ratings with intervals, and a heat map of scores."""
 
 from __future__ import annotations
 
 import io
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.transforms import blended_transform_factory
 
 from boardenvs.agents import AGENTS
-from boardenvs.arena.report.text import interval_text, points, points_text, rating_text, title
-from boardenvs.arena.tournament.results import Crosstable
+from boardenvs.arena.report import interval_text, rating_text, title
+from boardenvs.arena.results import Crosstable
 
 _DPI = 150
 _INK, _FAINT, _RULE = "#1f2933", "#66727f", "#d5dbe1"
@@ -105,63 +105,6 @@ def heatmap(table: Crosstable) -> bytes:
     return _png(figure)
 
 
-class _Column(NamedTuple):
-    head: str
-    cells: list[str]
-    x: float  # inches from the left
-    align: str = "right"
-    bold: bool = False
-
-
-def crosstable(table: Crosstable) -> bytes:
-    """A PNG: the points of everyone against everyone, as tournaments print them."""
-    columns, width = _columns(table)
-    row_height, top = 0.27, 0.87
-    height = top + row_height * (len(table.entrants) + 0.5) + 0.12
-    figure = Figure(figsize=(width, height), dpi=_DPI)
-    axes = figure.add_axes((0, 0, 1, 1))
-    axes.set(xlim=(0, width), ylim=(height, 0))
-    axes.axis("off")
-    axes.text(0.15, 0.27, f"{title(table)}: crosstable", fontsize=12.5, color=_INK, va="center")
-    axes.text(0.15, 0.53, _subtitle(table), fontsize=8.5, color=_FAINT, va="center")
-    for i in range(0, len(table.entrants), 2):
-        axes.axhspan(top + row_height * (i + 0.5), top + row_height * (i + 1.5), color="#f3f5f7")
-    for column in columns:
-        place: dict[str, Any] = {"ha": column.align, "va": "center"}
-        axes.text(column.x, top, column.head, fontsize=8.5, color=_FAINT, **place)
-        for i, cell in enumerate(column.cells):
-            axes.text(
-                column.x, top + row_height * (i + 1), cell, fontsize=9, **place,
-                color=_FAINT if cell == "·" else _INK,
-                fontweight="bold" if column.bold else "normal",
-            )  # fmt: skip
-    axes.plot((0.12, width - 0.12), (top + row_height / 2,) * 2, color=_INK, linewidth=1)
-    return _png(figure)
-
-
-def _columns(table: Crosstable) -> tuple[list[_Column], float]:
-    """The crosstable's columns and its width in inches."""
-    everyone = range(len(table.entrants))
-    names = [_name(label) for label in table.entrants]
-    x = 0.5 + 0.085 * max(map(len, names))
-    standings = [table.standings[label] for label in table.entrants]
-    columns = [
-        _Column("", [str(i + 1) for i in everyone], 0.36),
-        _Column("entrant", names, 0.45, "left"),
-        _Column("rating", [rating_text(table, i) for i in everyone], x + 0.55, bold=True),
-    ]
-    x += 0.95
-    rows = [[points_text(table, i, j) for j in everyone] for i in everyone]
-    column_width = 0.14 + 0.075 * max(len(cell) for row in rows for cell in row)
-    for j in everyone:
-        columns.append(_Column(str(j + 1), [row[j] for row in rows], x, "center"))
-        x += column_width
-    points_of = [points(standing.counts[0], standing.counts[1]) for standing in standings]
-    columns.append(_Column("points", points_of, x + 0.45, bold=True))
-    columns.append(_Column("score", [f"{standing.score:.1%}" for standing in standings], x + 1.05))
-    return columns, x + 1.2
-
-
 def _colours(table: Crosstable) -> list[str]:
     """One colour for each kind of agent, the same in every table; the last for other labels."""
     kinds = {kind: _COLOURS[i % len(_COLOURS)] for i, kind in enumerate(AGENTS)}
@@ -180,11 +123,6 @@ def _percent(share: float) -> str:
     if 0 < share < 0.01:
         return "<1"
     return ">99" if 0.99 < share < 1 else f"{100 * share:.0f}"
-
-
-def _subtitle(table: Crosstable) -> str:
-    games = sum(standing.games for standing in table.standings.values()) // 2
-    return f"{games:,} games, every opening twice with roles swapped"
 
 
 def _head(figure: Figure, text: str) -> None:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from boardenvs.arena.tournament.job import Played
-from boardenvs.arena.tournament.journal import Journal, JournalError, is_journal
-from boardenvs.arena.tournament.pool import play_all
-from boardenvs.arena.tournament.results import Results, summarise
-from boardenvs.arena.tournament.schedule import Schedule
-from boardenvs.arena.tournament.settings import Settings, make_plan
+from boardenvs.arena.journal import Journal, JournalError, is_journal
+from boardenvs.arena.pairing import Played
+from boardenvs.arena.results import Results, summarise
+from boardenvs.arena.settings import Settings, check_kept, make_plan
+from boardenvs.arena.workers import play_pairings
 from boardenvs.utils.files import is_unused, remove_left_over, remove_written
 
 JOURNAL = "journal.jsonl"
@@ -25,22 +25,15 @@ WRITTEN = (
     "games/*.jsonl",
     "report.html",
     "*/ratings.png",
-    "*/crosstable.png",
     "*/heatmap.png",
 )
 
 # The settings that decide the games of every pairing.
 _FIXED = ("format", "boardenvs", "pairs", "seed")
 
-
-class Watcher(Protocol):
-    """Who is told how a tournament proceeds."""
-
-    def begin(self, schedule: Schedule, done: int, workers: int) -> None:
-        """The jobs left are in the schedule; so many were played before."""
-
-    def played(self, played: Played) -> None:
-        """A pairing was played, and is in the journal; its match has the actions of all games."""
+# Told a pairing that was played, with the actions of all its games, before it is in the journal;
+# None at the beginning. Then how many are played, and of how many.
+Watcher = Callable[[Played | None, int, int], None]
 
 
 def run_tournament(
@@ -50,11 +43,11 @@ def run_tournament(
     resume: bool = False,
     overwrite: bool = False,
     workers: int | None = None,
-    watcher: Watcher | None = None,
+    watcher: Watcher = lambda played, done, total: None,
 ) -> Results:
     """Play what the journal in `folder` does not have yet, and sum up.
 
-    The results depend on the settings alone, not on `workers` (by default one a core), nor on
+    The results depend on the settings alone, not on `workers` (by default one a core; 0 plays in this process), nor on
     where the tournament was interrupted. `resume` goes on with the folder's tournament; entrants
     and games may be added or left out then, and the anchor change, since no pairing depends on the
     others, but all else must be as it was. `overwrite` replaces it: the files that it wrote, by
@@ -67,23 +60,29 @@ def run_tournament(
     plan = make_plan(settings)
     journal = _open(settings, Path(folder), resume, overwrite)
     results = {played.key: played for played in journal.played}
-    left = [job for job in plan.jobs if job.key not in results]
-    schedule = Schedule(left, journal.played)
-    workers = min(workers or _cores(), max(1, len(left)))
-    if watcher:
-        watcher.begin(schedule, len(plan.jobs) - len(left), workers)
-    with contextlib.closing(play_all(schedule, workers)) as arriving:
-        for played in arriving:
+    left = [pairing for pairing in plan.pairings if pairing.key not in results]
+    total = len(plan.pairings)
+    watcher(None, total - len(left), total)
+    playing = play_pairings(
+        left, workers=_cores() if workers is None else workers, known=journal.played
+    )
+    with contextlib.closing(playing):
+        for number, played in enumerate(playing, total - len(left) + 1):
+            watcher(played, number, total)
             journal.add(played)
             results[played.key] = played.without_actions()
-            if watcher:
-                watcher.played(played)
-    return summarise(settings, plan, [results[job.key] for job in plan.jobs])
+    played = [results[pairing.key] for pairing in plan.pairings]
+    return summarise(settings, plan, played)
 
 
 def read_settings(folder: Path | str) -> dict[str, Any]:
     """The settings of the tournament in a folder, as `Settings.to_json` wrote them."""
-    return Journal.open(Path(folder) / JOURNAL).settings
+    return open_journal(folder).settings
+
+
+def open_journal(folder: Path | str) -> Journal:
+    """The journal of the tournament in a folder; JournalError where there is none."""
+    return Journal.open(Path(folder) / JOURNAL, check_kept)
 
 
 def _cores() -> int:
@@ -96,7 +95,7 @@ def _cores() -> int:
 def _open(settings: Settings, folder: Path, resume: bool, overwrite: bool) -> Journal:
     path = folder / JOURNAL
     if resume:
-        journal = Journal.open(path)
+        journal = open_journal(folder)
         _check_same(path, journal.settings, settings.to_json())
         journal.change_settings(settings.to_json())
         remove_left_over(folder, WRITTEN)
@@ -122,8 +121,8 @@ def _open(settings: Settings, folder: Path, resume: bool, overwrite: bool) -> Jo
 def _check_same(path: Path, before: dict[str, Any], now: dict[str, Any]) -> None:
     """JournalError where pairings would not be played as those in the journal were."""
     pairs = {name: (before.get(name), now[name]) for name in _FIXED}
-    for game, plies in now["openings"].items():
-        pairs[f"openings of {game}"] = (before["openings"].get(game, plies), plies)
+    for game, plies in now["opening_plies"].items():
+        pairs[f"opening_plies of {game}"] = (before["opening_plies"].get(game, plies), plies)
     lines = [f"  {name} was {x!r} and is {y!r}" for name, (x, y) in pairs.items() if x != y]
     if lines:
         raise JournalError(

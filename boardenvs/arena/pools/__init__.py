@@ -1,4 +1,8 @@
-"""A game's scale: its reference players and their ratings, as they were measured once for all."""
+"""The published rating pool of each game: players of known strength, as they were measured once.
+
+`boardenvs.arena.estimate` finds the rating of any player by games against them. `python -m
+boardenvs.arena.pools` measures pools anew, and the players `level:1` to `level:10` by them.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +15,11 @@ from typing import Any
 from boardenvs.game.contract import Game
 from boardenvs.games.files import require_file
 
-FOLDER = Path(__file__).parent / "references"
+FOLDER = Path(__file__).parent
 
 
 @dataclass(frozen=True)
-class Reference:
+class Anchor:
     """A player of known strength, in Elo points above random play."""
 
     agent: str  # its text, see `boardenvs.make_agent`
@@ -24,29 +28,28 @@ class Reference:
 
 
 @dataclass(frozen=True)
-class Scale:
-    """The references of a game, the weakest first, and how they were measured."""
+class RatingPool:
+    """The anchors of a game, the weakest first, and how they were measured."""
 
     game: str  # its text, see `boardenvs.games.parse`
     made: str  # the date
     boardenvs: str  # the version of the package
     seed: int
     pairs: int  # openings of each pairing, each played twice
-    references: tuple[Reference, ...]
+    anchors: tuple[Anchor, ...]
 
     def to_json(self) -> dict[str, Any]:
         """What the file holds; `from_json` reads it back."""
         return asdict(self)
 
     @classmethod
-    def from_json(cls, values: dict[str, Any]) -> Scale:
-        references = tuple(Reference(**reference) for reference in values["references"])
-        return cls(**{**values, "references": references})
+    def from_json(cls, values: dict[str, Any]) -> RatingPool:
+        return cls(**{**values, "anchors": tuple(Anchor(**a) for a in values["anchors"])})
 
 
 @cache
-def scale_of(game: Game) -> Scale:
-    """The scale that came with the package; ValueError for a game without one."""
+def rating_pool(game: Game) -> RatingPool:
+    """The pool that came with the package; ValueError for a game without one."""
     advice = "`boardenvs arena` rates players in any game"
-    path = require_file(FOLDER, game, "there is no scale", ".json", advice)
-    return Scale.from_json(json.loads(path.read_text(encoding="utf-8")))
+    path = require_file(FOLDER, game, "there is no rating pool", ".json", advice)
+    return RatingPool.from_json(json.loads(path.read_text(encoding="utf-8")))

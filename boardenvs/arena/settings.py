@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import pickle
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,15 +14,15 @@ import numpy as np
 from boardenvs import games
 from boardenvs.agents import as_agent, check_game
 from boardenvs.agents.spec import imports_code as agent_imports_code
-from boardenvs.arena.playing.openings import same_winner
-from boardenvs.arena.tournament.job import Entrant, Job
+from boardenvs.arena.openings import same_winner
+from boardenvs.arena.pairing import Entrant, Pairing
 from boardenvs.game.contract import Game
-from boardenvs.game.openings import distinct_openings
+from boardenvs.game.openings import check_plies, distinct_openings
 from boardenvs.utils.checks import cut, field_of, is_text, is_whole, quote, unknown
 from boardenvs.utils.imports import describe
 from boardenvs.utils.version import __version__
 
-FORMAT = 1  # of the journal and of results.json
+FORMAT = 2  # of the journal and of results.json
 
 PAIRS = 50
 _MAX_SEED = (1 << 64) - 1
@@ -51,7 +52,7 @@ class Settings:
     """The settings of a tournament; `make_settings` checks them."""
 
     entrants: tuple[Entrant, ...]
-    openings: Mapping[str, tuple[int, int]]  # by game: the random plies (low, high) of openings
+    opening_plies: Mapping[str, tuple[int, int]]  # by game: (low, high)
     pairs: int
     seed: int
     anchor: str | None  # who is rated 0; None, or where it does not play: the weakest
@@ -62,7 +63,7 @@ class Settings:
             "format": FORMAT,
             "boardenvs": __version__,
             "entrants": [entrant.label for entrant in self.entrants],
-            "openings": {game: list(plies) for game, plies in self.openings.items()},
+            "opening_plies": {game: list(plies) for game, plies in self.opening_plies.items()},
             "pairs": self.pairs,
             "seed": self.seed,
             "anchor": self.anchor,
@@ -71,12 +72,12 @@ class Settings:
 
 @dataclass(frozen=True)
 class Plan:
-    """Who plays each game, who cannot and why, and the matches that this makes."""
+    """Who plays each game, who cannot and why, and the pairings that this makes."""
 
     games: Mapping[str, Game]  # by text
     players: Mapping[str, tuple[str, ...]]  # labels by game
     left_out: Mapping[str, Mapping[str, str]]  # reasons by game and label
-    jobs: tuple[Job, ...]
+    pairings: tuple[Pairing, ...]
 
 
 def make_settings(
@@ -84,7 +85,7 @@ def make_settings(
     games_played: Iterable[str] | None = None,
     *,
     pairs: int = PAIRS,
-    openings: tuple[int, int] | None = None,
+    opening_plies: tuple[int, int] | None = None,
     seed: int = 0,
     anchor: str | None = None,
 ) -> Settings:
@@ -93,9 +94,9 @@ def make_settings(
     Entrants are texts ("alphabeta:depth=4"), or a mapping of labels to anything that
     `boardenvs.agents.as_agent` takes. Games are texts as `boardenvs.games.parse` reads them, by
     default all of `boardenvs.games.GAMES`. Each pairing plays `pairs` openings, twice each, of as
-    many random plies as the game says, or as `openings` (low, high) says for every game. The anchor
-    is "random" where it takes part and no other is given. ValueError where there is no tournament
-    in this, or the anchor takes no part.
+    many random plies as the game says, or as `opening_plies` (low, high) says for every game. The
+    anchor is "random" where it takes part and no other is given. ValueError where there is no
+    tournament in this, or the anchor takes no part.
     """
     sources = entrants if isinstance(entrants, Mapping) else {}
     labels = list(entrants)
@@ -108,8 +109,8 @@ def make_settings(
         raise ValueError(f"pairs is {pairs}: it must be 1 or more")
     if not is_whole(seed, 0, _MAX_SEED):
         raise ValueError(f"seed is {seed!r}: it must be a whole number from 0 to 2**64 - 1")
-    if openings is not None and not 0 <= openings[0] <= openings[1]:
-        raise ValueError(f"openings are {openings}: they must be a range (low, high) from 0")
+    if opening_plies is not None:
+        check_plies(opening_plies)
     if anchor is None and _DEFAULT_ANCHOR in labels:
         anchor = _DEFAULT_ANCHOR
     if anchor is not None and anchor not in labels:
@@ -119,7 +120,7 @@ def make_settings(
         raise ValueError("no game is given: there must be one or more")
     return Settings(
         entrants=tuple(Entrant(label, sources.get(label, label)) for label in labels),
-        openings={games.spec_of(game): openings or game.opening_plies for game in made},
+        opening_plies={games.spec_of(g): opening_plies or g.opening_plies for g in made},
         pairs=pairs,
         seed=seed,
         anchor=anchor,
@@ -136,14 +137,8 @@ def check_kept(values: Mapping[str, Any]) -> None:
             f"the tournament was begun by another version: its format is {cut(repr(found))}, this "
             f"version's {FORMAT}"
         )
-    field_of(values, "boardenvs", is_text, "a text")
-    field_of(values, "entrants", _are_texts, "a list of texts")
-    field_of(values, "openings", _are_openings, "a range [low, high] for each game")
-    field_of(values, "pairs", lambda x: is_whole(x, 1), "a whole number from 1")
-    field_of(
-        values, "seed", lambda x: is_whole(x, 0, _MAX_SEED), "a whole number from 0 to 2**64 - 1"
-    )
-    field_of(values, "anchor", lambda x: x is None or is_text(x), "a text or null")
+    for key, (is_right, wanted) in _KEPT.items():
+        field_of(values, key, is_right, wanted)
 
 
 def _are_texts(values: Any) -> bool:
@@ -160,6 +155,16 @@ def _are_openings(values: Any) -> bool:
     )
 
 
+_KEPT: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "boardenvs": (is_text, "a text"),
+    "entrants": (_are_texts, "a list of texts"),
+    "opening_plies": (_are_openings, "a range [low, high] for each game"),
+    "pairs": (lambda x: is_whole(x, 1), "a whole number from 1"),
+    "seed": (lambda x: is_whole(x, 0, _MAX_SEED), "a whole number from 0 to 2**64 - 1"),
+    "anchor": (lambda x: x is None or is_text(x), "a text or null"),
+}
+
+
 def resumed_settings(
     before: Mapping[str, Any], given: Mapping[str, Any], *, trust: bool = False
 ) -> Settings:
@@ -174,11 +179,12 @@ def resumed_settings(
     kept = {name: before[name] for name in ("entrants", "pairs", "seed", "anchor")}
     if kept["anchor"] not in given.get("entrants", before["entrants"]):
         kept["anchor"] = None
-    settings = make_settings(**{"games_played": before["openings"], **kept, **given})
-    if "openings" in given:
+    drawn = before["opening_plies"]
+    settings = make_settings(**{"games_played": drawn, **kept, **given})
+    if "opening_plies" in given:
         return settings
-    plies = {game: tuple(before["openings"].get(game, p)) for game, p in settings.openings.items()}
-    return replace(settings, openings=plies)
+    plies = {game: tuple(drawn.get(game, p)) for game, p in settings.opening_plies.items()}
+    return replace(settings, opening_plies=plies)
 
 
 def code_named(entrants: Iterable[str], games_played: Iterable[str]) -> list[str]:
@@ -189,7 +195,7 @@ def code_named(entrants: Iterable[str], games_played: Iterable[str]) -> list[str
 
 def _check_code(before: Mapping[str, Any], given: Mapping[str, Any]) -> None:
     entrants = [] if "entrants" in given else before["entrants"]
-    games_played = [] if "games_played" in given else before["openings"]
+    games_played = [] if "games_played" in given else before["opening_plies"]
     named = code_named(entrants, games_played)
     if named:
         raise ValueError(
@@ -205,7 +211,7 @@ def make_plan(settings: Settings) -> Plan:
     ValueError where an entrant cannot be made, where an entrant or a game cannot be sent to another
     process, where no game lasts as long as an opening, or where nobody can meet.
     """
-    made = {text: games.parse(text) for text in settings.openings}
+    made = {text: games.parse(text) for text in settings.opening_plies}
     for text, game in made.items():
         _check_sendable(f"game {text!r}", game)
         if type(game).__module__ == "__main__":
@@ -216,8 +222,8 @@ def make_plan(settings: Settings) -> Plan:
     agents = {entrant.label: _make(entrant) for entrant in settings.entrants}
     players: dict[str, tuple[str, ...]] = {}
     left_out: dict[str, dict[str, str]] = {}
-    jobs = []
-    for text, plies in settings.openings.items():
+    pairings = []
+    for text, plies in settings.opening_plies.items():
         _try_openings(made[text], plies)
         left_out[text] = {}
         for label, agent in agents.items():
@@ -228,20 +234,27 @@ def make_plan(settings: Settings) -> Plan:
         playing = [e for e in settings.entrants if e.label not in left_out[text]]
         players[text] = tuple(entrant.label for entrant in playing)
         ordered = sorted(playing, key=lambda entrant: entrant.label)
-        jobs += [
-            Job(text, made[text], first, second, settings.pairs, plies, settings.seed)
+        pairings += [
+            Pairing(text, made[text], first, second, settings.pairs, plies, seed)
             for first, second in itertools.combinations(ordered, 2)
+            for seed in [_seed_of(settings.seed, text, first.label, second.label)]
         ]
-    if not jobs:
+    if not pairings:
         reasons = "; ".join(
             f"{label}: {why}" for o in left_out.values() for label, why in o.items()
         )
         raise ValueError(f"no two entrants can play one of the games: {reasons or 'no games'}")
-    return Plan(made, players, left_out, tuple(jobs))
+    return Plan(made, players, left_out, tuple(pairings))
+
+
+def _seed_of(seed: int, *key: str) -> int:
+    """A pairing's seed: by the tournament's, and by nothing else that is played."""
+    text = "\n".join((str(seed), *key))
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
 
 
 def _try_openings(game: Game, plies: tuple[int, int]) -> None:
-    """Draw some, so that wrong plies are told now, and solved games are solved once for all."""
+    """Draw some, so that wrong plies are found now, and solved games are solved once for all."""
     distinct_openings(game, 1, plies, np.random.default_rng(0), same_winner)
 
 

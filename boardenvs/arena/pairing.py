@@ -1,22 +1,18 @@
-"""One pairing of a tournament in one game: played from a seed of its own, and kept as JSON."""
+"""One pairing of a contest: two entrants who meet in one game, and what came of it, as JSON too."""
 
 from __future__ import annotations
 
-import hashlib
-import random
-import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from boardenvs.agents import Agent, as_agent
-from boardenvs.agents.base import HistoryAgent
-from boardenvs.arena.playing.match import MatchResult, play_match
-from boardenvs.arena.playing.openings import same_winner
-from boardenvs.arena.playing.player import Conduct
+from boardenvs.agents.base import act_after
+from boardenvs.arena.match import MatchResult, play_match
+from boardenvs.arena.player import Faults
 from boardenvs.game.contract import Game
 from boardenvs.game.state import FloatArray, IntArray, State
 from boardenvs.utils.checks import field_of, is_number, is_text, is_whole
@@ -29,6 +25,8 @@ _WON, _DRAWN, _LOST, _FORFEITED, _GIVEN = "WDLFG"
 _SCORES = {_WON: 1.0, _DRAWN: 0.5, _LOST: 0.0, _FORFEITED: 0.0, _GIVEN: 1.0}
 _FORFEITS = {_FORFEITED: FIRST, _GIVEN: SECOND}
 
+Key = tuple[str, str, str]
+
 
 @dataclass(frozen=True)
 class Entrant:
@@ -39,9 +37,8 @@ class Entrant:
 
 
 @dataclass(frozen=True)
-class Job:
-    """A match to play. The seed is the tournament's; random choices depend on it, on the game's
-    text and on the two labels, and on nothing else that is played.
+class Pairing:
+    """A match to play, in this process or another.
 
     The game goes to the process that plays it as an object, since that process may not know the
     text: a program can register games of its own.
@@ -51,13 +48,13 @@ class Job:
     rules: Game
     first: Entrant
     second: Entrant
-    pairs: int
+    pairs: int  # of games: openings, each played twice
     opening_plies: tuple[int, int]
     seed: int
 
     @property
-    def key(self) -> tuple[str, str, str]:
-        """What tells it from the other jobs of a tournament."""
+    def key(self) -> Key:
+        """What tells it from the other pairings of a contest."""
         return self.game, self.first.label, self.second.label
 
     def play(self, running: Callable[[int], None] = lambda side: None) -> Played:
@@ -66,27 +63,18 @@ class Job:
         `running` is told whose code is about to run, NOBODY where it is the arena's.
         """
         wall, cpu = time.monotonic(), time.process_time()
-        text = "\n".join((str(self.seed), *self.key))
-        seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
-        _seed_global_generators(seed)
         agents: list[Agent] = []
         for side, entrant in ((FIRST, self.first), (SECOND, self.second)):
             running(side)
             try:
-                agents.append(_announced(as_agent(entrant.source), side, running))
+                agents.append(_Announced(as_agent(entrant.source), side, running))
             except KeyboardInterrupt:
                 raise
             except BaseException as error:  # as in a match
                 return self.forfeited(side, f"cannot be made: {describe(error)}")
         running(NOBODY)
         match = play_match(
-            self.rules,
-            agents[0],
-            agents[1],
-            self.pairs,
-            opening_plies=self.opening_plies,
-            keep=same_winner,
-            seed=seed,
+            self.rules, *agents, self.pairs, opening_plies=self.opening_plies, seed=self.seed
         )
         return Played(*self.key, match, time.monotonic() - wall, time.process_time() - cpu)
 
@@ -95,20 +83,21 @@ class Job:
         if side == NOBODY:
             return Played(*self.key, None, void=message)
         shape = (2, self.pairs)
-        guilty, other = Conduct(forfeits=2 * self.pairs, message=message), Conduct()
+        faults = [Faults(), Faults()]
+        faults[side - 1].add(2 * self.pairs, message)
         match = MatchResult(
             scores=np.full(shape, float(side == SECOND)),
             forfeits=np.full(shape, side, np.int8),
             mean_plies=0.0,
             openings=self.pairs,
-            conduct=(guilty, other) if side == FIRST else (other, guilty),
+            faults=(faults[0], faults[1]),
         )
         return Played(*self.key, match)
 
 
 @dataclass(frozen=True)
 class Played:
-    """A job's result."""
+    """What came of a pairing."""
 
     game: str
     first: str
@@ -119,7 +108,7 @@ class Played:
     void: str = ""  # why
 
     @property
-    def key(self) -> tuple[str, str, str]:
+    def key(self) -> Key:
         return self.game, self.first, self.second
 
     def without_actions(self) -> Played:
@@ -137,7 +126,7 @@ class Played:
             "games": _letters(self.match.scores, self.match.forfeits),
             "mean_plies": self.match.mean_plies,
             "openings": self.match.openings,
-            "conduct": [asdict(conduct) for conduct in self.match.conduct],
+            "faults": [asdict(faults) for faults in self.match.faults],
             "seconds": round(self.seconds, 3),
             "cpu_seconds": round(self.cpu_seconds, 3),
         }
@@ -152,12 +141,13 @@ class Played:
             void = field_of(values, "void", is_text, "a text")
             return cls(game, first, second, None, void=void)
         rows = field_of(values, "games", _are_games, f"two texts, as long, of {', '.join(_SCORES)}")
+        one, other = map(_faults, field_of(values, "faults", _is_pair, "a list of two objects"))
         match = MatchResult(
             scores=np.array([[_SCORES[c] for c in row] for row in rows]),
             forfeits=np.array([[_FORFEITS.get(c, 0) for c in row] for row in rows], np.int8),
             mean_plies=_amount(values, "mean_plies"),
             openings=_count(values, "openings"),
-            conduct=_conducts(field_of(values, "conduct", _is_pair, "a list of two objects")),
+            faults=(one, other),
         )
         seconds, cpu_seconds = (_amount(values, key) for key in ("seconds", "cpu_seconds"))
         return cls(game, first, second, match, seconds, cpu_seconds)
@@ -172,31 +162,15 @@ class _Announced:
     running: Callable[[int], None]
 
     def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
-        self.running(self.side)
-        actions = self.agent.act(game, state, rng)
-        self.running(NOBODY)
-        return actions
-
-
-@dataclass(frozen=True)
-class _AnnouncedHistoryAgent(_Announced):
-    """The same of an agent that asks how games came about."""
-
-    agent: HistoryAgent
+        return self.act_after(game, state, np.empty((len(state.ply), 0), np.int16), rng)
 
     def act_after(
         self, game: Game, state: State, actions: IntArray, rng: np.random.Generator
     ) -> IntArray:
         self.running(self.side)
-        chosen = self.agent.act_after(game, state, actions, rng)
+        chosen = act_after(self.agent, game, state, actions, rng)
         self.running(NOBODY)
         return chosen
-
-
-def _announced(agent: Agent, side: int, running: Callable[[int], None]) -> _Announced:
-    if isinstance(agent, HistoryAgent):
-        return _AnnouncedHistoryAgent(agent, side, running)
-    return _Announced(agent, side, running)
 
 
 def _letters(scores: FloatArray, forfeits: IntArray) -> list[str]:
@@ -218,18 +192,12 @@ def _is_pair(value: Any) -> bool:
     return isinstance(value, list) and len(value) == 2 and all(isinstance(x, dict) for x in value)
 
 
-def _conducts(pair: Sequence[Mapping[str, Any]]) -> tuple[Conduct, Conduct]:
-    first, second = (
-        Conduct(
-            **{key: _count(values, key) for key in ("forfeits", "repeats", "moves", "timed_moves")},
-            message=field_of(
-                values, "message", lambda x: x is None or is_text(x), "a text or null"
-            ),
-            cpu_seconds=_amount(values, "cpu_seconds"),
-        )
-        for values in pair
+def _faults(values: Mapping[str, Any]) -> Faults:
+    return Faults(
+        **{key: _count(values, key) for key in ("forfeits", "repeats", "moves", "timed_moves")},
+        message=field_of(values, "message", lambda x: x is None or is_text(x), "a text or null"),
+        cpu_seconds=_amount(values, "cpu_seconds"),
     )
-    return first, second
 
 
 def _count(values: Mapping[str, Any], key: str) -> int:
@@ -239,11 +207,3 @@ def _count(values: Mapping[str, Any], key: str) -> int:
 
 def _amount(values: Mapping[str, Any], key: str) -> float:
     return float(field_of(values, key, lambda x: is_number(x, 0, 1e15), "a number from 0 to 1e15"))
-
-
-def _seed_global_generators(seed: int) -> None:
-    """Have agents that draw from a library's own generator repeat themselves too."""
-    random.seed(seed)
-    np.random.seed(seed % 2**32)  # noqa: NPY002  # it is theirs, not ours
-    if "torch" in sys.modules:
-        sys.modules["torch"].manual_seed(seed % 2**63)

@@ -1,21 +1,21 @@
 """A tournament's journal: its settings, then a line of JSON for each pairing that was played.
 
 A line is on the disk before its result counts. The last line may be torn, by a crash while it was
-written; it is dropped, and its pairing is played again.
+written; it counts for nothing, and its pairing is played again.
 """
 
 from __future__ import annotations
 
 import json
-import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from boardenvs.arena.tournament.job import Played
-from boardenvs.arena.tournament.settings import check_kept
+from boardenvs.arena.pairing import Played
 from boardenvs.utils.checks import cut
 from boardenvs.utils.decoding import parse_json
-from boardenvs.utils.files import naming, write_atomically
+from boardenvs.utils.files import write_atomically
+from boardenvs.utils.lines import append_lines, whole_lines
 
 _MAX_SETTINGS = 1 << 20  # bytes
 
@@ -35,23 +35,23 @@ class Journal:
     @classmethod
     def create(cls, path: Path, settings: dict[str, Any]) -> Journal:
         """A new journal in the place of whatever is there."""
-        write_atomically(path, _line(settings))
+        write_atomically(path, _line(settings) + b"\n")
         return cls(path, settings, [])
 
     @classmethod
-    def open(cls, path: Path) -> Journal:
-        """What is on the disk, and the file mended; JournalError where that is not a journal."""
+    def open(cls, path: Path, check_settings: Callable[[dict[str, Any]], None]) -> Journal:
+        """What is on the disk; JournalError where that is not a journal, or its settings are not
+        right: `check_settings` raises a ValueError then.
+        """
         try:
-            content = path.read_bytes()
+            lines = whole_lines(path)
         except FileNotFoundError:
             raise JournalError(f"there is no {path}: no tournament was begun there") from None
-        whole = content[: content.rfind(b"\n") + 1]
-        lines = whole.split(b"\n")[:-1]
         if not lines:
             raise JournalError(f"{path} is empty: begin the tournament anew")
         settings, played = _parse(path, 1, lines[0]), list[Played]()
         try:
-            check_kept(settings)
+            check_settings(settings)
         except ValueError as error:
             raise JournalError(f"{path}, line 1: {error}") from error
         for number, line in enumerate(lines[1:], 2):
@@ -60,23 +60,18 @@ class Journal:
                 played.append(_result(values, settings["pairs"]))
             except ValueError as error:
                 raise JournalError(f"{path}, line {number}, is not a result: {error}") from error
-        if whole != content:
-            write_atomically(path, whole)
         return cls(path, settings, played)
 
     def change_settings(self, settings: dict[str, Any]) -> None:
         """Replace the settings; the results stay."""
         if settings != self.settings:
             lines = [_line(settings), *(_line(played.to_json()) for played in self.played)]
-            write_atomically(self._path, b"".join(lines))
+            write_atomically(self._path, b"".join(line + b"\n" for line in lines))
             self.settings = settings
 
     def add(self, played: Played) -> None:
         """Append a result, so that it is on the disk when this returns; OSError names the file."""
-        with naming(self._path), self._path.open("ab") as file:
-            file.write(_line(played.to_json()))
-            file.flush()
-            os.fsync(file.fileno())
+        append_lines(self._path, [_line(played.to_json())])
         self.played.append(played.without_actions())
 
 
@@ -101,7 +96,7 @@ def _result(values: dict[str, Any], pairs: int) -> Played:
 
 
 def _line(values: dict[str, Any]) -> bytes:
-    return json.dumps(values).encode() + b"\n"
+    return json.dumps(values).encode()
 
 
 def _parse(path: Path, number: int, line: bytes) -> dict[str, Any]:

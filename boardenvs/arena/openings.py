@@ -22,3 +22,10 @@ def same_winner(game: Game, state: State) -> BoolArray:
     (expected, _), (values, _) = table.lookup(start), table.lookup(state)
     same: BoolArray = np.where(state.to_move == start.to_move, values, -values) == expected
     return same
+
+
+def note_on_openings(game: Game) -> str:
+    """What is said beside results of matches whose openings `same_winner` chose: a sentence, empty
+    where it leaves none out.
+    """
+    return "Only openings are played that do not change who wins." if Tablebase.covers(game) else ""

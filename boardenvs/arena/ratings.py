@@ -1,4 +1,4 @@
-"""Ratings of a round robin: a Bradley-Terry fit with bootstrap intervals.
+"""What games say of strength: intervals of scores, and ratings by a Bradley-Terry fit.
 
 In the model of Bradley and Terry (1952, https://doi.org/10.2307/2334029) entrant i scores
 1 / (1 + 10 ** ((r_j - r_i) / 400)) against j, on the scale of Elo (1978). A draw counts as half a
@@ -19,8 +19,9 @@ than 2.5 %; a bootstrap of games that all ended alike would have no width.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -29,9 +30,27 @@ from boardenvs.game.state import BoolArray, FloatArray
 PRIOR = 1.0  # drawn games of each entrant that were not played
 REPLICATES = 1000  # of the bootstrap
 
+Z95 = 1.959963984540054  # the normal distribution's 97.5 % quantile
 SCALE = 400 / math.log(10)  # Elo points of a factor e in the odds
 SURPRISE = -math.log(0.025)  # of what has a chance of 2.5 %
 _MAX_STEPS, _MAX_CHANGE, _TOLERANCE = 200, 1.0, 1e-9
+
+
+def score_interval(pair_scores: FloatArray) -> tuple[float, float]:
+    """A 95 % confidence interval of the mean of scores from 0 to 1, one a pair of games.
+
+    The two games of a pair share an opening and so are not independent: the pairs are what is
+    counted. It is Wilson's interval, which stays within 0 and 1 and does not shrink to a point
+    when all scores agree, for as many coin tosses as have the variance of the pairs' mean.
+    """
+    pairs, mean = len(pair_scores), float(pair_scores.mean())
+    variance = float(pair_scores.var(ddof=1)) if pairs > 1 else 0.0
+    tosses = pairs * mean * (1 - mean) / variance if variance > 0 else float(pairs)
+    squared = Z95**2 / tosses
+    centre = (mean + squared / 2) / (1 + squared)
+    radius = math.sqrt(squared * mean * (1 - mean) + squared**2 / 4) / (1 + squared)
+    # Rounding may put an end on the wrong side of a mean of 0 or 1.
+    return min(mean, max(0.0, centre - radius)), max(mean, min(1.0, centre + radius))
 
 
 @dataclass(frozen=True)
@@ -140,13 +159,18 @@ def _slack(points: FloatArray, rating: FloatArray, lost: BoolArray, won: BoolArr
     def surprise(shift: float) -> float:
         return float((games * np.logaddexp(0, distance + shift)).sum())
 
-    low, high = 0.0, 50.0
-    if not games.size or surprise(low) >= SURPRISE:
+    if not games.size or surprise(0.0) >= SURPRISE:
         return 0.0
+    return float(last_below(lambda shift: surprise(shift) < SURPRISE, 0.0, 50.0)) * SCALE
+
+
+def last_below(is_below: Callable[[Any], Any], low: Any, high: Any) -> FloatArray:
+    """The last x from `low` to `high` of which `is_below(x)` says so, by halving, elementwise."""
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if surprise(middle) < SURPRISE else (low, middle)
-    return low * SCALE
+        below = is_below(middle)
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return np.asarray(low)
 
 
 def _reaches(scored: BoolArray) -> BoolArray:

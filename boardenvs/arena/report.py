@@ -1,0 +1,296 @@
+"""The results of a tournament as files: results.json, pictures, report.md, and report.html with all
+in it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import json
+import os
+import platform
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from boardenvs import games
+from boardenvs.arena.pairing import Played
+from boardenvs.arena.ratings import PRIOR, REPLICATES
+from boardenvs.arena.results import OVERALL, Crosstable, Results, matches
+from boardenvs.kernel import get_backend
+from boardenvs.utils.files import file_name, write_atomically
+from boardenvs.utils.html import report_page
+from boardenvs.utils.version import processor, version
+
+_PICTURES = ("ratings", "heatmap")
+_COUNTS = ("wins", "draws", "losses")
+
+
+def write_results(results: Results, folder: Path | str, extra: Sequence[str] = ()) -> list[str]:
+    """Write everything; returns what could not be written and why.
+
+    `extra` is HTML for the end of report.html.
+    """
+    folder = Path(folder)
+    write_atomically(folder / "results.json", json.dumps(document(results), indent=1).encode())
+    has_pictures = importlib.util.find_spec("matplotlib") is not None
+    report = markdown(results, has_pictures)
+    write_atomically(folder / "report.md", report.encode())
+    if has_pictures:
+        from boardenvs.arena import pictures
+
+        for table, kind in itertools.product(results.tables, _PICTURES):
+            path = folder / _picture(table, kind)
+            path.parent.mkdir(exist_ok=True)
+            write_atomically(path, getattr(pictures, kind)(table))
+    write_atomically(folder / "report.html", report_page(report, folder, extra).encode())
+    if not has_pictures:
+        return ['no pictures, since matplotlib is missing: pip install "boardenvs[arena]"']
+    return []
+
+
+def _picture(table: Crosstable, kind: str) -> str:
+    """Where the report looks for a picture, within the tournament's folder."""
+    return f"{file_name(table.name)}/{kind}.png"
+
+
+# ---- results.json --------------------------------------------------------------------------------
+
+
+def document(results: Results) -> dict[str, Any]:
+    """The results as JSON values: the same for the same settings, but for "timings"."""
+    return {
+        "settings": results.settings.to_json(),
+        "versions": {
+            "python": platform.python_version(),
+            "backend": get_backend(),
+            **{name: version(name) for name in ("numpy", "numba")},
+        },
+        "ratings": {
+            "model": "Bradley-Terry, draws as half wins, Elo scale",
+            "prior_drawn_games": PRIOR,
+            "bootstrap_replicates": REPLICATES,
+        },
+        "tables": {table.name: _table(table) for table in results.tables},
+        "pairings": [_pairing(played) for played in results.played],
+        "notes": results.notes,
+        "timings": {
+            "cpu_seconds": round(sum(p.cpu_seconds for p in results.played), 1),
+            "processor": processor(),
+            "cores": os.cpu_count(),
+            "cpu_ms_per_move": {
+                table.name: {
+                    label: _rounded(standing.ms_per_move, 4)
+                    for label, standing in table.standings.items()
+                }
+                for table in results.tables
+            },
+            "pairing_seconds": [round(p.seconds, 2) for p in results.played],
+        },
+    }
+
+
+def _table(table: Crosstable) -> dict[str, Any]:
+    ratings = table.ratings
+    rows = []
+    for i, label in enumerate(table.entrants):
+        standing, ends = table.standings[label], (ratings.low[i], ratings.high[i])
+        roles = zip(table.roles, standing.by_role, strict=True)
+        rows.append(
+            {
+                "entrant": label,
+                "rating": _rounded(ratings.rating[i], 1) if standing.plays else None,
+                "interval": [_rounded(end, 1) for end in ends] if standing.plays else [None, None],
+                "score": _rounded(standing.score, 4),
+                **_counts(standing.counts),
+                "forfeits": standing.faults.forfeits,
+                "by_role": {role: _counts(counts) for role, counts in roles},
+            }
+        )
+    return {
+        "anchor": ratings.anchor,
+        "ratings": rows,
+        "scores": [[_rounded(x, 4) for x in row] for row in table.scores],
+        "above": [[_rounded(x, 4) for x in row] for row in ratings.above],
+        "ladders": table.ladders,
+    }
+
+
+def _pairing(played: Played) -> dict[str, Any]:
+    head = {"game": played.game, "first": played.first, "second": played.second}
+    match = played.match
+    if match is None:
+        return {**head, "void": played.void}
+    shares = ([_rounded(end, 4) for end in share] for share in match.share_intervals)
+    return {
+        **head,
+        "score": _rounded(match.score, 4),
+        "interval": [_rounded(end, 4) for end in match.interval],
+        **_counts((match.wins, match.draws, match.losses)),
+        "share_intervals": dict(zip(_COUNTS, shares, strict=True)),
+        "by_role_of_first": [_counts(counts) for counts in match.by_role],
+        "mean_plies": _rounded(match.mean_plies, 2),
+        "distinct_openings": match.openings,
+        "forfeits": [faults.forfeits for faults in match.faults],
+        "asked_again": [faults.repeats for faults in match.faults],
+        "messages": [faults.message for faults in match.faults],
+    }
+
+
+def _counts(counts: Sequence[int]) -> dict[str, int]:
+    return dict(zip(_COUNTS, counts, strict=True))
+
+
+def _rounded(value: float | None, digits: int) -> float | None:
+    """Rounded for JSON, which has no infinity and no NaN."""
+    if value is None or not np.isfinite(value):
+        return None
+    return round(float(value), digits) + 0.0  # no negative zero
+
+
+# ---- report.md -----------------------------------------------------------------------------------
+
+
+def markdown(results: Results, has_pictures: bool) -> str:
+    """The report for people."""
+    settings = results.settings
+    drawn = settings.opening_plies.items()
+    plies = "; ".join(f"{game} {low} to {high}" for game, (low, high) in drawn)
+    total = sum(match.games for _, match in matches(results.played))
+    parts = [
+        "# Arena\n",
+        f"{len(settings.entrants)} entrants, {total:,} games played. Every pairing plays "
+        f"{settings.pairs} openings of random plies ({plies}), each twice with roles swapped; seed "
+        f"{settings.seed}.\n",
+        f"Ratings are Elo points of a Bradley-Terry fit in which a draw is half a win, with the "
+        f"anchor at 0: 400 points are odds of 10 to 1. A prior of {PRIOR:g} drawn game an entrant "
+        f"keeps them finite. Intervals are of 95 %: those of ratings come from {REPLICATES:,} "
+        f"bootstrap samples of pairs of games, those of scores are Wilson's over pairs. “Above "
+        f"next” is the share of these samples in which the entrant is rated above the one below "
+        f"it. CPU times are of one core, without an agent's first batch of a match.\n",
+    ]
+    for table in results.widest_first:
+        parts.append(f"## {title(table)}\n")
+        if has_pictures:
+            parts.append(f"![Ratings]({_picture(table, 'ratings')})\n")
+        parts += [*_ladder_table(table), "", *_steps(table)]
+        if has_pictures:
+            parts.append(f"![Scores]({_picture(table, 'heatmap')})\n")
+        parts += [*_crosstable(table), ""]
+    if results.notes:
+        parts += ["## Notes\n", *(f"- {_escaped(note)}" for note in results.notes), ""]
+    made = document(results)
+    versions = ", ".join(f"{name} {value}" for name, value in made["versions"].items() if value)
+    timings = made["timings"]
+    parts += [
+        "## Made with\n",
+        f"boardenvs {made['settings']['boardenvs']}, {versions}; {timings['cpu_seconds']:,.0f} CPU "
+        f"seconds on {timings['cores']} cores of {timings['processor']}\n",
+    ]
+    return "\n".join(parts)
+
+
+def _ladder_table(table: Crosstable) -> Iterator[str]:
+    roles = [f"as {role}" for role in table.roles]
+    heads = ["rating", "95 %", "above next", "score", "won drawn lost", *roles, "CPU/move"]
+    yield _row(["", "entrant", *heads])
+    yield _row(["--:", ":--", *["--:"] * len(heads)])
+    for i, label in enumerate(table.entrants):
+        standing = table.standings[label]
+        last = i + 1 == len(table.entrants)
+        cells = [
+            str(i + 1),
+            f"`{label}`",
+            rating_text(table, i),
+            interval_text(table, i),
+            "" if last else f"{table.ratings.above[i, i + 1]:.1%}",
+            f"{standing.score:.1%}",
+        ]
+        counts = (standing.counts, *standing.by_role)
+        cells += [" ".join(map(str, three)) for three in counts]
+        yield _row([*cells, _time_text(standing.ms_per_move)])
+
+
+def _steps(table: Crosstable) -> Iterator[str]:
+    """How much each step of a strength is worth, and how sure that it is an improvement."""
+    index = {label: i for i, label in enumerate(table.entrants)}
+    for name, labels in table.ladders.items():
+        steps = []
+        for weaker, stronger in itertools.pairwise(labels):
+            i, j = index[stronger], index[weaker]
+            gain = table.ratings.rating[i] - table.ratings.rating[j]
+            number = stronger.rpartition("=")[2]
+            steps.append(f"{number}: {gain:+.0f} (above in {table.ratings.above[i, j]:.1%})")
+        yield f"{name}, from {labels[0].rpartition('=')[2]} to {', to '.join(steps)}\n"
+
+
+def _crosstable(table: Crosstable) -> Iterator[str]:
+    numbers = [str(i + 1) for i in range(len(table.entrants))]
+    yield "Points of the row against the column:\n"
+    yield _row(["", "entrant", *numbers])
+    yield _row(["--:", ":--", *["--:"] * len(numbers)])
+    for i, label in enumerate(table.entrants):
+        yield _row([numbers[i], f"`{label}`", *map(_points, table.counts[i].astype(int).tolist())])
+
+
+def _points(counts: Sequence[int]) -> str:
+    """The points of so many wins, draws and losses, such as "62½"; a dot where there are none."""
+    won, drawn, _ = counts
+    whole, half = divmod(2 * won + drawn, 2)
+    return f"{whole or '' if half else whole}{'½' * half}" if sum(counts) else "·"
+
+
+def _time_text(milliseconds: float | None) -> str:
+    """A time a move in the unit that suits it."""
+    if milliseconds is None:
+        return ""
+    if milliseconds < 1:
+        return f"{1000 * milliseconds:.3g} µs"
+    return f"{milliseconds:.3g} ms" if milliseconds < 1000 else f"{milliseconds / 1000:.3g} s"
+
+
+def _row(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*")
+
+
+# ---- words that report, pictures and terminal share ----------------------------------------------
+
+
+def title(table: Crosstable) -> str:
+    """A table's name for people."""
+    return "All games" if table.name == OVERALL else game_title(table.name)
+
+
+def game_title(text: str) -> str:
+    """A game's text for people: "Lines of action", "Wolf and sheep (rules=described)"."""
+    game, _, parameters = text.partition(":")
+    if game not in games.GAMES:  # but of a module
+        return text
+    return game.replace("_", " ").capitalize() + (f" ({parameters})" if parameters else "")
+
+
+def rating_text(table: Crosstable, i: int) -> str:
+    """A rating in whole points."""
+    return _whole(table.ratings.rating[i]) if table.standings[table.entrants[i]].plays else "none"
+
+
+def interval_text(table: Crosstable, i: int) -> str:
+    """The interval of a rating, such as "85 to 170"."""
+    low, high = table.ratings.low[i], table.ratings.high[i]
+    if not table.standings[table.entrants[i]].plays:
+        return "forfeited all"
+    if table.entrants[i] == table.ratings.anchor:
+        return "anchor"
+    if np.isinf(low):
+        return f"below {_whole(high)}"
+    return f"above {_whole(low)}" if np.isinf(high) else f"{_whole(low)} to {_whole(high)}"
+
+
+def _whole(value: float) -> str:
+    return f"{round(value)}".replace("-", "\N{MINUS SIGN}")

@@ -1,0 +1,248 @@
+"""What a tournament came to: a table for each game and one over all of them, and notes on them."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from boardenvs.arena.match import MatchResult
+from boardenvs.arena.openings import note_on_openings
+from boardenvs.arena.pairing import Played
+from boardenvs.arena.player import Faults
+from boardenvs.arena.ratings import Ratings, rate
+from boardenvs.arena.settings import Plan, Settings
+from boardenvs.game.state import FloatArray
+
+OVERALL = "overall"
+_STRENGTH = re.compile(r"(\w+):(\w+)=(\d+)")
+
+
+@dataclass
+class Standing:
+    """How an entrant stands in a crosstable."""
+
+    by_role: list[list[int]] = field(default_factory=lambda: [[0, 0, 0], [0, 0, 0]])
+    faults: Faults = field(default_factory=Faults)
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """Wins, draws and losses."""
+        won, drawn, lost = (sum(counts) for counts in zip(*self.by_role, strict=True))
+        return won, drawn, lost
+
+    @property
+    def games(self) -> int:
+        return sum(self.counts)
+
+    @property
+    def score(self) -> float:
+        won, drawn, _ = self.counts
+        return (won + drawn / 2) / max(1, self.games)
+
+    @property
+    def plays(self) -> bool:
+        """Whether it did not forfeit all its games; the ratings of who did say nothing."""
+        return self.faults.forfeits < self.games or not self.games
+
+    @property
+    def ms_per_move(self) -> float | None:
+        """CPU milliseconds that it thought about a move; None where nothing was timed."""
+        faults = self.faults
+        return 1000 * faults.cpu_seconds / faults.timed_moves if faults.timed_moves else None
+
+
+@dataclass(frozen=True)
+class Crosstable:
+    """Everybody's results against everybody, in one game, or in all by those who play them all."""
+
+    name: str  # the game's text, or OVERALL
+    roles: tuple[str, str]  # "first" and "second" over all games
+    ratings: Ratings
+    played: tuple[Played, ...]
+
+    @property
+    def entrants(self) -> tuple[str, ...]:
+        """The strongest first."""
+        return self.ratings.entrants
+
+    @cached_property
+    def standings(self) -> dict[str, Standing]:
+        """By entrant."""
+        standings = {label: Standing() for label in self.entrants}
+        for played, match in matches(self.played):
+            for side, label in enumerate((played.first, played.second)):
+                standing = standings[label]
+                for role, counts in enumerate(match.by_role):
+                    seen = counts if side == 0 else counts[::-1]
+                    own = standing.by_role[role ^ side]
+                    own[:] = [x + y for x, y in zip(own, seen, strict=True)]
+                standing.faults = Faults.sum((standing.faults, match.faults[side]))
+        return standings
+
+    @cached_property
+    def counts(self) -> FloatArray:
+        """Wins, draws and losses of i against j, (k, k, 3), in the order of `entrants`."""
+        index = {label: i for i, label in enumerate(self.entrants)}
+        counts = np.zeros((len(index), len(index), 3))
+        for played, match in matches(self.played):
+            i, j = index[played.first], index[played.second]
+            counts[i, j] += (match.wins, match.draws, match.losses)
+            counts[j, i] += (match.losses, match.draws, match.wins)
+        return counts
+
+    @property
+    def scores(self) -> FloatArray:
+        """Mean scores of i against j, (k, k), NaN where they did not meet."""
+        won, drawn, _ = np.moveaxis(self.counts, -1, 0)
+        total = self.counts.sum(axis=-1)
+        with np.errstate(invalid="ignore"):
+            scores: FloatArray = (won + drawn / 2) / total
+        return scores
+
+    @property
+    def ladders(self) -> dict[str, list[str]]:
+        """The entrants that differ in one number, such as "alphabeta:depth=4", ascending, by what
+        the number is: {"alphabeta depth": ["alphabeta:depth=1", ...]}.
+        """
+        found: dict[str, list[tuple[int, str]]] = defaultdict(list)
+        for label in self.entrants:
+            if match := _STRENGTH.fullmatch(label):
+                name, key, number = match.groups()
+                found[f"{name} {key}"].append((int(number), label))
+        return {
+            name: [label for _, label in sorted(steps)]
+            for name, steps in found.items()
+            if len(steps) > 1
+        }
+
+
+@dataclass(frozen=True)
+class Results:
+    """A tournament that is over."""
+
+    settings: Settings
+    plan: Plan
+    tables: tuple[Crosstable, ...]  # by game, then OVERALL where several games were played
+    played: tuple[Played, ...]
+
+    @property
+    def widest_first(self) -> list[Crosstable]:
+        """The table over all games, where there is one, and then those of the games."""
+        return sorted(self.tables, key=lambda table: table.name != OVERALL)
+
+    @property
+    def dead(self) -> list[str]:
+        """Who forfeited all games of a table."""
+        found = {
+            label: None
+            for table in self.tables
+            for label, standing in table.standings.items()
+            if not standing.plays
+        }
+        return list(found)
+
+    @property
+    def notes(self) -> list[str]:
+        """Who was left out and why, forfeits, faults, and what to take with care."""
+        return [*_left_out(self), *_played(self), *_ratings(self)]
+
+
+def matches(played: Iterable[Played]) -> Iterator[tuple[Played, MatchResult]]:
+    """The results that are not void."""
+    return ((p, p.match) for p in played if p.match is not None)
+
+
+def summarise(settings: Settings, plan: Plan, played: Sequence[Played]) -> Results:
+    """The tables of these results, which are all of the plan's."""
+    tables = []
+    for name, players in plan.players.items():
+        if len(players) > 1:
+            of_game = [p for p in played if p.game == name]
+            tables.append(_table(settings, name, plan.games[name].roles, players, of_game))
+    everywhere = [
+        entrant.label
+        for entrant in settings.entrants
+        if all(entrant.label in table.entrants for table in tables)
+    ]
+    if len(tables) > 1 and len(everywhere) > 1:
+        between = [p for p in played if {p.first, p.second} <= set(everywhere)]
+        tables.append(_table(settings, OVERALL, ("first", "second"), everywhere, between))
+    return Results(settings, plan, tuple(tables), tuple(played))
+
+
+def rate_pairings(
+    entrants: Sequence[str], played: Iterable[Played], anchor: str | None, seed: int = 0
+) -> Ratings:
+    """The ratings of entrants by all pairings that they played; see `boardenvs.arena.rate`."""
+    scores: dict[tuple[str, str], list[FloatArray]] = {}
+    for p, match in matches(played):
+        scores.setdefault((p.first, p.second), []).append(match.pair_scores)
+    return rate(entrants, scores, anchor, seed)
+
+
+def _table(
+    settings: Settings,
+    name: str,
+    roles: tuple[str, str],
+    players: Sequence[str],
+    played: Sequence[Played],
+) -> Crosstable:
+    anchor = settings.anchor if settings.anchor in players else None
+    ratings = rate_pairings(players, played, anchor, settings.seed)
+    return Crosstable(name, roles, ratings, tuple(played))
+
+
+def _left_out(results: Results) -> Iterator[str]:
+    left_out = results.plan.left_out
+    for entrant in results.settings.entrants:
+        games = [game for game, reasons in left_out.items() if entrant.label in reasons]
+        if games:
+            reason = left_out[games[0]][entrant.label]
+            yield f"{entrant.label} does not play {', '.join(games)}: {reason}"
+    overall = results.tables[-1]
+    absent = [e.label for e in results.settings.entrants if e.label not in overall.entrants]
+    if len(results.tables) > 1 and absent:
+        yield f"not in the table over all games, since not in every game: {', '.join(absent)}"
+
+
+def _played(results: Results) -> Iterator[str]:
+    for name, game in results.plan.games.items():
+        if note := note_on_openings(game):
+            yield f"{name}: {note}"
+    for played in results.played:
+        where = f"{played.first} against {played.second} in {played.game}"
+        if played.match is None:
+            yield f"{where} is void: {played.void}"
+            continue
+        for label, faults in zip(played.key[1:], played.match.faults, strict=True):
+            if note := faults.explain(label, played.match.games, f" of {where}") or "":
+                yield note
+    few = {p.game: m.openings for p, m in matches(results.played) if m.openings < m.games // 2}
+    for text, openings in few.items():
+        yield (
+            f"{text} has only {openings} distinct openings of its {results.settings.pairs}: "
+            "repeated ones narrow the intervals more than they should"
+        )
+
+
+def _ratings(results: Results) -> Iterator[str]:
+    for table in results.tables:
+        ratings = table.ratings
+        if results.settings.anchor not in (None, ratings.anchor):
+            yield (
+                f"{table.name} is rated from {ratings.anchor}, its weakest: "
+                f"{results.settings.anchor} does not play it"
+            )
+        for label, low, high in zip(ratings.entrants, ratings.low, ratings.high, strict=True):
+            if not table.standings[label].plays:
+                yield f"{table.name}: {label} forfeited all its games and is not rated"
+                continue
+            if not np.isfinite(low):
+                yield f"{table.name}: {label} may be weaker by any amount, its games do not say"
+            if not np.isfinite(high):
+                yield f"{table.name}: {label} may be stronger by any amount, its games do not say"
