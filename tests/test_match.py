@@ -9,7 +9,7 @@ import pytest
 
 from boardenvs.agents import GreedyAgent, RandomAgent
 from boardenvs.arena import MatchResult, play_match, score_interval
-from boardenvs.arena.match import BLOCK
+from boardenvs.arena.match import BLOCK, Ongoing
 from boardenvs.game.openings import distinct_openings, random_openings
 from boardenvs.game.perft import successors
 from boardenvs.game.state import IntArray, State
@@ -88,26 +88,22 @@ def test_equals_score_half_from_openings_as_long_as_the_game_says(game_id: str) 
 
 def test_a_long_match_is_played_in_blocks() -> None:
     """So it has results before its end; a short one is its first block."""
-    game, over = make("reversi"), list[int]()
-    result = play_match(
-        game,
-        "greedy",
-        "greedy",
-        2 * BLOCK + 5,
-        seed=1,
-        progress=lambda games: over.append(games.over),
-    )
+    game, over, count = make("reversi"), list[int](), 2 * BLOCK + 5
+
+    def see(games: Ongoing) -> None:
+        over.append(games.over)
+        assert np.isnan(games.result().scores).sum() == 2 * count - games.over
+
+    result = play_match(game, _Last(), _Last(), count, seed=1, progress=see)
     assert over == sorted(over)
-    assert {2 * BLOCK, 4 * BLOCK, 4 * BLOCK + 10} <= set(over)
-    assert not np.isnan(result.scores).any()
-    # Blocks are of whole pairs: players without chance play as in a match for each half.
+    assert {2 * BLOCK, 4 * BLOCK, 2 * count} <= set(over)
     drawn = distinct_openings(
-        game, 2 * BLOCK + 5, game.opening_plies, np.random.default_rng(1).spawn(1)[0]
+        game, count, game.opening_plies, np.random.default_rng(1).spawn(1)[0], None
     )
-    for row in lines(result).reshape(2, -1, lines(result).shape[1]):
-        for line, opening in zip(row.tolist(), drawn.actions.tolist(), strict=True):
-            played = [action for action in opening if action >= 0]
-            assert line[: len(played)] == played
+    assert result.actions is not None
+    played = drawn.actions >= 0
+    for games in result.actions[:, :, : drawn.actions.shape[1]]:
+        assert np.array_equal(games[played], drawn.actions[played])
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.25])

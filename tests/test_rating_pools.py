@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +81,7 @@ def test_near_pairings_count_more_than_far_ones() -> None:
 def test_a_reference_is_found_where_it_was_published() -> None:
     """Among the weaker ones, which are quick."""
     game = make("othello")
-    pool = reestimate_rating(rating_pool(game), anchors=rating_pool(game).anchors[:4])
+    pool = replace(rating_pool(game), anchors=rating_pool(game).anchors[:4])
     (published,) = [r for r in pool.anchors if r.agent == "positional"]
     found = estimate_rating(
         game, make_agent("positional"), pool,
@@ -103,11 +104,11 @@ def test_an_interval_is_wider_where_no_rating_fits() -> None:
     found = []
     for ratings in (rated, {"random": 255.1, "positional": 0.0}):
         anchors = tuple(
-            reestimate_rating(r, rating=ratings[r.agent])
+            replace(r, rating=ratings[r.agent])
             for r in rating_pool(game).anchors
             if r.agent in ratings
         )
-        pool = reestimate_rating(rating_pool(game), anchors=anchors)
+        pool = replace(rating_pool(game), anchors=anchors)
         found.append(estimate_rating(game, agent, pool, games=200, seconds=None, seed=1))
     fitting, contradicted = found
     assert half_width(fitting) < 80
@@ -147,8 +148,8 @@ def published(anchors: Sequence[Anchor], other: float) -> Callable[[object], flo
 
 def test_intervals_hold_in_nineteen_cases_of_twenty(monkeypatch: pytest.MonkeyPatch) -> None:
     game, rng = make("othello"), np.random.default_rng(0)
-    anchors = tuple(reestimate_rating(r, error=1e-3) for r in rating_pool(game).anchors)
-    pool = reestimate_rating(rating_pool(game), anchors=anchors)
+    anchors = tuple(replace(r, error=1e-3) for r in rating_pool(game).anchors)
+    pool = replace(rating_pool(game), anchors=anchors)
     held, widths = [], []
     for true in np.linspace(100, 1100, 60).tolist():
         model = Model(published(anchors, true), rng)
@@ -171,9 +172,7 @@ def test_errors_of_the_references_widen_the_interval(monkeypatch: pytest.MonkeyP
     model = Model(published(pool.anchors, 500), np.random.default_rng(0))
     monkeypatch.setattr(estimate_module, "play_match", model.play_match)
     error = 60.0
-    unsure = reestimate_rating(
-        pool, anchors=tuple(reestimate_rating(r, error=error) for r in pool.anchors)
-    )
+    unsure = replace(pool, anchors=tuple(replace(r, error=error) for r in pool.anchors))
     found = estimate_rating(game, Losing(), unsure, games=1000, seconds=None)
     assert found.low is not None
     assert found.high is not None

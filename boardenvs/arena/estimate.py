@@ -30,7 +30,7 @@ from boardenvs.arena.ratings import (
     last_below,
 )
 from boardenvs.game.contract import Game
-from boardenvs.game.state import FloatArray
+from boardenvs.game.state import BoolArray, FloatArray
 
 GAMES = 1000  # at most, if nothing else is said
 SECONDS = 100.0
@@ -251,8 +251,9 @@ class _Met:
         """
         games, wanted = self.games + PRIOR / len(self.games), points + PRIOR / 2
 
-        def below(rating: FloatArray) -> FloatArray:
-            return (games * expected_scores(rating, self._ratings)).sum(axis=1) < wanted
+        def below(rating: FloatArray) -> BoolArray:
+            less: BoolArray = (games * expected_scores(rating, self._ratings)).sum(axis=1) < wanted
+            return less
 
         low, high = (np.full(len(points), end) for end in self._reach)
         return last_below(below, low, high)

@@ -74,7 +74,12 @@ class Pairing:
                 return self.forfeited(side, f"cannot be made: {describe(error)}")
         running(NOBODY)
         match = play_match(
-            self.rules, *agents, self.pairs, opening_plies=self.opening_plies, seed=self.seed
+            self.rules,
+            agents[0],
+            agents[1],
+            self.pairs,
+            opening_plies=self.opening_plies,
+            seed=self.seed,
         )
         return Played(*self.key, match, time.monotonic() - wall, time.process_time() - cpu)
 

@@ -47,11 +47,11 @@ def run_tournament(
 ) -> Results:
     """Play what the journal in `folder` does not have yet, and sum up.
 
-    The results depend on the settings alone, not on `workers` (by default one a core; 0 plays in this process), nor on
-    where the tournament was interrupted. `resume` goes on with the folder's tournament; entrants
-    and games may be added or left out then, and the anchor change, since no pairing depends on the
-    others, but all else must be as it was. `overwrite` replaces it: the files that it wrote, by
-    name, and no others.
+    The results depend on the settings alone, not on `workers` (by default one a core; 0 plays in
+    this process), nor on where the tournament was interrupted. `resume` goes on with the folder's
+    tournament; entrants and games may be added or left out then, and the anchor change, since no
+    pairing depends on the others, but all else must be as it was. `overwrite` replaces it: the
+    files that it wrote, by name, and no others.
 
     ValueError where the folder has a tournament already or, with `resume`, none or another.
     A script that calls this does so under `if __name__ == "__main__":`, as the worker processes
@@ -71,8 +71,8 @@ def run_tournament(
             watcher(played, number, total)
             journal.add(played)
             results[played.key] = played.without_actions()
-    played = [results[pairing.key] for pairing in plan.pairings]
-    return summarise(settings, plan, played)
+    whole = [results[pairing.key] for pairing in plan.pairings]
+    return summarise(settings, plan, whole)
 
 
 def read_settings(folder: Path | str) -> dict[str, Any]:

@@ -66,7 +66,8 @@ def play_pairings(
                 worker.send(pairing)
                 playing[worker.pipe] = worker, pairing
             for pipe in wait(list(playing)):
-                worker, pairing = playing.pop(pipe)  # type: ignore[index]  # they are connections
+                assert isinstance(pipe, Connection)
+                worker, pairing = playing.pop(pipe)
                 played = worker.result()
                 if played is not None:
                     costs.note(played)
