@@ -3,8 +3,7 @@
 The public modules `othello_v0`, `othello_holes_v0`, `reversi_v0`, `wolf_and_sheep_v0` and
 `lines_of_action_v0` make environments, and `env` and its sisters make them of any game, yours too.
 `games.make` gives a game's rules, for one board and for batches; `make_agent` gives players,
-`play_match` lets them meet, `explain` says what a player thinks of a position, and `analyse`
-searches one.
+`play_match` lets them meet, and `analyse` says what the moves of a position are worth.
 
 What `__all__` lists here is for users and will stay; modules below are documented but may change.
 
@@ -28,7 +27,7 @@ from boardenvs import (
     reversi_v0,
     wolf_and_sheep_v0,
 )
-from boardenvs.agents import Agent, Explanation, explain, make_agent
+from boardenvs.agents import Agent, analyse, make_agent
 from boardenvs.envs.core import ResetNeededError
 from boardenvs.envs.factory import env, parallel_env, raw_env, vec_env
 from boardenvs.envs.registration import register, register_game
@@ -37,7 +36,7 @@ from boardenvs.game.errors import IllegalActionError, PositionError
 from boardenvs.game.perft import divide, perft
 from boardenvs.game.state import State
 from boardenvs.kernel import get_backend, get_num_threads, set_backend, set_num_threads
-from boardenvs.search import Analysis, analyse
+from boardenvs.search import Analysis
 from boardenvs.utils.version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -57,7 +56,6 @@ Game.drawer = staticmethod(_draw)
 __all__ = [
     "Agent",
     "Analysis",
-    "Explanation",
     "Game",
     "IllegalActionError",
     "MatchResult",
@@ -68,7 +66,6 @@ __all__ = [
     "analyse",
     "divide",
     "env",
-    "explain",
     "games",
     "get_backend",
     "get_num_threads",

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from boardenvs_breakthrough import Breakthrough
 from negamax import WIN, worth, worths
-from variants import random_line
+from variants import random_line, searched
 
 from boardenvs import make_agent, perft
 from boardenvs.board.bitboard import from_squares
 from boardenvs.game.contract import Position, stack
 from boardenvs.game.errors import PositionError
 from boardenvs.game.fen import parse_position
-from boardenvs.search import Limits, analyse, engine_for
+from boardenvs.search import Limits, engine_for
 
 GAME = Breakthrough()
 
@@ -144,11 +144,11 @@ def test_alpha_beta_finds_what_a_plain_search_finds(seed: int) -> None:
 def test_a_race_that_is_won() -> None:
     """Black is three steps from its goal and to move, white four: nothing can stop it."""
     position = parse_position(GAME, "8/8/8/8/b6w/8/8/8 black 30")
-    found = analyse(GAME, position)
+    found = searched(position)
     assert (found.outcome, found.plies) == ("win", 5)
     assert worth(GAME, position, 5) == WIN - 5
     loses = parse_position(GAME, "8/8/8/b6w/8/8/8/8 black 30")
-    assert analyse(GAME, loses).outcome == "loss"
+    assert searched(loses).outcome == "loss"
 
 
 @pytest.mark.usefixtures("backend")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from variants import make, random_line
+from variants import make, random_line, searched
 
 from boardenvs import games
 from boardenvs.agents import make_agent
@@ -19,7 +19,7 @@ from boardenvs.game.contract import Game, stack
 from boardenvs.game.state import State, take
 from boardenvs.games import Othello
 from boardenvs.kernel import get_backend, set_backend
-from boardenvs.search import Evaluation, Limits, analyse, engine_for
+from boardenvs.search import Evaluation, Limits, engine_for
 from boardenvs.search.evaluation import Places, Tuple
 from boardenvs.search.evaluation_file import (
     EvaluationFileError,
@@ -154,7 +154,7 @@ def test_the_exact_end_is_the_same_by_whatever_moves_are_ordered() -> None:
             by_nonsense = engine_for(game, random_evaluation(game)).search(
                 state, seed, Limits(endgame=64), forced=True
             )
-            by_heuristic = analyse(game, position, endgame=64)
+            by_heuristic = searched(position, endgame=64)
             assert by_nonsense.exact == 1
             lead = int(by_nonsense.value[0]) % 1_000_000
             assert lead == (by_heuristic.margin or 0) % 1_000_000

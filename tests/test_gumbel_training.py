@@ -26,7 +26,7 @@ from boardenvs.game.contract import Game, stack
 from boardenvs.game.fen import parse_position
 from boardenvs.game.openings import random_openings
 from boardenvs.game.state import Array, BoolArray, FloatArray, State, concat, take
-from boardenvs.search.analysis import search_position
+from boardenvs.search import search_position
 from boardenvs.search.gumbel import GumbelSettings, gumbel_search
 from boardenvs.search.limits import Limits
 from boardenvs.search.trained import trained_evaluation
@@ -367,7 +367,7 @@ def test_a_judge_has_its_share_of_values(name: str) -> None:
     state = random_openings(game, 12, (4, 20), rng)
     results = JudgedNetwork(Equal(), evaluation, 2, 0.5).evaluate(game, state)[1] / 0.5
     limits = Limits(2)
-    found = [search_position(game, p, limits, evaluation=evaluation) for p in game.positions(state)]
+    found = [search_position(p, limits, evaluation=evaluation) for p in game.positions(state)]
     values: FloatArray = np.array([x.value for x in found], np.float64)
     assert (np.diff(results[np.argsort(values)]) >= 0).all()
     np.testing.assert_array_equal(np.sign(results), np.sign(values))

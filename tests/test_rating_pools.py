@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from command_line import WRONG_PLAYERS, run
 
-from boardenvs.agents import Agent, explain, make_agent
+from boardenvs.agents import Agent, analyse, make_agent
 from boardenvs.agents.levels import LEVELS, LevelAgent, Mixture, read_levels
 from boardenvs.arena import (
     Estimate,
@@ -364,7 +364,7 @@ def test_a_level_explains_what_it_plays() -> None:
             one = game.init(1)
         for seed in range(3):
             chosen = level.act(game, one, np.random.default_rng(seed))
-            found = explain(level, game, position, np.random.default_rng(seed))
+            found = analyse(position, level, rng=np.random.default_rng(seed))
             assert found.moves[0].action == chosen[0]
 
 
@@ -398,7 +398,7 @@ def test_a_level_plays_on_with_the_same_players() -> None:
     level = LevelAgent(2, make_and_tell)
     for _ in range(3):
         level.act(game, game.init(2), rng)
-    explain(level, game, game.start())
+    analyse(game, level)
     assert made == [read_levels(game)[1][side] for side in ("weaker", "stronger")]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from negamax import WIN, loses_within, wins_within, worth, worth_by_memory, worths
-from variants import make, random_line, random_position
+from variants import make, random_line, random_position, searched
 
 from boardenvs.game.contract import Position, stack
 from boardenvs.game.fen import parse_position
@@ -23,7 +23,6 @@ from boardenvs.search import (
     Engine,
     Limits,
     SearchResults,
-    analyse,
     compiler,
     engine,
     engine_for,
@@ -364,7 +363,7 @@ def test_ctrl_c_ends_a_search() -> None:
         timer = threading.Timer(0.1, signal.pthread_kill, (main, signal.SIGINT))
         timer.start()
         with pytest.raises(KeyboardInterrupt):
-            analyse(make("othello"), make("othello").start())
+            searched(make("othello").start())
         timer.join()
         # And the engine is as good as before.
         state = stack([make("othello").start()])
@@ -389,17 +388,15 @@ def test_ctrl_c_ends_a_search() -> None:
 def test_limits_that_are_none_are_named(wrong: dict[str, float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Limits(**wrong)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match=message):
-        analyse(make("othello"), make("othello").start(), **wrong)  # type: ignore[arg-type]
 
 
 def test_a_finished_game_is_not_analysed() -> None:
     game = make("othello")
     with pytest.raises(ValueError, match="the game is over"):
-        analyse(game, parse_position(game, "8/8/8/8/8/8/8/bbb5 black 40"))
+        searched(parse_position(game, "8/8/8/8/8/8/8/bbb5 black 40"))
     game = make("wolf_and_sheep")
     with pytest.raises(ValueError, match="the game is over"):
-        analyse(game, game.start()._replace(ply=200))
+        searched(game.start()._replace(ply=200))
 
 
 def test_an_engine_stays_with_its_backend() -> None:

@@ -7,12 +7,12 @@ import functools
 import numpy as np
 import pytest
 from negamax import WIN, lead_with_best_play
-from variants import SHARED, make, random_line, random_position
+from variants import SHARED, make, random_line, random_position, searched
 
 from boardenvs.game.contract import Game, Position, stack
 from boardenvs.games import Othello
 from boardenvs.kernel import ALL, get_backend, set_backend
-from boardenvs.search import Analysis, Limits, analyse, engine_for
+from boardenvs.search import Analysis, Limits, engine_for
 
 ENDGAMES = SHARED / "records" / "endgames_13_14.txt"
 BLACK, RED = 0, 1
@@ -58,7 +58,7 @@ def test_the_difference_is_that_of_black() -> None:
     assert position.to_move == RED
     assert difference == 46
     by_plain_search = []
-    for action in analyse(game, position).line:
+    for action in searched(position).line:
         empty = 64 - (position.own | position.opp).bit_count()
         if empty <= 7 and position.to_move == RED:
             by_plain_search.append(of_black(position, lead_with_best_play(game, position)))
@@ -110,7 +110,7 @@ def test_four_by_four() -> None:
 
     assert margin(game, game.start()) == -8
     end = game.start()
-    for action in analyse(game, game.start()).line:
+    for action in searched(game.start()).line:
         end = end.step(action)
     assert (end.terminated, end.pieces(0).bit_count(), end.pieces(1).bit_count()) == (True, 3, 11)
     assert lead(game.start().own, game.start().opp) == -8
@@ -184,8 +184,8 @@ def test_ends_are_those_of_a_plain_search(name: str) -> None:
                 lead = 0 if position.terminated else lead_with_best_play(game, position)
                 if not position.terminated:
                     assert margin(game, position) == lead
-                    found = analyse(game, position)
-                    assert (found.margin, found.value) == (lead, None)
+                    found = searched(position)
+                    assert (found.margin, found.value) == (lead, lead)
                     assert found.outcome == ("win" if lead > 0 else "loss" if lead else "draw")
                     passes += follow(game, position, found).count(game.noop)
     set_backend(None)
@@ -207,13 +207,13 @@ def test_a_position_that_is_no_end_is_searched() -> None:
     """Half of the nodes are for the end; where they are too few the rest is for a usual search."""
     game = make("othello")
     position = random_position(game, 10, 49)
-    solved = analyse(game, position)
+    solved = searched(position)
     assert solved.outcome is not None
-    short = analyse(game, position, nodes=solved.nodes // 2)
+    short = searched(position, nodes=solved.nodes // 2)
     assert short.outcome is None
     assert short.margin is None
     assert short.value is not None
     assert len(short.line) == short.depth > 4
     assert solved.nodes // 4 < short.nodes < solved.nodes
-    not_tried = analyse(game, position, nodes=solved.nodes // 2, endgame=5)
+    not_tried = searched(position, nodes=solved.nodes // 2, endgame=5)
     assert not_tried.depth >= short.depth

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from negamax import is_over, loses_within, wins_within
 from placings import CLASSIC, DESCRIBED, game_of, random_placings
-from variants import make
+from variants import make, searched
 
 from boardenvs.game.contract import Position, stack
 from boardenvs.game.fen import parse_position
+from boardenvs.game.rules import MAX_VALUE
 from boardenvs.game.state import take
 from boardenvs.kernel import set_backend
-from boardenvs.search import Analysis, Limits, analyse, engine_for
+from boardenvs.search import Analysis, Limits, engine_for
 from boardenvs.tablebase import Tablebase
 
 
@@ -33,9 +34,9 @@ def in_machine_code():
 @pytest.mark.usefixtures("in_machine_code")
 def test_the_classic_start_is_lost_for_the_wolf_in_44_plies() -> None:
     game = make(CLASSIC)
-    found = analyse(game, game.start())
+    found = searched(game.start())
     assert (found.outcome, found.plies, found.depth) == ("loss", 44, 44)
-    assert (found.margin, found.value) == (None, None)
+    assert (found.margin, found.value) == (None, -MAX_VALUE)
     position = game.start()
     table = Tablebase.load(game)
     for ply, action in enumerate(found.line):
@@ -78,7 +79,7 @@ def test_any_classic_position_is_solved_as_in_the_tablebase() -> None:
     value, distance = Tablebase.load(game).lookup(state)
     assert distance.max() > 20
     for row, position in enumerate(game.positions(state)):
-        found = analyse(game, position)
+        found = searched(position)
         assert found.outcome == ("win" if value[row] == 1 else "loss")
         assert found.plies == len(found.line) == distance[row]
 
@@ -123,12 +124,12 @@ def test_wins_of_lines_of_action(plies: int, text: str) -> None:
     """Each position, and those of its line: all are won or lost in the plies that are left."""
     game = make("lines_of_action")
     position = parse_position(game, text)
-    found = analyse(game, position)
+    found = searched(position)
     assert (found.outcome, found.plies) == ("win" if plies % 2 else "loss", plies)
     assert len(found.line) == plies
     winner = position.to_move if plies % 2 else 1 - position.to_move
     for left, action in zip(range(plies, 0, -1), found.line, strict=True):
-        here = analyse(game, position)
+        here = searched(position)
         assert (here.outcome, here.plies) == ("win" if left % 2 else "loss", left)
         proven(position, here)
         assert position.is_legal(action)
@@ -144,11 +145,11 @@ def test_a_win_is_not_seen_from_one_ply_too_few(text: str) -> None:
     for backend in ("numpy", None):
         set_backend(backend)
         for depth in (1, 2):
-            found = analyse(game, position, depth=depth)
+            found = searched(position, depth=depth)
             assert (found.outcome, found.plies) == (None, None)
             assert found.value is not None
             assert (found.depth, len(found.line)) == (depth, depth)
-        assert analyse(game, position, depth=3).plies == 3
+        assert searched(position, depth=3).plies == 3
 
 
 def test_a_draw_by_the_last_step() -> None:
@@ -157,6 +158,6 @@ def test_a_draw_by_the_last_step() -> None:
     position = parse_position(game, WINS[5][0].replace("42", "49"))
     for action in position.legal_actions():
         assert position.step(action).result() == (50, 50)
-    found = analyse(game, position)
-    assert (found.outcome, found.plies, found.margin, found.value) == ("draw", None, None, None)
+    found = searched(position)
+    assert (found.outcome, found.plies, found.margin, found.value) == ("draw", None, None, 0)
     assert len(found.line) == 1

@@ -9,13 +9,13 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from variants import random_line
+from variants import random_line, searched
 
 from boardenvs.board.bitboard import from_squares
 from boardenvs.game.contract import Game, Position, stack
 from boardenvs.games import Othello, parse
 from boardenvs.kernel import ALL, get_backend, set_backend
-from boardenvs.search import Engine, Limits, analyse, engine, engine_for
+from boardenvs.search import Engine, Limits, engine, engine_for
 
 BOARDS = {
     "othello": Othello(),
@@ -64,7 +64,7 @@ def plain_lead(game: Game, position: Position) -> int:
 
 
 def solve(game: Game, position: Position) -> tuple[int | None, int]:
-    found = analyse(game, position, endgame=64)
+    found = searched(position, endgame=64)
     assert found.depth == empty_squares(game, position)
     return found.margin, found.nodes
 
@@ -84,7 +84,7 @@ def test_leads_are_those_of_plain_search(board: str) -> None:
 def test_lines_are_games_that_end_with_the_lead(board: str) -> None:
     game = BOARDS[board]
     for position in late_positions(game, 4, 10, 10):
-        found = analyse(game, position, endgame=64)
+        found = searched(position, endgame=64)
         end = position
         for action in found.line:
             assert end.is_legal(action)

@@ -10,7 +10,7 @@ import pytest
 from negamax import lead_with_best_play
 from variants import make, random_position
 
-from boardenvs import explain, play_match
+from boardenvs import analyse, play_match
 from boardenvs.agents import make_agent
 from boardenvs.agents.mcts import MCTSAgent
 from boardenvs.game.contract import Game, Position, stack
@@ -103,8 +103,8 @@ def test_ends_of_othello_are_played_and_told_exactly(evaluator: Fair | None) -> 
             for action in position.legal_actions()
         }
         best = max(exact.values())
-        found = explain(agent, OTHELLO, position)
-        assert found.exact
+        found = analyse(position, agent)
+        assert found.proven
         assert found.value == best
         assert found.outcome == {-1: "loss", 0: "draw", 1: "win"}[best]
         assert exact[found.moves[0].action] == best
@@ -118,8 +118,8 @@ def test_draws_are_proven_and_taken() -> None:
     drawn = [p for p in ends(56, 150) if lead_with_best_play(OTHELLO, p) == 0]
     assert len(drawn) >= 2
     for position in drawn:
-        found = explain(MCTSAgent(3000), OTHELLO, position)
-        assert (found.exact, found.value, found.outcome) == (True, 0, "draw")
+        found = analyse(position, MCTSAgent(3000))
+        assert (found.proven, found.value, found.outcome) == (True, 0, "draw")
         after = position.step(found.moves[0].action)
         assert lead_with_best_play(OTHELLO, after) == 0
 
@@ -127,18 +127,18 @@ def test_draws_are_proven_and_taken() -> None:
 def test_a_proof_ends_the_search() -> None:
     game = make("lines_of_action")
     text = "2w5/3w2ww/5w2/8/1w2wbwb/7b/1w2bb2/1w1b2w1 black 42"
-    found = explain(make_agent("mcts:time=1000"), game, parse_position(game, text))
-    assert (found.exact, found.outcome) == (True, "win")
+    found = analyse(parse_position(game, text), "mcts:time=1000")
+    assert (found.proven, found.outcome) == (True, "win")
     assert found.moves[0].value == 1
     assert parse_position(game, text).step(found.line[0]).result()[0] == 100
 
 
 def test_the_first_limit_that_is_met_ends_a_move() -> None:
-    few = explain(make_agent("mcts:rollouts=40,time=1000"), OTHELLO, OTHELLO.start())
-    assert few.positions == 40
+    few = analyse(OTHELLO, "mcts:rollouts=40,time=1000")
+    assert few.nodes == 40
     began = time.monotonic()
-    found = explain(make_agent("mcts:time=0.05"), OTHELLO, OTHELLO.start())
-    assert found.positions >= 1
+    found = analyse(OTHELLO, "mcts:time=0.05")
+    assert found.nodes >= 1
     assert time.monotonic() - began >= 0.05
     agent = make_agent("mcts:time=0.01,policy=trained")
     state = stack([OTHELLO.start()] * 2)

@@ -90,7 +90,7 @@ def test_explanations_get_better_and_can_be_stopped(page):
     number = page.send("explain", **question)
     answers = page.hear(number)
     first = next(answers)["explanation"]
-    while (later := next(answers)["explanation"])["positions"] < 2 * first["positions"]:
+    while (later := next(answers)["explanation"])["nodes"] < 2 * first["nodes"]:
         pass
     assert {move["move"] for move in later["moves"]} == {"e3", "f4", "c5", "d6"}
     began = time.monotonic()
@@ -105,7 +105,7 @@ def test_a_whole_game_is_reviewed(page):
     question = {"line": line(record.game.id, *names(record)), "agent": "perfect"}
     found = [answer for answer in page.hear(page.send("review", **question)) if "ply" in answer]
     assert [answer["ply"] for answer in found] == list(range(len(record.actions)))
-    assert all(answer["explanation"]["exact"] for answer in found)
+    assert all(answer["explanation"]["proven"] for answer in found)
 
 
 def test_slow_agents_keep_nobody_waiting_and_stop_with_their_pages(server):

@@ -15,6 +15,7 @@ import pytest
 import boardenvs
 from boardenvs import games
 from boardenvs.game.contract import Game, Position
+from boardenvs.search import ENDGAME, Analysis, Limits, search_position
 
 HERE = Path(__file__).resolve().parent
 # Other people's data, which is read where it is there and not kept here.
@@ -95,3 +96,8 @@ def public_module(game_id):
     return SimpleNamespace(
         **{name: functools.partial(getattr(boardenvs, name), game_id) for name in makers}
     )
+
+
+def searched(position: Position, **limits: Any) -> Analysis:
+    """What alpha-beta finds of a position: by default until its outcome is proven."""
+    return search_position(position, Limits(**{"endgame": ENDGAME} | limits), moves=False)

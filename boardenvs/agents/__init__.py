@@ -1,7 +1,12 @@
 """Players: anything with `act(game, state, rng)`, and `make_agent` to have one by its name."""
 
+from boardenvs.agents.analyse import (
+    analyse,
+    analyse_steadily,
+    default_analyst,
+    exact_analyst,
+)
 from boardenvs.agents.base import Agent, GameSpecific, check_game
-from boardenvs.agents.explain import Explanation, MoveExplanation, explain, explain_steadily
 from boardenvs.agents.export import policy_from_sb3
 from boardenvs.agents.greedy import GreedyAgent
 from boardenvs.agents.perfect import PerfectAgent
@@ -11,17 +16,17 @@ from boardenvs.agents.spec import AGENTS, agent_for, as_agent, make_agent
 __all__ = [
     "AGENTS",
     "Agent",
-    "Explanation",
     "GameSpecific",
     "GreedyAgent",
-    "MoveExplanation",
     "PerfectAgent",
     "RandomAgent",
     "agent_for",
+    "analyse",
+    "analyse_steadily",
     "as_agent",
     "check_game",
-    "explain",
-    "explain_steadily",
+    "default_analyst",
+    "exact_analyst",
     "make_agent",
     "policy_from_sb3",
 ]

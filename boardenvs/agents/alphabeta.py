@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -10,16 +10,15 @@ import numpy as np
 
 from boardenvs import games
 from boardenvs.agents.base import check_heuristic
-from boardenvs.agents.explain import Explanation, MoveExplanation, Stop, Unit, chosen_first
 from boardenvs.game.contract import Game, Position
-from boardenvs.game.rules import MAX_VALUE
 from boardenvs.game.state import IntArray, State
-from boardenvs.search.analysis import Analysis, search_moves, search_position
+from boardenvs.search.analysis import Analysis
 from boardenvs.search.compiler import has_exact_end
 from boardenvs.search.engine import engine_for
-from boardenvs.search.evaluation import POINT, WON, Evaluation
+from boardenvs.search.evaluation import Evaluation
 from boardenvs.search.evaluation_file import load_evaluation
 from boardenvs.search.limits import MAX_DEPTH, Limits
+from boardenvs.search.solver import search_position, smoothed
 from boardenvs.search.trained import trained_evaluation
 
 _TRAINED = "trained"
@@ -111,40 +110,43 @@ class AlphaBetaAgent:
         engine = engine_for(game, self._judging(game))
         return engine.search(state, seeds, self._limits()).action
 
-    def explain(self, game: Game, position: Position, rng: np.random.Generator) -> Explanation:
-        """By a search of the position, and one of each move as deep and with as much time."""
-        seed = rng.integers(1 << 64, size=1, dtype=np.uint64)
-        limits = self._limits()
-        evaluation = self._judging(game)
-        found = search_position(game, position, limits, seed=seed, evaluation=evaluation)
-        shallow = replace(limits, depth=max(found.depth, 1))
-        moves = search_moves(game, position, shallow, evaluation=evaluation)
-        return _explanation(game, position, found, moves, evaluation)
+    def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
+        """By a search of the position, and one of each other move as deep, in half the time each.
 
-    def explain_steadily(
-        self, game: Game, position: Position, stop: Stop, rng: np.random.Generator
-    ) -> Iterator[Explanation]:
+        Learnt values for a depth are means with those of a ply less; see `smoothed`.
+        """
+        seed = rng.integers(1 << 64, size=1, dtype=np.uint64)
+        limits, evaluation = self._limits(), self._judging(position.game)
+        if limits.time is not None:
+            limits = replace(limits, time=limits.time / 2)
+        found = search_position(position, limits, seed=seed, evaluation=evaluation)
+        by_depth = limits.time is None and limits.nodes is None and limits.depth > 1
+        if evaluation is None or not by_depth:
+            return found
+        limits = replace(limits, depth=limits.depth - 1)
+        return smoothed(found, search_position(position, limits, evaluation=evaluation))
+
+    def analyse_steadily(
+        self, position: Position, stop: Callable[[], bool], rng: np.random.Generator
+    ) -> Iterator[Analysis]:
         """One ply, two plies and so on, until the result is proven."""
         endgame = _ENDGAME if self.endgame is None else self.endgame
-        evaluation = self.evaluation_for(game)
-        positions = 0
+        nodes, before = 0, list[Analysis]()
         for depth in range(1, MAX_DEPTH + 1):
             # One ply is searched in any case: there has to be an answer.
-            limits = Limits(depth, endgame=endgame)
-            moves = search_moves(
-                game,
+            found = search_position(
                 position,
-                limits,
+                Limits(depth, endgame=endgame),
+                evaluation=self.evaluation_for(position.game),
                 stop=stop if depth > 1 else None,
-                evaluation=evaluation,
             )
             if depth > 1 and stop():
                 return  # some of the moves were not searched as deep as others
-            best = max(moves.values(), key=_worth)
-            found = _explanation(game, position, best, moves, evaluation)
-            positions += found.positions
-            yield replace(found, positions=positions)
-            if best.margin is not None if game.margin_counts else _is_settled(best, moves):
+            nodes += found.nodes
+            learnt = self.evaluation is not None and depth > 1
+            yield replace(smoothed(found, before[-1]) if learnt else found, nodes=nodes)
+            before.append(found)
+            if found.margin is not None if position.game.margin_counts else _is_settled(found):
                 return
 
 
@@ -154,66 +156,6 @@ def _loaded(path: str) -> Evaluation:
     return load_evaluation(path)
 
 
-def _explanation(
-    game: Game,
-    position: Position,
-    found: Analysis,
-    moves: dict[int, Analysis],
-    evaluation: Evaluation | None,
-) -> Explanation:
-    """What is found of the position, whose best action is the first of its line."""
-    proven, learnt = found.outcome is not None, evaluation is not None
-    unit: Unit = "heuristic"
-    if proven:
-        unit = "margin" if found.margin is not None else "score"
-    elif learnt:
-        unit = "margin" if game.margin_counts else "score"
-    best_first = sorted(moves.items(), key=lambda move: _worth(move[1]), reverse=True)
-    explained = [
-        MoveExplanation(
-            action=action,
-            name=game.action_name(action, position),
-            value=_value(seen, unit, learnt),
-            line=seen.line,
-            plies=seen.plies,
-        )
-        for action, seen in best_first
-    ]
-    return Explanation(
-        value=_value(found, unit, learnt),
-        unit=unit,
-        exact=proven,
-        outcome=found.outcome,
-        plies=found.plies,
-        moves=chosen_first(explained, found.line[0]),
-        line=found.line,
-        positions=found.nodes + sum(seen.nodes for seen in moves.values()),
-    )
-
-
-def _value(seen: Analysis, unit: Unit, learnt: bool = False) -> float | None:
-    """In this unit; None where only what is proven has a value in it: the heuristic, unlike a
-    learnt evaluation, knows no other unit.
-    """
-    if seen.outcome is None and learnt and seen.value is not None:
-        if unit == "margin":
-            return seen.value / POINT
-        if unit == "score":
-            return max(-1.0, min(seen.value / WON, 1.0))
-    if unit == "margin":
-        return None if seen.margin is None else float(seen.margin)
-    if seen.outcome is None:
-        return float(seen.value or 0) if unit == "heuristic" else None
-    score = {"win": 1.0, "draw": 0.0, "loss": -1.0}[seen.outcome]
-    return score * MAX_VALUE if unit == "heuristic" else score
-
-
-def _worth(seen: Analysis) -> tuple[float, int]:
-    """More is better: by more points, or sooner for a win and later for a loss."""
-    value = _value(seen, "heuristic") or 0.0
-    return value, (seen.margin or 0) - (seen.plies or 0) * int(np.sign(value))
-
-
-def _is_settled(best: Analysis, moves: dict[int, Analysis]) -> bool:
+def _is_settled(found: Analysis) -> bool:
     """Whether deeper search changes nothing where the soonest win counts."""
-    return best.outcome == "win" or all(seen.outcome is not None for seen in moves.values())
+    return found.outcome == "win" or all(move.outcome is not None for move in found.moves)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from boardenvs.game.contract import Game
+from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.state import IntArray, State
+from boardenvs.search.analysis import Analysis, MoveAnalysis, analyse_by_evaluator
+from boardenvs.search.evaluator import Evaluator
 
 
 class Agent(Protocol):
@@ -55,6 +58,41 @@ def act_after(
     if isinstance(agent, HistoryAgent):
         return agent.act_after(game, state, actions, rng)
     return agent.act(game, state, rng)
+
+
+@runtime_checkable
+class Analysing(Protocol):
+    """An agent that says what it thinks of a position; see `boardenvs.analyse`."""
+
+    def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
+        """Its moves and their values, what `act` plays with the same generator first; the position
+        is not over.
+        """
+        ...
+
+
+@runtime_checkable
+class AnalysingSteadily(Protocol):
+    """An agent whose search can go on."""
+
+    def analyse_steadily(
+        self, position: Position, stop: Callable[[], bool], rng: np.random.Generator
+    ) -> Iterator[Analysis]:
+        """As `Analysing.analyse`, again and again until `stop()`."""
+        ...
+
+
+def analysis_by(agent: Agent, position: Position, rng: np.random.Generator) -> Analysis:
+    """What the agent says of a position, in the order of its preference: by its `analyse`, by the
+    probabilities and values of an `Evaluator`, or else by the action that it chooses.
+    """
+    if isinstance(agent, Analysing):
+        return agent.analyse(position, rng)
+    if isinstance(agent, Evaluator):
+        return analyse_by_evaluator(agent, position)
+    action = int(agent.act(position.game, stack([position]), rng)[0])
+    move = MoveAnalysis(action=action, line=(action,))
+    return Analysis(position=position, moves=(move,))
 
 
 @runtime_checkable

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from boardenvs.agents.explain import Explanation
-from boardenvs.agents.one_ply import act_by_value, explain_by_value
+from boardenvs.agents.one_ply import act_by_value, analyse_by_value
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.state import IntArray, State
+from boardenvs.search.analysis import Analysis
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,6 @@ class GreedyAgent:
     def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
         return act_by_value(game, state, rng, game.score_margin)
 
-    def explain(self, game: Game, position: Position, rng: np.random.Generator) -> Explanation:
+    def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
         """By the margin after each move; of one that ends the game, by its result."""
-        return explain_by_value(game, position, rng, game.score_margin, "margin")
+        return analyse_by_value(position, rng, position.game.score_margin)

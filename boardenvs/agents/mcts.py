@@ -5,19 +5,18 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 import numpy as np
 
 from boardenvs.agents.base import check_game
-from boardenvs.agents.explain import Explanation, MoveExplanation, Stop
 from boardenvs.agents.kept_trees import KeptTrees
 from boardenvs.agents.policy_file import load_policy
 from boardenvs.agents.trained import TrainedAgent
 from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.state import FloatArray, IntArray, State, take
-from boardenvs.search.analysis import Outcome
+from boardenvs.search.analysis import Analysis, MoveAnalysis, Outcome
 from boardenvs.search.evaluator import Evaluator
 from boardenvs.search.kept_tree import KeptTree
 from boardenvs.search.results import TreeResults
@@ -28,8 +27,9 @@ _MOST_ROLLOUTS = 10_000_000  # a tree of so many takes some 20 GB
 _ROLLOUTS = 200  # without any limit
 
 _CHANCE = 1e-6  # decides between actions that nothing else does
-_FIRST = 64  # rollouts of the first explanation of a search that goes on
+_FIRST = 64  # rollouts of the first analysis of a search that goes on
 _MORE = 1.3  # times as many rollouts has each one after it
+_Stop: TypeAlias = Callable[[], bool]
 _Keep: TypeAlias = Callable[[int, int, KeptTree | None], None]
 _OUTCOMES: dict[int, Outcome] = {-1: "loss", 0: "draw", 1: "win"}
 
@@ -140,25 +140,25 @@ class MCTSAgent:
                     keep(row, int(chosen[row]), trees.keep(place, int(chosen[row])))
         return chosen
 
-    def explain(self, game: Game, position: Position, rng: np.random.Generator) -> Explanation:
+    def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
         """By the visits, values and most visited lines of the tree, and what it proves."""
         settings = self._settings(self._room())
-        view = _TreeView(settings, game, position, rng)
+        view = _TreeView(settings, position, rng)
         view.search(settings.rollouts, self._stop())
-        return view.explanation()
+        return view.analysis()
 
-    def explain_steadily(
-        self, game: Game, position: Position, stop: Stop, rng: np.random.Generator
-    ) -> Iterator[Explanation]:
+    def analyse_steadily(
+        self, position: Position, stop: _Stop, rng: np.random.Generator
+    ) -> Iterator[Analysis]:
         """One tree that grows, beyond all limits, until its root is proven or its memory full."""
-        view = _TreeView(self._settings(MAX_ROLLOUTS), game, position, rng)
+        view = _TreeView(self._settings(MAX_ROLLOUTS), position, rng)
         view.search(_FIRST)
-        yield view.explanation()
+        yield view.analysis()
         while not (view.is_done() or stop()):
             shown = view.rollouts
             view.search(min(int(_MORE * shown) + 1, MAX_ROLLOUTS), stop)
             if view.rollouts > shown:
-                yield view.explanation()
+                yield view.analysis()
 
     def check_game(self, game: Game) -> None:
         check_game(self.evaluator, game)
@@ -170,12 +170,10 @@ class _TreeView:
     def __init__(
         self,
         settings: TreeSettings,
-        game: Game,
         position: Position,
         rng: np.random.Generator,
     ) -> None:
-        self._game, self._position = game, position
-        state = stack([position])
+        self._position, game, state = position, position.game, stack([position])
         seeds = rng.integers(1 << 64, size=1, dtype=np.uint64)
         self._chance = rng.random(game.num_actions) * _CHANCE
         evaluator = settings.evaluator
@@ -183,7 +181,7 @@ class _TreeView:
         self._trees = Trees(game, state, seeds, settings)
         self._room, self.rollouts = settings.rollouts, 0
 
-    def search(self, rollouts: int, stop: Stop | None = None) -> None:
+    def search(self, rollouts: int, stop: _Stop | None = None) -> None:
         self._trees.search(rollouts, stop)
         self.rollouts = int(self._trees.visits()[0])
 
@@ -192,28 +190,31 @@ class _TreeView:
         lower, upper = self._trees.proven()
         return self.rollouts >= self._room or bool(lower[0] == upper[0])
 
-    def explanation(self) -> Explanation:
+    def analysis(self) -> Analysis:
         found = self._trees.read()
         liking = _liking(found)[0] + self._chance
         actions = sorted(self._position.legal_actions(), key=lambda action: -liking[action])
-        moves = tuple(self._move(action, found) for action in actions)
+        moves, most = [], 1.0
+        for action in actions:
+            # A move is tried less because it seems worse: by luck it may not seem better.
+            move = self._move(action, found)
+            most = most if move.value is None else min(move.value, most)
+            moves.append(move if move.value is None else replace(move, value=most))
         (lower,), (upper,) = self._trees.proven()
         exact = bool(lower == upper)
-        return Explanation(
-            value=moves[0].value,
-            unit="score",
-            exact=exact,
+        return Analysis(
+            position=self._position,
             outcome=_OUTCOMES[int(lower)] if exact else None,
-            moves=moves,
-            line=moves[0].line,
-            positions=self.rollouts,
+            moves=tuple(moves),
+            nodes=self.rollouts,
         )
 
-    def _move(self, action: int, found: TreeResults) -> MoveExplanation:
+    def _move(self, action: int, found: TreeResults) -> MoveAnalysis:
         visits = int(found.visits[0, action])
-        return MoveExplanation(
+        lower, upper = int(found.lower[0, action]), int(found.upper[0, action])
+        return MoveAnalysis(
             action=action,
-            name=self._game.action_name(action, self._position),
+            outcome=_OUTCOMES[lower] if lower == upper else None,
             probability=None if self._prior is None else float(self._prior[0, action]),
             visits=visits,
             value=float(found.values[0, action]) if visits else None,

@@ -7,11 +7,11 @@ from typing import TypeAlias
 
 import numpy as np
 
-from boardenvs.agents.explain import Explanation, MoveExplanation, Unit, chosen_first
 from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.perft import successors
 from boardenvs.game.rules import MAX_VALUE
 from boardenvs.game.state import FloatArray, IntArray, State
+from boardenvs.search.analysis import Analysis, MoveAnalysis, Outcome
 
 Value: TypeAlias = Callable[[State], IntArray]
 
@@ -33,39 +33,31 @@ def act_by_value(
     return chosen
 
 
-def explain_by_value(
-    game: Game, position: Position, rng: np.random.Generator, value: Value, unit: Unit
-) -> Explanation:
-    """The values by which `act_by_value` chooses."""
-    state = stack([position])
+def analyse_by_value(position: Position, rng: np.random.Generator, value: Value) -> Analysis:
+    """The values by which `act_by_value` chooses, its choice first."""
+    game, state = position.game, stack([position])
     chosen = int(act_by_value(game, state, rng, value)[0])
     _, actions, after = successors(game, state)
-    worth = _worth(game, after, value)
-    if unit == "margin":
-        shown: FloatArray = -game.score_margin(after).astype(np.float64)
-    else:
-        shown = np.clip(worth, -MAX_VALUE, MAX_VALUE)
+    worth, over = _worth(game, after, value), game.is_over(after)
+    outcomes: dict[float, Outcome] = {np.inf: "win", 0.0: "draw", -np.inf: "loss"}
     moves = [
-        MoveExplanation(
+        MoveAnalysis(
             action=action,
-            name=game.action_name(action, position),
-            value=float(shown[place]),
+            value=float(np.clip(worth[place], -MAX_VALUE, MAX_VALUE)),
+            outcome=outcomes[float(worth[place])] if over[place] else None,
+            plies=1 if over[place] else None,
             line=(action,),
-            plies=1 if np.isinf(worth[place]) else None,
         )
         for place, action in enumerate(actions.tolist())
     ]
-    best_first = chosen_first((moves[place] for place in np.argsort(-worth, kind="stable")), chosen)
-    wins = best_first[0].plies == 1 and bool(worth.max() > 0)
-    return Explanation(
-        value=best_first[0].value,
-        unit=unit,
-        exact=wins,
-        outcome="win" if wins else None,
-        plies=1 if wins else None,
-        moves=best_first,
-        line=best_first[0].line,
-        positions=len(moves),
+    moves.sort(key=lambda move: move.action != chosen)
+    return Analysis(
+        position=position,
+        unit="heuristic",
+        outcome="win" if moves[0].outcome == "win" else None,
+        plies=1 if moves[0].outcome == "win" else None,
+        moves=tuple(moves),
+        nodes=len(moves),
     )
 
 

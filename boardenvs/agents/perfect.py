@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from boardenvs.agents.explain import Explanation, MoveExplanation, chosen_first
 from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.rules import goal_to_reward
 from boardenvs.game.state import BoolArray, FloatArray, IntArray, State, take
+from boardenvs.search.analysis import Analysis, MoveAnalysis, Outcome
 from boardenvs.tablebase import Moves, Tablebase
 
 
@@ -44,34 +44,33 @@ class PerfectAgent:
         chosen[moves.rows[order]] = moves.actions[order]  # of equal indices the last stays
         return chosen
 
-    def explain(self, game: Game, position: Position, rng: np.random.Generator) -> Explanation:
+    def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
         """By the exact solution; lines are those of perfect play to the end of the game."""
+        game = position.game
         chosen = int(self.act(game, stack([position]), rng)[0])
         table = Tablebase.load(game)
         found = table.moves(stack([position]))
-        scores = _scores(game, position, found)
+        scores, mistakes = _scores(position, found), table.mistakes(found.after)
         lines = self._lines(game, found, rng)
+        outcomes: dict[float, Outcome] = {1.0: "win", 0.0: "draw", -1.0: "loss"}
         moves = [
-            MoveExplanation(
+            MoveAnalysis(
                 action=int(found.actions[place]),
-                name=game.action_name(int(found.actions[place]), position),
                 value=float(scores[place]),
-                line=tuple(lines[place]),
+                outcome=outcomes[float(scores[place])],
                 plies=int(found.distance[place]),
+                mistakes=float(mistakes[place]),
+                line=tuple(lines[place]),
             )
-            for place in np.lexsort((-table.mistakes(found.after), -found.worth)).tolist()
+            for place in np.lexsort((-mistakes, -found.worth)).tolist()
         ]
-        best_first = chosen_first(moves, chosen)
-        best = best_first[0]
-        return Explanation(
-            value=best.value,
-            unit="score",
-            exact=True,
-            outcome="win" if best.value == 1 else "loss" if best.value == -1 else "draw",
-            plies=best.plies,
-            moves=best_first,
-            line=best.line,
-            positions=1 + len(moves),
+        moves.sort(key=lambda move: move.action != chosen)
+        return Analysis(
+            position=position,
+            outcome=moves[0].outcome,
+            plies=moves[0].plies,
+            moves=tuple(moves),
+            nodes=1 + len(moves),
         )
 
     def _lines(self, game: Game, moves: Moves, rng: np.random.Generator) -> list[list[int]]:
@@ -87,7 +86,7 @@ class PerfectAgent:
         return lines
 
 
-def _scores(game: Game, position: Position, moves: Moves) -> FloatArray:
+def _scores(position: Position, moves: Moves) -> FloatArray:
     """The result of each move with perfect play, -1 to 1, (N,): at the cap on plies, where no side
     can force an end before, the game's result.
     """

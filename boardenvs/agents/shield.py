@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from boardenvs.agents.base import Agent, check_game
-from boardenvs.agents.explain import Explanation, explain
+from boardenvs.agents.base import Agent, analysis_by, check_game
 from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.perft import successors
-from boardenvs.game.rules import goal_to_reward
+from boardenvs.game.rules import MAX_VALUE, goal_to_reward
 from boardenvs.game.state import Array, BoolArray, FloatArray, IntArray, State, take
+from boardenvs.search.analysis import Analysis, Outcome
 from boardenvs.search.evaluator import Evaluator
 
 # Positions whose replies are looked at together; bounds the memory.
@@ -50,15 +50,29 @@ class Shield:
             return self.agent.evaluate(game, state)[0].copy()
         return rng.random((len(state.ply), game.num_actions))
 
-    def explain(self, game: Game, position: Position, rng: np.random.Generator) -> Explanation:
-        """As the agent explains the position, but moves that the shield refuses come last."""
-        found = explain(self.agent, game, position, rng)
-        chosen = np.array([found.moves[0].action])
-        allowed = _allowed(game, stack([position]), chosen)[0]
-        if not allowed.any():
-            return found
-        moves = tuple(sorted(found.moves, key=lambda move: not allowed[move.action]))
-        return replace(found, moves=moves, line=moves[0].line)
+    def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
+        """As the agent sees the position, with what the shield proves: wins at once, and losses at
+        once or by the opponent's reply.
+        """
+        game, state = position.game, stack([position])
+        found = analysis_by(self.agent, position, rng)
+        allowed = _allowed(game, state, np.array([found.moves[0].action]))[0]
+        _, actions, after = successors(game, state)
+        gain = _gain(game, after)
+        wins, losses = actions[gain > 0], actions[_loses(game, after, gain)]
+        most = {"score": 1, "margin": 64, "heuristic": MAX_VALUE}[found.unit]
+        moves = []
+        for move in found.moves:
+            if move.action in wins:
+                move = replace(move, outcome="win", value=most, plies=1)
+            elif move.action in losses:
+                move = replace(move, outcome="loss", value=-most)
+            moves.append(move)
+        moves.sort(key=lambda move: bool(allowed.any() and not allowed[move.action]))
+        outcome: Outcome | None = "win" if len(wins) else found.outcome
+        if len(losses) == len(moves):
+            outcome = "loss"
+        return replace(found, moves=tuple(moves), outcome=outcome, plies=1 if len(wins) else None)
 
     def check_game(self, game: Game) -> None:
         check_game(self.agent, game)

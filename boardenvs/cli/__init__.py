@@ -23,7 +23,6 @@ from boardenvs.cli import (
     play,
     rate,
     replay,
-    solve,
     web,
 )
 from boardenvs.cli.command import function_of
@@ -74,7 +73,7 @@ app.command()(function_of(match.Match))
 app.command()(function_of(arena.Arena))
 app.command()(function_of(rate.Rate))
 app.command()(function_of(exam.Exam))
-app.command()(function_of(solve.Solve))
+app.command()(function_of(analyse.Solve))
 app.command()(function_of(analyse.Analyse))
 app.command()(function_of(replay.Replay))
 app.command()(function_of(web.Web))

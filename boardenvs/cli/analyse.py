@@ -1,9 +1,11 @@
-"""`boardenvs analyse`: what an agent thinks of a position, or of a game that was played."""
+"""`boardenvs analyse` and `boardenvs solve`: what moves are worth, by any player or exactly."""
 
 from __future__ import annotations
 
 import errno
+from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,10 +17,10 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from boardenvs.agents import Agent
-    from boardenvs.agents.explain import Explanation
     from boardenvs.game.contract import Game, Position
-    from boardenvs.play.review import Review
+    from boardenvs.play import MoveNotation, Review
     from boardenvs.records import Record
+    from boardenvs.search import Analysis, Limits
 
 
 @dataclass(frozen=True)
@@ -27,11 +29,12 @@ class Analyse:
 
     Of a recorded game it goes through all plies: the value of each move, what would have been
     better, how much was lost, and how both sides played. Values are for the side to move; the unit
-    is said. Agents that search, such as `alphabeta` and `mcts`, go on for as long as `--time` says.
+    is said, and what is proven. Agents that search, such as `alphabeta` and `mcts`, go on for as
+    long as `--time` says.
 
     ```
-    boardenvs analyse othello --with trained
-    boardenvs analyse wolf_and_sheep --with perfect --json
+    boardenvs analyse othello
+    boardenvs analyse wolf_and_sheep --json
     boardenvs analyse othello "8/8/8/3rb3/3br3/8/8/8 black" --with mcts --time 5
     boardenvs analyse othello games.jsonl --number 3 --with alphabeta:depth=6 \
       --graph game.svg
@@ -53,8 +56,8 @@ class Analyse:
         typer.Option(
             "--with",
             metavar="AGENT",
-            help="An agent such as `trained` or `mcts:rollouts=1000`. Default: `perfect` where the "
-            "game is solved, else `mcts`.",
+            help="An agent such as `trained` or `mcts:rollouts=1000`. Default: the exact solution "
+            "where the game is solved, else a search.",
             show_default=False,
             autocompletion=player_names,
         ),
@@ -91,29 +94,29 @@ class Analyse:
     as_json: AsJson = False
 
     def run(self) -> None:
-        from boardenvs.agents import agent_for
+        from boardenvs.agents import agent_for, default_analyst
         from boardenvs.cli.console import make_console
         from boardenvs.games import parse
         from boardenvs.play import MoveNotation
-        from boardenvs.tablebase import Tablebase
 
         game = parse(self.game)
-        MoveNotation(game, self.tournament)  # ValueError where there are no such coordinates
-        agent = agent_for(game, self.agent or ("perfect" if Tablebase.covers(game) else "mcts"))
+        notation = MoveNotation(game, self.tournament)
+        agent = agent_for(game, self.agent or default_analyst(game))
         record = None
         if self.what is not None and Path(self.what).is_file():
             record = _find(game, Path(self.what), self.number or 1)
         self._check(record)
         console = make_console()
         if record is not None and self.ply is None:
-            self._review(console, record, agent)
+            self._review(console, notation, record, agent)
             return
         position = game.start()
         if record is not None:
             position = _at(record, self.ply or 0)
         elif self.what is not None:
             position = _parse(game, self.what)
-        self._explain(console, game, position, agent)
+        found = self._analyse(console, notation, position, agent)
+        _show(console, notation, [found], self.as_json, self.moves)
 
     def _check(self, record: Record | None) -> None:
         """ValueError for options that do not go together, before there is work to lose."""
@@ -135,87 +138,218 @@ class Analyse:
                 raise ValueError(f"{self.graph} does not say its format: end it in .png or .svg")
             check_writable(self.graph)
 
-    def _explain(self, console: Console, game: Game, position: Position, agent: Agent) -> None:
-        import numpy as np
-
-        from boardenvs.agents import explain
-        from boardenvs.cli.analyse_tables import explanation_json, show_explanation
-        from boardenvs.play import MoveNotation
-
-        notation = MoveNotation(game, self.tournament)
-        if self.time is None:
-            found = explain(agent, game, position, np.random.default_rng(self.seed))
-        else:
-            found = self._steadily(console, notation.game, position, agent)
-        if self.as_json:
-            typer.echo(explanation_json(notation, position, found))
-        else:
-            show_explanation(console, notation, position, found, self.moves)
-
-    def _steadily(
-        self, console: Console, game: Game, position: Position, agent: Agent
-    ) -> Explanation:
-        """The last explanation before the time is up; those before it are shown on a terminal."""
-        import math
+    def _analyse(
+        self, console: Console, notation: MoveNotation, position: Position, agent: Agent
+    ) -> Analysis:
+        """With `--time` the last analysis before the time is up; those before it are shown on a
+        terminal.
+        """
         import time
 
         import numpy as np
         from rich.live import Live
 
-        from boardenvs.agents import explain, explain_steadily
-        from boardenvs.cli.analyse_tables import explanation_table
-        from boardenvs.play import MoveNotation
+        from boardenvs.agents import analyse, analyse_steadily
+        from boardenvs.cli.tables import moves_table
 
-        end = time.monotonic() + (self.time or math.inf)
         rng = np.random.default_rng(self.seed)
-        notation = MoveNotation(game, self.tournament)
-        latest = None
+        if self.time is None:
+            return analyse(position, agent, rng=rng)
+        end, latest = time.monotonic() + self.time, None
         with Live(console=console, transient=True, refresh_per_second=8) as live:
-            seen = explain_steadily(agent, game, position, lambda: time.monotonic() > end, rng)
+            stop = lambda: time.monotonic() > end  # noqa: E731
             try:
-                for latest in seen:
+                for latest in analyse_steadily(position, agent, stop, rng):
                     if console.is_terminal and not self.as_json:
-                        live.update(explanation_table(notation, position, latest, self.moves))
+                        live.update(moves_table(notation, latest, self.moves))
             except KeyboardInterrupt:
                 if latest is None:
                     raise
-        return latest or explain(agent, game, position, rng)
+        assert latest is not None, "there is one analysis at least"
+        return latest
 
-    def _review(self, console: Console, record: Record, agent: Agent) -> None:
-        from boardenvs.cli.analyse_tables import review_json, show_review
-        from boardenvs.cli.console import make_console, make_progress
-        from boardenvs.play import MoveNotation
-        from boardenvs.play.review import review
+    def _review(
+        self, console: Console, notation: MoveNotation, record: Record, agent: Agent
+    ) -> None:
+        from boardenvs.cli.console import make_progress, print_json
+        from boardenvs.cli.tables import review_json, show_review
+        from boardenvs.play import review
 
-        with make_progress(make_console(errors=True)) as progress:
-            task = progress.add_task("plies", total=len(record.actions))
+        with make_progress() as progress:
+            update = partial(progress.update, progress.add_task("positions", total=None))
             found = review(
                 record,
                 agent,
                 seed=self.seed,
-                progress=lambda done, _: progress.update(task, completed=done),
+                progress=lambda done, of: update(completed=done, total=of),
             )
-        notation = MoveNotation(record.game, self.tournament)
         if self.as_json:
-            typer.echo(review_json(notation, found))
+            print_json(review_json(notation, found))
         else:
             show_review(console, notation, found)
         if self.graph is not None:
-            self._draw(console, found, self.graph)
+            _draw(notation, found, self.graph)
+            if not self.as_json:
+                console.print(f"the graph is in {self.graph}", markup=False)
 
-    def _draw(self, console: Console, found: Review, path: Path) -> None:
+
+@dataclass(frozen=True)
+class Solve:
+    r"""Show who wins a position with perfect play, by how much or how soon, and a line of play.
+
+    Wolf and Sheep is looked up in a table of all its positions, which takes some seconds to make
+    the first time and is kept in the cache folder. Other games are searched: Othello with at most
+    24 empty squares to the last disc, other positions deeper and deeper. What is not proven within
+    the limits is said to be so.
+
+    Black is behind here, and one move wins; white forces a win in five plies there:
+
+    ```
+    boardenvs solve othello --moves --position \
+      "1r2rrr1/2rbbr1b/rrbrbbbb/rrbrrbbb/rrbrrrrb/rrbrbrrb/r1bbrr2/2bbrb2 black"
+    boardenvs solve lines_of_action \
+      --position "2bbb3/1b3w2/w2ww3/w1w1wb2/w4wb1/w2b4/w3b3/5bbb white 17"
+    boardenvs solve wolf_and_sheep
+    boardenvs solve wolf_and_sheep:rules=described --json
+    boardenvs solve othello --file endgames.txt --time 10
+    ```
+    """
+
+    game: GameName
+    position: Annotated[
+        str | None,
+        typer.Option(
+            help="The position: ranks 8 to 1, role to move and plies played; or 64 squares from a1 "
+            "to h8 as `X`, `O` and `-`, then `X` or `O` to move. Default: the game's start.",
+        ),
+    ] = None
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Solve many: a position a line, written in one of these ways; what follows it on "
+            "the line is not read.",
+        ),
+    ] = None
+    time: Annotated[float, typer.Option(help="Seconds of search, at most about so many.")] = 60.0
+    depth: Annotated[int, typer.Option(help="Plies of search at most, 1 to 100.")] = 100
+    moves: Annotated[
+        bool, typer.Option("--moves", help="Also search every move, together for as long again.")
+    ] = False
+    seed: Annotated[
+        int, typer.Option(help="Seed of the choice between equal moves of the line.", min=0)
+    ] = 0
+    as_json: AsJson = False
+
+    def run(self) -> None:
+        from boardenvs.cli.console import make_console, make_progress
+        from boardenvs.cli.tables import counts_table
+        from boardenvs.game.fen import parse_position
+        from boardenvs.games import parse
+        from boardenvs.kernel.backend import no_compiling
         from boardenvs.play import MoveNotation
-        from boardenvs.play.graph import draw_graph
-        from boardenvs.utils.files import write_atomically
+        from boardenvs.tablebase import Tablebase
 
-        notation = MoveNotation(found.record.game, self.tournament)
-        try:
-            graph = draw_graph(found, path.suffix.lstrip("."), notation)
-        except ImportError as error:
-            raise ValueError(str(error)) from error
-        write_atomically(path, graph)
-        if not self.as_json:
-            console.print(f"the graph is in {path}", markup=False)
+        if self.file is not None and self.position is not None:
+            raise ValueError("--file and --position are both given: one of them says what to solve")
+        game = parse(self.game)
+        has_table = Tablebase.covers(game)
+        # A table needs no compiled rules; search does.
+        with no_compiling() if has_table else nullcontext(), make_progress() as progress:
+            limits = self._limits(game)
+            roots = [game.start()]
+            if self.position is not None:
+                roots = [parse_position(game, self.position)]
+            elif self.file is not None:
+                roots = _read(game, self.file)
+            if has_table:
+                task = progress.add_task("the table", total=None)
+                Tablebase.load(
+                    game,
+                    lambda what, done, of: progress.update(
+                        task, description=what, completed=done, total=of
+                    ),
+                )
+            found = [
+                self._solve(game, root, limits)
+                for root in progress.track(roots, description="positions")
+            ]
+        console, notation = make_console(), MoveNotation(game)
+        count = 0 if self.moves or has_table else None
+        _show(console, notation, found, self.as_json, count, many=self.file is not None)
+        if has_table and not self.as_json and self.file is None:
+            counts = [count._asdict() for count in Tablebase.load(game).counts()]
+            console.print(counts_table(counts))
+
+    def _limits(self, game: Game) -> Limits:
+        """ValueError where one is wrong, or where there is nothing to search by."""
+        from boardenvs.search import ENDGAME, Limits
+        from boardenvs.tablebase import Tablebase
+
+        if not (game.has_heuristic or Tablebase.covers(game)):
+            raise ValueError(game.no_heuristic)
+        return Limits(self.depth, time=self.time, endgame=ENDGAME)
+
+    def _solve(self, game: Game, root: Position, limits: Limits) -> Analysis:
+        import time
+        from dataclasses import replace
+
+        import numpy as np
+
+        from boardenvs.agents import analyse, exact_analyst
+        from boardenvs.search import search_position
+        from boardenvs.search.analysis import ranked
+        from boardenvs.tablebase import Tablebase
+
+        if Tablebase.covers(game) or root.is_over():
+            rng = np.random.default_rng(self.seed)
+            return analyse(root, exact_analyst(game), rng=rng)
+        began = time.perf_counter()
+        found = search_position(root, limits, moves=self.moves)
+        return replace(ranked(found), seconds=time.perf_counter() - began)
+
+
+def _show(
+    console: Console,
+    notation: MoveNotation,
+    found: list[Analysis],
+    as_json: bool,
+    count: int | None,
+    *,
+    many: bool = False,
+) -> None:
+    """A position's analysis in full, or a row for each of many."""
+    from boardenvs.cli.console import make_table, print_json
+    from boardenvs.cli.tables import show_analysis, summary
+
+    if as_json:
+        answers = [one.to_json(notation.write) for one in found]
+        print_json(answers if many else answers[0])
+    elif many:
+        rows = [
+            {
+                "": number,
+                "position": one.position.fen(),
+                "outcome": summary(one),
+                "best move": one.names(one.line[:1], notation.write)[0] if one.line else "",
+                "seconds": f"{one.seconds:.2f}",
+            }
+            for number, one in enumerate(found, start=1)
+        ]
+        console.print(make_table(rows, "Positions"))
+    else:
+        show_analysis(console, notation, found[0], count)
+
+
+def _draw(notation: MoveNotation, found: Review, path: Path) -> None:
+    from boardenvs.play.graph import draw_graph
+    from boardenvs.utils.files import write_atomically
+
+    try:
+        graph = draw_graph(found, path.suffix.lstrip("."), notation)
+    except ImportError as error:
+        raise ValueError(str(error)) from error
+    write_atomically(path, graph)
 
 
 def _find(game: Game, file: Path, number: int) -> Record:
@@ -253,3 +387,27 @@ def _parse(game: Game, text: str) -> Position:
     if len(text.split()) == 1:
         raise FileNotFoundError(errno.ENOENT, "there is no such file, and it is no position", text)
     return parse_position(game, text)
+
+
+def _read(game: Game, file: Path) -> list[Position]:
+    """The positions of a file, one a line; empty lines and those that begin with # are skipped."""
+    from boardenvs.game.errors import PositionError
+    from boardenvs.game.fen import parse_position
+
+    roots = []
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{file} is not a text: {error}") from None
+    for number, line in enumerate(lines, start=1):
+        words = line.split()
+        if not words or words[0].startswith("#"):
+            continue
+        has_ply = "/" in words[0] and len(words) > 2 and words[2].isdecimal()
+        try:
+            roots.append(parse_position(game, " ".join(words[: 3 if has_ply else 2])))
+        except PositionError as error:
+            raise ValueError(f"{file}, line {number}: {error}") from None
+    if not roots:
+        raise ValueError(f"{file} has no positions")
+    return roots

@@ -10,8 +10,8 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from boardenvs.agents import Agent, agent_for, explain
-from boardenvs.cli.analyse_tables import explanation_table
+from boardenvs.agents import Agent, agent_for, analyse
+from boardenvs.cli.tables import moves_table
 from boardenvs.game.errors import IllegalActionError
 from boardenvs.play import KeptGame, MoveNotation
 from boardenvs.play.kept_game import reply
@@ -114,8 +114,8 @@ class TerminalGame:
             raise ValueError("the game is over: there is no move to look for")
         with self._console.status(f"{name} is thinking"):
             rng = np.random.default_rng(self._seed)
-            found = explain(self._agent(name), session.game, session.position, rng)
-        self._console.print(explanation_table(self._notation, session.position, found, _HINTS))
+            found = analyse(session.position, self._agent(name), rng=rng)
+        self._console.print(moves_table(self._notation, found, _HINTS))
 
     def _undo(self, _: str) -> None:
         self._game.undo()

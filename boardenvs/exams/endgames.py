@@ -10,7 +10,7 @@ import numpy as np
 from boardenvs.exams.games import PLAYERS, Distinct, play_games, positions_of
 from boardenvs.exams.questions import Question
 from boardenvs.game.contract import Game, Position
-from boardenvs.search import Limits, search_moves
+from boardenvs.search import Limits, search_position
 
 EMPTIES = (8, 10, 12, 14)
 _EACH = 30  # positions of each number of empty squares and player
@@ -40,11 +40,9 @@ def _question(game: Game, positions: list[Position], empties: int) -> Question |
     position = next((p for p in of_size if len(p.legal_actions()) > 1), None)
     if position is None:
         return None
-    moves = search_moves(game, position, Limits(endgame=empties))
-    values: dict[int, int] = {}
-    for action, found in moves.items():
-        assert found.margin is not None, "no limit but the end"
-        values[action] = found.margin
+    found = search_position(position, Limits(endgame=empties))
+    values = {move.action: int(move.value or 0) for move in found.moves}
+    assert all(move.outcome for move in found.moves), "no limit but the end"
     signs = np.sign(list(values.values()))
     if signs.max() == signs.min():
         return None

@@ -12,7 +12,7 @@ from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.perft import successors
 from boardenvs.game.rules import WIN
 from boardenvs.game.state import BoolArray, IntArray, State, take
-from boardenvs.search import Limits, search_moves, search_position
+from boardenvs.search import Limits, search_position
 
 _WINS = (1, 3, 5)  # plies
 _EACH = 80  # positions of each kind
@@ -53,12 +53,11 @@ def _win(game: Game, positions: list[Position], plies: int) -> tuple[Position, l
     if len(positions) <= plies:
         return None
     position = positions[-plies]
-    found = search_position(game, position, Limits(depth=plies))
+    found = search_position(position, Limits(depth=plies))
     if found.outcome != "win" or found.plies != plies:
         return None
-    moves = search_moves(game, position, Limits(depth=plies))
-    right = [a for a, move in moves.items() if move.outcome == "win" and move.plies == plies]
-    return (position, right) if len(right) <= _MOST * len(moves) else None
+    right = [m.action for m in found.moves if m.outcome == "win" and m.plies == plies]
+    return (position, right) if len(right) <= _MOST * len(found.moves) else None
 
 
 def _only_defence(game: Game, positions: list[Position]) -> tuple[Position, list[int]] | None:

@@ -7,10 +7,10 @@ import itertools
 import math
 from typing import TYPE_CHECKING, Any
 
-from boardenvs.agents.explain import Unit
 from boardenvs.game.rules import MAX_VALUE
 from boardenvs.play.notation import MoveNotation
 from boardenvs.play.review import Review, ReviewedPly
+from boardenvs.search.analysis import Unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,13 +35,13 @@ def draw_graph(review: Review, file_format: str, notation: MoveNotation | None =
     notation = notation or MoveNotation(review.record.game)
     figure = _figure()
     plies = [ply for ply in review.plies if ply.before is not None]
-    units = list(dict.fromkeys(ply.explanation.unit for ply in plies))
+    units = list(dict.fromkeys(ply.analysis.unit for ply in plies))
     if not units:
-        raise ValueError("there is nothing to draw: this agent has no values, only choices")
+        raise ValueError("there is nothing to draw: this analyst has no values, only choices")
     figure.set_size_inches(9.0, 1.0 + 2.2 * len(units))
     all_axes = figure.subplots(len(units), sharex=True, squeeze=False)[:, 0]
     for axes, unit in zip(all_axes, units, strict=True):
-        of_unit = [ply for ply in plies if ply.explanation.unit == unit]
+        of_unit = [ply for ply in plies if ply.analysis.unit == unit]
         edge = _edge(of_unit) if unit == "heuristic" else math.inf
         _draw_values(axes, of_unit, edge)
         axes.set_ylabel(f"{_UNITS[unit]}\nfor {review.record.game.roles[0]}", color=_INK)

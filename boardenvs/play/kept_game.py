@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from boardenvs.agents import Agent, agent_for
+from boardenvs.agents import Agent, agent_for, default_analyst
 from boardenvs.envs.opponent import choose
 from boardenvs.game.contract import Game, Position, stack
 from boardenvs.play.session import GameSession
@@ -43,9 +43,9 @@ class KeptGame:
 
     @property
     def adviser(self) -> str:
-        """The agent that gives hints: the opponent, or the one that a game begins against."""
+        """The agent that gives hints: the opponent, or else the game's default analyst."""
         agents = [name for name in self.players if name != HUMAN]
-        return agents[0] if agents else default_opponent(self.session.game)
+        return agents[0] if agents else default_analyst(self.session.game)
 
     @property
     def counts(self) -> str:

@@ -1,8 +1,8 @@
-"""A game that was played, gone through by an agent: what each move was worth, and what was better.
+"""A game that was played, gone through by an analyst: what each move was worth, what was better.
 
-found = review(record, make_agent("alphabeta:depth=6"))
+found = review(record, "alphabeta:depth=6")
 for ply in found.largest_losses(3):
-    print(ply.number, ply.name, ply.lost, ply.best.name)
+    print(ply.number, ply.name, ply.lost, ply.analysis.names(ply.best.line))
 """
 
 from __future__ import annotations
@@ -12,48 +12,49 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from boardenvs.agents.base import Agent
-from boardenvs.agents.explain import Explanation, MoveExplanation, Unit, explain
+from boardenvs.agents import Agent, agent_for, analyse, default_analyst
+from boardenvs.game.rules import MAX_VALUE
 from boardenvs.records.record import Record, replay
+from boardenvs.search.analysis import Analysis, MoveAnalysis, Unit
 
 
 @dataclass(frozen=True)
 class ReviewedPly:
-    """A ply of a game, and what the agent thinks of it. Values are for the side that played it."""
+    """A ply of a game, and what the analyst finds. Values are for the side that played it."""
 
     number: int  # from 1
     role: int
     action: int
     name: str  # as players write it
-    explanation: Explanation  # of the position before the ply
-    before: float | None  # the value of the move that the agent would play
+    analysis: Analysis  # of the position before the ply
     after: float | None  # the value of the move that was played
+    lost: float | None  # what the move gave away, in the analysis's unit: 0 or more
 
     @property
-    def best(self) -> MoveExplanation:
-        """What the agent would have played."""
-        return self.explanation.moves[0]
+    def before(self) -> float | None:
+        """The value of the best move."""
+        return self.analysis.value
+
+    @property
+    def best(self) -> MoveAnalysis:
+        """The best move."""
+        return self.analysis.moves[0]
 
     @property
     def is_choice(self) -> bool:
         """Whether there was another legal move."""
-        return len(self.explanation.moves) > 1
+        return len(self.analysis.position.legal_actions()) > 1
 
     @property
     def agrees(self) -> bool:
-        """Whether the agent would have played this too."""
-        return self.action == self.best.action
+        """Whether the analyst would have played this too."""
+        return self.action == self.analysis.choice
 
     @property
-    def lost(self) -> float | None:
-        """What the move gave away, in the explanation's unit: 0 or more; None where that is not
-        known.
-        """
-        if self.agrees:
-            return 0.0
-        if self.before is None or self.after is None:
-            return None
-        return max(0.0, self.before - self.after)
+    def decides(self) -> bool:
+        """Whether it gave away a proven win, or lost for certain, where heuristics cannot count."""
+        values = (self.before or 0.0, self.after or 0.0)
+        return self.analysis.unit == "heuristic" and max(map(abs, values)) >= MAX_VALUE
 
 
 @dataclass(frozen=True)
@@ -62,14 +63,14 @@ class RoleSummary:
 
     role: str
     choices: int  # plies with more than one legal move
-    agreed: int  # of these, those that the agent would have played
-    lost: dict[Unit, float]  # in all, by unit
+    agreed: int  # of these, those that the analyst would have played
+    lost: dict[Unit, float]  # in all, by unit, without the plies that decided the game
     worst: ReviewedPly | None  # the largest loss; see `Review.largest_losses`
 
 
 @dataclass(frozen=True)
 class Review:
-    """A recorded game and what an agent thinks of its plies."""
+    """A recorded game and what an analyst finds of its plies."""
 
     record: Record
     plies: tuple[ReviewedPly, ...]
@@ -86,17 +87,17 @@ class Review:
         losing = [
             ply
             for ply in self.plies
-            if ply.lost and role in (None, ply.role) and unit in (None, ply.explanation.unit)
+            if ply.lost and role in (None, ply.role) and unit in (None, ply.analysis.unit)
         ]
-        return sorted(losing, key=_weight, reverse=True)[:count]
+        losing.sort(key=lambda ply: (ply.analysis.proven, ply.lost), reverse=True)
+        return losing[:count]
 
     def _summary(self, role: int) -> RoleSummary:
         choices = [ply for ply in self.plies if ply.role == role and ply.is_choice]
         lost: dict[Unit, float] = {}
         for ply in choices:
-            if ply.lost is not None:
-                unit = ply.explanation.unit
-                lost[unit] = lost.get(unit, 0.0) + ply.lost
+            if ply.lost is not None and not ply.decides:
+                lost[ply.analysis.unit] = lost.get(ply.analysis.unit, 0.0) + ply.lost
         return RoleSummary(
             role=self.record.game.roles[role],
             choices=len(choices),
@@ -108,49 +109,47 @@ class Review:
 
 def review(
     record: Record,
-    agent: Agent,
+    agent: Agent | str | None = None,
     *,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> Review:
-    """Have an agent explain every position of a game in which a move was made.
+    """Have an agent, by default the game's `default_analyst`, analyse every position of a game.
 
-    `progress` is told how many of how many plies are done. ValueError where the agent cannot play
-    the game; IllegalActionError where the record breaks the rules.
+    What a move lost is the difference between its value and that of the best move, both as seen
+    before the move; but no more than what the analysis of the position after it confirms, which
+    looks a ply deeper.
+
+    `progress` is called with how many of how many positions are done. ValueError where the agent
+    cannot play the game; IllegalActionError where the record breaks the rules.
     """
     game, positions = record.game, replay(record)
-    explanations = []
-    for done, position in enumerate(positions[:-1], start=1):
-        explanations.append(explain(agent, game, position, np.random.default_rng(seed)))
+    agent, found = agent_for(game, agent or default_analyst(game)), list[Analysis]()
+    for position in positions:
+        found.append(analyse(position, agent, rng=np.random.default_rng(seed)))
         if progress:
-            progress(done, len(record.actions))
+            progress(len(found), len(positions))
     plies = []
-    for ply, action in enumerate(record.actions):
-        following = explanations[ply + 1] if ply + 1 < len(explanations) else None
-        found = explanations[ply]
-        plies.append(
-            ReviewedPly(
-                number=ply + 1,
-                role=positions[ply].to_move,
-                action=action,
-                name=game.action_name(action, positions[ply]),
-                explanation=found,
-                before=found.moves[0].value,
-                after=_value_of(found, action, following),
-            )
-        )
+    for number, action in enumerate(record.actions, start=1):
+        seen = found[number - 1]
+        after, lost = loss_of(action, seen, found[number])
+        role, name = seen.position.to_move, game.action_name(action, seen.position)
+        plies.append(ReviewedPly(number, role, action, name, seen, after, lost))
     return Review(record, tuple(plies))
 
 
-def _value_of(found: Explanation, action: int, following: Explanation | None) -> float | None:
-    """The value of a move to who made it: as the agent saw it before the move, or else after it."""
-    for move in found.moves:
-        if move.action == action and move.value is not None:
-            return move.value
-    if following is None or following.value is None or following.unit != found.unit:
-        return None
-    return -following.value  # the turn passes with every ply
-
-
-def _weight(ply: ReviewedPly) -> tuple[bool, float]:
-    return ply.explanation.exact, ply.lost or 0.0
+def loss_of(
+    action: int, seen: Analysis, following: Analysis | None
+) -> tuple[float | None, float | None]:
+    """What a move is worth to who made it, as seen before it or else after it, and what it lost as
+    far as the analysis of the position after it confirms; None where that is not known.
+    """
+    known = {move.action: move.value for move in seen.moves}
+    after, later = known.get(action), None
+    if following is not None and following.value is not None and following.unit == seen.unit:
+        later = -following.value  # the turn passes with every ply
+    if after is None:
+        after = later
+    if seen.value is None or after is None:
+        return after, 0.0 if action == seen.choice else None
+    return after, max(0.0, seen.value - max(after, after if later is None else later))

@@ -1,182 +1,267 @@
-"""What search finds of one position: its value, whether that is proven, and a line of play."""
+"""What the moves of a position are worth: the one result of all who judge positions."""
 
 from __future__ import annotations
 
 import math
-import time as clock
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from boardenvs.game.contract import Game, Position, stack
-from boardenvs.game.state import WordArray
-from boardenvs.search.compiled.values import DECIDED, WIN
-from boardenvs.search.engine import engine_for
-from boardenvs.search.evaluation import Evaluation
-from boardenvs.search.limits import ENDGAME, MAX_DEPTH, Limits
+from boardenvs.game.perft import successors
+from boardenvs.game.state import FloatArray, State, take
+from boardenvs.games import spec_of
+from boardenvs.search.evaluator import Evaluator
 
 Outcome: TypeAlias = Literal["win", "draw", "loss"]
+Unit: TypeAlias = Literal["score", "margin", "heuristic"]
+WriteAction: TypeAlias = Callable[[int, Position], str]
 
-_OTHER: dict[Outcome, Outcome] = {"win": "loss", "draw": "draw", "loss": "win"}
-_SEED = np.zeros(1, np.uint64)  # orders moves of equal worth
+_LINE_PLIES = 8  # of a line by a network's most probable actions
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
+class MoveAnalysis:
+    """A legal action as the analyst sees it; None stands for what the analyst does not know."""
+
+    action: int
+    line: tuple[int, ...]  # the action, and what is expected after it
+    value: float | None = None  # to the side to move, in the analysis's unit
+    outcome: Outcome | None = None  # for the side to move, where it is proven
+    plies: int | None = None  # to the end of the game, this one included, where that is proven
+    probability: float | None = None  # that a network gives it, 0 to 1
+    visits: int | None = None  # how often the search of a tree tried it
+    mistakes: float | None = None  # the share of replies that give their side's value away
+
+
+@dataclass(frozen=True, kw_only=True)
 class Analysis:
-    """A position as search sees it, for its side to move; see `analyse`.
+    """What an analyst finds of a position; see `boardenvs.analyse`.
 
-    ```python
-    import boardenvs
+    All values are for the side to move: more is better for it. The value of the position is that of
+    its best move. Values rank the moves, and differences between them are what a move loses. Their
+    unit is one of
 
-    game = boardenvs.games.make("wolf_and_sheep")
-    found = boardenvs.analyse(game, game.start(), depth=6)
-    print(found.outcome, found.value, [game.action_name(action) for action in found.line])
-    ```
+    - "score": the expected result, from -1 (a loss) over 0 (a draw) to 1 (a win);
+    - "margin": points ahead at the end of the game, in Othello discs, from -64 to 64: what best
+      play comes to where `margin` is known, else what a learnt evaluation expects;
+    - "heuristic": the analyst's own numbers, below `MAX_VALUE` = 100,000 either way; a move that is
+      proven to win or lose has 100,000 or -100,000.
     """
 
-    outcome: Outcome | None  # with best play of both sides; None where that is not known
-    margin: int | None  # the lead at the end, where it is known and games are won by points
-    plies: int | None  # to the end of a game won or lost, where sooner is better
-    value: int | None  # the heuristic's, where the outcome is not known and there is one
-    line: tuple[int, ...]  # the best action, and what is best after it as far as search has seen
-    depth: int  # plies searched; empty squares where the end was solved at once
-    nodes: int  # positions generated for the value
-    seconds: float  # for the value
+    position: Position
+    unit: Unit = "score"
+    value: float | None = None  # of the position; None where the analyst has no values
+    outcome: Outcome | None = None  # with best play of both sides; None: not proven
+    margin: int | None = None  # the points ahead at the end with best play, where that is proven
+    plies: int | None = None  # to the end of the game with best play, where that is proven
+    moves: tuple[MoveAnalysis, ...] = ()  # best first
+    choice: int | None = None  # what the analyst itself plays; None where the game is over
+    depth: int = 0  # plies searched by alpha-beta; empty squares where the end was solved at once
+    nodes: int = 0  # positions searched or judged
+    seconds: float = 0.0
+
+    @property
+    def game(self) -> Game:
+        """The game of the position."""
+        return self.position.game
+
+    @property
+    def proven(self) -> bool:
+        """Whether the outcome is known, and not only estimated."""
+        return self.outcome is not None
+
+    @property
+    def line(self) -> tuple[int, ...]:
+        """The best move, and what is expected after it."""
+        return self.moves[0].line if self.moves else ()
+
+    def names(self, line: Iterable[int], write: WriteAction | None = None) -> list[str]:
+        """The names of actions that are played from the position, one after the other."""
+        write, position, names = write or self.game.action_name, self.position, []
+        for action in line:
+            names.append(write(action, position))
+            position = position.step(action)
+        return names
+
+    def to_json(self, write: WriteAction | None = None) -> dict[str, Any]:
+        """For JSON, with names for actions: as `boardenvs analyse --json` and the page have it."""
+        game, position = self.game, self.position
+        found = {
+            "game": spec_of(game),
+            "position": position.fen(),
+            "proven": self.proven,
+            "line": self.names(self.line, write),
+        }
+        moves = []
+        for move in self.moves:
+            line = self.names(move.line, write)
+            squares = list(game.action_squares(move.action, position))
+            moves.append({"move": line[0], "squares": squares} | asdict(move) | {"line": line})
+        choice = None if self.choice is None else self.names([self.choice], write)[0]
+        kept = {name: getattr(self, name) for name in _KEPT}
+        return found | kept | {"choice": choice, "moves": moves}
 
 
-def analyse(
-    game: Game,
-    position: Position,
-    *,
-    depth: int = MAX_DEPTH,
-    nodes: int | None = None,
-    time: float | None = None,
-    endgame: int = ENDGAME,
-) -> Analysis:
-    """Search a position until its outcome is proven or a limit is met.
-
-    The limits are those of `Limits`: plies, positions, seconds and, in games that fill up, the
-    empty squares from which a position is solved to the end at once. ValueError where a limit is
-    out of range, or where the game is over.
-
-    ```python
-    import boardenvs
-
-    game = boardenvs.games.make("othello")
-    found = boardenvs.analyse(game, game.start(), depth=6)
-    print(game.action_name(found.line[0]), found.value, found.nodes)
-    ```
-    """
-    return search_position(game, position, Limits(depth, nodes, time, endgame))
+_KEPT = ("unit", "value", "outcome", "margin", "plies", "depth", "nodes", "seconds")
 
 
-def search_position(
-    game: Game,
-    position: Position,
-    limits: Limits,
-    *,
-    seed: WordArray = _SEED,
-    stop: Callable[[], bool] | None = None,
-    evaluation: Evaluation | None = None,
-) -> Analysis:
-    """`analyse` with a seed, (1,) uint64, that orders moves of equal worth, with a function that
-    ends the search once it returns True, and by an evaluation in place of the game's heuristic.
-    """
-    if position.is_over():
-        raise ValueError("the game is over in this position: there is nothing to search")
-    engine = engine_for(game, evaluation)
-    if limits.time is None:
-        limits = replace(limits, time=math.inf)  # so that Ctrl-C ends it
-    began = clock.perf_counter()
-    found = engine.search(stack([position]), seed, limits, forced=True, stop=stop)
-    seconds = clock.perf_counter() - began
-    value, exact = int(found.value[0]), bool(found.exact[0])
-    by_points = game.margin_counts
-    decided = abs(value) > DECIDED
-    proven = exact or decided
-    beyond_win = abs(value) - WIN if decided else 0
+def final_analysis(position: Position) -> Analysis:
+    """Of a position in which the game is over: its result, and no moves."""
+    game = position.game
+    lead = int(game.score_margin(stack([position]))[0])
+    outcome: Outcome = "win" if lead > 0 else "loss" if lead < 0 else "draw"
     return Analysis(
-        outcome=("draw" if not decided else "win" if value > 0 else "loss") if proven else None,
-        margin=(beyond_win if value > 0 else -beyond_win) if exact and by_points else None,
-        plies=-beyond_win if decided and not by_points else None,
-        value=None if proven or (evaluation is None and not game.has_heuristic) else value,
-        line=tuple(engine.line(position, found)),
-        depth=int(found.depth[0]),
-        nodes=int(found.nodes[0]),
-        seconds=seconds,
+        position=position,
+        unit="margin" if game.margin_counts else "score",
+        value=float(lead if game.margin_counts else np.sign(lead)),
+        outcome=outcome,
+        margin=lead if game.margin_counts else None,
+        plies=0,
     )
 
 
-def search_moves(
-    game: Game,
-    position: Position,
-    limits: Limits,
-    *,
-    stop: Callable[[], bool] | None = None,
-    watch: Callable[[Sequence[int]], Iterable[int]] = iter,
-    evaluation: Evaluation | None = None,
-) -> dict[int, Analysis]:
-    """Every legal action as search sees it, for the side that makes the move.
+def ranked(found: Analysis) -> Analysis:
+    """An analysis whose moves come in the order of the analyst's preference, its choice first, with
+    the moves in order of their values, and those that are one move by symmetry equal.
 
-    Depth and plies count the move itself, lines begin with it. Nodes and time are shared out
-    equally. Where they do not end the search, the value of the best is that of the position by
-    `search_position` with the same limits. `watch` goes through the actions as they are searched,
-    to show progress.
+    Of equal values a sooner win and a later loss come first, and then what the analyst prefers.
     """
-    actions = position.legal_actions()
-    share = replace(
-        limits,
-        nodes=None if limits.nodes is None else max(limits.nodes // len(actions), 1),
-        time=None if limits.time is None else limits.time / len(actions),
-    )
+    moves = sorted(_equal_images(found), key=_worth, reverse=True)
+    return replace(found, moves=tuple(moves), choice=found.moves[0].action, value=moves[0].value)
+
+
+def _worth(move: MoveAnalysis) -> tuple[float, float]:
+    value = -math.inf if move.value is None else move.value
+    return value, -math.copysign(move.plies or 0, value)
+
+
+def _equal_images(found: Analysis) -> Iterator[MoveAnalysis]:
+    """Moves that the position's symmetries map to one another have the mean of their values and
+    probabilities, or what is proven of one of them.
+    """
+    game, position = found.game, found.position
+    images = [
+        game.action_images(symmetry)
+        for symmetry in game.symmetries
+        if symmetry.apply(position.own) == position.own
+        and symmetry.apply(position.opp) == position.opp
+    ]
+    known = {move.action: move for move in found.moves}
+    for move in found.moves:
+        actions = {int(image[move.action]) for image in images}
+        group = [known[action] for action in sorted(actions) if action in known]
+        proven = next((other for other in group if other.outcome), None)
+        if len(group) == 1:
+            yield move
+        elif proven is not None:
+            yield replace(move, value=proven.value, outcome=proven.outcome, plies=proven.plies)
+        else:
+            yield replace(
+                move,
+                value=_mean([other.value for other in group]),
+                probability=_mean([other.probability for other in group]),
+            )
+
+
+def _mean(numbers: Sequence[float | None]) -> float | None:
+    """Of the numbers that are known, whatever their order."""
+    known = [number for number in numbers if number is not None]
+    return math.fsum(known) / len(known) if known else None
+
+
+def final_scores(game: Game, after: State) -> FloatArray:
+    """The result to the side that has just moved, in rows where the game is over, (B,) float."""
+    scores: FloatArray = -np.sign(game.score_margin(after)).astype(np.float64)
+    return scores
+
+
+# ---- by an evaluator -----------------------------------------------------------------------------
+
+
+def analyse_by_evaluator(evaluator: Evaluator, position: Position) -> Analysis:
+    """By the evaluator's probabilities, and its values of the positions after each move, both
+    averaged over the game's symmetries; the move that is most probable as the board stands first.
+
+    A move that ends the game has its result as value. Lines follow the most probable actions of
+    both sides.
+    """
+    game = position.game
+    probabilities = _probabilities(evaluator, position)
+    liking = evaluator.evaluate(game, stack([position]))[0][0]
+    _, actions, after = successors(game, stack([position]))
+    live = np.flatnonzero(~game.is_over(after))
+    scores = final_scores(game, after)
+    values = {place: float(score) for place, score in enumerate(scores)}
+    values |= dict(zip(live.tolist(), _values(evaluator, game, take(after, live)), strict=True))
+    lines, judged = _probable_lines(evaluator, game, actions.tolist(), after)
+    over = set(range(len(actions))) - set(live.tolist())
+    moves = [
+        MoveAnalysis(
+            action=action,
+            value=values[place],
+            outcome=_OUTCOMES[values[place]] if place in over else None,
+            plies=1 if place in over else None,
+            probability=probabilities[action],
+            line=tuple(lines[place]),
+        )
+        for place, action in enumerate(actions.tolist())
+    ]
+    moves.sort(key=lambda move: -liking[move.action])
+    nodes = len(game.symmetries) * (1 + len(live)) + judged
+    return Analysis(position=position, moves=tuple(moves), nodes=nodes)
+
+
+_OUTCOMES: dict[float, Outcome] = {1.0: "win", 0.0: "draw", -1.0: "loss"}
+
+
+def _images(position: Position) -> list[Position]:
+    """The position under each of the game's symmetries."""
+    game = position.game
+    squares = position.pieces(0), position.pieces(1)
+    return [
+        game.position((s.apply(squares[0]), s.apply(squares[1])), position.to_move, position.ply)
+        for s in game.symmetries
+    ]
+
+
+def _probabilities(evaluator: Evaluator, position: Position) -> dict[int, float]:
+    """Of each legal action."""
+    game = position.game
+    found = evaluator.evaluate(game, stack(_images(position)))[0].astype(np.float64)
+    images = [game.action_images(symmetry) for symmetry in game.symmetries]
     return {
-        action: _search_move(game, position, action, share, stop, evaluation)
-        for action in watch(actions)
+        action: math.fsum(row[image[action]] for row, image in zip(found, images, strict=True))
+        / len(images)
+        for action in position.legal_actions()
     }
 
 
-def _search_move(
-    game: Game,
-    position: Position,
-    action: int,
-    limits: Limits,
-    stop: Callable[[], bool] | None,
-    evaluation: Evaluation | None,
-) -> Analysis:
-    after = position.step(action)
-    if after.is_over():
-        return _final(game, after, action)
-    filled = 0 if action == game.noop else 1
-    below = replace(limits, depth=max(limits.depth - 1, 1), endgame=max(limits.endgame - filled, 0))
-    if limits.depth == 1 and not engine_for(game, evaluation).is_end(stack([after]), below)[0]:
-        value = _static_value(game, after, evaluation)
-        return Analysis(None, None, None, value, (action,), depth=1, nodes=1, seconds=0.0)
-    found = search_position(game, after, below, stop=stop, evaluation=evaluation)
-    return Analysis(
-        outcome=None if found.outcome is None else _OTHER[found.outcome],
-        margin=None if found.margin is None else -found.margin,
-        plies=None if found.plies is None else found.plies + 1,
-        value=None if found.value is None else -found.value,
-        line=(action, *found.line),
-        depth=found.depth + 1,
-        nodes=found.nodes + 1,
-        seconds=found.seconds,
-    )
+def _values(evaluator: Evaluator, game: Game, after: State) -> list[float]:
+    """To the side that has just moved."""
+    images = [image for position in game.positions(after) for image in _images(position)]
+    if not images:
+        return []
+    found = evaluator.evaluate(game, stack(images))[1].reshape(-1, len(game.symmetries))
+    return [-math.fsum(row.tolist()) / len(row) for row in found]
 
 
-def _static_value(game: Game, after: Position, evaluation: Evaluation | None) -> int | None:
-    """What a move that leads there is worth, without a search."""
-    if evaluation is not None:
-        return -int(evaluation.values(stack([after]))[0])
-    return -int(game.values(stack([after]))[0]) if game.has_heuristic else None
-
-
-def _final(game: Game, after: Position, action: int) -> Analysis:
-    """A move that ends the game."""
-    lead = -int(game.score_margin(stack([after]))[0])
-    margin = lead if game.margin_counts else None
-    plies = None if game.margin_counts or lead == 0 else 1
-    outcome: Outcome = "win" if lead > 0 else "loss" if lead < 0 else "draw"
-    return Analysis(outcome, margin, plies, None, (action,), depth=1, nodes=1, seconds=0.0)
+def _probable_lines(
+    evaluator: Evaluator, game: Game, actions: list[int], after: State
+) -> tuple[list[list[int]], int]:
+    """Each move with the most probable ones after it, and how many positions were judged."""
+    lines, judged = [[action] for action in actions], 0
+    rows, state = np.arange(len(actions)), after
+    for _ in range(_LINE_PLIES):
+        live = np.flatnonzero(~game.is_over(state))
+        if not live.size:
+            break
+        rows, state = rows[live], take(state, live)
+        replies = evaluator.evaluate(game, state)[0].argmax(axis=1)
+        judged += len(rows)
+        for row, reply in zip(rows.tolist(), replies.tolist(), strict=True):
+            lines[row].append(reply)
+        state = game.step(state, replies)
+    return lines, judged

@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from boardenvs import games, records
-from boardenvs.agents.base import check_game
-from boardenvs.agents.perfect import PerfectAgent
-from boardenvs.agents.trained import TrainedAgent
+from boardenvs.agents import default_analyst, exact_analyst
 from boardenvs.board.bitboard import neighbours, squares_of
 from boardenvs.game import fen
 from boardenvs.game.contract import Game, Position
@@ -46,8 +44,8 @@ def describe_game(game: Game) -> dict[str, Any]:
         "pieces": [_data_url(write_drawing(p.drawing)) for p in game.look.pieces_of(game.roles)],
         "moves_pieces": isinstance(game.notation, Moving),
         "tournament": isinstance(game, Othello) and not game.holes,
-        "advisor": _advisor(game),
-        "solver": _solver(game),
+        "advisor": default_analyst(game),
+        "solver": exact_analyst(game),
         "start": game.start().fen(),
     }
 
@@ -139,24 +137,6 @@ def _square(bit: int, first: int, second: int, holes: int) -> str:
     if holes & bit:
         return _HOLE
     return _FIRST if first & bit else _SECOND if second & bit else _EMPTY
-
-
-def _advisor(game: Game) -> str:
-    """The agent that gives hints and analyses where no other is chosen."""
-    try:
-        check_game(TrainedAgent(), game)
-    except ValueError:
-        return "alphabeta:depth=4" if game.has_heuristic else "mcts:rollouts=800"
-    return "trained"
-
-
-def _solver(game: Game) -> str:
-    """The agent that proves results where that can be done."""
-    try:
-        check_game(PerfectAgent(), game)
-    except ValueError:
-        return "alphabeta:endgame=24" if game.has_heuristic else "mcts:rollouts=800"
-    return "perfect"
 
 
 def _data_url(svg: str) -> str:

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from boardenvs import games, records
+from boardenvs.agents import analyse, analyse_steadily
 from boardenvs.agents.base import Agent, check_game
-from boardenvs.agents.explain import Explanation, explain, explain_steadily
 from boardenvs.agents.spec import make_agent
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.errors import IllegalActionError
@@ -114,13 +114,13 @@ def _explain(job: Job) -> Iterator[dict[str, Any]]:
     game, agent = record.game, _agent(job["agent"])
     until = time.monotonic() + job["seconds"]
     shown, last = 0.0, None
-    for found in explain_steadily(agent, game, position, lambda: time.monotonic() > until):
+    for found in analyse_steadily(position, agent, lambda: time.monotonic() > until):
         last = found
         if time.monotonic() - shown >= _SHOWN_EVERY:
-            yield {"explanation": describe_explanation(game, position, found)}
+            yield {"explanation": found.to_json()}
             shown, last = time.monotonic(), None
     if last is not None:
-        yield {"explanation": describe_explanation(game, position, last)}
+        yield {"explanation": last.to_json()}
 
 
 def _review(job: Job) -> Iterator[dict[str, Any]]:
@@ -128,8 +128,8 @@ def _review(job: Job) -> Iterator[dict[str, Any]]:
     game, agent = record.game, _agent(job["agent"])
     for ply, position in enumerate(records.replay(record)):
         if not position.is_over():
-            found = explain(agent, game, position)
-            yield {"ply": ply, "explanation": describe_explanation(game, position, found)}
+            found = analyse(position, agent)
+            yield {"ply": ply, "explanation": found.to_json()}
 
 
 def _load(job: Job) -> Iterator[dict[str, Any]]:
@@ -174,32 +174,6 @@ def describe_record(record: Record) -> dict[str, Any]:
         "moves": " ".join(names(record)),
         "players": record.players,
         "info": dict(record.info),
-    }
-
-
-def describe_explanation(game: Game, position: Position, found: Explanation) -> dict[str, Any]:
-    """What an agent thinks, as the page shows it."""
-    return {
-        "value": found.value,
-        "unit": found.unit,
-        "exact": found.exact,
-        "outcome": found.outcome,
-        "plies": found.plies,
-        "positions": found.positions,
-        "seconds": found.seconds,
-        "line": names(Record(game, found.line, position)),
-        "moves": [
-            {
-                "move": move.name,
-                "squares": list(game.action_squares(move.action, position)),
-                "probability": move.probability,
-                "visits": move.visits,
-                "value": move.value,
-                "plies": move.plies,
-                "line": names(Record(game, move.line, position)),
-            }
-            for move in found.moves
-        ],
     }
 
 

@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from boardenvs.agents.base import Agent, check_game
-from boardenvs.agents.explain import Explanation, explain
+from boardenvs.agents.base import Agent, analysis_by, check_game
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.state import IntArray, State, take
 from boardenvs.games.files import require_file
+from boardenvs.search.analysis import Analysis
 from boardenvs.utils.checks import is_whole, quote
 
 FOLDER = Path(__file__).parent
@@ -47,10 +47,10 @@ class Mixture:
                 chosen[rows] = agent.act(game, take(state, rows), rng)
         return chosen
 
-    def explain(self, game: Game, position: Position, rng: np.random.Generator) -> Explanation:
+    def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
         """As the one of the two that plays this move."""
         strong = rng.random(1)[0] < self.share
-        return explain(self.stronger if strong else self.weaker, game, position, rng)
+        return analysis_by(self.stronger if strong else self.weaker, position, rng)
 
     def check_game(self, game: Game) -> None:
         for agent in (self.weaker, self.stronger):
@@ -73,9 +73,9 @@ class LevelAgent:
     def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
         return _player(self, game).act(game, state, np.random.default_rng(rng))
 
-    def explain(self, game: Game, position: Position, rng: np.random.Generator) -> Explanation:
+    def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
         """As the player that this level plays the move as."""
-        return _player(self, game).explain(game, position, rng)
+        return _player(self, position.game).analyse(position, rng)
 
     def check_game(self, game: Game) -> None:
         """ValueError for a game without levels."""

@@ -13,14 +13,14 @@ from pathlib import Path
 
 import numpy as np
 
-from boardenvs.agents.base import Agent
-from boardenvs.agents.explain import Explanation, explain
+from boardenvs.agents.base import Agent, analysis_by
 from boardenvs.agents.policy import Float32Array, Policy, PolicyAgent
 from boardenvs.agents.policy_file import load_policy
 from boardenvs.agents.shield import Shield
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.state import IntArray, State
 from boardenvs.games.files import require_file
+from boardenvs.search.analysis import Analysis
 
 FOLDER = Path(__file__).parent
 
@@ -41,9 +41,10 @@ class TrainedAgent:
         """See `Policy.evaluate`."""
         return trained_policy(game).evaluate(game, state)
 
-    def explain(self, game: Game, position: Position, rng: np.random.Generator) -> Explanation:
+    def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
         """By the policy's probabilities and values."""
-        return explain(_player(trained_policy(game), self.sample, self.shield), game, position, rng)
+        player = _player(trained_policy(position.game), self.sample, self.shield)
+        return analysis_by(player, position, rng)
 
     def check_game(self, game: Game) -> None:
         trained_policy(game)

@@ -170,8 +170,8 @@ export class AnalyseView {
     if (table.position.over) facts.push(T.overPosition);
     else if (!seen) facts.push(T.noAnalysis);
     else {
-      facts.push(`${seen.agent}: ${T.value(seen)} (${T.units[seen.unit]})`, T.working(seen.positions, seen.seconds));
-      facts.push(seen.exact ? T.proven(seen, role) : T.notProven);
+      facts.push(`${seen.agent}: ${T.value(seen)} (${T.units[seen.unit]})`, T.working(seen.nodes, seen.seconds));
+      facts.push(seen.proven ? T.proven(seen, role) : T.notProven);
     }
     if (this.progress) facts.push(this.progress);
     this.summary.textContent = facts.join(" · ");

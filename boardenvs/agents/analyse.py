@@ -1,0 +1,104 @@
+"""What a player thinks of a position: one question for terminal, page and review."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from boardenvs.agents.base import Agent, AnalysingSteadily, analysis_by
+from boardenvs.agents.spec import agent_for
+from boardenvs.game.contract import Game, Position
+from boardenvs.search.analysis import Analysis, final_analysis, ranked
+from boardenvs.search.limits import ENDGAME
+from boardenvs.search.trained import trained_evaluation
+from boardenvs.tablebase import Tablebase
+
+
+def analyse(
+    at: Game | Position,
+    agent: Agent | str | None = None,
+    *,
+    time: float | None = None,
+    rng: np.random.Generator | None = None,
+) -> Analysis:
+    """What a player thinks of a position, or of a game's start: what each move is worth,
+    what is proven, and the line of play that it expects. `boardenvs analyse` prints this.
+
+    The player is an agent or its text, by default `default_analyst(game)`. It spends what it spends
+    on a move, or twice that where it has limits (`alphabeta`), since it values all moves; with
+    `time` an agent that searches (`alphabeta`, `mcts`) goes on for so many seconds. All chance
+    comes from `rng`, by default one with seed 0. A game that is over has its result, and no moves.
+    ValueError or TypeError where the player is none, or cannot play the game.
+
+    ```python
+    import boardenvs
+
+    game = boardenvs.games.make("othello")
+    found = boardenvs.analyse(game.start(), "alphabeta:depth=3")
+    for move in found.moves:  # best first
+        print(found.names(move.line), move.value, move.outcome)
+    print(found.value, found.unit, found.proven)
+    ```
+    """
+    if time is not None:
+        end = clock.monotonic() + time
+        *_, last = analyse_steadily(at, agent, lambda: clock.monotonic() > end, rng)
+        return last
+    agent, position = _at(at, agent)
+    if position.is_over():
+        return final_analysis(position)
+    began = clock.perf_counter()
+    found = analysis_by(agent, position, _generator(rng))
+    return replace(ranked(found), seconds=clock.perf_counter() - began)
+
+
+def analyse_steadily(
+    at: Game | Position,
+    agent: Agent | str | None,
+    stop: Callable[[], bool],
+    rng: np.random.Generator | None = None,
+) -> Iterator[Analysis]:
+    """As `analyse`, again and again and better each time, until `stop()` is true.
+
+    Agents that search (`mcts`, `alphabeta`) go on beyond their limits, until the result is proven
+    or memory is full; `stop` is asked every few milliseconds, and in the thread of the caller. All
+    others answer once. At least one analysis comes, at once. The seconds are those since the
+    beginning.
+    """
+    agent, position = _at(at, agent)
+    if position.is_over() or not isinstance(agent, AnalysingSteadily):
+        yield analyse(position, agent, rng=rng)
+        return
+    began = clock.perf_counter()
+    for found in agent.analyse_steadily(position, stop, _generator(rng)):
+        yield replace(ranked(found), seconds=clock.perf_counter() - began)
+
+
+def _at(at: Game | Position, agent: Agent | str | None) -> tuple[Agent, Position]:
+    position = at if isinstance(at, Position) else at.start()
+    return agent_for(position.game, agent or default_analyst(position.game)), position
+
+
+def _generator(rng: np.random.Generator | None) -> np.random.Generator:
+    return np.random.default_rng(0) if rng is None else rng
+
+
+def default_analyst(game: Game) -> str:
+    """The player that analyses where none is named, on the terminal, the page and in Python: the
+    exact solution where there is one, else a search by the best judge of the game's positions.
+    """
+    if Tablebase.covers(game):
+        return "perfect"
+    if trained_evaluation(game) is not None:
+        return "alphabeta:depth=4,endgame=12,evaluation=trained"
+    return "alphabeta:depth=4,endgame=12" if game.has_heuristic else "mcts:rollouts=2000"
+
+
+def exact_analyst(game: Game) -> str:
+    """The player that proves results, given time."""
+    if Tablebase.covers(game):
+        return "perfect"
+    return f"alphabeta:endgame={ENDGAME}" if game.has_heuristic else "mcts"

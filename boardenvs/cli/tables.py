@@ -1,0 +1,239 @@
+"""What `boardenvs analyse` and `boardenvs solve` print."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from boardenvs.cli.console import make_table
+from boardenvs.games import spec_of
+from boardenvs.play.notation import MoveNotation
+from boardenvs.play.review import Review, ReviewedPly
+from boardenvs.render import to_ansi
+from boardenvs.search.analysis import Analysis, Outcome, Unit
+
+_MARKED = 3  # of each unit, the largest losses
+_LINE = 8  # moves of a line that a table has room for
+_UNITS: dict[Unit, str] = {
+    "score": "expected result, -1 to 1",
+    "margin": "points ahead at the end",
+    "heuristic": "the analyst's own heuristic",
+}
+_VERBS: dict[Outcome, str] = {"win": "wins", "draw": "draws", "loss": "loses"}
+
+
+def show_analysis(
+    console: Console, notation: MoveNotation, found: Analysis, count: int | None
+) -> None:
+    """The board, the verdict, at most `count` moves (0: all, None: no table), and the line."""
+    console.print(Text.from_ansi(to_ansi(found.game, found.position, legal=True)))
+    console.print(f"\n{_verdict(notation, found)}\n", style="bold")
+    if count is not None and found.moves:
+        console.print(moves_table(notation, found, count))
+    if found.moves:
+        known = "Best play" if found.proven else "The best line found"
+        console.print(f"{known}: {' '.join(found.names(found.line, notation.write))}\n")
+        speed = found.nodes / max(found.seconds, 1e-6)
+        console.print(
+            f"{_count(found.nodes, 'position', 'positions')} in {found.seconds:.2f} s, "
+            f"{speed:,.0f} a second"
+        )
+
+
+def moves_table(notation: MoveNotation, found: Analysis, count: int) -> Table:
+    """The moves, best first, at most `count` of them; 0: all."""
+    shown = found.moves[: count or None]
+    role, more = found.game.roles[found.position.to_move], len(found.moves) - len(shown)
+    rows = []
+    for move in shown:
+        line = found.names(move.line[:_LINE], notation.write)
+        rows.append(
+            {
+                "move": line[0],
+                "value": _value(move.value, move.outcome, found.unit),
+                "plies": move.plies,
+                "visits": move.visits,
+                "probability": None if move.probability is None else f"{move.probability:.1%}",
+                "mistakes": None if move.mistakes is None else f"{move.mistakes:.0%}",
+                "line": " ".join(line),
+            }
+        )
+    caption = f"values: {_UNITS[found.unit]}, for {role}"
+    if any(row["mistakes"] for row in rows):
+        caption += "; mistakes: the share of replies that give the result away"
+    return make_table(rows, "Moves", caption + (f"; {more} more moves" if more else ""))
+
+
+def summary(found: Analysis) -> str:
+    """How the game ends with best play, as far as that is proven, in a few words."""
+    mover = found.position.to_move
+    if found.outcome is None:
+        value = _value(found.value, None, found.unit)
+        return f"not proven; {value or 'no value'} ({_UNITS[found.unit]})"
+    if found.outcome == "draw":
+        return "a draw"
+    winner = found.game.roles[mover if found.outcome == "win" else 1 - mover]
+    if found.margin is not None:
+        return f"{winner} wins by {abs(found.margin)}"
+    if not found.plies:
+        return f"{winner} wins"
+    by_cap = ", by the cap on plies" if _ends_by_cap(found) else ""
+    return f"{winner} wins in {_count(found.plies, 'ply', 'plies')}{by_cap}"
+
+
+def _ends_by_cap(found: Analysis) -> bool:
+    position = found.position
+    for action in found.line:
+        position = position.step(action)
+    return position.is_truncated()
+
+
+def _verdict(notation: MoveNotation, found: Analysis) -> str:
+    """The best move and what it is worth, in a sentence or two."""
+    if not found.moves:
+        return f"The game is over: {summary(found)}."
+    write, position = notation.write, found.position
+    best, choice = found.moves[0].action, found.choice
+    said = f"{found.game.roles[position.to_move]} to move: {write(best, position)}"
+    if choice is not None and choice != best:
+        said += f" (the analyst itself plays {write(choice, position)})"
+    text = summary(found)
+    if found.proven:
+        return f"{said}. {text[0].upper()}{text[1:]} with best play."
+    if found.value is None:
+        return f"{said}."
+    ahead = f" {_count(found.depth, 'ply', 'plies')} ahead" if found.depth else ""
+    value = _value(found.value, None, found.unit)
+    return f"{said}, {value}{ahead} ({_UNITS[found.unit]}). Not proven."
+
+
+def show_review(console: Console, notation: MoveNotation, found: Review) -> None:
+    """The game ply by ply, and both sides."""
+    units = list(dict.fromkeys(ply.analysis.unit for ply in found.plies))
+    worst = [ply for unit in units for ply in found.largest_losses(_MARKED, unit=unit)]
+    rows = [
+        {
+            "ply": ply.number,
+            "role": found.record.game.roles[ply.role],
+            "move": notation.write(ply.action, ply.analysis.position),
+            "value before": _value(ply.before, ply.analysis.outcome, ply.analysis.unit),
+            "after": _after(ply),
+            "lost": _loss(ply),
+            "better": _better(notation, ply),
+            "unit": ply.analysis.unit + (", proven" if ply.analysis.proven else ""),
+        }
+        for ply in found.plies
+    ]
+    caption = "; ".join(f"{unit}: {_UNITS[unit]}" for unit in units)
+    console.print(
+        make_table(
+            rows,
+            spec_of(found.record.game),
+            f"values are for the side that moves: {caption}",
+            [ply.number - 1 for ply in worst],
+        )
+    )
+    console.print(_sides(notation, found))
+
+
+def _sides(notation: MoveNotation, found: Review) -> Table:
+    rows = []
+    players = found.record.players or ("", "")
+    for side, player in zip(found.summaries, players, strict=True):
+        share = f" ({side.agreed / side.choices:.0%})" if side.choices else ""
+        worst = ""
+        if (ply := side.worst) is not None:
+            move = notation.write(ply.action, ply.analysis.position)
+            worst = f"{_loss(ply)} by {ply.number}. {move}"
+        rows.append(
+            {
+                "role": side.role,
+                "player": player,
+                "choices": side.choices,
+                "agreed": f"{side.agreed}{share}",
+                "lost in all": ", ".join(
+                    f"{_amount(total, unit)} {unit}" for unit, total in side.lost.items()
+                ),
+                "largest loss": worst,
+            }
+        )
+    return make_table(rows, "Both sides", "agreed: moves that the analyst would have played")
+
+
+def review_json(notation: MoveNotation, found: Review) -> dict[str, Any]:
+    """A review with names for actions."""
+    game = found.record.game
+    plies = [
+        {
+            "ply": ply.number,
+            "role": game.roles[ply.role],
+            "move": notation.write(ply.action, ply.analysis.position),
+            "value_before": ply.before,
+            "value_after": ply.after,
+            "lost": ply.lost,
+            "better": _better(notation, ply),
+            "analysis": ply.analysis.to_json(notation.write),
+        }
+        for ply in found.plies
+    ]
+    sides = [
+        {
+            "role": side.role,
+            "choices": side.choices,
+            "agreed": side.agreed,
+            "lost": side.lost,
+            "worst_ply": None if side.worst is None else side.worst.number,
+        }
+        for side in found.summaries
+    ]
+    return {"game": spec_of(game), "plies": plies, "summaries": sides}
+
+
+def counts_table(counts: Sequence[dict[str, Any]]) -> Table:
+    """All positions that a table has solved."""
+    names = {"positions": "positions", "over": "of these over", "longest": "longest, in plies"}
+    rows = [
+        {"to move": count["to_move"], "winner": count["winner"]}
+        | {shown: count[name] for name, shown in names.items()}
+        for count in counts
+    ]
+    return make_table(rows, "All positions, without a cap on plies")
+
+
+def _better(notation: MoveNotation, ply: ReviewedPly) -> str | None:
+    """The best move, unless the one played was as good."""
+    return None if ply.lost == 0 else notation.write(ply.best.action, ply.analysis.position)
+
+
+def _value(value: float | None, outcome: Outcome | None, unit: Unit) -> str:
+    """A value as it is read: what is proven in a word."""
+    if outcome is not None:
+        by = f" by {abs(value):g}" if unit == "margin" and value else ""
+        return _VERBS[outcome] + by
+    if value is None:
+        return ""
+    digits = 0 if unit == "heuristic" or (value.is_integer() and unit == "margin") else 2
+    return f"{value:+.{digits}f}"
+
+
+def _after(ply: ReviewedPly) -> str:
+    outcomes = {move.action: move.outcome for move in ply.analysis.moves}
+    return _value(ply.after, outcomes.get(ply.action), ply.analysis.unit)
+
+
+def _loss(ply: ReviewedPly) -> str:
+    if not ply.lost:
+        return ""
+    return "the game" if ply.decides else _amount(ply.lost, ply.analysis.unit)
+
+
+def _amount(value: float, unit: Unit) -> str:
+    return f"{value:,.0f}" if unit == "heuristic" or value.is_integer() else f"{value:,.2f}"
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}"

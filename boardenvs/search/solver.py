@@ -1,0 +1,203 @@
+"""A position and each of its moves searched by alpha-beta: values, proofs, lines of play."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from boardenvs.game.contract import Game, Position, stack
+from boardenvs.game.rules import MAX_VALUE
+from boardenvs.game.state import WordArray
+from boardenvs.search.analysis import Analysis, MoveAnalysis, Outcome, Unit
+from boardenvs.search.compiled.values import DECIDED, WIN
+from boardenvs.search.engine import engine_for
+from boardenvs.search.evaluation import POINT, WON, Evaluation
+from boardenvs.search.limits import Limits
+
+_SEED = np.zeros(1, np.uint64)  # orders moves of equal value
+
+
+def search_position(
+    position: Position,
+    limits: Limits,
+    *,
+    seed: WordArray = _SEED,
+    evaluation: Evaluation | None = None,
+    stop: Callable[[], bool] | None = None,
+    moves: bool = True,
+) -> Analysis:
+    """Search a position until its outcome is proven or a limit is met; then, unless `moves` is
+    false, each move by itself, to the same depth and together with as many nodes and as much time.
+
+    `seed`, (1,) uint64, orders moves of equal value. Positions are judged by the evaluation, or
+    without one by the game's heuristic. `stop()` ends the search once it returns True. A move that
+    is not the best has at most the value of the best, which was searched among all. ValueError
+    where the game is over.
+    """
+    if position.is_over():
+        raise ValueError("the game is over in this position: there is nothing to search")
+    searcher = _Searcher(position.game, evaluation, stop)
+    root = searcher.search(position, limits, seed)
+    found = {root.line[0]: root}
+    if moves:
+        others = [action for action in position.legal_actions() if action != root.line[0]]
+        share = _share(replace(limits, depth=max(root.depth, 1)), len(others))
+        for action in others:
+            seen = searcher.search_move(position, action, share)
+            if seen.value > root.value:
+                seen = seen._replace(value=root.value, exact=False)
+            found[action] = seen
+    return searcher.describe(position, root, found)
+
+
+def smoothed(found: Analysis, shallower: Analysis) -> Analysis:
+    """With the mean of two depths, one a ply less than the other, where nothing is proven.
+
+    Learnt evaluations see the side to move better off than it is, so that values go up and down
+    with the depth's parity (https://www.chessprogramming.org/Odd-Even_Effect): in Othello by some
+    four discs, which makes a saw of a game's curve.
+    """
+    before = {move.action: move for move in shallower.moves}
+    moves: list[MoveAnalysis] = []
+    for move in found.moves:
+        other = before[move.action]
+        if not (move.outcome or other.outcome or move.value is None or other.value is None):
+            mean = (move.value + other.value) / 2
+            # The best move is that of the deeper search.
+            move = replace(move, value=min(mean, moves[0].value or 0.0) if moves else mean)
+        moves.append(move)
+    nodes = found.nodes + shallower.nodes
+    return replace(found, moves=tuple(moves), value=moves[0].value, nodes=nodes)
+
+
+def _share(limits: Limits, count: int) -> Limits:
+    """What each of so many searches may take."""
+    return replace(
+        limits,
+        nodes=None if limits.nodes is None else max(limits.nodes // max(count, 1), 1),
+        time=None if limits.time is None else limits.time / max(count, 1),
+    )
+
+
+class _Found(NamedTuple):
+    """What one search found; the value is that of `Engine.search`."""
+
+    value: int
+    exact: bool
+    line: tuple[int, ...]
+    depth: int
+    nodes: int
+
+
+class _Searcher:
+    """Searches positions of a game."""
+
+    def __init__(
+        self, game: Game, evaluation: Evaluation | None, stop: Callable[[], bool] | None
+    ) -> None:
+        self._game, self._evaluation, self._stop = game, evaluation, stop
+        self._engine = engine_for(game, evaluation)
+
+    def search(self, position: Position, limits: Limits, seed: WordArray = _SEED) -> _Found:
+        if limits.time is None:
+            limits = replace(limits, time=math.inf)  # so that Ctrl-C ends it
+        found = self._engine.search(stack([position]), seed, limits, forced=True, stop=self._stop)
+        return _Found(
+            int(found.value[0]),
+            bool(found.exact[0]),
+            tuple(self._engine.line(position, found)),
+            int(found.depth[0]),
+            int(found.nodes[0]),
+        )
+
+    def search_move(self, position: Position, action: int, limits: Limits) -> _Found:
+        """For the side that makes the move, with its ply among depth, line and plies."""
+        game = self._game
+        after = position.step(action)
+        if after.is_over():
+            return _Found(self._final(after), True, (action,), 1, 1)
+        filled = 0 if action == game.noop else 1
+        below = replace(
+            limits, depth=max(limits.depth - 1, 1), endgame=max(limits.endgame - filled, 0)
+        )
+        if limits.depth == 1 and not self._engine.is_end(stack([after]), below)[0]:
+            return _Found(-self._static_value(after), False, (action,), 1, 1)
+        found = self.search(after, below)
+        value = -found.value
+        if abs(value) > DECIDED and not game.margin_counts:
+            value -= int(math.copysign(1, value))  # a win is a ply farther away
+        return found._replace(
+            value=value, line=(action, *found.line), depth=found.depth + 1, nodes=found.nodes + 1
+        )
+
+    def _final(self, after: Position) -> int:
+        """Of a move that ends the game."""
+        lead = -int(self._game.score_margin(stack([after]))[0])
+        beyond = abs(lead) if self._game.margin_counts else -1
+        return (WIN + beyond) * int(np.sign(lead))
+
+    def _static_value(self, position: Position) -> int:
+        if self._evaluation is not None:
+            return int(self._evaluation.values(stack([position]))[0])
+        return int(self._game.values(stack([position]))[0]) if self._game.has_heuristic else 0
+
+    def describe(self, position: Position, root: _Found, found: dict[int, _Found]) -> Analysis:
+        """The analysis, the best move first."""
+        game = self._game
+        unit: Unit = "heuristic"
+        if game.margin_counts and (self._evaluation is not None or root.exact):
+            unit = "margin"
+        elif self._evaluation is not None:
+            unit = "score"
+        moves = [
+            MoveAnalysis(
+                action=action,
+                value=self._value(seen, unit),
+                line=seen.line,
+                outcome=_outcome(seen),
+                plies=self._plies(seen),
+            )
+            for action, seen in found.items()
+        ]
+        margin = round(self._value(root, unit) or 0.0)
+        return Analysis(
+            position=position,
+            unit=unit,
+            value=moves[0].value,
+            outcome=_outcome(root),
+            margin=margin if root.exact and game.margin_counts else None,
+            plies=self._plies(root),
+            moves=tuple(moves),
+            depth=root.depth,
+            nodes=sum(seen.nodes for seen in found.values()),
+        )
+
+    def _plies(self, seen: _Found) -> int | None:
+        """To the end of a game won or lost, where sooner is better."""
+        if abs(seen.value) <= DECIDED or self._game.margin_counts:
+            return None
+        return WIN - abs(seen.value)
+
+    def _value(self, seen: _Found, unit: Unit) -> float | None:
+        """In this unit; None where a heuristic knows no margin, or there is no heuristic."""
+        outcome = _outcome(seen)
+        if outcome is not None:
+            sign = {"win": 1, "draw": 0, "loss": -1}[outcome]
+            beyond = abs(seen.value) - WIN if sign else 0
+            return float(sign * {"score": 1, "margin": beyond, "heuristic": MAX_VALUE}[unit])
+        if self._evaluation is None:
+            known = unit == "heuristic" and self._game.has_heuristic
+            return float(seen.value) if known else None
+        if unit == "margin":
+            return seen.value / POINT
+        return max(-1.0, min(seen.value / WON, 1.0))
+
+
+def _outcome(seen: _Found) -> Outcome | None:
+    if abs(seen.value) > DECIDED:
+        return "win" if seen.value > 0 else "loss"
+    return "draw" if seen.exact else None

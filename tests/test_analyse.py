@@ -1,0 +1,555 @@
+"""What moves are worth: `boardenvs.analyse`, reviews of games, and the command that prints both."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import re
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from command_line import run
+from negamax import lead_with_best_play, worths
+from variants import is_compiled
+
+from boardenvs.agents import analyse, analyse_steadily, default_analyst, make_agent
+from boardenvs.agents.trained import trained_policy
+from boardenvs.game import fen
+from boardenvs.game.contract import Game, Position, stack
+from boardenvs.game.openings import random_openings
+from boardenvs.game.rules import MAX_VALUE
+from boardenvs.games import GAMES, make
+from boardenvs.kernel import set_backend
+from boardenvs.play import GameSession, Review, review
+from boardenvs.play.graph import draw_graph
+from boardenvs.records import Record, replay, save
+from boardenvs.search import Analysis
+from boardenvs.search.evaluation import Evaluation, Terms
+from boardenvs.search.evaluation_file import save_evaluation
+from boardenvs.tablebase import Tablebase
+
+AGENTS = [
+    "random",
+    "greedy",
+    "positional",
+    "alphabeta:depth=2",
+    "alphabeta:nodes=300",
+    "trained",
+    "trained:shield=true",
+    "mcts:rollouts=60",
+    "mcts:rollouts=40,policy=trained,leaves=4",
+    "perfect",
+    "python:arena_agents:lowest",
+]
+
+
+def cases() -> Iterator[tuple[str, str]]:
+    for game_id in GAMES:
+        for spec in AGENTS:
+            if spec != "perfect" or game_id == "wolf_and_sheep":
+                yield game_id, spec
+
+
+def some_positions(
+    game: Game, count: int, plies: tuple[int, int] | None = None, seed: int = 0
+) -> list[Position]:
+    rng = np.random.default_rng(seed)
+    return game.positions(random_openings(game, count, plies or game.opening_plies, rng))
+
+
+def play_line(game: Game, position: Position, line: Sequence[int]) -> Position:
+    """Play a line; fails where an action of it is not legal."""
+    for action in line:
+        assert not position.is_over()
+        assert position.is_legal(action)
+        position = position.step(action)
+    return position
+
+
+@pytest.fixture
+def _backend(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Python where no machine code is to be made."""
+    asked = request.node.callspec.params
+    compiled = is_compiled(asked.get("spec", "alphabeta"), asked["game_id"])
+    set_backend(None if compiled else "numpy")
+    yield
+    set_backend(None)
+
+
+# ---- what every analysis holds -------------------------------------------------------------------
+
+
+def check(found: Analysis, agent: Any, position: Position) -> None:
+    """One number ranks the moves, and lines can be played."""
+    game = found.game
+    values = [-math.inf if move.value is None else move.value for move in found.moves]
+    assert values == sorted(values, reverse=True)
+    assert found.value == found.moves[0].value
+    assert found.line == found.moves[0].line
+    most = {"score": 1, "margin": 64, "heuristic": MAX_VALUE}[found.unit]
+    assert all(-most <= value <= most for value in values if value != -math.inf)
+    for move in found.moves:
+        assert move.line[0] == move.action
+        play_line(game, position, move.line)
+        assert (move.value is None) or move.outcome != "win" or move.value > 0
+        assert (move.value is None) or move.outcome != "loss" or move.value < 0
+    probabilities = [move.probability for move in found.moves if move.probability is not None]
+    assert not probabilities or math.isclose(sum(probabilities), 1, rel_tol=1e-4)
+
+
+def equal_moves(game: Game, position: Position) -> list[list[int]]:
+    """The groups of legal moves that lead to images of one position."""
+    groups: dict[Any, list[int]] = {}
+    for action in position.legal_actions():
+        after = position.step(action)
+        images = frozenset((s.apply(after.own), s.apply(after.opp)) for s in game.symmetries)
+        groups.setdefault(images, []).append(action)
+    return list(groups.values())
+
+
+@pytest.mark.usefixtures("_backend")
+@pytest.mark.parametrize(("game_id", "spec"), list(cases()))
+def test_what_every_analysis_holds(game_id: str, spec: str) -> None:
+    game, agent = make(game_id), make_agent(spec)
+    for position in some_positions(game, 2):
+        found = analyse(position, agent, rng=np.random.default_rng(5))
+        check(found, agent, position)
+        played = agent.act(game, stack([position]), np.random.default_rng(5))
+        if spec != "random":  # any move may be drawn
+            assert found.choice == played[0]
+        legal = position.legal_actions()
+        actions = sorted(move.action for move in found.moves)
+        assert actions == (legal if not spec.startswith("python") else played.tolist())
+        content = json.loads(json.dumps(found.to_json(), allow_nan=False))
+        assert fen.parse_position(game, content["position"]) == position
+        assert [move["line"] for move in content["moves"]] == [
+            found.names(move.line) for move in found.moves
+        ]
+        again = analyse(position, spec, rng=np.random.default_rng(5))
+        assert replace(again, seconds=0) == replace(found, seconds=0)
+
+
+@pytest.mark.usefixtures("_backend")
+@pytest.mark.parametrize(("game_id", "spec"), list(cases()))
+def test_moves_that_are_one_by_symmetry_are_worth_the_same(game_id: str, spec: str) -> None:
+    """At the start, and in a position that is its own image."""
+    game = make(game_id)
+    found = analyse(game, spec)
+    values = {move.action: (move.value, move.probability) for move in found.moves}
+    groups = equal_moves(game, game.start())
+    if game_id in ("othello", "lines_of_action"):
+        assert max(map(len, groups)) == 4
+    if not spec.startswith("python"):  # which says one move alone
+        for group in groups:
+            assert len({values[action] for action in group}) == 1, group
+
+
+@pytest.mark.usefixtures("_backend")
+@pytest.mark.parametrize("game_id", ["othello", "lines_of_action"])
+def test_a_network_says_the_same_of_images(game_id: str) -> None:
+    game = make(game_id)
+    (position,) = some_positions(game, 1, seed=2)
+    found = analyse(position, "trained")
+    values = {move.action: (move.value, move.probability) for move in found.moves}
+    for symmetry in game.symmetries:
+        squares = (symmetry.apply(position.pieces(0)), symmetry.apply(position.pieces(1)))
+        image = game.position(squares, position.to_move, position.ply)
+        images = game.action_images(symmetry)
+        for move in analyse(image, "trained").moves:
+            (original,) = np.flatnonzero(images == move.action)
+            value, probability = values[int(original)]
+            assert move.value == pytest.approx(value, abs=1e-5)
+            assert move.probability == pytest.approx(probability, abs=1e-5)
+
+
+@pytest.mark.parametrize("game_id", GAMES)
+def test_the_default_analyst_does_not_change_its_mind_with_every_ply(game_id: str) -> None:
+    """What one side gains the other loses: v(t) + v(t+1) is nearly 0 along its own lines."""
+    game = make(game_id)
+    position, values = some_positions(game, 1, seed=4)[0], []
+    for _ in range(8):
+        found = analyse(position)
+        assert default_analyst(game).startswith(("perfect", "alphabeta", "mcts"))
+        size = {"score": 1.0, "margin": 64.0, "heuristic": 1000.0}[found.unit]
+        values.append((found.value or 0.0) / size)
+        position = position.step(found.moves[0].action)
+        if position.is_over():
+            break
+    jumps = [abs(now + then) for now, then in itertools.pairwise(values)]
+    assert np.mean(jumps) < 0.1, values
+
+
+def test_a_game_that_is_over_has_its_result() -> None:
+    game = make("othello")
+    corner = 1 << 63
+    for squares, value, outcome in (
+        ((3, corner), 1, "win"),
+        ((0, 7), -3, "loss"),
+        ((1, corner), 0, "draw"),
+    ):
+        found = analyse(game.position(squares), "mcts")
+        assert (found.value, found.outcome, found.margin) == (value, outcome, value)
+        assert (found.moves, found.line, found.choice) == ((), (), None)
+    (found,) = analyse_steadily(game.position((1, 0)), "mcts", lambda: False)
+    assert found.outcome == "win"
+    with pytest.raises(ValueError, match="perfect"):
+        analyse(game, "perfect")
+
+
+# ---- by alpha-beta -------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("_backend")
+@pytest.mark.parametrize("game_id", GAMES)
+def test_alphabeta_values_every_move_by_full_search(game_id: str) -> None:
+    game = make(game_id)
+    for depth in (1, 2):
+        for position in some_positions(game, 3, seed=depth):
+            found = analyse(position, f"alphabeta:depth={depth}")
+            plain = worths(game, position, depth)
+            if found.unit == "heuristic":
+                for move in found.moves:
+                    assert move.value == np.clip(plain[move.action], -MAX_VALUE, MAX_VALUE)
+
+
+@pytest.mark.parametrize(
+    ("game_id", "unit", "size"), [("othello", "margin", 100), ("lines_of_action", "score", 10_000)]
+)
+def test_learnt_evaluations_expect_a_result(
+    game_id: str, unit: str, size: int, tmp_path: Path
+) -> None:
+    """In points where these count, else between a loss and a win."""
+    game, rng = make(game_id), np.random.default_rng(0)
+    weights = rng.integers(-5000, 5000, (1, Terms(game, ((27,),), game.feature_sizes).size))
+    shape = ((27,),), (0,) * 65, weights.astype(np.int16), (0.0,)
+    evaluation = Evaluation(game, *shape, features=game.feature_sizes)
+    save_evaluation(evaluation, tmp_path / "a.npz")
+    (position,) = some_positions(game, 1, seed=4)
+    found = analyse(position, f"alphabeta:depth=1,evaluation={tmp_path / 'a.npz'}")
+    assert (found.unit, found.proven) == (unit, False)
+    after = [position.step(move.action) for move in found.moves]
+    expected = -evaluation.values(stack(after)) / size
+    largest = math.inf if unit == "margin" else 1
+    assert [move.value for move in found.moves] == np.clip(expected, -largest, largest).tolist()
+
+
+def end_of_othello(empty: int, seed: int) -> tuple[Game, Position]:
+    game = make("othello")
+    return game, some_positions(game, 1, (60 - empty, 60 - empty), seed)[0]
+
+
+def test_alphabeta_knows_the_margin_near_the_end() -> None:
+    for seed in range(4):
+        game, position = end_of_othello(6, seed)
+        found = analyse(position, "alphabeta:depth=2,endgame=12")
+        assert (found.proven, found.unit) == (True, "margin")
+        leads = {
+            action: -lead_with_best_play(game, position.step(action))
+            for action in position.legal_actions()
+        }
+        assert found.value == found.margin == max(leads.values())
+        for move in found.moves:
+            assert move.value == leads[move.action]
+            end = play_line(game, position, move.line)
+            assert end.terminated
+            sign = 1 if end.to_move == position.to_move else -1
+            assert sign * (end.own.bit_count() - end.opp.bit_count()) == move.value
+            outcome = "win" if move.value > 0 else "loss" if move.value else "draw"
+            assert move.outcome == outcome
+
+
+def test_a_win_at_once_is_seen_by_all_that_look() -> None:
+    """Lines of Action, one move before the end of a game that black wins."""
+    game = make("lines_of_action")
+    rng = np.random.default_rng(3)
+    while True:
+        position = game.start()
+        while not position.is_over():
+            before = position
+            position = position.step(int(rng.choice(position.legal_actions())))
+        if position.result()[before.to_move] == 100:
+            break
+    for spec in ("greedy", "positional", "alphabeta:depth=2", "trained:shield=true"):
+        found = analyse(before, spec)
+        assert (found.outcome, found.plies) == ("win", 1)
+        assert (found.moves[0].outcome, found.choice) == ("win", found.moves[0].action)
+        assert before.step(found.line[0]).result()[before.to_move] == 100
+
+
+# ---- by tables, networks and trees ---------------------------------------------------------------
+
+
+def test_perfect_says_what_the_tablebase_knows() -> None:
+    game = make("wolf_and_sheep")
+    table = Tablebase.load(game)
+    for position in some_positions(game, 10, (2, 12)):
+        found = analyse(position, "perfect")
+        value, plies = table.lookup(stack([position]))
+        assert found.proven
+        assert (found.value, found.plies) == (value[0], plies[0])
+        for move in found.moves:
+            end = play_line(game, position, move.line)
+            assert end.is_over()
+            assert len(move.line) == move.plies
+            won = end.result()[position.to_move] == 100
+            assert move.value == (1 if won else -1)
+            after = stack([position.step(move.action)])
+            assert move.mistakes == table.mistakes(after)[0]
+
+
+def test_perfect_counts_the_cap_as_its_end() -> None:
+    game = make("wolf_and_sheep", max_plies=4)
+    found = analyse(game, "perfect")
+    end = play_line(game, game.start(), found.line)
+    assert end.is_truncated()
+    assert found.plies == 4
+    assert found.value == (1 if end.result()[0] == 100 else -1)
+
+
+def test_a_network_s_numbers_are_means_over_the_symmetries() -> None:
+    game, policy = make("lines_of_action"), trained_policy(make("lines_of_action"))
+    position = some_positions(game, 1)[0]
+    found = analyse(position, "trained")
+    for move in found.moves:
+        values, probabilities = [], []
+        for symmetry in game.symmetries:
+            images = game.action_images(symmetry)
+            squares = (symmetry.apply(position.pieces(0)), symmetry.apply(position.pieces(1)))
+            image = game.position(squares, position.to_move, position.ply)
+            probabilities.append(policy.evaluate(game, stack([image]))[0][0, images[move.action]])
+            after = stack([image.step(int(images[move.action]))])
+            values.append(-policy.evaluate(game, after)[1][0])
+        assert move.value == pytest.approx(np.mean(values), abs=1e-5)
+        assert move.probability == pytest.approx(np.mean(probabilities), abs=1e-5)
+
+
+def test_the_tree_accounts_for_its_simulations() -> None:
+    game = make("othello")
+    position = some_positions(game, 1)[0]
+    found = analyse(position, "mcts:rollouts=200")
+    visits = [move.visits or 0 for move in found.moves]
+    assert sum(visits) == found.nodes == 200
+    assert visits == sorted(visits, reverse=True)
+
+
+# ---- searches that go on -------------------------------------------------------------------------
+
+
+class After:
+    """Says stop after so many questions."""
+
+    def __init__(self, questions: int) -> None:
+        self.left = questions
+
+    def __call__(self) -> bool:
+        self.left -= 1
+        return self.left < 0
+
+
+@pytest.mark.parametrize("spec", ["mcts:rollouts=10", "alphabeta", "trained", "greedy"])
+def test_a_search_that_is_stopped_at_once_has_said_something(spec: str) -> None:
+    game = make("othello")
+    found = list(analyse_steadily(game.start(), spec, lambda: True))
+    assert len(found) == 1
+    assert len(found[0].moves) == 4
+
+
+def test_the_tree_grows_as_one_tree() -> None:
+    """What is seen after n simulations is what an agent of n simulations sees."""
+    game = make("othello")
+    position = some_positions(game, 1)[0]
+    seen = list(analyse_steadily(position, "mcts", After(12)))
+    counts = [found.nodes for found in seen]
+    assert len(counts) >= 3
+    assert counts == sorted(set(counts))
+    for found in seen:
+        alone = analyse(position, f"mcts:rollouts={found.nodes}")
+        assert replace(alone, seconds=0) == replace(found, seconds=0)
+
+
+def test_alphabeta_goes_on_to_the_proof() -> None:
+    game, position = end_of_othello(10, 1)
+    last = analyse(position, "alphabeta:endgame=0", time=600)
+    whole = analyse(position, "alphabeta:depth=1,endgame=10")
+    assert (last.margin, last.unit) == (whole.margin, whole.unit)
+
+
+def test_alphabeta_is_stopped_in_the_middle_of_a_search() -> None:
+    game = make("othello")
+    position = some_positions(game, 1)[0]
+    seen = list(analyse_steadily(position, "alphabeta", After(60)))
+    for depth, found in enumerate(seen[:3], start=1):
+        plain = worths(game, position, depth)
+        assert {move.action: move.value for move in found.moves} == plain
+
+
+# ---- games that were played ----------------------------------------------------------------------
+
+
+def random_record(game_id: str, seed: int, start: Position | None = None) -> Record:
+    session = GameSession(make(game_id), start, players=("ada", "bob"))
+    rng = np.random.default_rng(seed)
+    while not session.is_over:
+        session.play(int(rng.choice(session.legal_actions())))
+    return session.record()
+
+
+def last_plies(seed: int, empty: int) -> Record:
+    """The end of a random game of Othello."""
+    record = random_record("othello", seed)
+    start = next(p for p in replay(record) if (p.own | p.opp).bit_count() == 64 - empty)
+    return random_record("othello", seed + 1, start)
+
+
+def test_losses_near_the_end_are_those_of_the_plainest_search() -> None:
+    record = last_plies(1, 6)
+    game, positions = record.game, replay(record)
+    found = review(record, "alphabeta:depth=1,endgame=10")
+    lost = [0, 0]
+    for ply, before, after in zip(found.plies, positions, positions[1:], strict=False):
+        best, played = lead_with_best_play(game, before), -lead_with_best_play(game, after)
+        assert (ply.before, ply.after, ply.lost) == (best, played, best - played)
+        assert ply.analysis.proven
+        lost[ply.role] += best - played
+    assert [summary.lost.get("margin", 0) for summary in found.summaries] == lost
+    assert sum(lost) > 0
+    assert found.largest_losses(1)[0].lost == max(ply.lost or 0 for ply in found.plies)
+    for role, summary in enumerate(found.summaries):
+        choices = [p for p in positions[:-1] if p.to_move == role and len(p.legal_actions()) > 1]
+        assert summary.choices == len(choices)
+
+
+def test_an_agent_agrees_with_itself() -> None:
+    session = GameSession(make("othello"))
+    while len(session.actions) < 20:
+        choice = analyse(session.position, "alphabeta:depth=1").choice
+        assert choice is not None
+        session.play(choice)
+    found = review(session.record(), "alphabeta:depth=1")
+    assert all(ply.agrees and ply.lost == 0 for ply in found.plies)
+
+
+def test_a_loss_is_one_that_the_next_look_confirms() -> None:
+    """A look of one ply takes for lost what the next look, a ply on, does not."""
+    found = review(random_record("othello", 6), "alphabeta:depth=1")
+    doubted = 0
+    for ply, following in zip(found.plies, found.plies[1:], strict=False):
+        if ply.before is None or ply.after is None or following.analysis.value is None:
+            continue
+        if ply.analysis.unit == following.analysis.unit:
+            now, later = ply.before - ply.after, ply.before + following.analysis.value
+            assert ply.lost == max(0.0, min(now, later))
+            doubted += later < now
+    assert doubted
+
+
+def test_a_move_the_tree_never_tried_has_the_value_of_what_follows() -> None:
+    found = review(random_record("othello", 3), "mcts:rollouts=2")
+    unseen = [
+        ply
+        for ply in found.plies[:-1]
+        if {move.action: move.value for move in ply.analysis.moves}[ply.action] is None
+    ]
+    assert unseen
+    for ply in unseen:
+        value = found.plies[ply.number].analysis.value
+        assert ply.after == (None if value is None else -value)
+
+
+@pytest.mark.parametrize("spec", ["random", "python:arena_agents:lowest"])
+def test_agents_without_values_still_agree_or_not(spec: str) -> None:
+    found = review(random_record("othello", 4), spec)
+    assert all(ply.lost in (None, 0) for ply in found.plies)
+    with pytest.raises(ValueError, match="no values"):
+        draw_graph(found, "svg")
+
+
+def test_the_graph_is_a_picture_and_always_the_same() -> None:
+    pytest.importorskip("matplotlib")
+    found: Review = review(last_plies(2, 8), "alphabeta:depth=1,endgame=4")
+    for kind in ("png", "svg"):
+        assert draw_graph(found, kind) == draw_graph(found, kind)
+    assert draw_graph(found, "png").startswith(b"\x89PNG")
+    assert ElementTree.fromstring(draw_graph(found, "svg")).tag.endswith("svg")
+
+
+# ---- boardenvs analyse ---------------------------------------------------------------------------
+
+command = partial(run, "analyse")
+
+
+@pytest.mark.parametrize("game_id", GAMES)
+def test_the_command_says_what_python_says(game_id: str) -> None:
+    said = json.loads(command(game_id, "--json"))
+    found = analyse(make(game_id)).to_json()
+    assert {**said, "seconds": 0} == {**found, "seconds": 0}
+
+
+def test_names_of_moves() -> None:
+    answer = json.loads(command("othello", "--with", "greedy", "--json", "--tournament"))
+    assert sorted(move["move"] for move in answer["moves"]) == ["c4", "d3", "e6", "f5"]
+    text = command("othello", "--moves", 2)
+    assert "2 more moves" in text
+    assert "Not proven." in text
+
+
+def test_what_is_proven_is_said_in_words() -> None:
+    text = command("lines_of_action", "2bbb3/1b3w2/w2ww3/w1w1wb2/w4wb1/w2b4/w3b3/5bbb white 17",
+                   "--with", "alphabeta:depth=5", "--moves", 0)  # fmt: skip
+    assert "White wins in 5 plies with best play." in text
+    assert re.search(r"f7-c4 │ wins +│", text)
+    assert "100000" not in text
+    assert "100,000" not in text
+
+
+def test_a_search_goes_on_for_as_long_as_told() -> None:
+    answer = json.loads(command("othello", "--with", "mcts:rollouts=1", "--time", "0.3", "--json"))
+    assert answer["nodes"] >= 64
+
+
+def test_tables(tmp_path: Path) -> None:
+    record = last_plies(3, 8)
+    file = tmp_path / "games.jsonl"
+    save(file, [random_record("othello", 5), record])
+    text = command("othello", file, "--number", 2, "--with", "alphabeta:depth=1,endgame=8")
+    assert "proven" in text
+    assert "ada" in text
+    assert "Both sides" in text
+    answer = json.loads(command("othello", file, "--number", 2, "--with", "greedy", "--json"))
+    assert [ply["move"] for ply in answer["plies"]] == [
+        record.game.action_name(action) for action in record.actions
+    ]
+    text = command("othello", file, "--number", 2, "--ply", 1, "--with", "greedy")
+    assert "Moves" in text
+    pytest.importorskip("matplotlib")
+    graph = tmp_path / "graph.svg"
+    command("othello", file, "--with", "greedy", "--graph", graph)
+    assert graph.stat().st_size > 1000
+
+
+def test_errors_name_what_is_wrong(tmp_path: Path) -> None:
+    file = tmp_path / "games.jsonl"
+    save(file, [random_record("othello", 5)])
+    for words, said in (
+        (("othello", "nothing.jsonl"), "no such file"),
+        (("othello", "8/8 black"), "2 ranks"),
+        (("othello", file, "--number", 2), "1 games"),
+        (("othello", file, "--ply", 99), "no position after ply 99"),
+        (("othello", file, "--time", 1), "--ply"),
+        (("othello", file, "--graph", "graph.gif"), "gif"),
+        (("othello", file, "--graph", tmp_path / "nowhere" / "graph.png"), "no folder"),
+        (("othello", "--graph", "graph.png"), "recorded game"),
+        (("othello", "--number", 2), "--number"),
+        (("lines_of_action", file), "not lines_of_action"),
+        (("othello", "--with", "perfect"), "othello"),
+        (("othello", "--time", 0), "more than 0"),
+        (("lines_of_action", "--tournament"), "tournament"),
+    ):
+        assert said in command(*words, code=2)
