@@ -375,7 +375,7 @@ def test_the_tree_grows_as_one_tree() -> None:
 
 
 def test_alphabeta_goes_on_to_the_proof() -> None:
-    game, position = end_of_othello(10, 1)
+    _, position = end_of_othello(10, 1)
     last = analyse(position, "alphabeta:endgame=0", time=600)
     whole = analyse(position, "alphabeta:depth=1,endgame=10")
     assert (last.margin, last.unit) == (whole.margin, whole.unit)

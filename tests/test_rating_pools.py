@@ -365,7 +365,7 @@ def test_a_level_explains_what_it_plays() -> None:
         for seed in range(3):
             chosen = level.act(game, one, np.random.default_rng(seed))
             found = analyse(position, level, rng=np.random.default_rng(seed))
-            assert found.moves[0].action == chosen[0]
+            assert found.choice == chosen[0]
 
 
 class Fixed:
