@@ -110,8 +110,7 @@ def _move(job: Job) -> Iterator[dict[str, Any]]:
 
 
 def _explain(job: Job) -> Iterator[dict[str, Any]]:
-    record, position = _position(job)
-    game, agent = record.game, _agent(job["agent"])
+    (_, position), agent = _position(job), _agent(job["agent"])
     until = time.monotonic() + job["seconds"]
     shown, last = 0.0, None
     for found in analyse_steadily(position, agent, lambda: time.monotonic() > until):
@@ -124,8 +123,7 @@ def _explain(job: Job) -> Iterator[dict[str, Any]]:
 
 
 def _review(job: Job) -> Iterator[dict[str, Any]]:
-    record = _record(job)
-    game, agent = record.game, _agent(job["agent"])
+    record, agent = _record(job), _agent(job["agent"])
     for ply, position in enumerate(records.replay(record)):
         if not position.is_over():
             found = analyse(position, agent)
