@@ -105,37 +105,9 @@ def test_a_correction_goes_a_share_of_the_way() -> None:
         assert said[rows] == pytest.approx(known[rows], abs=0.2)
 
 
-def test_a_prior_draws_to_nothing() -> None:
-    game = make("othello")
-    terms = Terms(game, (parse_tuple("a1 b1"),))
-    positions = positions_of(400)._replace(result=np.full(400, 20, np.int16))
-    sizes = []
-    for prior in (0.1, 100.0, 1e6):
-        settings = FitSettings(prior=prior)
-        found = fit(terms, stages_of(1, 4, 64), positions, None, settings, lambda stage: None)
-        sizes.append(np.linalg.norm(found.weights))
-    assert sizes[0] > sizes[1] > sizes[2]
-    assert sizes[2] < 0.1
-
-
 def test_stages_are_of_equal_length() -> None:
     assert stages_of(15, 4, 64)[[0, 4, 8, 9, 60, 64]].tolist() == [0, 0, 0, 1, 13, 14]
     assert stages_of(1, 0, 64).tolist() == [0] * 65
-
-
-def test_positions_after_own_moves_leave_out_those_to_be_answered() -> None:
-    """In games with the heuristic those where it is to move remain; in others all."""
-    game = make("othello")
-    settings = GenerationSettings(games=12, depth=1, endgame=0, noise=0.2, against_heuristic=0.5)
-    own = settings.model_copy(update={"after_own_moves": True})
-    whole, part = (play(game, None, s, 12, np.random.default_rng(0)) for s in (settings, own))
-    sides = [set(part.to_move[part.game == number].tolist()) for number in range(12)]
-    assert {len(s) for s in sides} == {1, 2}
-    for number, roles in enumerate(sides):
-        mine = (whole.game == number) & np.isin(whole.to_move, list(roles))
-        for field in Positions._fields:
-            kept = getattr(part, field)[part.game == number]
-            np.testing.assert_array_equal(getattr(whole, field)[mine], kept)
 
 
 def test_rounds_of_one_ply_go_on_from_one_another() -> None:

@@ -23,11 +23,10 @@ from boardenvs.agents.policy_file import load_policy
 from boardenvs.game.contract import Game
 from training import evaluation, history, run
 from training.checkpoint import load_newest
-from training.device import find_device
 from training.evaluation import Score
 from training.folder import RunError, make_folder
 from training.run import Run
-from training.settings import ConfigError, RunSettings
+from training.settings import RunSettings
 
 pytestmark = pytest.mark.usefixtures("in_python")
 
@@ -101,12 +100,6 @@ def test_where_no_folder_can_be_is_said(tmp_path: Path) -> None:
     for folder in (tmp_path / "runs", tmp_path / "runs" / "tiny"):
         with pytest.raises(RunError, match=r"runs is a file, not a folder; a run has a folder"):
             make_folder(folder, settings(), overwrite=False)
-
-
-def test_a_device_that_is_not_there_is_named() -> None:
-    with pytest.raises(ConfigError, match=r"device is 'cuda:99': torch has .* here"):
-        find_device("cuda:99")
-    assert find_device("cpu").type == "cpu"
 
 
 def go(training: Run, resume: bool = False) -> tuple[bool, str]:

@@ -18,8 +18,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import REFERENCE, Board
-from test_policy import random_policy
-from test_policy_bounds import array, metadata
+from test_policy import array, metadata, random_policy
 from test_robust_journals import PLAYED, SETTINGS
 from variants import make, random_line
 
