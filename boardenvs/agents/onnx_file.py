@@ -24,7 +24,7 @@ from boardenvs.game.state import Array
 from boardenvs.utils.version import __version__
 
 if TYPE_CHECKING:
-    from boardenvs.agents.policy import Layer, Policy
+    from boardenvs.agents.policy import Policy
 
 # All operators are older, so that runtimes of some years ago read the models.
 _OPSET, _IR_VERSION = 13, 7
@@ -48,84 +48,63 @@ def onnx_bytes(policy: Policy) -> bytes:
 
 
 def _model(policy: Policy) -> Any:
-    from onnx import TensorProto, helper
+    from onnx import helper, numpy_helper, parser
 
-    game, graph = policy.game, _Graph()
-    x = graph.add("Cast", "observation", to=TensorProto.FLOAT)
-    x = graph.add("Flatten", graph.add("Transpose", x, perm=[0, 3, 1, 2]), axis=1)
-    for layer in policy.hidden:
-        x = graph.add(_OPERATORS[policy.activation], graph.add_layer(x, layer))
-    legal = graph.add("Cast", "action_mask", to=TensorProto.BOOL)
-    logits, never = graph.add_layer(x, policy.policy_head), graph.add_constant(np.array(_NEVER))
-    graph.add("Where", legal, logits, never, output="logits")
-    graph.add("Softmax", "logits", output="probabilities", axis=1)
-    low, high = (graph.add_constant(np.array(x, np.float32)) for x in (-1, 1))
-    values = graph.add("Clip", graph.add_layer(x, policy.value_head), low, high)
-    graph.add("Squeeze", values, graph.add_constant(np.array([1])), output="value")
-
-    actions = ["B", game.num_actions]
-    model = helper.make_model(
-        helper.make_graph(
-            graph.nodes,
-            game.id,
-            [
-                _declare("observation", TensorProto.INT8, ["B", *game.observation_shape]),
-                _declare("action_mask", TensorProto.INT8, actions),
-            ],
-            [
-                _declare("logits", TensorProto.FLOAT, actions),
-                _declare("probabilities", TensorProto.FLOAT, actions),
-                _declare("value", TensorProto.FLOAT, ["B"]),
-            ],
-            graph.constants,
-        ),
-        producer_name="boardenvs",
-        producer_version=__version__,
-        ir_version=_IR_VERSION,
-        opset_imports=[helper.make_opsetid("", _OPSET)],
+    model = parser.parse_model(_text(policy))
+    model.graph.name = policy.game.id
+    for name, values in _constants(policy).items():
+        model.graph.initializer.append(numpy_helper.from_array(np.asarray(values), name))
+    helper.set_model_props(
+        model,
+        {
+            "game": games.spec_of(policy.game),
+            "roles": json.dumps(policy.game.roles),
+            "notes": json.dumps(dict(policy.notes)),
+            "boardenvs": __version__,
+        },
     )
-    helper.set_model_props(model, _metadata(policy))
     return model
 
 
-def _declare(name: str, kind: int, shape: list[Any]) -> Any:
-    from onnx import helper
+def _text(policy: Policy) -> str:
+    """The model in ONNX's own notation, but for its constants."""
+    shape, actions = (
+        "B," + ",".join(map(str, policy.game.observation_shape)),
+        policy.game.num_actions,
+    )
+    hidden = [
+        f"""
+        sums_{i} = Gemm(x_{i}, weight_{i}, bias_{i})
+        x_{i + 1} = {_OPERATORS[policy.activation]}(sums_{i})"""
+        for i in range(len(policy.hidden))
+    ]
+    last = f"x_{len(hidden)}"
+    return f"""
+    <ir_version: {_IR_VERSION}, opset_import: ["": {_OPSET}],
+     producer_name: "boardenvs", producer_version: "{__version__}">
+    policy (int8[{shape}] observation, int8[B,{actions}] action_mask)
+        => (float[B,{actions}] logits, float[B,{actions}] probabilities, float[B] value)
+    {{
+        numbers = Cast<to = 1>(observation)
+        planes = Transpose<perm = [0, 3, 1, 2]>(numbers)
+        x_0 = Flatten<axis = 1>(planes){"".join(hidden)}
+        legal = Cast<to = 9>(action_mask)
+        all_logits = Gemm({last}, weight_policy, bias_policy)
+        logits = Where(legal, all_logits, never)
+        probabilities = Softmax<axis = 1>(logits)
+        values = Gemm({last}, weight_value, bias_value)
+        clipped = Clip(values, lowest, highest)
+        value = Squeeze(clipped, columns)
+    }}"""
 
-    return helper.make_tensor_value_info(name, kind, shape)
 
-
-def _metadata(policy: Policy) -> dict[str, str]:
-    return {
-        "game": games.spec_of(policy.game),
-        "roles": json.dumps(policy.game.roles),
-        "notes": json.dumps(dict(policy.notes)),
-        "boardenvs": __version__,
+def _constants(policy: Policy) -> dict[str, Array]:
+    names = [*range(len(policy.hidden)), "policy", "value"]
+    layers = zip(names, policy.layers, strict=True)
+    found: dict[str, Any] = {
+        f"{kind}_{name}": values
+        for name, layer in layers
+        for kind, values in zip(("weight", "bias"), layer, strict=True)
     }
-
-
-class _Graph:
-    """Nodes and constants, each named by its number where no name is given."""
-
-    def __init__(self) -> None:
-        self.nodes: list[Any] = []
-        self.constants: list[Any] = []
-
-    def add(self, operator: str, *inputs: str, output: str = "", **attributes: Any) -> str:
-        """A node with one output; its name."""
-        from onnx import helper
-
-        name = output or f"{operator.lower()}_{len(self.nodes)}"
-        self.nodes.append(helper.make_node(operator, list(inputs), [name], name, **attributes))
-        return name
-
-    def add_constant(self, values: Array) -> str:
-        from onnx import numpy_helper
-
-        name = f"constant_{len(self.constants)}"
-        self.constants.append(numpy_helper.from_array(np.asarray(values), name))
-        return name
-
-    def add_layer(self, inputs: str, layer: Layer) -> str:
-        """A fully connected layer."""
-        weights, biases = map(self.add_constant, layer)
-        return self.add("Gemm", inputs, weights, biases)
+    lowest, highest = np.float32(-1), np.float32(1)
+    return found | {"never": _NEVER, "lowest": lowest, "highest": highest, "columns": np.array([1])}
