@@ -34,7 +34,7 @@ class Callbacks(CallbackList):
         return True
 
     def _on_training_end(self) -> None:
-        """Not yet: the last policy has not been judged."""
+        """Not yet: the last policy has not been evaluated."""
 
     def end(self) -> None:
         """Tell them that the training has ended, with all its files, or was interrupted."""

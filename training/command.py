@@ -28,7 +28,7 @@ EXIT_FAILURE, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 class TrainingCommand(Generic[Settings]):
     """A way of training as a command.
 
-    `train` trains, judges the best policy and writes the results into the run's folder, going on
+    `train` trains, evaluates the best policy and writes the results into the run's folder, going on
     from the last checkpoint where it is to resume; it returns False where it was interrupted.
     `options` are further ones that take a text, with what `--help` says of them; `train` has them
     by name, None where they are not given.

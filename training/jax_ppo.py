@@ -131,7 +131,7 @@ def _is_key(x: Any) -> bool:
 
 
 def train(config: JaxConfig, folder: Path, resume: bool, console: Console) -> bool:
-    """Train, judge the best policy and write the results; False where it was interrupted."""
+    """Train, evaluate the best policy and write the results; False where it was interrupted."""
     with jax.default_device(_device(config.device, config.threads)):
         run = JaxRun(config, folder)
         if not run.train(resume, console):

@@ -141,7 +141,7 @@ def _train(
     console: Console,
     callbacks: Sequence[BaseCallback] = (),
 ) -> bool:
-    """Train, judge the best policy and write the results; False where it was interrupted."""
+    """Train, evaluate the best policy and write the results; False where it was interrupted."""
     with contextlib.closing(PPORun(config, folder, callbacks)) as ppo:
         if not ppo.train(resume, console):
             return False

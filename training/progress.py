@@ -112,7 +112,7 @@ class TrainingDisplay:
         self.say(f"warning: TensorBoard's file cannot be written ({error}); the run goes on")
 
     def _thread_failed(self, what: threading.ExceptHookArgs) -> None:
-        """TensorBoard writes in a thread, and raises what failed there at the next figure too."""
+        """TensorBoard writes in a thread, and raises what failed there at the next metric too."""
         if not isinstance(what.exc_value, OSError):
             self._excepthook(what)
 

@@ -88,7 +88,7 @@ class Run(ABC):
             return not stop_requested()
 
     def conclude(self, console: Console) -> None:
-        """Judge the best policy and write the results; OSError where that cannot be."""
+        """Evaluate the best policy and write the results; OSError where that cannot be."""
         self.write_best()
         conclude(self.folder, self.config, self.history, console)
 

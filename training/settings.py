@@ -1,4 +1,4 @@
-"""The settings of a run: read from YAML, checked, and told in full when they are wrong."""
+"""The settings of a run: read from YAML, checked, and explained when they are wrong."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class SelfPlaySettings(Section):
 
 
 class SuiteSettings(Section):
-    """Opponents to be judged by, and the openings of the games."""
+    """A suite of opponents to be evaluated against, and the openings of the games."""
 
     opponents: Annotated[tuple[str, ...], Field(min_length=1)] = ("random", "greedy")
     pairs: Positive = 100

@@ -85,9 +85,9 @@ class Policy:
         logits, values = self.forward(game.observe(state))
         logits[~legal_or_noop(game, state)] = -np.inf
         logits -= logits.max(axis=1, keepdims=True)
-        chances = np.exp(logits, out=logits)
-        chances /= chances.sum(axis=1, keepdims=True)
-        return chances, np.clip(values, -1, 1)
+        probabilities = np.exp(logits, out=logits)
+        probabilities /= probabilities.sum(axis=1, keepdims=True)
+        return probabilities, np.clip(values, -1, 1)
 
     def forward(self, observation: Int8Array) -> tuple[Float32Array, Float32Array]:
         """The network's outputs for observations (B, 8, 8, C): logits of all actions, legal or not,
@@ -132,12 +132,14 @@ class PolicyAgent:
     sample: bool = False
 
     def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
-        liking: Array = self.policy.evaluate(game, state)[0]
+        probabilities: Array = self.policy.evaluate(game, state)[0]
         if self.sample:
             # The Gumbel-max trick: the largest of log p + noise is distributed as p.
             with np.errstate(divide="ignore"):
-                liking = np.log(liking) + np.random.default_rng(rng).gumbel(size=liking.shape)
-        actions: IntArray = liking.argmax(axis=1)
+                probabilities = np.log(probabilities) + np.random.default_rng(rng).gumbel(
+                    size=probabilities.shape
+                )
+        actions: IntArray = probabilities.argmax(axis=1)
         return actions
 
     def evaluate(self, game: Game, state: State) -> tuple[Float32Array, Float32Array]:

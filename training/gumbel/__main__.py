@@ -19,7 +19,7 @@ from training.gumbel.settings import GumbelConfig
 
 
 def train(config: GumbelConfig, folder: Path, resume: bool, console: Console) -> bool:
-    """Train, judge the best policy and write the results; False where it was interrupted."""
+    """Train, evaluate the best policy and write the results; False where it was interrupted."""
     run = GumbelRun(config, folder)
     if not run.train(resume, console):
         return False

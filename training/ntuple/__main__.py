@@ -98,7 +98,7 @@ class _Display:
 def _write_results(
     config: NTupleConfig, folder: Path, minutes: float, scores: dict[str, Score]
 ) -> None:
-    """`result.json` and `report.md`: how well results are told, and how well that plays."""
+    """`result.json` and `report.md`: how well it tells results, and how well it plays."""
     generations = [
         load_evaluation(folder / "evaluations" / f"{k}.npz") for k in range(len(config.generations))
     ]

@@ -144,7 +144,7 @@ class NTupleRun:
 def play_round(
     before: Evaluation, settings: OnePlySettings, seed: list[int], progress: Callable[[int], None]
 ) -> Evaluation:
-    """The evaluation before, a step nearer to what came of games by it; `progress` is told how many
+    """The evaluation before, a step nearer to what came of games by it; `progress` gets how many
     games are played.
     """
     parts: list[Positions] = []

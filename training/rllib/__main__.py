@@ -31,7 +31,7 @@ def train(
     console: Console,
     address: str | None = None,
 ) -> bool:
-    """Train, judge the best policy and write the results; False where it was interrupted."""
+    """Train, evaluate the best policy and write the results; False where it was interrupted."""
     if resume:
         find_checkpoint(folder, config, lambda content: [])  # before the cluster is asked for
     with joined(config, address), running(config, folder) as algorithm:
