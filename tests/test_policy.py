@@ -221,7 +221,7 @@ def test_other_files_are_named_and_run_nothing(path: Path, monkeypatch: pytest.M
         with pytest.raises(PolicyFileError, match=NOT_ONE):
             load_policy(path)
     for arrays in ({"x": np.zeros(3)}, {"metadata": np.array([Explosive()], object)}):
-        np.savez(path, **arrays)  # type: ignore[arg-type]
+        np.savez(path, **arrays)
         with pytest.raises(PolicyFileError, match=NOT_ONE):
             load_policy(path)
     assert not Path("exploded").exists()

@@ -132,14 +132,13 @@ class PolicyAgent:
     sample: bool = False
 
     def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
-        probabilities: Array = self.policy.evaluate(game, state)[0]
+        preference: Array = self.policy.evaluate(game, state)[0]
         if self.sample:
             # The Gumbel-max trick: the largest of log p + noise is distributed as p.
             with np.errstate(divide="ignore"):
-                probabilities = np.log(probabilities) + np.random.default_rng(rng).gumbel(
-                    size=probabilities.shape
-                )
-        actions: IntArray = probabilities.argmax(axis=1)
+                noise = np.random.default_rng(rng).gumbel(size=preference.shape)
+                preference = np.log(preference) + noise
+        actions: IntArray = preference.argmax(axis=1)
         return actions
 
     def evaluate(self, game: Game, state: State) -> tuple[Float32Array, Float32Array]:
