@@ -27,7 +27,7 @@ EXCEPTIONS = {("bench", "boardenvs.cli.console")}
 
 def room_of(path):
     parts = path.relative_to(PACKAGE).parts
-    return parts[0] if len(parts) > 1 else TOP
+    return TOP if len(parts) == 1 or path.name == "__main__.py" else parts[0]
 
 
 def imported(path):

@@ -1,17 +1,22 @@
-"""`boardenvs kernel`: what it prints is what runs, and what it cannot show it names."""
+"""`python -m boardenvs.kernel`: what it prints is what runs, and what it cannot show it names."""
 
 import ast
-from functools import partial
 
 import pytest
-from command_line import run
+from typer.testing import CliRunner
 
 from boardenvs import games
+from boardenvs.kernel.__main__ import app
 
 FORMS = ["trace", "python", "numpy", "numba", "jax"]
 RULES = ["begin", "advance", "arrive", "sample", "points", "planes"]
 
-kernel = partial(run, "kernel")
+
+def kernel(*words, code=0):
+    """What it prints, errors too, where it ends with this exit code."""
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == code, result.output
+    return result.output
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -25,8 +25,8 @@ from boardenvs.kernel import (
     trace,
     when,
 )
+from boardenvs.kernel.layout import unpack
 from boardenvs.kernel.numpy_writer import CHUNK, NumpyProgram
-from boardenvs.kernel.octets import unpack
 from boardenvs.kernel.python_writer import compile_python
 
 # Boards of every density: random ones, few squares, few gaps, and the extremes.

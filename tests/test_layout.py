@@ -1,4 +1,4 @@
-"""How words lie in arrays: columns, octets, strides and types, by both backends."""
+"""How words lie in arrays: columns, bytes, strides and types, by both backends."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def random_words(shape: Any, seed: int) -> Any:
 
 @pytest.mark.parametrize("bits", [1, 64, 65, 191, 192])
 @pytest.mark.parametrize("rows", [1, 2, 7, 8, 9, 16, 43])
-def test_words_and_octets(backend: str, rows: int, bits: int) -> None:
+def test_words_and_bytes(backend: str, rows: int, bits: int) -> None:
     """Every output is written, and nothing beside it."""
     words = 1 + (bits - 1) // 64
     outputs = (1, 1, 2, 1, -words)
@@ -46,11 +46,11 @@ def test_words_and_octets(backend: str, rows: int, bits: int) -> None:
         expected = kernel.one(*inputs)
         found = [first[row], strided[row], *pairs[row], flags[row]]
         assert [int(x) for x in found] == list(expected[:5])
-        octets = [expected[5 + k // 64] >> k % 64 & 1 for k in range(bits)]
-        assert around[1 + row].tolist() == octets
+        bits_set = [expected[5 + k // 64] >> k % 64 & 1 for k in range(bits)]
+        assert around[1 + row].tolist() == bits_set
         ints, seen = kernel.one_in_parts(*inputs)
         assert ints == expected[:5]
-        assert seen[:bits].tolist() == octets
+        assert seen[:bits].tolist() == bits_set
         assert seen.dtype == np.int8
         assert seen.shape == (64 * words,)
     assert (around[[0, -1]] == 7).all()

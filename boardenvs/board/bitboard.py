@@ -154,9 +154,9 @@ def select(bits: Bits, k: Bits) -> Bits:
     """
     pairs = bits - ((bits >> 1) & 0x5555555555555555)
     nibbles = (pairs & 0x3333333333333333) + ((pairs >> 2) & 0x3333333333333333)
-    octets = (nibbles + (nibbles >> 4)) & 0x0F0F0F0F0F0F0F0F
+    bytes_ = (nibbles + (nibbles >> 4)) & 0x0F0F0F0F0F0F0F0F
     # Byte j of `upto`: how many bits are set in bytes 0 to j.
-    upto = (octets * FILE_A) & ALL
+    upto = (bytes_ * FILE_A) & ALL
     # A byte's top bit survives where k has not been reached by it; the count is the byte sought.
     byte = popcount((((k * FILE_A) | (FILE_A << 7)) - upto) & (FILE_A << 7))
     k = k - (((upto << 8) >> (byte << 3)) & 0xFF)

@@ -40,8 +40,8 @@ def _rank_counts(bits: Bits) -> list[Bits]:
     """Sums within the bytes, and each digit spread over its byte by a multiplication."""
     pairs = bits - ((bits >> 1) & 0x5555555555555555)
     nibbles = (pairs & 0x3333333333333333) + ((pairs >> 2) & 0x3333333333333333)
-    octets = (nibbles + (nibbles >> 4)) & 0x0F0F0F0F0F0F0F0F
-    return [(((octets >> digit) & FILE_A) * RANK_1) & ALL for digit in range(4)]
+    bytes_ = (nibbles + (nibbles >> 4)) & 0x0F0F0F0F0F0F0F0F
+    return [(((bytes_ >> digit) & FILE_A) * RANK_1) & ALL for digit in range(4)]
 
 
 def _file_counts(bits: Bits) -> list[Bits]:

@@ -17,7 +17,6 @@ from boardenvs.cli import (
     exam,
     export,
     games,
-    kernel,
     match,
     perft,
     play,
@@ -79,7 +78,6 @@ app.command()(function_of(replay.Replay))
 app.command()(function_of(web.Web))
 app.command()(export.export)
 app.command()(perft.perft)
-app.command()(kernel.kernel)
 app.command(
     add_help_option=False,
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True},

@@ -148,12 +148,13 @@ def _make(maker: Callable[..., Env], game: str | Game, options: dict[str, Any]) 
     TypeError for an option that neither has.
     """
     own = _options(maker)
-    rules = {name: value for name, value in options.items() if name not in own}
-    known = games.parameters(game) if isinstance(game, str) else []
+    given, rules = dict[str, Any](), dict[str, Any]()
+    for name, value in options.items():
+        (given if name in own else rules)[name] = value
+    known = games.parameters(game) if rules and isinstance(game, str) else []
     for name in rules:
         if name not in known:
             title = game.id if isinstance(game, Game) else cut(str(game))
             raise TypeError(unknown(f"option of {title}_{VERSION}", name, [*own, *known]))
     made = games.make(game, **rules)
-    given = {name: value for name, value in options.items() if name in own}
     return maker(made, name=env_name(made), **given)

@@ -25,7 +25,7 @@ from boardenvs.game.state import (
     take,
 )
 from boardenvs.kernel import get_backend
-from boardenvs.kernel.octets import unpack
+from boardenvs.kernel.layout import unpack
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class CompiledRules(Rules):
         # The compiled rules are derived, and functions made by exec do not pickle.
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
-    @property
+    @cached_property
     def observation_shape(self) -> tuple[int, int, int]:
         return (bitboard.SIZE, bitboard.SIZE, self.kernels.planes.num_outputs)
 

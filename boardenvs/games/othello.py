@@ -77,8 +77,8 @@ class Othello(Game):
 
     def __post_init__(self) -> None:
         check_name("empties", self.empties, _EMPTIES)
-        centre = self.setup()[0] | self.setup()[1]
-        if not is_whole(self.holes, 0, ALL) or self.holes & centre:
+        black, red = self.setup()
+        if not is_whole(self.holes, 0, ALL) or self.holes & (black | red):
             raise ValueError(
                 f"holes is {quote(self.holes)}: it must be a bitboard of 64 bits without the four "
                 "squares in the centre"

@@ -124,7 +124,7 @@ def make(game: str | Game, **rules: Any) -> Game:
     if not isinstance(game, str):
         raise TypeError(f"game is {quote(game)}: it must be a text such as 'othello', or a Game")
     name, factory, values, hidden = _find(game)
-    known = _parameters(factory, hidden)
+    known = _parameters(factory, hidden) if rules else {}
     for key in rules:
         if key not in known:
             raise TypeError(unknown(f"parameter of {name}", key, known))

@@ -120,7 +120,7 @@ class Kernel:
 
     def one_in_parts(self, *inputs: int) -> tuple[tuple[int, ...], Array]:
         """For one board: the outputs that are words in the layout, as ints, and the bits of those
-        that are octets there, which come after them, lowest first, (64 * n,) int8 of 0 and 1.
+        that are bytes there, which come after them, lowest first, (64 * n,) int8 of 0 and 1.
         """
         try:
             function = self._parts[_chosen]

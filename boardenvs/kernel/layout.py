@@ -1,15 +1,22 @@
-"""How the words of a rule lie in the arrays of a batch."""
+"""How the words of a rule lie in the arrays of a batch, and words as bytes of 0 and 1."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+Bytes: TypeAlias = np.ndarray[Any, np.dtype[np.uint8]]
+
+# Bytes that `unpack` makes at once before it copies them: they should not leave the cache.
+_UNPACKED_AT_ONCE = 1 << 17
 
 
 class Layout(NamedTuple):
     """For each array how many of the rule's words a row of it holds, in their order.
 
     1: an array (B,). n > 1: an array (B, n), C-contiguous. -n, of an output: an array (B, m) of
-    octets, C-contiguous, which gets the lowest m bits of n words as 0 and 1.
+    bytes, C-contiguous, which gets the lowest m bits of n words as 0 and 1.
     """
 
     inputs: tuple[int, ...]
@@ -24,3 +31,22 @@ class Layout(NamedTuple):
 def one_by_one(inputs: int, outputs: int) -> Layout:
     """An array (B,) for each word."""
     return Layout((1,) * inputs, (1,) * outputs)
+
+
+def unpack(
+    words: np.ndarray[Any, np.dtype[np.uint64]],
+    count: int,
+    out: Bytes | None = None,
+) -> Bytes:
+    """The lowest `count` bits of each row of words (B, W) as 0 and 1, (B, count) uint8.
+
+    With `out`, written there: memory that is used again saves the page faults of new memory.
+    """
+    packed = np.ascontiguousarray(words, "<u8").view(np.uint8)
+    if out is None:
+        return np.unpackbits(packed, axis=1, count=count, bitorder="little")
+    rows = max(1, _UNPACKED_AT_ONCE // count)
+    for start in range(0, len(packed), rows):
+        part = slice(start, start + rows)
+        out[part] = np.unpackbits(packed[part], axis=1, count=count, bitorder="little")
+    return out

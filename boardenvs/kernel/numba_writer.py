@@ -1,7 +1,7 @@
 """Writes traced programs for Numba (extra `fast`), for one board and for a batch.
 
 A program is written as a function of Python that is run while Numba compiles, on symbols that write
-it down as LLVM's instructions; see `lanes`.
+it down as LLVM's instructions; see `simd`.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _PRELUDE = '''"""Written by boardenvs.kernel."""
 from numba import types, uint64
 
 from boardenvs.kernel.compile_cache import njit
-from boardenvs.kernel.lanes import when
-from boardenvs.kernel.rows import each_row, one_row, one_row_and_octets, popcount, trailing_zeros
+from boardenvs.kernel.simd import when
+from boardenvs.kernel.rows import each_row, one_row, one_row_and_bytes, popcount, trailing_zeros
 from boardenvs.kernel.words import Table
 
 '''
 # What machine code depends on beside the generated source that it is made of.
-_MADE_BY = ("lanes.py", "packed.py", "rows.py")
+_MADE_BY = ("simd.py", "packed.py", "rows.py")
 
 # The loops over rows make no arrays: Numba need not count references to those that they are given.
 _ON_ARRAYS = "@njit(cache=True, nogil=True, error_model='numpy', _nrt=False)"
@@ -65,7 +65,7 @@ def compile_parts(
     program: Program, name: str, words: int
 ) -> Callable[..., tuple[tuple[int, ...], Array]]:
     """A function of `program.num_inputs` ints that returns a tuple of so many outputs, and the bits
-    of the others as octets of 0 and 1, lowest first, (64 * others,) int8.
+    of the others as bytes of 0 and 1, lowest first, (64 * others,) int8.
     """
     writer = _Writer()
     writer.parts(program, name, words)
@@ -73,8 +73,8 @@ def compile_parts(
     size, empty, int8 = 64 * (len(program.outputs) - words), np.empty, np.int8
 
     def function(*inputs: int) -> tuple[tuple[int, ...], Array]:
-        octets = empty(size, int8)
-        return run(*inputs, octets), octets
+        seen = empty(size, int8)
+        return run(*inputs, seen), seen
 
     return function
 
@@ -120,10 +120,10 @@ class _Writer(WordFunctions):
         kinds = ", ".join([*["uint64"] * len(words), "types.int8[::1]"])
         signature = f"types.UniTuple(uint64, {outputs})({kinds})"
         self.lines += [
-            f"{name}_one = one_row_and_octets({name}_of_words, {outputs})",
+            f"{name}_one = one_row_and_bytes({name}_of_words, {outputs})",
             f"@njit({signature}, cache=True, error_model='numpy', _nrt=False)",
-            f"def {name}({', '.join([*words, 'octets'])}):",
-            f"    return {name}_one({in_tuple(words)}, octets)",
+            f"def {name}({', '.join([*words, 'seen'])}):",
+            f"    return {name}_one({in_tuple(words)}, seen)",
         ]
 
     def batch(self, program: Program, name: str, layout: Layout) -> None:

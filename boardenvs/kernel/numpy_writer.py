@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from boardenvs.kernel.generated import run_source
-from boardenvs.kernel.layout import Layout
-from boardenvs.kernel.octets import unpack
+from boardenvs.kernel.layout import Layout, unpack
 from boardenvs.kernel.operations import OPERATIONS
 from boardenvs.kernel.trace import Node, Program
 
@@ -31,7 +30,7 @@ class NumpyProgram:
     the words as the layout says; by default arrays (B,), one a word.
 
     Inputs are unsigned, of any width. Outputs may be of any integer or boolean dtype, those of
-    octets of one with eight bits, and must not overlap the inputs; inputs and outputs (B,) may be
+    bytes of one with eight bits, and must not overlap the inputs; inputs and outputs (B,) may be
     strided. `source` is what it runs, its sub-programs first.
     """
 
@@ -80,7 +79,7 @@ class NumpyProgram:
 
 
 class _Arrays:
-    """A layout in NumPy: arrays of several words as columns, and octets made of words."""
+    """A layout in NumPy: arrays of several words as columns, and bytes made of words."""
 
     def __init__(self, program: Program, layout: Layout) -> None:
         self._layout = layout
@@ -95,7 +94,7 @@ class _Arrays:
         for k, width in enumerate(layout.inputs):
             given[tuple(inputs[start : start + width])] = k
             start += width
-        # Octets of what stands in an input are made of it as it lies there.
+        # Bytes of what stands in an input are made of it as it lies there.
         self._given = [
             given.get(part) if width < 0 else None
             for part, width in zip(words, layout.outputs, strict=True)
@@ -115,7 +114,7 @@ class _Arrays:
     ) -> None:
         """Run the program on columns."""
         columns: list[Array] = []
-        octets = []
+        unpacked = []
         for array, width, source in zip(outputs, self._layout.outputs, self._given, strict=True):
             if width > 0:
                 columns += _columns(array)
@@ -123,11 +122,11 @@ class _Arrays:
             words = (
                 inputs[source] if source is not None else np.empty((len(array), -width), np.uint64)
             )
-            octets.append((words, array))
+            unpacked.append((words, array))
             if source is None:
                 columns += list(words.T)
         program([column for array in inputs for column in _columns(array)], columns)
-        for words, array in octets:
+        for words, array in unpacked:
             unpack(words, array.shape[1], array.view(np.uint8))
 
 

@@ -49,7 +49,7 @@ class Operation:
     operands: int = 2
     ints: Callable[..., int]  # on Python ints in [0, 2**64); exact modulo 2**64
     numpy: Callable[..., Any]  # on uint64 arrays, which may be given an array to write as last one
-    python: str  # as a Python expression, on ints, `lanes.Lanes` and `jax_words`
+    python: str  # as a Python expression, on ints, `simd.SimdWord` and `jax_words`
     method: str = ""  # the Python operator for it: "and" for `__and__` and `__rand__`
     commutes: bool = False
     cut: tuple[int, ...] = ()  # operands of `python` that must lie in [0, 2**64)

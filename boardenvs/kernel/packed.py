@@ -12,8 +12,8 @@ import numba
 from numba.core import cgutils as _cgutils
 from numba.extending import intrinsic
 
-from boardenvs.kernel.lanes import WORD, vector
 from boardenvs.kernel.loops import GROUP
+from boardenvs.kernel.simd import WORD, vector
 
 cgutils: Any = _cgutils
 types: Any = numba.types

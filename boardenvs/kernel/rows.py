@@ -15,19 +15,19 @@ from llvmlite import ir  # type: ignore[import-untyped]
 from numba.core import cgutils as _cgutils
 from numba.extending import intrinsic
 
-from boardenvs.kernel.lanes import WORD, Function, call, join, lanes_of, vector
+from boardenvs.kernel.simd import WORD, Function, call, join, simd_width, vector
 
 cgutils: Any = _cgutils
 types: Any = numba.types
 
-_OCTET = ir.IntType(8)
+_BYTE = ir.IntType(8)
 
 
 def each_row(function: Function, inputs: Sequence[int], outputs: Sequence[int]) -> Any:
     """An intrinsic of Numba that takes a tuple of arrays, inputs first, and writes the outputs.
 
     The numbers say how many words of the function an array holds: 1 of an array (B,), n of an array
-    (B, n). An output of -n is an array of octets (B, m): the lowest m bits of n words, as 0 and 1.
+    (B, n). An output of -n is an array of bytes (B, m): the lowest m bits of n words, as 0 and 1.
     """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -38,7 +38,7 @@ def each_row(function: Function, inputs: Sequence[int], outputs: Sequence[int]) 
             for each, value in zip(kind.types, values, strict=True)
         ]
         sources, targets = columns[: len(inputs)], columns[len(inputs) :]
-        lanes = lanes_of(context.codegen().magic_tuple()[2])
+        lanes = simd_width(context.codegen().magic_tuple()[2])
         loop = _Loop(builder, lanes, sum(inputs), sum(map(abs, outputs)))
         rows = builder.extract_value(targets[0].shape, 0)
         with loop.groups(rows) as group:
@@ -69,8 +69,8 @@ def one_row(function: Function, outputs: int) -> Any:
     return run
 
 
-def one_row_and_octets(function: Function, outputs: int) -> Any:
-    """An intrinsic of Numba that takes a tuple of words and an array of octets. It returns so many
+def one_row_and_bytes(function: Function, outputs: int) -> Any:
+    """An intrinsic of Numba that takes a tuple of words and an array of bytes. It returns so many
     of the results as a tuple; the bits of the others it writes to the array.
     """
 
@@ -79,12 +79,12 @@ def one_row_and_octets(function: Function, outputs: int) -> Any:
         array = _Column(context, builder, signature.args[1], args[1])
         results = call(function, builder, words, WORD)
         for k, word in enumerate(results[outputs:]):
-            store_octets(builder, word, array.at(builder, WORD(0), 64 * k))
+            store_bytes(builder, word, array.at(builder, WORD(0), 64 * k))
         return context.make_tuple(builder, signature.return_type, results[:outputs])
 
     @intrinsic
-    def run(typing_context: Any, words: Any, octets: Any) -> Any:
-        return types.UniTuple(types.uint64, outputs)(words, octets), generate
+    def run(typing_context: Any, words: Any, seen: Any) -> Any:
+        return types.UniTuple(types.uint64, outputs)(words, seen), generate
 
     return run
 
@@ -122,7 +122,7 @@ class _Column:
 
     def at(self, builder: Any, row: Any, offset: int = 0) -> Any:
         """The address of an element, `offset` elements after the row's first."""
-        base = builder.bitcast(self.data, _OCTET.as_pointer())
+        base = builder.bitcast(self.data, _BYTE.as_pointer())
         distance = builder.mul(row, builder.extract_value(self.strides, 0))
         place = builder.add(distance, WORD(offset * self.size))
         return builder.gep(base, [place])
@@ -286,43 +286,43 @@ class _Loop:
                     for k in range(abs(width))
                 ]
                 if width < 0:
-                    self._store_octets(column, row, words)
+                    self._store_bytes(column, row, words)
                     continue
                 for k, word in enumerate(words):
                     value = column.narrowed(builder, word)
                     _store(builder, value, column.at(builder, row, k))
 
-    def _store_octets(self, column: _Column, row: Any, words: Sequence[Any]) -> None:
+    def _store_bytes(self, column: _Column, row: Any, words: Sequence[Any]) -> None:
         """The bits of the words as 0 and 1, as many as the row has elements."""
         builder = self.builder
         for k, word in enumerate(words[:-1]):
-            store_octets(builder, word, column.at(builder, row, 64 * k))
+            store_bytes(builder, word, column.at(builder, row, 64 * k))
         # The last word may have less than 64 bits to give: nothing is written beyond the row.
         start = 64 * (len(words) - 1)
         left = builder.sub(builder.extract_value(column.shape, 1), WORD(start))
         full = builder.icmp_signed(">=", left, WORD(64))
         with builder.if_else(full) as (then, otherwise):
             with then:
-                store_octets(builder, words[-1], column.at(builder, row, start))
+                store_bytes(builder, words[-1], column.at(builder, row, start))
             with otherwise, cgutils.for_range(builder, left) as bit:
                 value = builder.and_(builder.lshr(words[-1], bit.index), WORD(1))
                 address = builder.gep(column.at(builder, row, start), [bit.index])
-                _store(builder, builder.trunc(value, _OCTET), address)
+                _store(builder, builder.trunc(value, _BYTE), address)
 
 
-def store_octets(builder: Any, word: Any, address: Any) -> None:
-    """The 64 bits of a word as 64 octets of 0 and 1, lowest first.
+def store_bytes(builder: Any, word: Any, address: Any) -> None:
+    """The 64 bits of a word as 64 bytes of 0 and 1, lowest first.
 
-    Each octet of the word is repeated eight times, and each copy is asked for one bit. To convert
-    64 bits to 64 octets is as fast where vectors have 512 bits, and twenty times slower elsewhere.
+    Each byte of the word is repeated eight times, and each copy is asked for one bit. To convert
+    64 bits to 64 bytes is as fast where vectors have 512 bits, and twenty times slower elsewhere.
     """
-    octets = ir.VectorType(_OCTET, 64)
-    parts = builder.bitcast(word, ir.VectorType(_OCTET, 8))
+    whole = ir.VectorType(_BYTE, 64)
+    parts = builder.bitcast(word, ir.VectorType(_BYTE, 8))
     chosen = ir.Constant(ir.VectorType(ir.IntType(32), 64), [k // 8 for k in range(64)])
     copies = builder.shuffle_vector(parts, ir.Constant(parts.type, ir.Undefined), chosen)
-    bits = ir.Constant(octets, [1 << k % 8 for k in range(64)])
+    bits = ir.Constant(whole, [1 << k % 8 for k in range(64)])
     flags = builder.icmp_unsigned("==", builder.and_(copies, bits), bits)
-    _store(builder, builder.zext(flags, octets), address)
+    _store(builder, builder.zext(flags, whole), address)
 
 
 def _load(builder: Any, address: Any, kind: Any) -> Any:

@@ -1,6 +1,6 @@
 """Writes traced programs as functions of Python on words of any kind that has Python's operators.
 
-What the words are decides what becomes of a function: `lanes` write down machine code for Numba,
+What the words are decides what becomes of a function: `simd` writes down machine code for Numba,
 `jax_words` record a program of JAX. Such source names `Table`, and `when`, which each kind has.
 """
 

@@ -47,9 +47,10 @@ def parse_parameters(
     """
     if parameters == "":
         raise ValueError(f'{spec!r} ends in ":" without a parameter: write {name!r} for defaults')
-    known = {k: t for k, t in parameters_of(factory).items() if k not in hidden}
+    given = parameters.split(",") if parameters else ()
+    known = {k: t for k, t in parameters_of(factory).items() if k not in hidden} if given else {}
     values: dict[str, Any] = {}
-    for index, item in enumerate(parameters.split(",") if parameters else ()):
+    for index, item in enumerate(given):
         key, separator, text = item.partition("=")
         if not separator and index == 0 and known:
             key, text = next(iter(known)), item
@@ -62,10 +63,9 @@ def parse_parameters(
         if key in values:
             raise ValueError(f"{key} is given twice in {cut(spec)!r}")
         values[key] = _parse(key, text, known[key])
-    missing = [k for k, p in _signature(factory).items() if p.default is p.empty]
-    missing = [k for k in missing if k in known and k not in values]
-    if missing:
-        raise ValueError(f"{cut(spec)!r} lacks {missing[0]}: write {name}:{missing[0].upper()}")
+    for key, parameter in _signature(factory).items():
+        if parameter.default is parameter.empty and key not in hidden and key not in values:
+            raise ValueError(f"{cut(spec)!r} lacks {key}: write {name}:{key.upper()}")
     return values
 
 

@@ -1,6 +1,6 @@
-"""Words as LLVM has them: `Lanes` write down what is done with a word, or with a vector of them.
+"""Words as LLVM has them: `SimdWord` write down what is done with a word, or with a vector of them.
 
-What `numba_writer` writes of a rule is run on Lanes while Numba compiles it. Each operator adds
+What `numba_writer` writes of a rule is run on SimdWord while Numba compiles it. Each operator adds
 LLVM's instruction, on the type i64 for one board or on <N x i64> for N boards at a time. So it does
 not depend on a compiler's judgement whether boards are computed side by side.
 """
@@ -23,12 +23,12 @@ _BIT = ir.IntType(1)
 _WIDTHS = (("+avx512vpopcntdq", 8), ("+avx2", 4))
 
 
-def lanes_of(features: str) -> int:
+def simd_width(features: str) -> int:
     """How many words a vector of the processor holds, by the features that LLVM sees."""
     return next((lanes for name, lanes in _WIDTHS if name in features.split(",")), 2)
 
 
-class Lanes:
+class SimdWord:
     """One word, or a vector of words, at the point where `builder` stands."""
 
     __slots__ = ("builder", "value")
@@ -37,71 +37,71 @@ class Lanes:
         self.builder = builder
         self.value = value
 
-    def _with(self, value: Any) -> Lanes:
-        return Lanes(self.builder, value)
+    def _with(self, value: Any) -> SimdWord:
+        return SimdWord(self.builder, value)
 
     def constant(self, number: int) -> Any:
         """The number in every lane, as LLVM's value."""
         return splat(self.value.type, number)
 
-    def _value(self, other: Lanes | int) -> Any:
-        return other.value if isinstance(other, Lanes) else self.constant(other)
+    def _value(self, other: SimdWord | int) -> Any:
+        return other.value if isinstance(other, SimdWord) else self.constant(other)
 
-    def __and__(self, other: Operand) -> Lanes:
+    def __and__(self, other: Operand) -> SimdWord:
         return self._with(self.builder.and_(self.value, self._value(other)))
 
-    def __or__(self, other: Operand) -> Lanes:
+    def __or__(self, other: Operand) -> SimdWord:
         return self._with(self.builder.or_(self.value, self._value(other)))
 
-    def __xor__(self, other: Operand) -> Lanes:
+    def __xor__(self, other: Operand) -> SimdWord:
         return self._with(self.builder.xor(self.value, self._value(other)))
 
-    def __add__(self, other: Operand) -> Lanes:
+    def __add__(self, other: Operand) -> SimdWord:
         return self._with(self.builder.add(self.value, self._value(other)))
 
-    def __mul__(self, other: Operand) -> Lanes:
+    def __mul__(self, other: Operand) -> SimdWord:
         return self._with(self.builder.mul(self.value, self._value(other)))
 
     __rand__, __ror__, __rxor__, __radd__, __rmul__ = __and__, __or__, __xor__, __add__, __mul__
 
-    def __sub__(self, other: Operand) -> Lanes:
+    def __sub__(self, other: Operand) -> SimdWord:
         return self._with(self.builder.sub(self.value, self._value(other)))
 
-    def __rsub__(self, other: int) -> Lanes:
+    def __rsub__(self, other: int) -> SimdWord:
         return self._with(self.builder.sub(self.constant(other), self.value))
 
-    def __lshift__(self, other: Operand) -> Lanes:
+    def __lshift__(self, other: Operand) -> SimdWord:
         return self._with(self.builder.shl(self.value, self._value(other)))
 
-    def __rlshift__(self, other: int) -> Lanes:
+    def __rlshift__(self, other: int) -> SimdWord:
         return self._with(self.builder.shl(self.constant(other), self.value))
 
-    def __rshift__(self, other: Operand) -> Lanes:
+    def __rshift__(self, other: Operand) -> SimdWord:
         return self._with(self.builder.lshr(self.value, self._value(other)))
 
-    def __rrshift__(self, other: int) -> Lanes:
+    def __rrshift__(self, other: int) -> SimdWord:
         return self._with(self.builder.lshr(self.constant(other), self.value))
 
-    def __invert__(self) -> Lanes:
+    def __invert__(self) -> SimdWord:
         return self._with(self.builder.not_(self.value))
 
-    def _flag(self, comparison: str, other: Operand) -> Lanes:
+    def _flag(self, comparison: str, other: Operand) -> SimdWord:
         bits = self.builder.icmp_unsigned(comparison, self.value, self._value(other))
         return self._with(self.builder.zext(bits, self.value.type))
 
-    def __lt__(self, other: Operand) -> Lanes:
+    def __lt__(self, other: Operand) -> SimdWord:
         return self._flag("<", other)
 
-    def __gt__(self, other: Operand) -> Lanes:
+    def __gt__(self, other: Operand) -> SimdWord:
         return self._flag(">", other)
 
-    def __ne__(self, other: object) -> Lanes:  # type: ignore[override]
-        assert isinstance(other, (Lanes, int))
+    def __ne__(self, other: object) -> SimdWord:  # type: ignore[override]
+        assert isinstance(other, (SimdWord, int))
         return self._flag("!=", other)
 
     __hash__ = None  # type: ignore[assignment]
 
-    def bit_count(self) -> Lanes:
+    def bit_count(self) -> SimdWord:
         """The number of set bits."""
         kind = self.value.type
         name = "llvm.ctpop.i64" if kind == WORD else f"llvm.ctpop.v{kind.count}i64"
@@ -110,7 +110,7 @@ class Lanes:
             function = ir.Function(self.builder.module, ir.FunctionType(kind, [kind]), name)
         return self._with(self.builder.call(function, [self.value]))
 
-    def lookup(self, table: Table) -> Lanes:
+    def lookup(self, table: Table) -> SimdWord:
         """The element of a `Table` in each lane."""
         builder, array = self.builder, _constant_array(self.builder.module, table)
         if self.value.type == WORD:
@@ -123,11 +123,11 @@ class Lanes:
         )
 
 
-Operand: TypeAlias = Lanes | int
+Operand: TypeAlias = SimdWord | int
 Function: TypeAlias = Callable[..., Sequence[Operand]]
 
 
-def when(condition: Lanes, function: Function, *args: Operand) -> Lanes:
+def when(condition: SimdWord, function: Function, *args: Operand) -> SimdWord:
     """The function's one result where the condition is not 0, else 0. Nothing is computed where it
     is 0 in all lanes.
     """
@@ -147,14 +147,14 @@ def when(condition: Lanes, function: Function, *args: Operand) -> Lanes:
     found = builder.phi(kind)
     found.add_incoming(splat(kind, 0), before)
     found.add_incoming(value, inside)
-    return Lanes(builder, found)
+    return SimdWord(builder, found)
 
 
-def _in_lanes(like: Lanes, x: Operand, flags: Any) -> Any:
+def _in_lanes(like: SimdWord, x: Operand, flags: Any) -> Any:
     """The operand where the flags are set, else 0: what is no position could lie outside of the
     function's tables.
     """
-    if not isinstance(x, Lanes):
+    if not isinstance(x, SimdWord):
         return like.constant(x)
     if x.value.type == WORD:
         return x.value
@@ -163,8 +163,8 @@ def _in_lanes(like: Lanes, x: Operand, flags: Any) -> Any:
 
 def call(function: Function, builder: Any, values: Sequence[Any], kind: Any) -> list[Any]:
     """What the function makes of LLVM's values, which have the type `kind`."""
-    results = function(*(Lanes(builder, value) for value in values))
-    return [x.value if isinstance(x, Lanes) else splat(kind, x) for x in results]
+    results = function(*(SimdWord(builder, value) for value in values))
+    return [x.value if isinstance(x, SimdWord) else splat(kind, x) for x in results]
 
 
 def splat(kind: Any, number: int) -> Any:
