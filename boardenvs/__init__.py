@@ -17,6 +17,7 @@ env.step(observation["action_mask"].argmax())  # the first legal action
 ```
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from boardenvs import (
@@ -35,19 +36,22 @@ from boardenvs.game.contract import Game, Position
 from boardenvs.game.errors import IllegalActionError, PositionError
 from boardenvs.game.perft import divide, perft
 from boardenvs.game.state import State
-from boardenvs.kernel import get_backend, get_num_threads, set_backend, set_num_threads
 from boardenvs.search import Analysis
 from boardenvs.utils.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from boardenvs import arena as arena
+    from boardenvs import play as play
+    from boardenvs import records as records
+    from boardenvs import render as render
     from boardenvs.arena import MatchResult, play_match
 
 
 def _draw(position: Position) -> str:
     # Imported when a notebook asks for a picture.
-    from boardenvs.render import to_svg
-
-    return to_svg(position.game, position, legal=True, unit=48)
+    render = import_module("boardenvs.render")
+    picture: str = render.to_svg(position.game, position, legal=True, unit=48)
+    return picture
 
 
 register()
@@ -67,8 +71,6 @@ __all__ = [
     "divide",
     "env",
     "games",
-    "get_backend",
-    "get_num_threads",
     "lines_of_action_v0",
     "make_agent",
     "othello_holes_v0",
@@ -79,17 +81,17 @@ __all__ = [
     "raw_env",
     "register_game",
     "reversi_v0",
-    "set_backend",
-    "set_num_threads",
     "vec_env",
     "wolf_and_sheep_v0",
 ]
 
 
-def __getattr__(name: str) -> Any:
-    # The arena is imported when it is asked for: it would be a fifth of the time of the import.
-    if name in ("MatchResult", "play_match"):
-        from boardenvs import arena
+if not TYPE_CHECKING:
 
-        return getattr(arena, name)
-    raise AttributeError(f"module 'boardenvs' has no attribute {name!r}")
+    def __getattr__(name: str) -> Any:
+        # What would be a good part of the time of the import is imported when it is asked for.
+        if name in ("MatchResult", "play_match"):
+            return getattr(import_module("boardenvs.arena"), name)
+        if name in ("arena", "play", "records", "render"):
+            return import_module(f"boardenvs.{name}")
+        raise AttributeError(f"module 'boardenvs' has no attribute {name!r}")

@@ -21,16 +21,16 @@ VARIANTS = [
 
 @pytest.fixture(autouse=True)
 def _restore_backend():
-    before = boardenvs.get_backend()
+    before = boardenvs.kernel.get_backend()
     yield
-    boardenvs.set_backend(before)
+    boardenvs.kernel.set_backend(before)
 
 
 def with_each_backend(function):
     results = []
     for backend in ("numpy", "numba"):
-        boardenvs.set_backend(backend)
-        assert boardenvs.get_backend() == backend
+        boardenvs.kernel.set_backend(backend)
+        assert boardenvs.kernel.get_backend() == backend
         results.append(function())
     return results
 
@@ -86,7 +86,7 @@ def test_one_board_agrees(game_id, rules):
 
 
 def test_numba_batch_equals_its_own_single_boards():
-    boardenvs.set_backend("numba")
+    boardenvs.kernel.set_backend("numba")
     game, rng = games.make("lines_of_action"), np.random.default_rng(0)
     state = game.init(50)
     for _ in range(50):
@@ -114,7 +114,7 @@ PLAY = (
     "import sys, numpy as np, boardenvs; game = boardenvs.games.make('othello'); "
     "state = game.init(5); rng = np.random.default_rng(0)\n"
     "for _ in range(20): state = game.step(state, game.sample(state, rng))\n"
-    "print(boardenvs.get_backend(), 'numba' in sys.modules, state.own.tolist(), "
+    "print(boardenvs.kernel.get_backend(), 'numba' in sys.modules, state.own.tolist(), "
     "game.start().step(20).own)"
 )
 
@@ -143,7 +143,7 @@ def test_a_cache_that_cannot_be_written_does_no_harm(tmp_path):
 
 def test_unknown_backends_are_named():
     with pytest.raises(ValueError, match=r"unknown backend 'numbra'\. Did you mean 'numba'"):
-        boardenvs.set_backend("numbra")
+        boardenvs.kernel.set_backend("numbra")
     result = run_python(PLAY, BOARDENVS_BACKEND="numpi")
     assert "unknown BOARDENVS_BACKEND 'numpi'. Did you mean 'numpy'" in result.stderr
 
@@ -151,7 +151,7 @@ def test_unknown_backends_are_named():
 def test_missing_numba_is_named(monkeypatch):
     monkeypatch.setattr("boardenvs.kernel.backend.find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r"boardenvs\[fast\]"):
-        boardenvs.set_backend("numba")
-    boardenvs.set_backend(None)
+        boardenvs.kernel.set_backend("numba")
+    boardenvs.kernel.set_backend(None)
     monkeypatch.delenv("BOARDENVS_BACKEND", raising=False)
-    assert boardenvs.get_backend() == "numpy"
+    assert boardenvs.kernel.get_backend() == "numpy"

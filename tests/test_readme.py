@@ -55,7 +55,7 @@ def test_every_game_is_shown():
 
 
 def test_the_pictures_are_those_that_the_project_draws(tmp_path):
-    from boardenvs.render.gallery import write_pictures
+    from boardenvs.render.__main__ import write_pictures
 
     write_pictures(tmp_path)
     for drawn in tmp_path.iterdir():

@@ -14,7 +14,7 @@ from boardenvs.board.bitboard import parse_square, square_name, squares_of
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.look import Look
 from boardenvs.game.shapes import Circle, Polygon
-from boardenvs.render import gallery
+from boardenvs.render import __main__ as gallery
 from boardenvs.render.theme import BOARDS, board_look
 
 IMAGES = Path(__file__).parent.parent / ".images"

@@ -150,13 +150,13 @@ def test_threads_change_nothing(threads: int) -> None:
     """In batches large enough that threads share them."""
     game, results = make("lines_of_action"), []
     for number in (1, threads):
-        boardenvs.set_num_threads(number)
-        assert boardenvs.get_num_threads() == number
+        boardenvs.kernel.set_num_threads(number)
+        assert boardenvs.kernel.get_num_threads() == number
         rng = np.random.default_rng(0)
         env = boardenvs.vec_env(game, 17_001)
         env.reset(seed=0)
         results.append([env.step(game.sample(env.batch.state, rng)) for _ in range(3)])
-    boardenvs.set_num_threads(None)
+    boardenvs.kernel.set_num_threads(None)
     assert_same(*results)
 
 
@@ -167,20 +167,20 @@ def test_an_error_in_a_thread_is_raised() -> None:
     def fail(array: Any) -> None:
         raise RuntimeError(f"{len(array)} rows")
 
-    boardenvs.set_num_threads(2)
+    boardenvs.kernel.set_num_threads(2)
     with pytest.raises(RuntimeError, match="rows"):
         run_in_parts(fail, [np.zeros(20_000)], 20_000)
-    boardenvs.set_num_threads(None)
+    boardenvs.kernel.set_num_threads(None)
 
 
 @pytest.mark.parametrize("wrong", [0, -1, 2.0, True, "2", 1025])
 def test_wrong_numbers_of_threads_are_named(wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match="it must be a whole number from 1 to 1024"):
-        boardenvs.set_num_threads(wrong)
-    boardenvs.set_num_threads(None)
+        boardenvs.kernel.set_num_threads(wrong)
+    boardenvs.kernel.set_num_threads(None)
     monkeypatch.setenv("BOARDENVS_THREADS", f"{wrong}x")
     with pytest.raises(ValueError, match=f"BOARDENVS_THREADS is '{wrong}x'"):
-        boardenvs.get_num_threads()
+        boardenvs.kernel.get_num_threads()
     monkeypatch.setenv("BOARDENVS_THREADS", "3")
-    assert boardenvs.get_num_threads() == 3
-    boardenvs.set_num_threads(None)
+    assert boardenvs.kernel.get_num_threads() == 3
+    boardenvs.kernel.set_num_threads(None)

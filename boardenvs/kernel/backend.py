@@ -36,7 +36,7 @@ def set_backend(name: str | None) -> None:
     ```python
     import boardenvs
 
-    boardenvs.set_backend("numpy")
+    boardenvs.kernel.set_backend("numpy")
     assert boardenvs.perft(boardenvs.games.make("othello"), 4) == 244
     ```
     """
@@ -50,7 +50,7 @@ def get_backend() -> Backend:
     ```python
     import boardenvs
 
-    print(boardenvs.get_backend())  # "numba" where it is installed, else "numpy"
+    print(boardenvs.kernel.get_backend())  # "numba" where it is installed, else "numpy"
     ```
     """
     global _chosen

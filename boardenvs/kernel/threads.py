@@ -38,9 +38,9 @@ def set_num_threads(number: int | None) -> None:
     ```python
     import boardenvs
 
-    boardenvs.set_num_threads(2)
+    boardenvs.kernel.set_num_threads(2)
     env = boardenvs.othello_v0.vec_env(65_536)
-    boardenvs.set_num_threads(None)
+    boardenvs.kernel.set_num_threads(None)
     ```
     """
     global _chosen
@@ -55,7 +55,7 @@ def get_num_threads() -> int:
     ```python
     import boardenvs
 
-    print(boardenvs.get_num_threads())  # 1, where nobody asked for more
+    print(boardenvs.kernel.get_num_threads())  # 1, where nobody asked for more
     ```
     """
     global _chosen

@@ -2,8 +2,8 @@
 
     print(render.to_ansi(game, position))
 
-`view` says what there is to see, `geometry` where it is, `theme` how it looks; `ansi`, `svg`,
-`raster` and `gif` draw it, and `page` has a board to step through games. pygame is imported with
+`view` says what there is to see, `geometry` where it is, `theme` how it looks; `ansi`, `svg` and
+`raster` draw it, and `page` has a board to step through games. pygame is imported with
 the first picture in pixels, not before.
 """
 
@@ -11,21 +11,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any, NamedTuple
-
-import numpy as np
+from dataclasses import dataclass
 
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.shapes import Scene
 from boardenvs.render.ansi import write_ansi
 from boardenvs.render.geometry import scene, sheet
-from boardenvs.render.gif import write_gif
 from boardenvs.render.page import ShownGame, to_frame, to_page
-from boardenvs.render.picture import Picture
-from boardenvs.render.raster import draw_rgb
+from boardenvs.render.raster import Pixels, Window, draw_rgb, write_gif
 from boardenvs.render.svg import write_animation, write_svg
 from boardenvs.render.view import view
-from boardenvs.render.window import Window
 
 
 def to_ansi(
@@ -75,7 +70,7 @@ def to_rgb(
     counts: bool = False,
     caption: bool = True,
     unit: int = 64,
-) -> np.ndarray[Any, np.dtype[np.uint8]]:
+) -> Pixels:
     """The board as pixels, (H, W, 3) uint8; a square is `unit` pixels. See `to_ansi`.
 
     Needs pygame: ImportError where it is missing.
@@ -101,8 +96,7 @@ def to_svg_sheet(
         f"{ply}. {game.action_name(action, before)}"
         for ply, (action, before) in enumerate(zip(actions, positions, strict=False), start=1)
     ]
-    shown = _Shown(game, positions, actions, legal=legal)
-    pictures = shown.scenes(caption=False)
+    pictures = _scenes(game, positions, actions, legal=legal, caption=False)
     return write_svg(sheet(pictures, labels, columns), unit)
 
 
@@ -120,7 +114,7 @@ def to_svg_animation(
 
     A position stays for so many seconds, the last one three times as long.
     """
-    pictures = _Shown(game, positions, actions, legal, counts).scenes()
+    pictures = _scenes(game, positions, actions, legal=legal, counts=counts)
     return write_animation([*pictures, *pictures[-1:] * 2], unit, seconds)
 
 
@@ -138,33 +132,47 @@ def to_gif(
 
     Needs pygame and Pillow: ImportError where one is missing.
     """
-    pictures = _Shown(game, positions, actions, legal, counts).scenes()
+    pictures = _scenes(game, positions, actions, legal=legal, counts=counts)
     return write_gif([draw_rgb(picture, unit) for picture in pictures], seconds)
 
 
-class _Shown(NamedTuple):
-    """A game, and what is to be seen of it."""
+@dataclass(frozen=True)
+class Picture:
+    """A position that shows itself: a picture in a notebook, text elsewhere.
+
+    The parameters are those of `to_svg`.
+    """
 
     game: Game
-    positions: Sequence[Position]
-    actions: Sequence[int]
+    position: Position
+    last_action: int | None = None
+    before: Position | None = None
     legal: bool = False
     counts: bool = False
 
-    def scenes(self, *, caption: bool = True) -> list[Scene]:
-        """A picture of each position."""
-        befores = [None, *self.positions]
-        actions = [None, *self.actions]
-        return [
-            scene(
-                view(
-                    self.game, after, action,
-                    before=before, legal=self.legal, counts=self.counts,
-                ),
-                caption=caption,
-            )
-            for before, action, after in zip(befores, actions, self.positions, strict=False)
-        ]  # fmt: skip
+    def __str__(self) -> str:
+        return to_ansi(**vars(self), colour=False)
+
+    def _repr_svg_(self) -> str:
+        return to_svg(**vars(self), unit=48)
+
+
+def _scenes(
+    game: Game,
+    positions: Sequence[Position],
+    actions: Sequence[int],
+    *,
+    legal: bool,
+    counts: bool = False,
+    caption: bool = True,
+) -> list[Scene]:
+    """A picture of each position of a game."""
+    plies = zip([None, *positions], [None, *actions], positions, strict=False)
+    seen = (
+        view(game, after, action, before=before, legal=legal, counts=counts)
+        for before, action, after in plies
+    )
+    return [scene(one, caption=caption) for one in seen]
 
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""A scene as an array of pixels, drawn by pygame on plain surfaces: no window, no display.
+"""A scene in pixels, by pygame: an array drawn without a display, an animated GIF, a window.
 
 Each distinct drawing is drawn once, larger than needed, and scaled down to smooth its edges; a
 picture is then a few dozen copies.
@@ -6,7 +6,9 @@ picture is then a few dozen copies.
 
 from __future__ import annotations
 
+import io
 import os
+from collections.abc import Sequence
 from functools import lru_cache
 from types import ModuleType
 from typing import Any
@@ -14,6 +16,8 @@ from typing import Any
 import numpy as np
 
 from boardenvs.game.shapes import GLOW_AT, Circle, Drawing, Ink, Polygon, Rect, Scene, Shape, Text
+
+Pixels = np.ndarray[Any, np.dtype[np.uint8]]
 
 OVERSAMPLING = 4
 RINGS = 48  # steps of a circle's glow
@@ -29,7 +33,7 @@ def import_pygame() -> ModuleType:
     return pygame
 
 
-def draw_rgb(scene: Scene, unit: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
+def draw_rgb(scene: Scene, unit: int) -> Pixels:
     """The picture, (H, W, 3) uint8; a square is `unit` pixels wide."""
     pixels = import_pygame().surfarray.pixels3d(draw_surface(scene, unit))
     return np.ascontiguousarray(pixels.swapaxes(0, 1))
@@ -108,3 +112,63 @@ def _draw(pygame: ModuleType, surface: Any, shape: Shape, unit: int) -> None:
 def _rgba(ink: Ink) -> tuple[int, int, int, int]:
     red, green, blue = bytes.fromhex(ink.colour[1:])
     return red, green, blue, round(255 * ink.opacity)
+
+
+def write_gif(frames: Sequence[Pixels], seconds: float) -> bytes:
+    """The frames, each (H, W, 3) uint8 and shown for so many seconds, again and again; the last one
+    stays three times as long.
+
+    Needs Pillow: ImportError where it is missing.
+    """
+    try:
+        from PIL import Image
+    except ImportError as error:
+        raise ImportError('a GIF needs Pillow: pip install "boardenvs[render]"') from error
+    images = [Image.fromarray(frame).quantize(128) for frame in frames]
+    milliseconds = round(1000 * seconds)
+    content = io.BytesIO()
+    images[0].save(
+        content,
+        "GIF",
+        save_all=True,
+        append_images=images[1:],
+        duration=[milliseconds] * (len(images) - 1) + [3 * milliseconds],
+        loop=0,
+        optimize=True,
+    )
+    return content.getvalue()
+
+
+class Window:
+    """Opens with the first picture. Closing it by hand closes it for good; play goes on."""
+
+    def __init__(self, title: str, frames_per_second: int) -> None:
+        self._title = title
+        self._fps = frames_per_second
+        self._screen: Any = None
+        self._clock: Any = None
+        self._closed = False
+
+    def show(self, pixels: Pixels) -> None:
+        """Show a picture (H, W, 3), and wait so that no more than so many a second are shown."""
+        if self._closed:
+            return
+        pygame = import_pygame()
+        if self._screen is None:
+            pygame.display.init()
+            pygame.display.set_caption(self._title)
+            self._screen = pygame.display.set_mode((pixels.shape[1], pixels.shape[0]))
+            self._clock = pygame.time.Clock()
+        self._screen.blit(pygame.surfarray.make_surface(pixels.swapaxes(0, 1)), (0, 0))
+        pygame.display.flip()
+        if any(event.type == pygame.QUIT for event in pygame.event.get()):
+            self.close()
+            return
+        self._clock.tick(self._fps)
+
+    def close(self) -> None:
+        """Close the window."""
+        if self._screen is not None:
+            import_pygame().display.quit()
+            self._screen = None
+        self._closed = True
