@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -12,15 +12,16 @@ import yaml
 from jax_rules import jax
 
 from boardenvs.agents import make_agent
+from boardenvs.agents.jax_ppo import advantages
 from boardenvs.agents.policy import Policy
 from boardenvs.agents.policy_file import load_policy
-from boardenvs.game.jax_rules import JaxRules, positions_of
+from boardenvs.game.jax_rules import positions_of
 from boardenvs.games import make
 from training import jax_ppo
-from training.jax_boards import Boards, Result
-from training.jax_learner import Step, Trainer
+from training.jax_boards import Boards
+from training.jax_learner import Trainer
 from training.jax_ppo import JaxConfig
-from training.settings import ConfigError, SelfPlaySettings, read_settings
+from training.settings import ConfigError, read_settings
 
 jnp = jax.numpy
 ROOT = Path(__file__).parents[1]
@@ -59,93 +60,114 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 # ---- boards --------------------------------------------------------------------------------------
 
 
-def test_returns_are_results(trainer: Trainer) -> None:
+def test_returns_are_results() -> None:
     """With values of 0 and nothing cut, the advantage of a step is what its game then brought who
     acted; in self-play that is the winner, seen from whose ply it was.
     """
-    steps, boards = 40, trainer.boards
+    steps, signs = 40, np.repeat([-1, 1], 8)
     rng = np.random.default_rng(0)
-    over = rng.random((steps, boards.size)) < 0.1
+    over = rng.random((steps, 16)) < 0.1
     rewards = np.where(over, rng.integers(-1, 2, over.shape), 0)
-    expected = np.zeros((steps, boards.size))
-    signs = np.asarray(boards.discounts)
+    expected = np.zeros((steps, 16))
     for t in reversed(range(steps)):
         later = expected[t + 1] if t + 1 < steps else 0
         expected[t] = np.where(over[t], rewards[t], signs * later)
-    none: Any = None
-    result = Result(jnp.float32(rewards), jnp.asarray(over), none, none)
-    seen = Step(none, none, none, jnp.zeros((steps, boards.size)), result)
-    whole = Trainer.__new__(Trainer)
-    whole.boards, whole.ppo = boards, trainer.ppo.model_copy(update={"gae_lambda": 1.0})
-    found = whole._advantages(seen, jnp.zeros(boards.size))
-    np.testing.assert_allclose(found, expected, atol=1e-6)
+    nothing = np.zeros((steps, 16))
+    arrays = map(jnp.asarray, (rewards, over, nothing, nothing[0], signs))
+    np.testing.assert_allclose(advantages(*arrays, 1.0), expected, atol=1e-6)
+
+
+def test_the_sign_of_the_next_state_is_the_boards(trainer: Trainer) -> None:
+    signs, boards = np.asarray(trainer.boards.discounts), trainer.boards
     kinds = {g.name: set(signs[g.rows].tolist()) for g in boards.groups}
     assert kinds == {"self-play": {-1.0}, "random": {1.0}, "pool": {1.0}}
 
 
-@pytest.mark.parametrize("game_id", ["othello", "wolf_and_sheep"])
-def test_games_are_seen_under_symmetries(game_id: str) -> None:
+class Begun(NamedTuple):
+    """Openings, games that begin with them, what is seen, and all after the first legal action."""
+
+    openings: Any
+    games: Any
+    seen: Any
+    after: Any
+
+
+def begin(boards: Boards) -> Begun:
+    @jax.jit
+    def run(key: Any) -> Begun:
+        openings, _ = boards.openings(key, None)
+        games = boards.begin(key, openings)
+        seen = boards.view(games)
+        after, _ = boards.step(games, seen.legal.argmax(axis=1), key, openings, None)
+        return Begun(openings, games, seen, after)
+
+    return run(jax.random.key(0))
+
+
+@pytest.fixture(scope="module")
+def begun(trainer: Trainer) -> Begun:
+    return begin(trainer.boards)
+
+
+def test_games_are_seen_under_symmetries(trainer: Trainer, begun: Begun) -> None:
     """Planes and legal actions are those of the turned position, and actions are turned back."""
-    game = make(game_id)
-    boards = Boards(JaxRules(game), SelfPlaySettings(boards=32, opening_plies=(0, 12)))
-    openings, _ = jax.jit(boards.openings)(jax.random.key(0), None)
-    games = jax.jit(boards.begin)(jax.random.key(1), openings)
-    chosen = np.asarray(games.symmetry)
+    game, size = trainer.boards.rules.game, trainer.boards.size
+    chosen = np.asarray(begun.games.symmetry)
     assert len(set(chosen.tolist())) == len(game.symmetries)
-    view, state = jax.jit(boards.view)(games), positions_of(games.board)
-    planes = np.asarray(view.planes).reshape(32, -1, 8, 8).transpose(0, 2, 3, 1)
+    state = positions_of(begun.games.board)
+    planes = np.asarray(begun.seen.planes).reshape(size, -1, 8, 8).transpose(0, 2, 3, 1)
     for row, index in enumerate(chosen):
         symmetry = game.symmetries[index]
         turned = state._replace(own=symmetry.apply(state.own), opp=symmetry.apply(state.opp))
         np.testing.assert_array_equal(planes[row], game.observe(turned)[row])
         images = game.action_images(symmetry)
-        seen = set(np.flatnonzero(view.legal[row]).tolist())
+        seen = set(np.flatnonzero(begun.seen.legal[row]).tolist())
         assert seen == {int(images[a]) for a in np.flatnonzero(game.legal(state)[row])}
-    actions = np.asarray(view.legal).argmax(axis=1)
-    after, _ = jax.jit(boards.step)(games, jnp.asarray(actions), jax.random.key(2), openings, None)
     meant = [
-        game.action_images(game.symmetries[s]).tolist().index(a)
-        for s, a in zip(chosen, actions, strict=True)
+        game.action_images(game.symmetries[index]).tolist().index(action)
+        for index, action in zip(chosen, np.asarray(begun.seen.legal).argmax(axis=1), strict=True)
     ]
-    going = np.asarray(after.board.ply) == state.ply + 1
-    expected = game.step(state, np.array(meant))
-    assert going.sum() > 16
-    np.testing.assert_array_equal(positions_of(after.board).own[going], expected.own[going])
+    after, expected = positions_of(begun.after.board), game.step(state, np.array(meant))
+    alone = np.arange(size) < trainer.boards.groups[0].rows.stop  # self-play: nobody replies
+    going = alone & (after.ply == state.ply + 1)
+    assert going.sum() > size / 4
+    np.testing.assert_array_equal(after.own[going], expected.own[going])
 
 
-def test_openings_and_seats(trainer: Trainer) -> None:
+def test_openings_and_seats(trainer: Trainer, begun: Begun) -> None:
     """Lengths spread over the range, nothing is over, and against opponents the learner has both
     roles.
     """
-    boards, rules = trainer.boards, trainer.boards.rules
-    openings, there = jax.jit(boards.openings)(jax.random.key(0), None)
-    assert there
-    plies = np.asarray(openings.ply)
-    assert plies.min() < 3
-    assert 17 < plies.max() <= 21
-    assert not np.asarray(jax.vmap(rules.is_over)(openings)).any()
-    for group in boards.groups:
-        roles = np.asarray(openings.to_move)[2 * group.rows.start : 2 * group.rows.stop]
+    state = positions_of(begun.openings)
+    assert state.ply.min() < 3
+    assert 17 < state.ply.max() <= 21
+    assert not trainer.boards.rules.game.is_over(state).any()
+    for group in trainer.boards.groups:
+        roles = state.to_move[2 * group.rows.start : 2 * group.rows.stop]
         assert set(roles.tolist()) == {0, 1}
 
 
-def test_one_role_alone_may_learn() -> None:
-    game = make("wolf_and_sheep")
-    settings = SelfPlaySettings(boards=16, learn="sheep", opponents={"random": 1})
-    boards = Boards(JaxRules(game), settings)
-    openings, _ = jax.jit(boards.openings)(jax.random.key(0), None)
-    assert (np.asarray(openings.to_move) == game.roles.index("sheep")).all()
+def test_one_role_alone_may_learn_and_flat_planes_are_one_input() -> None:
+    long = {"game": "wolf_and_sheep", "self_play": {"boards": 8, "learn": "sheep"}}
+    long["self_play"] |= {"opponents": {"random": 1}, "opening_plies": [0, 4]}
+    trainer = Trainer(config(**long))
+    game = trainer.boards.rules.game
+    begun = begin(trainer.boards)
+    assert (np.asarray(begun.openings.to_move) == game.roles.index("sheep")).all()
+    observed = trainer.inputs(begun.seen.planes)
+    seen = np.asarray(begun.seen.planes).reshape(len(observed), -1, 64)
+    flat = (seen == seen[:, :, :1]).all(axis=(0, 2))
+    pieces = seen[:, ~flat].reshape(len(observed), -1)
+    assert 0 < flat.sum() < len(flat)
+    np.testing.assert_array_equal(observed, np.hstack([pieces, 4.0 * seen[:, flat, 0]]))
 
 
 # ---- settings ------------------------------------------------------------------------------------
 
 
 def test_a_learner_begins_as_the_policy_that_it_is_told(trainer: Trainer) -> None:
-    network = jax.tree.map(np.array, trainer.new(1).network)
-    (first, biases), *rest = network.hidden
-    hidden = ((trainer.inputs.for_all_squares(first), biases), *rest)
-    policy = Policy(make("othello"), hidden, network.policy_head, network.value_head)
-    begun = trainer.new(0, policy).network
+    network = trainer.network(trainer.new(1))
+    begun = trainer.network(trainer.new(0, Policy(make("othello"), *network)))
     for found, known in zip(jax.tree.leaves(begun), jax.tree.leaves(network), strict=True):
         np.testing.assert_allclose(found, known, atol=1e-6)
 
@@ -163,6 +185,7 @@ def test_the_configurations_can_be_read() -> None:
         ("precision=bfloat16", "precision is 'bfloat16'"),
         ("device=mps", "device is 'mps'"),
         ("ppo.batch_size=100", "ppo.batch_size is 100: it must divide"),
+        ("device=cuda:7", "device is 'cuda:7': JAX has"),
     ],
 )
 def test_wrong_settings_are_named(
@@ -170,13 +193,6 @@ def test_wrong_settings_are_named(
 ) -> None:
     assert jax_ppo.main(["tiny.yaml", "--set", changes]) == 2
     assert message in capsys.readouterr().err
-
-
-def test_a_device_that_is_not_there_is_named(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert jax_ppo.main(["tiny.yaml", "--set", "device=cuda:7"]) == 2
-    assert "device is 'cuda:7': JAX has" in capsys.readouterr().err
 
 
 def test_openings_that_no_game_lasts_are_named() -> None:

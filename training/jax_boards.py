@@ -16,8 +16,6 @@ from boardenvs.agents.jax_players import JaxNetwork, jax_player, network_player
 from boardenvs.envs.batch import SAME_SIDE, ZERO_SUM
 from boardenvs.game.jax_rules import Board, JaxRules, choose
 from boardenvs.game.state import State
-from boardenvs.kernel import Bits, Kernel, nonzero, spread
-from boardenvs.kernel.jax_writer import compile_jax
 from training.settings import POOL, SELF_PLAY, SelfPlaySettings
 
 # The networks of the pool's boards, each with a first axis for the groups of these boards.
@@ -82,12 +80,13 @@ class Boards:
         self._sizes = np.repeat(counts, counts)
         self._firsts = np.repeat([g.rows.start for g in self.groups], counts)
         self.discounts = jnp.where(self._replies, SAME_SIDE, ZERO_SUM)
-        self._symmetries = rules.game.symmetries if settings.symmetries else ()
-        if len(self._symmetries) > 1:
-            turn = Kernel(self._turn, 3, "turn")
-            self._turned = compile_jax(turn.program(), turn.name, rules.words)
-            images = np.stack([rules.game.action_images(s) for s in self._symmetries])
-            self._originals = jnp.asarray(np.argsort(images, axis=1), jnp.int32)
+        game = rules.game
+        self._symmetries = game.symmetries if settings.symmetries else game.symmetries[:1]
+        # Under each symmetry, the square and the action on the board of those that are seen.
+        squares = np.array([symmetry.squares for symmetry in self._symmetries])
+        images = np.stack([game.action_images(symmetry) for symmetry in self._symmetries])
+        self._squares = jnp.asarray(np.argsort(squares, axis=1), jnp.int32)
+        self._originals = jnp.asarray(np.argsort(images, axis=1), jnp.int32)
 
     def _make_groups(self) -> list[Group]:
         groups: list[Group] = []
@@ -130,25 +129,14 @@ class Boards:
 
     def view(self, games: Games) -> Seen:
         """The games as the learner sees them."""
-        rules, board = self.rules, games.board
-        legal = jax.vmap(rules.legal)(board)
+        planes = jax.vmap(self.rules.planes)(games.board)
+        legal = jax.vmap(self.rules.legal)(games.board)
         if len(self._symmetries) > 1:
-            own, opp = jax.vmap(self._turned)(board.own, board.opp, games.symmetry)
-            board = board._replace(own=own, opp=opp)
+            squares = self._squares[games.symmetry][:, None]
+            by_plane = planes.reshape(self.size, -1, 64)
+            planes = jnp.take_along_axis(by_plane, squares, axis=2).reshape(self.size, -1)
             legal = jnp.take_along_axis(legal, self._originals[games.symmetry], axis=1)
-        return Seen(jax.vmap(rules.planes)(board), legal)
-
-    def _turn(self, own: Bits, opp: Bits, symmetry: Bits) -> tuple[Bits, Bits]:
-        """Own and opposing squares under the symmetry of this index."""
-        turned = [(s.apply(own), s.apply(opp)) for s in self._symmetries]
-        chosen = turned[0]
-        for index, (mine, theirs) in enumerate(turned[1:], start=1):
-            mask = spread(nonzero(symmetry ^ index) ^ 1)
-            chosen = (
-                chosen[0] ^ ((chosen[0] ^ mine) & mask),
-                chosen[1] ^ ((chosen[1] ^ theirs) & mask),
-            )
-        return chosen
+        return Seen(planes, legal)
 
     def step(
         self, games: Games, actions: jax.Array, key: jax.Array, openings: Board, pool: Pool | None
@@ -196,7 +184,7 @@ class Boards:
         row_key, symmetry_key = jax.random.split(key)
         count = _SPARE * self._sizes
         rows = _SPARE * self._firsts + jax.random.randint(row_key, (self.size,), 0, count)
-        chosen = jax.random.randint(symmetry_key, (self.size,), 0, max(1, len(self._symmetries)))
+        chosen = jax.random.randint(symmetry_key, (self.size,), 0, len(self._symmetries))
         return Games(_rows(openings, rows), chosen)
 
     def openings(self, key: jax.Array, pool: Pool | None) -> tuple[Board, jax.Array]:

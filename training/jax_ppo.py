@@ -94,11 +94,8 @@ class JaxRun(Run):
         return pool
 
     def _policy(self) -> Policy:
-        layers = jax.tree.map(np.array, self._learner.network)
-        (first, biases), *rest = layers.hidden
-        hidden = ((self._trainer.inputs.for_all_squares(first), biases), *rest)
-        notes = policy_notes(self.config, self.steps)
-        return Policy(self.history.game, hidden, layers.policy_head, layers.value_head, notes)
+        network, notes = self._trainer.network(self._learner), policy_notes(self.config, self.steps)
+        return Policy(self.history.game, *network, notes)
 
     def _snapshot(self) -> dict[str, Any]:
         return {"learner": to_tensors(_leaves(self._learner))}

@@ -13,9 +13,8 @@ from rich.console import Console
 
 from training.command import TrainingCommand
 from training.folder import find_checkpoint
-from training.rllib.algorithm import running
 from training.rllib.cluster import joined
-from training.rllib.run import RLlibRun
+from training.rllib.run import RLlibRun, running
 from training.rllib.settings import RLlibSettings
 
 _OPTIONS = {

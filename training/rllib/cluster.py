@@ -20,10 +20,10 @@ from training.rllib.settings import RLlibSettings
 # The memory for what processes hand to each other, in bytes: several updates, and this at least.
 _STORE, _UPDATES = 256 << 20, 8
 
-_REACHED = 5.0  # seconds to wait for a cluster's answer
+_PATIENCE = 5.0  # seconds to wait for a cluster's answer
 
 # Ray listens where the machine is reached from outside, also for 127.0.0.1; Linux has all of 127/8.
-LOOPBACK = "127.0.0.2" if sys.platform == "linux" else None
+_LOOPBACK = "127.0.0.2" if sys.platform == "linux" else None
 
 
 @contextlib.contextmanager
@@ -34,17 +34,26 @@ def joined(config: RLlibSettings, address: str | None) -> Iterator[None]:
     RunError where it cannot be joined, or has too little for the runners and learners.
     """
     logging.getLogger("ray.rllib").setLevel(logging.ERROR)
-    options: dict[str, Any] = {
-        "logging_level": logging.ERROR,
-        "runtime_env": {"env_vars": _environment(config)},
-    }
-    if address is None:
-        options |= _own(config)
+    # In the runners' and learners' processes: the threads of torch and NumPy.
+    threads = {"OMP_NUM_THREADS": str(config.threads), "OMP_WAIT_POLICY": "PASSIVE"}
+    environment: dict[str, Any] = {"env_vars": threads}
+    options: dict[str, Any] = {"logging_level": logging.ERROR, "runtime_env": environment}
+    cluster = config.cluster
+    if address is None:  # reached from nowhere else where that can be
+        game = config.make_game()
+        seen = 64 * game.observation_shape[2] + game.num_actions
+        options |= {
+            "address": "local",
+            "num_cpus": max(os.cpu_count() or 1, -int(-cluster.cpus // 1)),
+            "object_store_memory": max(_STORE, _UPDATES * config.steps_per_update * seen),
+            "include_dashboard": False,
+            "_node_ip_address": _LOOPBACK,
+        }
     else:
-        _check_reachable(address)
+        _check_address(address)
         options["address"] = address
         # The nodes play with this code, whatever version they have.
-        options["runtime_env"]["py_modules"] = [str(Path(boardenvs.__file__).parent)]
+        environment["py_modules"] = [str(Path(boardenvs.__file__).parent)]
         host = address.rpartition(":")[0]
         if host.startswith("127."):
             options["_node_ip_address"] = host
@@ -53,48 +62,33 @@ def joined(config: RLlibSettings, address: str | None) -> Iterator[None]:
     except (ConnectionError, ValueError, RuntimeError) as error:
         raise RunError(f"the cluster at {address} cannot be joined: {error}") from None
     try:
-        _check(config, ray.cluster_resources())
+        there = ray.cluster_resources()
+        for name, needed in (("CPU", cluster.cpus), ("GPU", cluster.gpus)):
+            if needed > there.get(name, 0):  # Ray would wait
+                raise RunError(
+                    f"the cluster has {there.get(name, 0):g} {name}s, and the runners and learners "
+                    f"of `cluster` take {needed:g}: lower their number, or start more nodes"
+                )
         yield
     finally:
         ray.shutdown()
 
 
-def _check_reachable(address: str) -> None:
-    """RunError where nothing listens there; Ray would try for minutes."""
+def _check_address(address: str) -> None:
+    """RunError for one that does not do, or where nothing listens: Ray would try for minutes."""
+    if "://" in address:
+        raise RunError(
+            f"--address {address} is not HOST:PORT: through Ray Client (ray://) the learner would "
+            "not be in the cluster. Run the command on one of its machines, by `ray job submit "
+            "--working-dir . -- python -m training.rllib CONFIG --address auto`"
+        )
     host, _, port = address.rpartition(":")
     if not port.isdecimal():
         return  # "auto", or something that Ray explains
     try:
-        socket.create_connection((host, int(port)), timeout=_REACHED).close()
+        socket.create_connection((host, int(port)), timeout=_PATIENCE).close()
     except (OSError, OverflowError) as error:
         raise RunError(
             f"nothing listens at {address} ({error}): --address must be that of a head node, which "
             "`ray start --head` prints"
         ) from None
-
-
-def _own(config: RLlibSettings) -> dict[str, Any]:
-    """The options of a cluster on this machine, reached from nowhere else where that can be."""
-    observed = 64 * config.make_game().observation_shape[2] + config.make_game().num_actions
-    return {
-        "address": "local",
-        "num_cpus": max(os.cpu_count() or 1, -int(-config.cluster.cpus // 1)),
-        "object_store_memory": max(_STORE, _UPDATES * config.steps_per_update * observed),
-        "include_dashboard": False,
-        "_node_ip_address": LOOPBACK,
-    }
-
-
-def _environment(config: RLlibSettings) -> dict[str, str]:
-    """Variables of the runners' and learners' processes: the threads of torch and NumPy."""
-    return {"OMP_NUM_THREADS": str(config.threads), "OMP_WAIT_POLICY": "PASSIVE"}
-
-
-def _check(config: RLlibSettings, there: dict[str, float]) -> None:
-    """RunError where Ray would wait for resources that the cluster has not."""
-    for name, needed in (("CPU", config.cluster.cpus), ("GPU", config.cluster.gpus)):
-        if needed > there.get(name, 0):
-            raise RunError(
-                f"the cluster has {there.get(name, 0):g} {name}s, and the runners and learners of "
-                f"`cluster` take {needed:g}: lower their number, or start more nodes"
-            )

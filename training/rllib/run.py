@@ -1,24 +1,107 @@
-"""A run on a Ray cluster: updates, and what became of the env runners."""
+"""A run on a Ray cluster: RLlib's PPO as the settings say, its updates and its checkpoints."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import ray
 from ray.rllib.core import DEFAULT_MODULE_ID
-from ray.rllib.utils.metrics import ENV_RUNNER_RESULTS, FAULT_TOLERANCE_STATS, LEARNER_RESULTS
+from ray.rllib.utils.metrics import (
+    ENV_RUNNER_RESULTS,
+    FAULT_TOLERANCE_STATS,
+    LEARNER_RESULTS,
+    NUM_ENV_STEPS_SAMPLED_LIFETIME,
+)
 
 from boardenvs.agents.policy import Policy
 from boardenvs.envs.batch import EndedGames
-from boardenvs.envs.rllib.learner import MINIBATCHES
-from boardenvs.envs.rllib.ppo import BoardPPO, NoRunnersError
+from boardenvs.envs.rllib.learner import METRICS, MINIBATCHES
+from boardenvs.envs.rllib.ppo import EXPLAINED_VARIANCE, BoardPPO, BoardPPOConfig, NoRunnersError
 from boardenvs.envs.rllib.runner import CPU_SECONDS, GAMES
-from training.boards import game_metrics
+from training.boards import board_groups, board_options, game_metrics
+from training.checkpoint import to_arrays, to_tensors
+from training.device import find_precision
+from training.folder import RunError
 from training.history import policy_notes
-from training.rllib.algorithm import capture, league_of, restore
 from training.rllib.settings import RLlibSettings
 from training.run import Run
+from training.settings import POOL
+
+
+@contextlib.contextmanager
+def running(config: RLlibSettings, folder: Path) -> Iterator[BoardPPO]:
+    """An algorithm that begins anew, runners and learners started; its pool is in the folder."""
+    try:
+        algorithm = make_config(config, folder).build_algo()
+    except (IndexError, ray.exceptions.RayError) as error:  # the first where all runners failed
+        raise RunError(
+            f"the runners or learners could not be started ({type(error).__name__}: {error}). "
+            "Every node needs Python and the packages of 'boardenvs[rllib]' in the same versions "
+            "as this machine; Ray's logs say what failed (`ray logs cluster`)"
+        ) from None
+    try:
+        if (start := config.start_policy()) is not None:
+            _begin_from(algorithm, start)
+        yield algorithm
+    finally:
+        algorithm.stop()
+        with contextlib.suppress(OSError):
+            Path(algorithm.logdir).rmdir()  # RLlib makes it in the home folder, for nothing
+
+
+def _begin_from(algorithm: BoardPPO, policy: Policy) -> None:
+    """Have learners and runners take over the layers of a policy of the same widths."""
+    algorithm.learner_group.foreach_learner(
+        lambda learner: learner.module[DEFAULT_MODULE_ID].unwrapped().network.take(policy)
+    )
+    # Runners pass over weights of the number that they have, so a sync would not reach them.
+    algorithm.env_runner_group.foreach_env_runner(lambda runner: runner.module.network.take(policy))
+
+
+def make_config(config: RLlibSettings, folder: Path) -> BoardPPOConfig:
+    """The settings of a run as RLlib's."""
+    ppo, cluster, pool = config.ppo, config.cluster, config.self_play.pool
+    rllib = BoardPPOConfig()
+    rllib.update_from_dict(dict(config.rllib))
+    rllib.boards(config.make_game(), board_groups(config), **board_options(config))
+    rllib.network(ppo.hidden, find_precision(config.precision))
+    notes = policy_notes(config, 0)
+    rllib.league(
+        (folder / "pool").resolve(), every=pool.every, size=pool.size, name=POOL, notes=notes
+    )
+    rllib.env_runners(
+        num_env_runners=cluster.runners,
+        num_cpus_per_env_runner=cluster.cpus_per_runner,
+        num_gpus_per_env_runner=cluster.gpus_per_runner,
+        rollout_fragment_length=ppo.steps_per_update,
+    )
+    rllib.learners(
+        num_learners=cluster.learners,
+        num_cpus_per_learner=cluster.cpus_per_learner,
+        num_gpus_per_learner=cluster.gpus_per_learner,
+    )
+    rllib.training(
+        lr=_schedule(config.steps, ppo.learning_rate, ppo.final_learning_rate),
+        entropy_coeff=_schedule(config.steps, ppo.entropy_bonus, ppo.final_entropy_bonus),
+        lambda_=ppo.gae_lambda,
+        clip_param=ppo.clip_range,
+        vf_loss_coeff=ppo.value_weight,
+        grad_clip=ppo.max_gradient,
+        num_epochs=ppo.epochs,
+        minibatch_size=ppo.batch_size,
+        train_batch_size_per_learner=config.steps_per_update // max(cluster.learners, 1),
+    )
+    rllib.debugging(seed=config.seed, log_level="ERROR")
+    return rllib
+
+
+def _schedule(steps: int, first: float, last: float | None) -> float | list[list[float]]:
+    """A value that changes linearly over the run."""
+    return first if last in (None, first) else [[0, first], [steps, last]]
 
 
 class RLlibRun(Run):
@@ -31,7 +114,7 @@ class RLlibRun(Run):
         super().__init__(config, folder)
         self.algorithm = algorithm
         self._healthy = config.cluster.runners
-        self._warned = 0  # how many of the league's problems have been told
+        self._warned = 0  # how many of the algorithm's problems have been said
 
     def _update(self) -> dict[str, float]:
         """NoRunnersError where no env runner is left, after saving."""
@@ -41,60 +124,82 @@ class RLlibRun(Run):
             self.save()  # the learner is as the last update left it
             raise
         before, self.steps = self.steps, self.algorithm.steps
-        self.history.add_cpu_seconds(_cpu_seconds(result))
-        self._tell_of_runners(result)
-        for problem in league_of(self.algorithm).problems[self._warned :]:
-            self._display.say(f"warning: {problem}; the run goes on")
-            self._warned += 1
-        return self._metrics(result, self.steps - before)
-
-    def _policy(self) -> Policy:
-        return self.algorithm.as_policy(policy_notes(self.config, self.steps))
-
-    def _snapshot(self) -> dict[str, Any]:
-        return {"algorithm": capture(self.algorithm)}
-
-    def _restore(self, snapshot: dict[str, Any]) -> list[str]:
-        problems = restore(self.algorithm, snapshot["algorithm"])
-        self._warned = len(problems)
-        return problems
-
-    def _tell_of_runners(self, result: Mapping[str, Any]) -> None:
-        """A line where runners have failed, or are back."""
-        runners, healthy = self.config.cluster.runners, self._healthy
-        self._healthy = result[FAULT_TOLERANCE_STATS]["num_healthy_workers"]
-        if self._healthy < healthy:
-            self._display.say(
-                f"warning: {runners - self._healthy} of {runners} env runners have failed; the run "
-                "goes on without them until Ray has started them again"
-            )
-        elif self._healthy > healthy:
-            self._display.say(f"{self._healthy} of {runners} env runners play")
-
-    def _metrics(self, result: Mapping[str, Any], steps: int) -> dict[str, float]:
-        """The metrics of an update of so many steps; training/README.md explains each."""
-        learnt = result[LEARNER_RESULTS][DEFAULT_MODULE_ID]
-        played = result[ENV_RUNNER_RESULTS][GAMES]
-        names = dict.fromkeys(group.name for group in self.algorithm.config.env_config["groups"])
-        ended = {name: EndedGames(**played[name]) for name in names}
+        played, learnt = result[ENV_RUNNER_RESULTS], result[LEARNER_RESULTS][DEFAULT_MODULE_ID]
+        # Of runners and learners in processes of their own.
+        self.history.add_cpu_seconds(sum(float(x.get(CPU_SECONDS, 0)) for x in (played, learnt)))
+        self._say_what_failed(result[FAULT_TOLERANCE_STATS]["num_healthy_workers"])
+        groups = self.algorithm.config.env_config["groups"]
+        names = dict.fromkeys(group.name for group in groups)
         trained = float(learnt[MINIBATCHES]) * self.config.ppo.batch_size
         metrics = {
-            **game_metrics(ended),
-            "train/entropy": learnt["entropy"],
-            "train/explained_variance": learnt["explained_variance"],
-            "train/policy_loss": learnt["policy_loss"],
-            "train/value_loss": learnt["value_loss"],
-            "train/approx_kl": learnt["approx_kl"],
-            "train/clip_fraction": learnt["clip_fraction"],
-            "train/epochs": trained / steps,
+            **game_metrics({name: EndedGames(**played[GAMES][name]) for name in names}),
+            **{f"train/{name}": learnt[name] for name in (*METRICS, EXPLAINED_VARIANCE)},
+            "train/epochs": trained / (self.steps - before),
             "train/learning_rate": learnt["default_optimizer_learning_rate"],
             "train/entropy_bonus": learnt["curr_entropy_coeff"],
         }
         return {name: float(value) for name, value in metrics.items()}
 
+    def _say_what_failed(self, healthy: int) -> None:
+        """A line where runners have failed or are back, and for each file of the pool."""
+        runners, before = self.config.cluster.runners, self._healthy
+        self._healthy = healthy
+        if healthy < before:
+            self._display.say(
+                f"warning: {runners - healthy} of {runners} env runners have failed; the run "
+                "goes on without them until Ray has started them again"
+            )
+        elif healthy > before:
+            self._display.say(f"{healthy} of {runners} env runners play")
+        for problem in self.algorithm.problems[self._warned :]:
+            self._display.say(f"warning: {problem}; the run goes on")
+            self._warned += 1
 
-def _cpu_seconds(result: Mapping[str, Any]) -> float:
-    """The CPU time that runners and learners in processes of their own took for an update."""
-    played = result[ENV_RUNNER_RESULTS].get(CPU_SECONDS, 0.0)
-    learnt = result[LEARNER_RESULTS][DEFAULT_MODULE_ID].get(CPU_SECONDS, 0.0)
-    return float(played) + float(learnt)
+    def _policy(self) -> Policy:
+        return self.algorithm.as_policy(policy_notes(self.config, self.steps))
+
+    def _snapshot(self) -> dict[str, Any]:
+        """Weights, optimiser and counters, no boards."""
+        learner = self.algorithm.learner_group.get_state()["learner"]
+        learner.pop("metrics_logger", None)
+        stats = self.algorithm.metrics.get_state()["stats"]
+        algorithm = {
+            "learner": to_tensors(_plain(learner)),
+            "counters": _plain({name: x for name, x in stats.items() if "lifetime" in name}),
+            "iteration": self.algorithm.iteration,
+        }
+        return {"algorithm": algorithm}
+
+    def _restore(self, snapshot: dict[str, Any]) -> list[str]:
+        """Go on from what was captured, on whatever cluster; what is wrong with the pool."""
+        algorithm, captured = self.algorithm, snapshot["algorithm"]
+        algorithm.learner_group.set_state({"learner": to_arrays(captured["learner"])})
+        algorithm.metrics.set_state({"stats": captured["counters"]})
+        algorithm._iteration = captured["iteration"]
+        steps = algorithm.steps
+        # The learner's schedules follow its updates: this sets them to where they were.
+        algorithm.learner_group.foreach_learner(
+            lambda learner: learner.after_gradient_based_update(
+                timesteps={NUM_ENV_STEPS_SAMPLED_LIFETIME: steps}
+            )
+        )
+        group = algorithm.env_runner_group
+        learners = algorithm.learner_group
+        group.sync_weights(from_worker_or_learner_group=learners, inference_only=True)
+
+        def count(runner: Any) -> None:
+            runner.num_env_steps_sampled_lifetime = steps
+
+        group.foreach_env_runner(count)
+        algorithm.restore_pool()
+        self._warned = len(algorithm.problems)
+        return algorithm.problems
+
+
+def _plain(value: Any) -> Any:
+    """Nested dicts and lists with NumPy's numbers as Python's, which a checkpoint may hold."""
+    if isinstance(value, dict):
+        return {key: _plain(x) for key, x in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(_plain(x) for x in value)
+    return value.item() if isinstance(value, np.generic) else value

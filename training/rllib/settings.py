@@ -87,7 +87,8 @@ class RLlibSettings(PPORunSettings):
             if name in _SET_ELSEWHERE:
                 raise ValueError(f"{name} is set by {_SET_ELSEWHERE[name]}")
             if name.startswith("_") or not hasattr(config, name):
-                raise ValueError(unknown("setting of RLlib", name, public_names(config)))
+                known = sorted(known for known in vars(config) if not known.startswith("_"))
+                raise ValueError(unknown("setting of RLlib", name, known))
         config.update_from_dict(dict(given))
         config.get_state()  # refuses gamma=-1 and says why
         return given
@@ -107,8 +108,3 @@ class RLlibSettings(PPORunSettings):
                 "cluster.gpus_per_runner say where GPUs compute, so it must be 'cpu'"
             )
         return self
-
-
-def public_names(config: object) -> list[str]:
-    """The names of the settings of a config of RLlib."""
-    return sorted(name for name in vars(config) if not name.startswith("_"))

@@ -1,8 +1,8 @@
-"""Ray's RLlib on any game: environments, and the parts with which it learns from whole batches.
+"""Ray's RLlib on any game: environments for its own parts, and a PPO on whole batches of boards.
 
-`vector` and `multi_agent` are environments for RLlib's own parts, `ppo` is its PPO with ours: a
-network with masks (`module`), an env runner that steps all its boards at once (`runner`), the sign
-of credit in games of turns (`advantages`), a pool of earlier selves (`league`).
+`environments` has what RLlib's own env runners and modules take. `ppo` is RLlib's PPO with parts of
+ours: an env runner that steps all its boards at once and computes returns by sides (`runner`), a
+network with masks and its loss (`learner`), and a league of earlier selves.
 
     from boardenvs.envs.rllib.ppo import BoardPPOConfig
 

@@ -1,4 +1,4 @@
-"""PPO's loss for masked actions, with the metrics that `training.ppo` has too."""
+"""The network that RLlib trains, with masked actions, and PPO's loss for it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,39 @@ import torch as th
 from ray.rllib.algorithms.ppo.torch.ppo_torch_learner import PPOTorchLearner
 from ray.rllib.core import DEFAULT_MODULE_ID
 from ray.rllib.core.columns import Columns
+from ray.rllib.core.rl_module.apis.value_function_api import ValueFunctionAPI
+from ray.rllib.core.rl_module.torch import TorchRLModule
 from ray.rllib.evaluation.postprocessing import Postprocessing
 
+from boardenvs.agents.network import BoardNetwork
+from boardenvs.envs.rllib.environments import ACTION_MASK, OBSERVATIONS
 from boardenvs.envs.rllib.runner import CPU_SECONDS
 
 # The mean of each over an update's minibatches is in the learner's results.
 METRICS = ("policy_loss", "value_loss", "entropy", "approx_kl", "clip_fraction")
 MINIBATCHES = "minibatches"
+
+
+class BoardModule(TorchRLModule, ValueFunctionAPI):
+    """A `BoardNetwork`, in `network`. Illegal actions have probability 0.
+
+    `model_config` has "hidden" (widths of the layers), "flat" and "precision", those of
+    `BoardNetwork`.
+    """
+
+    def setup(self) -> None:
+        shape = self.observation_space[OBSERVATIONS].shape
+        self.network = BoardNetwork(shape, int(self.action_space.n), **self.model_config)
+        self.network.begin_orthogonal()
+
+    def _forward(self, batch: Mapping[str, Any], **kwargs: Any) -> dict[str, th.Tensor]:
+        observed = batch[Columns.OBS]
+        logits, values = self.network(observed[OBSERVATIONS], observed[ACTION_MASK] != 0)
+        return {Columns.ACTION_DIST_INPUTS: logits, Columns.VF_PREDS: values}
+
+    def compute_values(self, batch: Mapping[str, Any], embeddings: Any = None) -> th.Tensor:
+        """The value to the side that sees each board, (B,) float32."""
+        return self._forward(batch)[Columns.VF_PREDS]
 
 
 class BoardLearner(PPOTorchLearner):
@@ -46,13 +72,15 @@ class BoardLearner(PPOTorchLearner):
         ratio = log_ratio.exp()
         clipped = ratio.clamp(1 - clip, 1 + clip)
         policy_loss = -th.min(gained * ratio, gained * clipped).mean()
-        module = self.module[module_id].unwrapped()
-        values = module.compute_values(batch, fwd_out[Columns.EMBEDDINGS])
-        value_loss = th.nn.functional.mse_loss(values, batch[Postprocessing.VALUE_TARGETS])
+        targets = batch[Postprocessing.VALUE_TARGETS]
+        value_loss = th.nn.functional.mse_loss(fwd_out[Columns.VF_PREDS], targets)
         with th.no_grad():
             kl = (ratio - 1 - log_ratio).mean()
             moved = ((ratio - 1).abs() > clip).float().mean()
-            self._log(module_id, th.stack([policy_loss, value_loss, entropy, kl, moved]))
+            found = th.stack([policy_loss, value_loss, entropy, kl, moved]).tolist()
+        for name, value in zip(METRICS, found, strict=True):
+            self.metrics.log_value((module_id, name), value, reduce="mean")
+        self.metrics.log_value((module_id, MINIBATCHES), 1, reduce="sum")
         bonus = self.entropy_coeff_schedulers_per_module[module_id].get_current_value()
         loss: th.Tensor = policy_loss + config.vf_loss_coeff * value_loss - bonus * entropy
         return loss
@@ -64,8 +92,3 @@ class BoardLearner(PPOTorchLearner):
             key = (DEFAULT_MODULE_ID, CPU_SECONDS)
             self.metrics.log_value(key, now - self._cpu_time, reduce="sum")
             self._cpu_time = now
-
-    def _log(self, module_id: str, metrics: th.Tensor) -> None:
-        for name, value in zip(METRICS, metrics.tolist(), strict=True):
-            self.metrics.log_value((module_id, name), value, reduce="mean")
-        self.metrics.log_value((module_id, MINIBATCHES), 1, reduce="sum")

@@ -1,28 +1,37 @@
 """The env runner that steps all its boards at once, in self-play and against opponents.
 
 RLlib's own makes a Python object a board and step: it spends most of its time there. This one has
-the boards of `boardenvs.envs.batch`, and one network call and one call of the rules a step.
+the boards of `boardenvs.envs.batch`, and one network call and one call of the rules a step; what
+it has seen travels as a dozen arrays.
+
+It computes the returns too, as games of turns want them. RLlib takes one discount for all. In
+self-play the next state is the other side's, and what is good for it is bad for the one who acted:
+its value must count with the factor -1. Against an opponent, whose plies are played inside the
+step, the next state is the learner's own: the factor is +1. Here each board has its factor.
+(RLlib does not understand `gamma=-1`: see `boardenvs.envs.rllib.ppo`.)
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import torch as th
+from gymnasium import spaces
+from gymnasium.vector import VectorEnv
+from gymnasium.vector.utils import batch_space
 from ray.rllib.core.columns import Columns
 from ray.rllib.env.single_agent_env_runner import SingleAgentEnvRunner
-from ray.rllib.env.single_agent_episode import SingleAgentEpisode
+from ray.rllib.evaluation.postprocessing import Postprocessing
 
 from boardenvs.agents import Agent
 from boardenvs.agents.network import draw
-from boardenvs.envs.batch import Batch, EndedGames
-from boardenvs.envs.rllib.episodes import Fragment, FragmentEpisodes, after
-from boardenvs.envs.rllib.vector import GroupedVectorEnv
-from boardenvs.game.state import IntArray
+from boardenvs.envs.batch import Batch
+from boardenvs.envs.rllib.environments import ACTION_MASK, OBSERVATIONS
+from boardenvs.game.state import Array, BoolArray, FloatArray
 
 # Under which RLlib's results have what became of the games, by the groups' names.
 GAMES = "games"
@@ -31,30 +40,69 @@ GAMES = "games"
 CPU_SECONDS = "cpu_seconds"
 
 
+def advantages(
+    rewards: Array, over: BoolArray, values: Array, factors: FloatArray, decay: float
+) -> Array:
+    """Generalised advantage estimates (T, B): https://arxiv.org/abs/1506.02438.
+
+    Of T steps on B boards: `rewards` and whether the game was `over` after them, (T, B), `values`
+    of the states before them and of the last ones, (T + 1, B). `factors` (B,) is what the value of
+    the next state counts to who acted, `decay` is lambda.
+    """
+    found, later = np.empty_like(rewards), np.zeros_like(rewards[0])
+    for step in reversed(range(len(rewards))):
+        counts = np.where(over[step], 0, factors)
+        later = rewards[step] + counts * values[step + 1] - values[step] + counts * decay * later
+        found[step] = later
+    return found
+
+
+class _SeenBoards(VectorEnv[Any, Any, Any]):
+    """The spaces of boards, which RLlib asks an env runner's environment for."""
+
+    def __init__(self, boards: Batch) -> None:
+        game = boards.game
+        self.boards = boards
+        self.num_envs = boards.size
+        self.single_observation_space = spaces.Dict(
+            {
+                OBSERVATIONS: spaces.Box(0, 1, game.observation_shape, np.int8),
+                ACTION_MASK: spaces.Box(0, 1, (game.num_actions,), np.int8),
+            }
+        )
+        self.single_action_space = spaces.Discrete(game.num_actions)
+        self.observation_space = batch_space(self.single_observation_space, boards.size)
+        self.action_space = batch_space(self.single_action_space, boards.size)
+
+    def observe(self) -> dict[str, Array]:
+        """What the side to move, or the learner, sees on every board."""
+        planes, mask = self.boards.observe()
+        return {OBSERVATIONS: planes, ACTION_MASK: mask.view(np.int8)}
+
+    def close(self, **kwargs: Any) -> None:
+        self.boards.close()
+
+
 class BoardEnvRunner(SingleAgentEnvRunner):
-    """Samples fragments of `rollout_fragment_length` steps on all its boards.
+    """Samples `rollout_fragment_length` steps on all its boards.
 
     `env_config` has "game" (a Game) and "groups" (of `BoardGroup`, their boards being those of one
-    runner), and may have "opening_plies", "starts", "symmetries" and "threads", which are those of
-    `Batch`. Opponents think here, in the runner.
+    runner), and may have the other arguments of `Batch`. Opponents think here.
 
-    Its episodes hold the values of their states (`boardenvs.envs.rllib.episodes`), so that the
-    learner need not compute them. Connectors and callbacks of single episodes and steps are not
-    called.
+    A sample is the columns of a batch that PPO learns from, with advantages and value targets, the
+    steps of all boards one after the other, (T * B, ...). A game that ends is replaced within the
+    step; one that is cut off by its cap on plies is paid out by its position, and counts as ended.
+    Connectors and callbacks of episodes and steps are not called.
     """
 
     env: Any
     _cpu_time = 0.0  # when it was last logged
-    _games: IntArray  # how many have ended on each board
-    _plies: IntArray  # how many of the one in progress came before
 
     def make_env(self) -> None:
         if self.env is not None:
             self.env.close()
-        options = dict(self.config.env_config)
-        boards = Batch(options.pop("game"), options.pop("groups"), **options)
-        self.env = GroupedVectorEnv(boards)
-        self.num_envs = boards.size
+        self.env = _SeenBoards(Batch(**self.config.env_config))
+        self.num_envs = self.env.num_envs
         self._needs_initial_reset = True
 
     def make_module(self) -> None:
@@ -74,70 +122,74 @@ class BoardEnvRunner(SingleAgentEnvRunner):
         explore: bool,
         random_actions: bool = False,
         force_reset: bool = False,
-    ) -> list[SingleAgentEpisode]:
+    ) -> dict[str, Any]:
         if num_timesteps is None or random_actions:
             raise NotImplementedError(
                 "boards are sampled by steps and by the policy: batch_mode must be "
-                '"truncate_episodes", and evaluation is by boardenvs.arena'
+                '"truncate_episodes". To evaluate a policy write it to a file, '
+                "save_policy(algorithm.as_policy(), PATH) of boardenvs.agents.policy_file, which "
+                "plays as policy:PATH in `boardenvs match`, `arena` and boardenvs.play_match"
             )
         if force_reset or self._needs_initial_reset:
             self._restart()
-        fragment = self._play(-(-num_timesteps // self.num_envs), explore)
-        steps = fragment.actions.size
-        self._log_env_steps(metric=self._metrics_num_env_steps_sampled, num_steps=steps)
-        self._increase_sampled_metrics(steps, int(fragment.ended.sum()))
-        self.num_env_steps_sampled_lifetime += steps
-        self._log_games(self.env.boards.take_ended())
+        steps = -(-num_timesteps // self.num_envs)
+        columns = self._play(steps, explore)
+        ended = self.env.boards.take_ended()
+        played, games = steps * self.num_envs, sum(part.games for part in ended.values())
+        self._log_env_steps(metric=self._metrics_num_env_steps_sampled, num_steps=played)
+        self._increase_sampled_metrics(played, games)
+        self.num_env_steps_sampled_lifetime += played
+        for name, part in ended.items():
+            for metric, value in vars(part).items():
+                self.metrics.log_value((GAMES, name, metric), value, reduce="sum")
         if self.worker_index:
-            self._log_cpu_time()
-        begun = self._games, self._plies
-        self._games, self._plies = after(fragment, *begun)
-        return FragmentEpisodes(fragment, self.worker_index or 0, *begun)
+            now = time.process_time()
+            self.metrics.log_value(CPU_SECONDS, now - self._cpu_time, reduce="sum")
+            self._cpu_time = now
+        return columns
 
     def _restart(self) -> None:
         """New games everywhere, by a seed of this runner and of how far the training is."""
-        seed = [self._seed, self.num_env_steps_sampled_lifetime]
-        if self._seed is None:
-            seed = [int(np.random.default_rng().integers(1 << 63))]
+        seed = None if self._seed is None else [self._seed, self.num_env_steps_sampled_lifetime]
         boards, chance = np.random.SeedSequence(seed).generate_state(2, np.uint64).tolist()
-        self._chance = th.Generator(self._device).manual_seed(chance)
-        self._observed, _ = self.env.reset(seed=boards)
-        self._games = self._plies = np.zeros(self.num_envs, np.int64)
+        self._generator = th.Generator(self._device).manual_seed(chance)
+        self.env.boards.seed(boards)
+        self.env.boards.restart()
         self._needs_initial_reset = False
 
     @th.no_grad()
-    def _play(self, steps: int, explore: bool) -> Fragment:
-        """So many steps on every board; the values of the last states too."""
-        space = self.env.single_observation_space
-        fragment = Fragment.empty(self.env.boards.discounts, steps, space)
-        observed = self._observed
-        for step in range(steps):
-            fragment.see(step, observed)
-            chances, values = self._judge(observed)
-            actions = draw(chances, self._chance) if explore else chances.argmax(1)
-            fragment.logp[:, step] = chances.gather(1, actions[:, None])[:, 0].log().cpu()
-            fragment.values[:, step] = values
-            fragment.actions[:, step] = actions.cpu()
-            observed, rewards, ended, _, _ = self.env.step(fragment.actions[:, step])
-            fragment.rewards[:, step], fragment.ended[:, step] = rewards, ended
-        fragment.see(steps, observed)
-        fragment.values[:, steps] = self._judge(observed)[1]
-        self._observed = observed
-        return fragment
+    def _play(self, steps: int, explore: bool) -> dict[str, Any]:
+        """So many steps on every board, as the columns of a batch."""
+        boards = self.env.boards
+        seen, played = [], []
+        for _ in range(steps):
+            observed = self.env.observe()
+            logits, values = self._evaluate(observed)
+            chosen = draw(th.softmax(logits, 1), self._generator) if explore else logits.argmax(1)
+            logp = th.log_softmax(logits, 1).gather(1, chosen[:, None])[:, 0]
+            actions = chosen.cpu().numpy()
+            result = boards.step(actions)
+            over = result.terminated | result.truncated
+            seen.append(observed)
+            played.append((actions, logp.cpu().numpy(), values, result.rewards, over))
+        actions, logp, values, rewards, over = map(np.stack, zip(*played, strict=True))
+        values = np.concatenate([values, self._evaluate(self.env.observe())[1][None]])
+        config = self.config
+        factors = config.gamma * boards.discounts.astype(np.float32)
+        rewards = rewards.astype(np.float32)
+        gained = advantages(rewards, over, values, factors, config.lambda_)
+        columns = {
+            Columns.ACTIONS: actions,
+            Columns.ACTION_LOGP: logp,
+            Columns.VF_PREDS: values[:-1],
+            Postprocessing.ADVANTAGES: gained,
+            Postprocessing.VALUE_TARGETS: gained + values[:-1],
+        }
+        observed = {name: np.concatenate([x[name] for x in seen]) for name in seen[0]}
+        return {Columns.OBS: observed} | {name: x.reshape(-1) for name, x in columns.items()}
 
-    def _judge(self, observed: dict[str, Any]) -> tuple[th.Tensor, th.Tensor]:
-        """The probabilities of all actions (B, A), and the values (B,)."""
+    def _evaluate(self, observed: Mapping[str, Array]) -> tuple[th.Tensor, Array]:
+        """The logits of all actions (B, A), and the values (B,)."""
         batch = {Columns.OBS: {k: th.from_numpy(x).to(self._device) for k, x in observed.items()}}
         found = self.module.forward_exploration(batch)
-        values = self.module.compute_values(batch, found[Columns.EMBEDDINGS])
-        return th.softmax(found[Columns.ACTION_DIST_INPUTS], dim=1), values.cpu()
-
-    def _log_cpu_time(self) -> None:
-        now = time.process_time()
-        self.metrics.log_value(CPU_SECONDS, now - self._cpu_time, reduce="sum")
-        self._cpu_time = now
-
-    def _log_games(self, ended: dict[str, EndedGames]) -> None:
-        for name, games in ended.items():
-            for figure, value in vars(games).items():
-                self.metrics.log_value((GAMES, name, figure), value, reduce="sum")
+        return found[Columns.ACTION_DIST_INPUTS], found[Columns.VF_PREDS].cpu().numpy()

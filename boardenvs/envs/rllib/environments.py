@@ -1,0 +1,130 @@
+"""Games as RLlib's own env runners and modules take them: one row of floats, and the mask.
+
+RLlib hands no infos to a network, so a mask must be part of what is observed. Its default networks
+take one row of floats: {"observations": (C * 64,), "action_mask": (A,)}, both float32, are what its
+`ActionMaskingTorchRLModule` looks for.
+
+    config.environment(MaskedVectorEnv, env_config={"game": "othello", "opponent": "greedy"})
+    config.env_runners(
+        num_envs_per_env_runner=64, gym_env_vectorize_mode=gym.VectorizeMode.VECTOR_ENTRY_POINT
+    )
+
+How slow RLlib's own env runners are, and what is faster, stands in training/rllib/README.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode, VectorWrapper
+from gymnasium.vector.utils import batch_space
+from ray.rllib.env.multi_agent_env import MultiAgentEnv
+
+from boardenvs.envs.factory import env, vec_env
+from boardenvs.game.contract import Game
+from boardenvs.game.state import Array
+
+# An observation of one board or of many, by RLlib's names.
+OBSERVATIONS, ACTION_MASK = "observations", "action_mask"
+Masked = dict[str, Array]
+
+
+def masked_space(game: Game) -> spaces.Dict:
+    """The space of one board's observations with their mask."""
+    inputs = int(np.prod(game.observation_shape))
+    return spaces.Dict(
+        {
+            OBSERVATIONS: spaces.Box(0, 1, (inputs,), np.float32),
+            ACTION_MASK: spaces.Box(0, 1, (game.num_actions,), np.float32),
+        }
+    )
+
+
+class MaskedVectorEnv(VectorWrapper):  # type: ignore[type-arg]
+    """`boardenvs.vec_env` with the masks in the observations, and empty infos.
+
+    `config` is RLlib's `env_config`: "game" (a text, or a Game) and options of `vec_env` by name;
+    RLlib adds "num_envs". Without an "opponent" one network plays both sides, whose returns RLlib's
+    own PPO gets wrong: that needs `BoardMultiAgentEnv`, or `boardenvs.envs.rllib.ppo`.
+
+    Games are replaced as Gymnasium's NEXT_STEP says, which RLlib's env runner relies on. Where a
+    game is over the mask has noop alone, since a network must choose something there; the action
+    is ignored. TypeError for an unknown setting.
+    """
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        boards = vec_env(**config, autoreset_mode=AutoresetMode.NEXT_STEP)
+        super().__init__(boards)
+        self.game = boards.game
+        self.single_observation_space = masked_space(self.game)
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+
+    def reset(self, *, seed: Any = None, options: Any = None) -> tuple[Masked, dict[str, Any]]:
+        return self._masked(*self.env.reset(seed=seed, options=options)), {}
+
+    def step(self, actions: Any) -> tuple[Masked, Array, Array, Array, dict[str, Any]]:
+        observations, rewards, terminated, truncated, infos = self.env.step(np.asarray(actions))
+        return self._masked(observations, infos), rewards, terminated, truncated, {}
+
+    def _masked(self, observations: Any, infos: dict[str, Any]) -> Masked:
+        mask = infos["action_mask"].astype(np.float32)
+        mask[~mask.any(axis=1), self.game.noop] = 1
+        rows = observations.reshape(self.num_envs, -1).astype(np.float32)
+        return {OBSERVATIONS: rows, ACTION_MASK: mask}
+
+
+class BoardMultiAgentEnv(MultiAgentEnv):
+    """A game between two agents, by RLlib's names; "game" in `env_config` is a text, or a Game.
+
+    Agents are 0 and 1, the indices of `game.roles`, as RLlib's examples have them; the one to move
+    alone observes and acts. At the end both are rewarded, with +1, 0 or -1; an illegal action loses
+    the game. TypeError for an unknown setting.
+    """
+
+    def __init__(self, config: Mapping[str, Any] | None = None) -> None:
+        super().__init__()
+        self._env = env(**{"reward": "zero_sum", **(config or {})})
+        self.possible_agents = self.agents = [0, 1]
+        game = self._env.game
+        self.observation_spaces = dict.fromkeys(self.agents, masked_space(game))
+        self.action_spaces = dict.fromkeys(self.agents, spaces.Discrete(game.num_actions))
+
+    def reset(
+        self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[dict[int, Masked], dict[int, Any]]:
+        """Start a game, at `options["position"]` where given."""
+        self._env.reset(seed=seed, options=options)
+        return self._observed(), {}
+
+    def step(
+        self, actions: Mapping[int, Any]
+    ) -> tuple[
+        dict[int, Masked], dict[int, float], dict[Any, bool], dict[Any, bool], dict[int, Any]
+    ]:
+        """Play the action of the agent to move."""
+        board, roles = self._env, self._env.game.roles
+        board.step(actions[board.position.to_move])
+        rewards = {agent: board.rewards[roles[agent]] for agent in self.agents}
+        terminated = any(board.terminations.values())
+        ends = [
+            dict.fromkeys([0, 1, "__all__"], board.is_over and x)
+            for x in (terminated, not terminated)
+        ]
+        return {} if board.is_over else self._observed(), rewards, ends[0], ends[1], {}
+
+    def render(self) -> Any:
+        return self._env.render()
+
+    def _observed(self) -> dict[int, Masked]:
+        """What the agent to move sees."""
+        mover = self._env.position.to_move
+        seen = self._env.observe(self._env.game.roles[mover])
+        planes, mask = seen["observation"], seen["action_mask"]
+        row = {
+            OBSERVATIONS: planes.ravel().astype(np.float32),
+            ACTION_MASK: mask.astype(np.float32),
+        }
+        return {mover: row}

@@ -1,0 +1,199 @@
+"""What RLlib takes of us: environments against Gymnasium's and the rules, and returns by sides."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("ray.rllib", reason="RLlib is not installed here: make rllib")
+
+import gymnasium as gym
+from ray.rllib.algorithms.ppo import PPOConfig
+from ray.rllib.core.columns import Columns
+from ray.rllib.core.rl_module.rl_module import RLModuleSpec
+from ray.rllib.env.single_agent_env_runner import SingleAgentEnvRunner
+from ray.rllib.evaluation.postprocessing import Postprocessing
+from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
+from returns import FirstLegal, over, played_on
+
+import boardenvs
+from boardenvs.envs.batch import BoardGroup
+from boardenvs.envs.rllib.environments import BoardMultiAgentEnv, MaskedVectorEnv
+from boardenvs.envs.rllib.ppo import BoardPPOConfig
+from boardenvs.envs.rllib.runner import BoardEnvRunner, advantages
+from boardenvs.game.state import State
+
+CAPPED = "wolf_and_sheep:rules=described,max_plies=9"
+BOARDS = 6
+
+
+# ---- environments --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("game", "opponent"), [("othello", None), ("lines_of_action", None), (CAPPED, "greedy")]
+)
+def test_the_masked_environment_is_vec_env_with_masks_in_what_it_shows(game, opponent) -> None:
+    options = {"opponent": opponent, "opening_plies": (0, 5)}
+    ours = MaskedVectorEnv({"game": game, "num_envs": 8, **options})
+    other = boardenvs.vec_env(game, 8, autoreset_mode="NextStep", **options)
+    observed, infos = ours.reset(seed=3)
+    expected, expected_infos = other.reset(seed=3)
+    rng = np.random.default_rng(0)
+    ended = 0
+    for _ in range(130):
+        assert infos == {}
+        assert ours.observation_space.contains(observed)
+        assert (observed["observations"] == expected.reshape(8, -1)).all()
+        mask, legal = observed["action_mask"], expected_infos["action_mask"]
+        going = legal.any(axis=1)
+        assert (mask[going] == legal[going]).all()
+        # A network must choose where a game is over, too: noop, which is then ignored.
+        assert (mask[~going].nonzero()[1] == ours.unwrapped.game.noop).all()
+        ended += (~going).sum()
+        actions = (rng.random(mask.shape) * mask).argmax(axis=1)
+        observed, *stepped, infos = ours.step(actions)
+        expected, *expected_step, expected_infos = other.step(actions)
+        for found, wanted in zip(stepped, expected_step, strict=True):
+            assert (found == wanted).all()
+    assert ended or game == "lines_of_action"
+
+
+@pytest.mark.parametrize("game", ["othello", CAPPED])
+def test_two_agents_play_by_the_rules(game) -> None:
+    ours, other = BoardMultiAgentEnv({"game": game}), boardenvs.env(game, reward="zero_sum")
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        other.reset()
+        observed, _ = ours.reset()
+        while True:
+            mover, roles = other.position.to_move, other.possible_agents
+            (seen,) = [observed.pop(mover)]
+            assert not observed
+            assert ours.observation_spaces[mover].contains(seen)
+            expected = other.observe(roles[mover])
+            assert (seen["observations"] == expected["observation"].ravel()).all()
+            assert (seen["action_mask"] == expected["action_mask"]).all()
+            action = int(rng.choice(np.flatnonzero(seen["action_mask"])))
+            other.step(action)
+            observed, rewards, terminated, truncated, _ = ours.step({mover: action})
+            assert rewards == {i: other.rewards[role] for i, role in enumerate(roles)}
+            assert terminated["__all__"] == any(other.terminations.values())
+            assert truncated["__all__"] == any(other.truncations.values())
+            if terminated["__all__"] or truncated["__all__"]:
+                break
+        assert observed == {}
+
+
+def test_an_illegal_action_loses_and_unknown_settings_are_named() -> None:
+    env = BoardMultiAgentEnv({"game": "othello"})
+    env.reset()
+    _, rewards, terminated, _, _ = env.step({0: 0})
+    assert (rewards, terminated["__all__"]) == ({0: -1, 1: 1}, True)
+    for kind in (MaskedVectorEnv, BoardMultiAgentEnv):
+        with pytest.raises(TypeError, match="hole"):
+            kind({"game": "othello", "hole": 1})
+
+
+def test_rllibs_own_runner_and_masking_module_play_whole_games_of_legal_actions() -> None:
+    options = {"game": "othello", "opponent": "greedy", "opening_plies": (30, 40)}
+    config = (
+        PPOConfig()
+        .environment(MaskedVectorEnv, env_config=options)
+        .env_runners(
+            num_env_runners=0,
+            num_envs_per_env_runner=4,
+            gym_env_vectorize_mode=gym.VectorizeMode.VECTOR_ENTRY_POINT,
+        )
+        .rl_module(rl_module_spec=RLModuleSpec(module_class=ActionMaskingTorchRLModule))
+    )
+    episodes = SingleAgentEnvRunner(config=config).sample(num_episodes=6)
+    assert len(episodes) == 6
+    for episode in episodes:
+        assert episode.is_terminated
+        seen, actions = episode.get_observations(), episode.get_actions()
+        assert all(seen["action_mask"][t, a] for t, a in enumerate(actions))
+        rewards = episode.get_rewards()
+        assert (rewards[:-1] == 0).all()
+        assert rewards[-1] in (-1, 0, 1)
+
+
+# ---- returns by sides ----------------------------------------------------------------------------
+
+
+def joined(states) -> State:
+    return State(*map(np.concatenate, zip(*states, strict=True)))
+
+
+def beginning(game, seat) -> State:
+    """One board where a game begins for the learner on `seat`, None being both."""
+    start = game.init(1)
+    if seat in (None, game.roles[0]):
+        return start
+    return game.step(start, FirstLegal().act(game, start, np.random.default_rng(0)))
+
+
+@pytest.mark.parametrize("gamma", [1.0, 0.5])
+@pytest.mark.parametrize("name", ["othello", "wolf_and_sheep", CAPPED])
+def test_targets_are_the_results_of_games_for_each_mover(name, gamma) -> None:
+    """And where a game goes on, the value of its last state. The rules alone play the games again,
+    on boards of all kinds side by side.
+    """
+    game = boardenvs.games.make(name)
+    seats = [None, *game.roles]
+    groups = [BoardGroup(BOARDS, seat and FirstLegal(), seat or "alternating") for seat in seats]
+    config = BoardPPOConfig().boards(game, groups).network((16,)).debugging(seed=0)
+    config.training(lambda_=1.0, gamma=gamma)
+    runner = BoardEnvRunner(config=config, worker_index=0)
+    steps, size = 130, len(seats) * BOARDS
+    sampled = runner.sample(num_timesteps=steps * size)
+    targets = sampled[Postprocessing.VALUE_TARGETS].reshape(steps, size)
+    actions = sampled[Columns.ACTIONS].reshape(steps, size)
+    fresh = joined([beginning(game, seat) for seat in seats for _ in range(BOARDS)])
+    factors = np.repeat([1 if seat else -1 for seat in seats], BOARDS)
+    state, began = fresh, np.zeros(size, int)
+    finished = np.zeros(size, int)
+    losses = 0
+    movers = np.empty((steps, size), int)
+    for step in range(steps):
+        movers[step] = state.to_move
+        assert game.is_legal(state, actions[step]).all()
+        after = played_on(game, state, actions[step], factors == 1)
+        results, ended = game.results(after), over(game, after)
+        for board in np.flatnonzero(ended):
+            plies = slice(began[board], step + 1)
+            expected = results[board, movers[plies, board]] / 50 - 1
+            left = gamma ** np.arange(len(expected))[::-1]
+            # Against an opponent a step is the learner's, of whatever side; discounts count steps.
+            assert targets[plies, board] == pytest.approx(expected * left, abs=1e-5)
+            losses += expected[-1] < 0
+            began[board] = step + 1
+        finished += ended
+        kept = (ended if x.ndim == 1 else ended[:, None] for x in state)
+        state = State(*(np.where(k, x, y) for k, x, y in zip(kept, fresh, after, strict=True)))
+    assert finished.min() > 0
+    assert losses  # there are results that a wrong sign would show
+    _, values = runner._evaluate(runner.env.observe())
+    for board in range(size):
+        left = np.arange(steps - began[board], 0, -1)
+        expected = values[board] * (gamma * factors[board]) ** left
+        assert targets[began[board] :, board] == pytest.approx(expected, abs=1e-5)
+
+
+def test_advantages_are_those_of_the_definition() -> None:
+    rng = np.random.default_rng(0)
+    steps, boards, decay = 30, 5, 0.8
+    rewards, factors = rng.normal(size=(steps, boards)), rng.choice([-1.0, 1.0], boards)
+    over_, values = rng.random((steps, boards)) < 0.2, rng.normal(size=(steps + 1, boards))
+    found = advantages(rewards, over_, values, factors, decay)
+    goes_on = np.where(over_, 0, factors)
+    deltas = rewards + goes_on * values[1:] - values[:-1]
+    for step in range(steps):
+        weights = np.cumprod(np.vstack([np.ones(boards), decay * goes_on[step : steps - 1]]), 0)
+        assert found[step] == pytest.approx((weights * deltas[step:]).sum(axis=0))
+
+
+def test_a_runner_is_asked_for_steps_alone() -> None:
+    config = BoardPPOConfig().boards("othello", 2).network((4,))
+    with pytest.raises(NotImplementedError, match=r"plays as policy:PATH"):
+        BoardEnvRunner(config=config, worker_index=0).sample(num_episodes=1)
