@@ -22,7 +22,24 @@ from training.evaluation import Score, SuiteResult
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 _POLICY, _OTHERS = "#0072B2", "0.45"
 
+_STYLE = mpl.rc_context(
+    {
+        "axes.axisbelow": True,
+        "axes.grid": True,
+        "axes.grid.axis": "y",
+        "axes.spines.right": False,
+        "axes.spines.top": False,
+        "errorbar.capsize": 3,
+        "figure.constrained_layout.use": True,
+        "figure.dpi": 150,
+        "grid.alpha": 0.3,
+        "legend.edgecolor": "none",
+        "legend.fontsize": 9,
+    }
+)
 
+
+@_STYLE
 def learning_curve(
     title: str,
     results: Sequence[SuiteResult],
@@ -33,9 +50,7 @@ def learning_curve(
     """A PNG: scores on the evaluation suite over steps with their 95 % intervals, and those of the
     best policy against the report's opponents, raw and shielded.
     """
-    figure, (axes, side) = plt.subplots(
-        1, 2, figsize=(10, 5), width_ratios=(3, 2), sharey=True, layout="constrained", dpi=150
-    )
+    figure, (axes, side) = plt.subplots(1, 2, figsize=(10, 5), width_ratios=(3, 2), sharey=True)
     scale, unit = _unit(results[-1].steps)
     steps = [r.steps / scale for r in results]
     for colour, name in zip(_COLOURS * len(best.scores), best.scores, strict=False):
@@ -53,17 +68,14 @@ def learning_curve(
     below = axes.transAxes + ScaledTranslation(0, -0.6, figure.dpi_scale_trans)
     axes.legend(
         title="evaluation suite", ncols=2, loc="upper left", bbox_to_anchor=(0, 0),
-        bbox_transform=below, borderaxespad=0, alignment="left", edgecolor="none", fontsize=9,
+        bbox_transform=below, borderaxespad=0, alignment="left",
     )  # fmt: skip
-    _minutes_above(axes, results, scale)
+    _minutes_above(axes, steps, [r.minutes for r in results])
     _draw_report(side, raw, shielded)
-    shown = [s for r in results for s in r.scores.values()]
-    bottom = min([s.low for s in [*shown, *raw.values(), *shielded.values()]] + exams)
-    axes.set_ylim(min(0.4, bottom - 0.02), 1.02)
-    for each in (axes, side):
-        each.grid(axis="y", alpha=0.3)
-        each.spines[["top", "right"]].set_visible(False)
-        each.yaxis.set_major_formatter(PercentFormatter(1.0))
+    lows = [s.low for r in results for s in r.scores.values()]
+    lows += [s.low for s in (*raw.values(), *shielded.values())]
+    axes.set_ylim(min(0.4, min(lows + exams) - 0.02), 1.02)
+    axes.yaxis.set_major_formatter(PercentFormatter(1.0))
     return _png(figure, title)
 
 
@@ -72,49 +84,36 @@ def _unit(steps: float) -> tuple[float, str]:
     return (1e6, "millions") if steps >= 1e6 else (1e3, "thousands")
 
 
-def _minutes_above(axes: Axes, results: Sequence[SuiteResult], scale: float) -> None:
-    """A second scale above: the minutes into the training at every few evaluations."""
-    if results[-1].steps == 0:
+def _minutes_above(axes: Axes, steps: Sequence[float], minutes: Sequence[float]) -> None:
+    """A second scale above: the minutes into the training."""
+    if not steps[-1] * minutes[-1]:
         return
-    above = axes.twiny()
-    above.spines[["right"]].set_visible(False)
-    shown = _spread(results)
-    digits = 1 if results[-1].minutes >= 1 else 2
-    above.set_xlim(axes.get_xlim())
-    above.set_xticks([r.steps / scale for r in shown], [f"{r.minutes:.{digits}f}" for r in shown])
-    above.set_xlabel("minutes")
-
-
-def _spread(results: Sequence[SuiteResult]) -> list[SuiteResult]:
-    """Some of them, at steps so far from each other that their minutes have room side by side."""
-    apart, shown = results[-1].steps / 10, [results[0]]
-    for result in results[1:]:
-        if result.steps - shown[-1].steps >= apart:
-            shown.append(result)
-    return shown
+    known = [[*x, 2 * x[-1]] for x in (steps, minutes)]  # beyond the end as fast as before
+    axes.secondary_xaxis(
+        "top",
+        functions=(lambda x: np.interp(x, *known), lambda y: np.interp(y, *known[::-1])),
+    ).set_xlabel("minutes")
 
 
 def _draw_report(side: Axes, raw: Mapping[str, Score], shielded: Mapping[str, Score]) -> None:
     for shift, label, fill, scores in (
-        (-0.12, "as it is", "black", raw),
-        (0.12, "shielded", "white", shielded),
+        (-0.12, "as it is", "black", raw.values()),
+        (0.12, "shielded", "white", shielded.values()),
     ):
-        places = [i + shift for i in range(len(scores))]
-        middle = [s.score for s in scores.values()]
-        below = [s.score - s.low for s in scores.values()]
-        above = [s.high - s.score for s in scores.values()]
+        ends = [[s.score - s.low for s in scores], [s.high - s.score for s in scores]]
         side.errorbar(
-            places, middle, yerr=[below, above], fmt="o", color="black", mfc=fill, capsize=3,
-            label=label,
+            np.arange(len(raw)) + shift, [s.score for s in scores], yerr=ends, fmt="o",
+            color="black", mfc=fill, label=label,
         )  # fmt: skip
     side.set_xlim(-0.6, len(raw) - 0.4)
     side.set_xticks(range(len(raw)), list(raw), rotation=35, ha="right")
     side.legend(
-        title="best policy against the report's opponents", title_fontsize=9, fontsize=9, ncols=2,
-        loc="lower center", bbox_to_anchor=(0.5, 1), edgecolor="none",
+        title="best policy against the report's opponents", title_fontsize=9, ncols=2,
+        loc="lower center", bbox_to_anchor=(0.5, 1),
     )  # fmt: skip
 
 
+@_STYLE
 def rating_scale(
     title: str,
     ratings: Mapping[str, tuple[float, float | None, float | None]],
@@ -123,96 +122,79 @@ def rating_scale(
     """A PNG: ratings (rating, low, high), the strongest first, with their intervals; an arrow
     where nothing bounds one.
     """
-    figure, axes = plt.subplots(
-        figsize=(7, 1.4 + 0.36 * len(ratings)), layout="constrained", dpi=150
-    )
+    figure, axes = plt.subplots(figsize=(7, 1.4 + 0.36 * len(ratings)))
     names = list(ratings)[::-1]
     for y, name in enumerate(names):
         rating, low, high = ratings[name]
         colour = _POLICY if name in marked else _OTHERS
-        ends = [
-            rating - (rating if low is None else low),
-            (rating if high is None else high) - rating,
-        ]
-        axes.errorbar(rating, y, xerr=[[max(0, e)] for e in ends], fmt="o", color=colour, capsize=3)
-        for end, arrow, shift in (
-            (low, "\N{LEFTWARDS ARROW}", -12),
-            (high, "\N{RIGHTWARDS ARROW}", 12),
-        ):
-            if end is None:  # nothing bounds it there
-                axes.annotate(
-                    arrow, (rating, y), (shift, 0), textcoords="offset points", ha="center",
-                    va="center", color=colour,
-                )  # fmt: skip
-        axes.annotate(
-            f"{rating:.0f}", (rating, y), (0, 6), textcoords="offset points", ha="center",
-            fontsize=8, color=colour,
-        )  # fmt: skip
+        ends = [[0 if end is None else abs(end - rating)] for end in (low, high)]
+        axes.errorbar(rating, y, xerr=ends, fmt="o", color=colour)
+        notes = [(f"{rating:.0f}", (0, 9))]
+        notes += [("\N{LEFTWARDS ARROW}", (-12, 0))] if low is None else []
+        notes += [("\N{RIGHTWARDS ARROW}", (12, 0))] if high is None else []
+        for text, shift in notes:
+            axes.annotate(
+                text, (rating, y), shift, textcoords="offset points", ha="center", va="center",
+                fontsize=8, color=colour,
+            )  # fmt: skip
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(-0.6, len(names) - 0.3)
     axes.set_xlabel("rating in Elo points, random play is 0")
-    axes.grid(axis="x", alpha=0.3)
-    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(axis="y", visible=False)
+    axes.grid(axis="x")
     return _png(figure, title)
 
 
 _SMOOTHED = 0.04  # of all updates: how many go into a mean
 
-# What the picture of a training shows, one field each: its heading and the metrics in it. Not every
-# way of training has all of them.
-_FIELDS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("entropy, nats", ("train/entropy",)),
-    ("explained variance", ("train/explained_variance",)),
-    ("value loss", ("train/value_loss",)),
-    ("approximate KL", ("train/approx_kl",)),
-    ("clip fraction", ("train/clip_fraction",)),
-    ("plies a game", ("games/plies",)),
-    ("games that end in a wipe-out", ("games/wiped_out",)),
-    ("steps a second", ("speed/steps_per_second",)),
-)
+# What the picture of a training shows, one field each: the metric and its heading. Not every way of
+# training has all of them.
+_FIELDS = {
+    "train/entropy": "entropy, nats",
+    "train/explained_variance": "explained variance",
+    "train/value_loss": "value loss",
+    "train/approx_kl": "approximate KL",
+    "train/clip_fraction": "clip fraction",
+    "games/plies": "plies a game",
+    "games/wiped_out": "games that end in a wipe-out",
+    "speed/steps_per_second": "steps a second",
+}
 
 
+@_STYLE
 def metrics_over_steps(title: str, metrics: Sequence[Mapping[str, float]]) -> bytes:
     """A PNG: what the training logged, over steps; the scores against its opponents last."""
-    scores = tuple(
-        name for name in metrics[0]
-        if name.startswith("games/") and name not in ("games/plies", "games/wiped_out")
-    )  # fmt: skip
-    fields = [field for field in _FIELDS if field[1][0] in metrics[0]]
+    fields = {heading: [name] for name, heading in _FIELDS.items() if name in metrics[0]}
+    scores = [n for n in metrics[0] if n.startswith("games/") and n not in _FIELDS]
     if scores:
-        fields.append(("score against", scores))
+        fields["score against"] = scores
     rows = (len(fields) + 2) // 3
-    figure, grid = plt.subplots(
-        rows, 3, figsize=(10, 2.3 * rows), sharex=True, layout="constrained", dpi=150, squeeze=False
-    )
+    figure, grid = plt.subplots(rows, 3, figsize=(10, 2.3 * rows), sharex=True, squeeze=False)
     scale, unit = _unit(metrics[-1]["steps"])
     steps = [f["steps"] / scale for f in metrics]
     width = round(len(metrics) * _SMOOTHED) | 1  # odd: as many before as after
-    for axes, (heading, names) in zip(grid.flat, fields, strict=False):
+    for axes in grid.flat[len(fields) :]:
+        axes.set_visible(False)
+    for place, (axes, (heading, names)) in enumerate(zip(grid.flat, fields.items(), strict=False)):
         for colour, name in zip(_COLOURS * len(names), names, strict=False):
             values = [f[name] for f in metrics]
+            smooth, label = _smoothed(values, width), name.removeprefix("games/")
             axes.plot(steps, values, color=colour, lw=0.6, alpha=0.4)
-            axes.plot(
-                steps, _smoothed(values, width), color=colour, lw=1.8,
-                label=name.removeprefix("games/"),
-            )  # fmt: skip
-        axes.set_title(heading, fontsize=9)
-        if names == scores:
+            axes.plot(steps, smooth, color=colour, lw=1.8, label=label)
+        if names is scores:
             axes.set(ylim=(-0.05, 1.05), yticks=np.arange(6) / 5)
             figure.legend(
-                *axes.get_legend_handles_labels(), title="score against", fontsize=8, ncols=3,
-                loc="outside lower center", edgecolor="none",
+                *axes.get_legend_handles_labels(), title=heading, fontsize=8, ncols=3,
+                loc="outside lower center",
             )  # fmt: skip
         else:
             axes.set_ylim(*_usual(values))
-        axes.grid(alpha=0.3)
-        axes.spines[["top", "right"]].set_visible(False)
+        axes.set_title(heading, fontsize=9)
+        axes.grid(axis="x")
         axes.tick_params(labelsize=8)
-    for axes in grid.flat[len(fields) :]:
-        axes.set_visible(False)
-    for axes in grid.flat[max(0, len(fields) - 3) : len(fields)]:  # the last of each column
-        axes.tick_params(labelbottom=True)
-        axes.set_xlabel(f"steps, {unit}", fontsize=8)
+        if place >= len(fields) - 3:  # the last of each column
+            axes.tick_params(labelbottom=True)
+            axes.set_xlabel(f"steps, {unit}", fontsize=8)
     means = f"\nthick: means over {width} updates, thin: each update" if width > 1 else ""
     return _png(figure, f"{title}{means}")
 
@@ -230,15 +212,12 @@ def _usual(values: Sequence[float]) -> tuple[float, float]:
 def _smoothed(values: Sequence[float], width: int) -> list[float]:
     """The means over so many values around each, fewer at the ends; nan counts as no value."""
     padded = np.array(values, float)
-    known = np.isfinite(padded)
-    box = np.ones(width)
-    sums = np.convolve(np.where(known, padded, 0.0), box, "full")
-    counts = np.convolve(known, box, "full")
-    begin = (width - 1) // 2
-    inner = slice(begin, begin + len(padded))
+    known, half = np.isfinite(padded), width // 2
+    sums = np.convolve(np.where(known, padded, 0.0), np.ones(width))
     with np.errstate(invalid="ignore"):
-        means: list[float] = (sums[inner] / counts[inner]).tolist()
-    return means
+        means = sums / np.convolve(known, np.ones(width))
+    smooth: list[float] = means[half : half + len(padded)].tolist()
+    return smooth
 
 
 def _png(figure: Figure, title: str) -> bytes:

@@ -31,8 +31,9 @@ class BoardModule(TorchRLModule, ValueFunctionAPI):
     """
 
     def setup(self) -> None:
-        shape = self.observation_space[OBSERVATIONS].shape
-        self.network = BoardNetwork(shape, int(self.action_space.n), **self.model_config)
+        shape, config = self.observation_space[OBSERVATIONS].shape, self.model_config
+        options = {name: config[name] for name in ("hidden", "flat", "precision")}  # not RLlib's
+        self.network = BoardNetwork(shape, int(self.action_space.n), **options)
         self.network.begin_orthogonal()
 
     def _forward(self, batch: Mapping[str, Any], **kwargs: Any) -> dict[str, th.Tensor]:
