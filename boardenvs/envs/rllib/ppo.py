@@ -39,17 +39,10 @@ from ray.rllib.utils.metrics import (
 from boardenvs import games
 from boardenvs.agents.network import flat_planes
 from boardenvs.agents.policy import Policy
-<<<<<<< HEAD
-from boardenvs.envs.batch import BoardGroup
-from boardenvs.envs.rllib.advantages import BoardAdvantages
-from boardenvs.envs.rllib.learner import BoardLearner
-from boardenvs.envs.rllib.module import BoardModule
-=======
 from boardenvs.agents.pool import OpponentPool
 from boardenvs.envs.batch import BoardGroup
 from boardenvs.envs.rllib.environments import MaskedVectorEnv
 from boardenvs.envs.rllib.learner import BoardLearner, BoardModule
->>>>>>> 481c25a (RLlib on whole batches without episodes, one loss and one update in JAX; pages of once go)
 from boardenvs.envs.rllib.runner import BoardEnvRunner
 from boardenvs.game.contract import Game
 
@@ -98,11 +91,7 @@ class BoardPPOConfig(PPOConfig):
     ) -> BoardPPOConfig:
         """What each env runner plays: so many boards of self-play, or these groups.
 
-<<<<<<< HEAD
-        `options` are `opening_plies`, `starts`, `symmetries` and `threads` of `Batch`.
-=======
         `options` are further arguments of `Batch`.
->>>>>>> 481c25a (RLlib on whole batches without episodes, one loss and one update in JAX; pages of once go)
         """
         made = games.make(game)
         listed = [BoardGroup(groups)] if isinstance(groups, int) else list(groups)
