@@ -72,9 +72,11 @@ def test_returns_are_results() -> None:
     for t in reversed(range(steps)):
         later = expected[t + 1] if t + 1 < steps else 0
         expected[t] = np.where(over[t], rewards[t], signs * later)
-    nothing = np.zeros((steps, 16))
-    arrays = map(jnp.asarray, (rewards, over, nothing, nothing[0], signs))
-    np.testing.assert_allclose(advantages(*arrays, 1.0), expected, atol=1e-6)
+    values = jnp.zeros((steps, 16))
+    arrays: Any = map(jnp.asarray, (rewards, over, signs))
+    rewarded, ended, factors = arrays
+    found: Any = advantages(rewarded, ended, values, values[0], factors, 1.0)
+    np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
 def test_the_sign_of_the_next_state_is_the_boards(trainer: Trainer) -> None:
@@ -93,7 +95,6 @@ class Begun(NamedTuple):
 
 
 def begin(boards: Boards) -> Begun:
-    @jax.jit
     def run(key: Any) -> Begun:
         openings, _ = boards.openings(key, None)
         games = boards.begin(key, openings)
@@ -101,7 +102,8 @@ def begin(boards: Boards) -> Begun:
         after, _ = boards.step(games, seen.legal.argmax(axis=1), key, openings, None)
         return Begun(openings, games, seen, after)
 
-    return run(jax.random.key(0))
+    found: Begun = jax.jit(run)(jax.random.key(0))
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -148,9 +150,8 @@ def test_openings_and_seats(trainer: Trainer, begun: Begun) -> None:
 
 
 def test_one_role_alone_may_learn_and_flat_planes_are_one_input() -> None:
-    long = {"game": "wolf_and_sheep", "self_play": {"boards": 8, "learn": "sheep"}}
-    long["self_play"] |= {"opponents": {"random": 1}, "opening_plies": [0, 4]}
-    trainer = Trainer(config(**long))
+    sheep = {"boards": 8, "learn": "sheep", "opponents": {"random": 1}, "opening_plies": [0, 4]}
+    trainer = Trainer(config(game="wolf_and_sheep", self_play=sheep))
     game = trainer.boards.rules.game
     begun = begin(trainer.boards)
     assert (np.asarray(begun.openings.to_move) == game.roles.index("sheep")).all()
@@ -166,8 +167,8 @@ def test_one_role_alone_may_learn_and_flat_planes_are_one_input() -> None:
 
 
 def test_a_learner_begins_as_the_policy_that_it_is_told(trainer: Trainer) -> None:
-    network = trainer.network(trainer.new(1))
-    begun = trainer.network(trainer.new(0, Policy(make("othello"), *network)))
+    network = trainer.layers(trainer.new(1))
+    begun = trainer.layers(trainer.new(0, Policy(make("othello"), *network)))
     for found, known in zip(jax.tree.leaves(begun), jax.tree.leaves(network), strict=True):
         np.testing.assert_allclose(found, known, atol=1e-6)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -38,6 +40,7 @@ def test_the_masked_environment_is_vec_env_with_masks_in_what_it_shows(game, opp
     ours = MaskedVectorEnv({"game": game, "num_envs": 8, **options})
     other = boardenvs.vec_env(game, 8, autoreset_mode="NextStep", **options)
     observed, infos = ours.reset(seed=3)
+    expected: Any
     expected, expected_infos = other.reset(seed=3)
     rng = np.random.default_rng(0)
     ended = 0
@@ -49,7 +52,7 @@ def test_the_masked_environment_is_vec_env_with_masks_in_what_it_shows(game, opp
         going = legal.any(axis=1)
         assert (mask[going] == legal[going]).all()
         # A network must choose where a game is over, too: noop, which is then ignored.
-        assert (mask[~going].nonzero()[1] == ours.unwrapped.game.noop).all()
+        assert (mask[~going].nonzero()[1] == ours.game.noop).all()
         ended += (~going).sum()
         actions = (rng.random(mask.shape) * mask).argmax(axis=1)
         observed, *stepped, infos = ours.step(actions)
@@ -127,10 +130,11 @@ def joined(states) -> State:
 
 def beginning(game, seat) -> State:
     """One board where a game begins for the learner on `seat`, None being both."""
-    start = game.init(1)
+    start: State = game.init(1)
     if seat in (None, game.roles[0]):
         return start
-    return game.step(start, FirstLegal().act(game, start, np.random.default_rng(0)))
+    begun: State = game.step(start, FirstLegal().act(game, start, np.random.default_rng(0)))
+    return begun
 
 
 @pytest.mark.parametrize("gamma", [1.0, 0.5])
@@ -153,7 +157,7 @@ def test_targets_are_the_results_of_games_for_each_mover(name, gamma) -> None:
     factors = np.repeat([1 if seat else -1 for seat in seats], BOARDS)
     state, began = fresh, np.zeros(size, int)
     finished = np.zeros(size, int)
-    losses = 0
+    losses = False
     movers = np.empty((steps, size), int)
     for step in range(steps):
         movers[step] = state.to_move
@@ -166,7 +170,7 @@ def test_targets_are_the_results_of_games_for_each_mover(name, gamma) -> None:
             left = gamma ** np.arange(len(expected))[::-1]
             # Against an opponent a step is the learner's, of whatever side; discounts count steps.
             assert targets[plies, board] == pytest.approx(expected * left, abs=1e-5)
-            losses += expected[-1] < 0
+            losses |= bool(expected[-1] < 0)
             began[board] = step + 1
         finished += ended
         kept = (ended if x.ndim == 1 else ended[:, None] for x in state)
@@ -174,10 +178,10 @@ def test_targets_are_the_results_of_games_for_each_mover(name, gamma) -> None:
     assert finished.min() > 0
     assert losses  # there are results that a wrong sign would show
     _, values = runner._evaluate(runner.env.observe())
-    for board in range(size):
-        left = np.arange(steps - began[board], 0, -1)
-        expected = values[board] * (gamma * factors[board]) ** left
-        assert targets[began[board] :, board] == pytest.approx(expected, abs=1e-5)
+    for row in range(size):
+        left = np.arange(steps - began[row], 0, -1)
+        expected = values[row] * (gamma * factors[row]) ** left
+        assert targets[began[row] :, row] == pytest.approx(expected, abs=1e-5)
 
 
 def test_advantages_are_those_of_the_definition() -> None:

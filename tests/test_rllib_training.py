@@ -179,6 +179,7 @@ def test_a_resumed_run_on_other_runners_has_pool_counters_and_best_policy(run, c
         assert len(training.history.metrics) == 6
         assert training.history.best.steps == best.notes["steps"]
         assert same(training._best, best, abs=1e-3)  # a file has 16 bits a weight
+        assert algorithm.pool is not None
         assert len(algorithm.pool) == 3
         assert algorithm.problems == []
         assert _opponents(algorithm) == ["GreedyAgent", "PolicyAgent", "PolicyAgent"] * 2
@@ -286,7 +287,7 @@ def test_several_learners_begin_as_the_policy_of_the_settings_and_learn_as_one(
         assert algorithm.steps == UPDATE
 
 
-def same(one: Policy, other: Policy, **tolerance: float) -> bool:
+def same(one: Policy, other: Policy, **tolerance: Any) -> bool:
     layers = [[*p.hidden, p.policy_head, p.value_head] for p in (one, other)]
     pairs = zip(*([x for layer in found for x in layer] for found in layers), strict=True)
     return all(x == pytest.approx(y, **tolerance) for x, y in pairs)

@@ -75,12 +75,12 @@ class Trainer:
             raise ConfigError("self_play.opening_plies: no game lasts so long; lower them")
         if start is None:
             return learner
-        policy = network_of(start)
+        policy: Any = network_of(start)
         (first, biases), *rest = policy.hidden
         hidden = ((jnp.asarray(self.inputs.from_all_squares(first)), biases), *rest)
         return learner._replace(network=policy._replace(hidden=hidden))
 
-    def network(self, learner: Learner) -> JaxNetwork:
+    def layers(self, learner: Learner) -> Any:
         """The learner's layers in NumPy as those of a policy, which takes squares as they are."""
         network = jax.tree.map(np.array, learner.network)
         (first, biases), *rest = network.hidden
@@ -114,11 +114,11 @@ class Trainer:
             return games, (seen, actions, drawn, values, result)
 
         keys = jax.random.split(play_key, self._settings.steps_per_update)
-        games, (*acts, values, result) = lax.scan(step, learner.games, keys)
+        games, (seen, actions, drawn, values, result) = lax.scan(step, learner.games, keys)
         _, last = self._evaluate(learner.network, self.boards.view(games))
         discounts, decay = self.boards.discounts, self._settings.gae_lambda
         gained = advantages(result.rewards, result.over, values, last, discounts, decay)
-        samples = Samples(*acts, gained, gained + values)
+        samples = Samples(seen, actions, drawn, gained, gained + values)
         samples = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), samples)
         network, optimizer, learnt = self.ppo.learn(
             learner.network, learner.optimizer, samples, learn_key, rate, bonus
@@ -145,6 +145,6 @@ class Trainer:
         ended = over.sum(axis=0)
         for name in dict.fromkeys(g.name for g in self.boards.groups if g.name != SELF_PLAY):
             rows = [g.rows for g in self.boards.groups if g.name == name]
-            won, games = (sum(x[own].sum() for own in rows) for x in (points, ended))
+            won, games = (jnp.stack([x[own].sum() for own in rows]).sum() for x in (points, ended))
             metrics[f"games/{name}"] = won / games
         return metrics

@@ -94,8 +94,9 @@ class JaxRun(Run):
         return pool
 
     def _policy(self) -> Policy:
-        network, notes = self._trainer.network(self._learner), policy_notes(self.config, self.steps)
-        return Policy(self.history.game, *network, notes)
+        hidden, policy, value = self._trainer.layers(self._learner)
+        notes = policy_notes(self.config, self.steps)
+        return Policy(self.history.game, hidden, policy, value, notes)
 
     def _snapshot(self) -> dict[str, Any]:
         return {"learner": to_tensors(_leaves(self._learner))}

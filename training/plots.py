@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -88,11 +89,15 @@ def _minutes_above(axes: Axes, steps: Sequence[float], minutes: Sequence[float])
     """A second scale above: the minutes into the training."""
     if not steps[-1] * minutes[-1]:
         return
-    known = [[*x, 2 * x[-1]] for x in (steps, minutes)]  # beyond the end as fast as before
-    axes.secondary_xaxis(
-        "top",
-        functions=(lambda x: np.interp(x, *known), lambda y: np.interp(y, *known[::-1])),
-    ).set_xlabel("minutes")
+    places, times = ([*x, 2 * x[-1]] for x in (steps, minutes))  # then on as fast as before
+
+    def forward(x: Any) -> Any:
+        return np.interp(x, places, times)
+
+    def back(x: Any) -> Any:
+        return np.interp(x, times, places)
+
+    axes.secondary_xaxis("top", functions=(forward, back)).set_xlabel("minutes")
 
 
 def _draw_report(side: Axes, raw: Mapping[str, Score], shielded: Mapping[str, Score]) -> None:

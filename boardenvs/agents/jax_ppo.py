@@ -70,7 +70,8 @@ def advantages(
         return (advantage, value), advantage
 
     first = (jnp.zeros_like(last), last)
-    return lax.scan(before, first, (rewards, over, values), reverse=True)[1]
+    found: jax.Array = lax.scan(before, first, (rewards, over, values), reverse=True)[1]
+    return found
 
 
 @dataclass(frozen=True)
@@ -115,10 +116,10 @@ class PPO:
             return (*chosen, goes_on), metrics
 
         def one(carry: Any, chosen: jax.Array) -> Any:
-            *learner, goes_on = carry
+            network, memory, goes_on = carry
             return lax.cond(
                 goes_on,
-                lambda: gradient_step(*learner, jax.tree.map(lambda x: x[chosen], samples)),
+                lambda: gradient_step(network, memory, jax.tree.map(lambda x: x[chosen], samples)),
                 lambda: (carry, dict.fromkeys(METRICS, jnp.nan)),
             )
 

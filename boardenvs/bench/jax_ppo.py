@@ -44,10 +44,11 @@ def new_learner(init: Any, step: Any, boards: int) -> tuple[Any, Callable[[Any],
         network, memory, states, key = learner
         key, play_key, order_key = jax.random.split(key, 3)
         keys = jax.random.split(play_key, STEPS)
-        (_, states), (*acts, rewards, over, values) = lax.scan(play, (network, states), keys)
+        (_, states), played = lax.scan(play, (network, states), keys)
+        seen, chosen, old, rewards, over, values = played
         _, last = _evaluate(network, (states.observation, states.legal_action_mask))
         gained = advantages(rewards, over, values, last, -1.0, LAMBDA)
-        samples = Samples(*acts, gained, gained + values)
+        samples = Samples(seen, chosen, old, gained, gained + values)
         samples = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), samples)
         network, memory, _ = ppo.learn(network, memory, samples, order_key, RATE)
         return network, memory, states, key

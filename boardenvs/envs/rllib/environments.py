@@ -43,7 +43,7 @@ def masked_space(game: Game) -> spaces.Dict:
     )
 
 
-class MaskedVectorEnv(VectorWrapper):  # type: ignore[type-arg]
+class MaskedVectorEnv(VectorWrapper):
     """`boardenvs.vec_env` with the masks in the observations, and empty infos.
 
     `config` is RLlib's `env_config`: "game" (a text, or a Game) and options of `vec_env` by name;

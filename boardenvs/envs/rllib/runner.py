@@ -164,14 +164,21 @@ class BoardEnvRunner(SingleAgentEnvRunner):
         seen, played = [], []
         for _ in range(steps):
             observed = self.env.observe()
-            logits, values = self._evaluate(observed)
+            logits, judged = self._evaluate(observed)
             chosen = draw(th.softmax(logits, 1), self._generator) if explore else logits.argmax(1)
-            logp = th.log_softmax(logits, 1).gather(1, chosen[:, None])[:, 0]
-            actions = chosen.cpu().numpy()
-            result = boards.step(actions)
-            over = result.terminated | result.truncated
+            drawn = th.log_softmax(logits, 1).gather(1, chosen[:, None])[:, 0]
+            acted = chosen.cpu().numpy()
+            result = boards.step(acted)
             seen.append(observed)
-            played.append((actions, logp.cpu().numpy(), values, result.rewards, over))
+            played.append(
+                (
+                    acted,
+                    drawn.cpu().numpy(),
+                    judged,
+                    result.rewards,
+                    result.terminated | result.truncated,
+                )
+            )
         actions, logp, values, rewards, over = map(np.stack, zip(*played, strict=True))
         values = np.concatenate([values, self._evaluate(self.env.observe())[1][None]])
         config = self.config
