@@ -30,8 +30,7 @@ from boardenvs import (
 )
 from boardenvs.agents import Agent, analyse, make_agent
 from boardenvs.envs.core import ResetNeededError
-from boardenvs.envs.factory import env, parallel_env, raw_env, vec_env
-from boardenvs.envs.registration import register, register_game
+from boardenvs.envs.factory import env, parallel_env, raw_env, register, register_game, vec_env
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.errors import IllegalActionError, PositionError
 from boardenvs.game.perft import divide, perft

@@ -8,7 +8,7 @@ from gymnasium.vector import AutoresetMode
 
 import boardenvs
 from boardenvs import games
-from boardenvs.envs.registration import gymnasium_id
+from boardenvs.envs.factory import gymnasium_id
 
 GAME_IDS = list(games.GAMES)
 

@@ -19,7 +19,7 @@ OTHELLO = games.make("othello")
 
 
 def vector(opponent: Any) -> Any:
-    env = BoardVectorEnv(OTHELLO, 8, name="x", opponent=opponent, seat="red")
+    env = BoardVectorEnv(OTHELLO, 8, opponent=opponent, seat="red")
     env.reset(seed=0)
     return env.batch.state.own.tolist()
 
@@ -35,7 +35,7 @@ def grouped(opponent: Any) -> Any:
 
 
 def single(opponent: Any) -> Any:
-    env = BoardSingleEnv(OTHELLO, name="x", opponent=opponent, seat="red")
+    env = BoardSingleEnv(OTHELLO, opponent=opponent, seat="red")
     env.reset(seed=0)
     return env.board.position.own
 

@@ -10,7 +10,7 @@ from three_in_a_row import ThreeInARow
 
 import boardenvs
 from boardenvs import games
-from boardenvs.envs.factory import env_name
+from boardenvs.envs.core import env_name
 from boardenvs.envs.page import page_of
 from boardenvs.envs.single import BoardSingleEnv
 

@@ -155,9 +155,9 @@ def test_environments_take_a_text_or_a_game() -> None:
         rules="described"
     )
     with pytest.raises(TypeError, match=r"unknown option of three_in_a_row_v0 'rewards'. Did you"):
-        boardenvs.env(ThreeInARow(), rewards="goal")
+        boardenvs.env(ThreeInARow(), rewards="goal")  # type: ignore[call-arg]
     with pytest.raises(TypeError, match=r"unknown option of wolf_and_sheep_v0 'rule'. Did you"):
-        boardenvs.env("wolf_and_sheep", rule="described")
+        boardenvs.env("wolf_and_sheep", rule="described")  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize("text", ["positional", "alphabeta:depth=2"])

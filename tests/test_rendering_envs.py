@@ -12,7 +12,7 @@ from variants import public_module
 
 import boardenvs
 from boardenvs import games
-from boardenvs.envs.registration import gymnasium_id
+from boardenvs.envs.factory import gymnasium_id
 
 pytest.importorskip("pygame", reason="the extra render is not installed")
 

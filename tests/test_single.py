@@ -6,7 +6,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from boardenvs import PositionError, games
-from boardenvs.envs.registration import gymnasium_id
+from boardenvs.envs.factory import gymnasium_id
 
 GAME_IDS = list(games.GAMES)
 

@@ -9,8 +9,9 @@ import pytest
 import boardenvs
 from boardenvs import games, lines_of_action_v0, othello_v0, wolf_and_sheep_v0
 from boardenvs.envs.aec import BoardAECEnv
-from boardenvs.envs.options import BoardOptions, VectorOptions
+from boardenvs.envs.options import BoardOptions, SingleOptions, VectorOptions
 from boardenvs.envs.parallel import BoardParallelEnv
+from boardenvs.envs.single import BoardSingleEnv
 from boardenvs.envs.vector import BoardVectorEnv
 from boardenvs.utils.spec import parameters_of
 
@@ -35,6 +36,8 @@ lines_of_action_v0.parallel_env(rules="classic", max_steps=30)
 reversi_v0.vec_env(8, opponent="greedy", seat="black", opening_plies=(0, 4), copy=False)
 othello_holes_v0.vec_env(num_envs=8, reward="goal", holes=2)
 boardenvs.env("othello", holes=1)
+boardenvs.vec_env("othello", 8).reset()[0].shape
+boardenvs.render.Picture, boardenvs.play.review
 """
 
 WRONG = [
@@ -46,6 +49,9 @@ WRONG = [
     "boardenvs.wolf_and_sheep_v0.vec_env(4, max_steps=3)",
     "boardenvs.lines_of_action_v0.vec_env(4, seats=1)",
     "boardenvs.othello_v0.env().reset(sed=1)",
+    'boardenvs.vec_env("othello", 8, oponent="greedy")',
+    'boardenvs.env("othello", rewrd="goal")',
+    "boardenvs.plya_match(1)",
 ]
 
 
@@ -79,11 +85,12 @@ def test_each_misspelt_option_is_found(complaints):
     [
         (BoardOptions, BoardAECEnv),
         (BoardOptions, BoardParallelEnv),
+        (SingleOptions, BoardSingleEnv),
         (VectorOptions, BoardVectorEnv),
     ],
 )
 def test_options_are_those_of_the_constructors(options, environment):
-    own = ("name", "on_illegal")
+    own = ("on_illegal",)
     parameters = inspect.signature(environment).parameters.values()
     named = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name not in own]
     assert set(get_type_hints(options)) == set(named)

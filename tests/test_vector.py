@@ -9,7 +9,7 @@ from variants import public_module
 
 import boardenvs
 from boardenvs import games
-from boardenvs.envs.registration import gymnasium_id
+from boardenvs.envs.factory import gymnasium_id
 from boardenvs.game.contract import stack
 from boardenvs.game.state import take
 

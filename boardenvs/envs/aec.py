@@ -26,12 +26,11 @@ class BoardAECEnv(BoardEnv, AECEnv):
         self,
         game: Game,
         *,
-        name: str,
         on_illegal: OnIllegal,
         reward: Reward = "goal",
         render_mode: RenderMode | None = None,
     ) -> None:
-        super().__init__(game, name=name, reward=reward, render_mode=render_mode)
+        super().__init__(game, reward=reward, render_mode=render_mode)
         self.on_illegal = on_illegal
         self._updates = 0  # steps and resets so far, for the check in agent_iter
         self._next_bytes: Int8Array | None = None  # of the side to move, made with the last ply

@@ -24,10 +24,17 @@ OnIllegal: TypeAlias = Literal["raise", "forfeit"]
 RenderMode: TypeAlias = Literal["human", "ansi", "rgb_array", "svg"]
 VectorRenderMode: TypeAlias = Literal["rgb_array", "ansi"]
 
-# The planes, or {"observation": planes, "action_mask": mask}.
-Observation: TypeAlias = Int8Array | dict[str, Int8Array]
+# The planes, int8, or with `mask_in_observation` {"observation": planes, "action_mask": mask}:
+# every user would have to take a union of the two apart.
+Observation: TypeAlias = Any
 
 FRAMES_PER_SECOND = 2  # that a window shows
+VERSION = "v0"
+
+
+def env_name(game: Game) -> str:
+    """The name of a game's environments, and of its public module if it has one: "othello_v0"."""
+    return f"{game.id}_{VERSION}"
 
 
 class ResetNeededError(error.ResetNeeded, AttributeError):
@@ -62,7 +69,7 @@ class BoardEnv:
     metadata: dict[str, Any]
 
     def __init__(
-        self, game: Game, *, name: str, reward: Reward = "goal", render_mode: RenderMode | None
+        self, game: Game, *, reward: Reward = "goal", render_mode: RenderMode | None
     ) -> None:
         check_name("reward", reward, get_args(Reward))
         if render_mode is not None:
@@ -71,7 +78,7 @@ class BoardEnv:
         self.reward = reward
         self.render_mode = render_mode
         self.metadata = {
-            "name": name,
+            "name": env_name(game),
             "render_modes": list(get_args(RenderMode)),
             "is_parallelizable": False,  # as PettingZoo says of games of turns
             "render_fps": FRAMES_PER_SECOND,

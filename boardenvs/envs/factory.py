@@ -1,31 +1,50 @@
 """Environments of any game: `boardenvs.env("othello")`, `boardenvs.vec_env(game, 1024)`.
 
 A game is a text (see `boardenvs.games.make`) or a Game. The public modules, such as
-`boardenvs.othello_v0`, have the same functions for one game, with its options by name.
+`boardenvs.othello_v0`, have the same functions for one game, with its options by name. The games
+have entries in the registries of PettingZoo and Gymnasium too:
+
+    pettingzoo.make("aec", "boardenvs/othello-v0")
+    gymnasium.make("boardenvs/Othello-v0", opponent="greedy")
+    gymnasium.make_vec("boardenvs/Othello-v0", 1024, vectorization_mode="vector_entry_point")
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
+
+import gymnasium
 
 from boardenvs import games
 from boardenvs.envs.aec import BoardAECEnv
+from boardenvs.envs.core import VERSION
+from boardenvs.envs.options import (
+    BoardOptions,
+    EnvOptions,
+    SingleEnvOptions,
+    SingleOptions,
+    VecEnvOptions,
+    VectorOptions,
+)
 from boardenvs.envs.parallel import BoardParallelEnv
 from boardenvs.envs.single import BoardSingleEnv
 from boardenvs.envs.vector import BoardVectorEnv
 from boardenvs.game.contract import Game
 from boardenvs.utils.checks import cut, unknown
 
-VERSION = "v0"
+try:
+    from pettingzoo.env_registry import registration as in_pettingzoo
+except ModuleNotFoundError:  # older, as AgileRL wants it; nothing else of 1.27 is used here
+    in_pettingzoo = None
 
 Env = TypeVar("Env")
 Maker = TypeVar("Maker", bound=Callable[..., object])
 
 
-def env(game: str | Game, **options: Any) -> BoardAECEnv:
+def env(game: str | Game, **options: Unpack[EnvOptions]) -> BoardAECEnv:
     """PettingZoo's turn-based environment, in which an illegal action loses the game.
 
     Options are those of `BoardAECEnv` (`reward`, "goal" by default, and `render_mode`) and, where
@@ -40,10 +59,10 @@ def env(game: str | Game, **options: Any) -> BoardAECEnv:
     env.step(observation["action_mask"].argmax())  # the first legal action
     ```
     """
-    return _make(partial(BoardAECEnv, on_illegal="forfeit"), game, options)
+    return _make(partial(BoardAECEnv, on_illegal="forfeit"), BoardOptions, game, options)
 
 
-def raw_env(game: str | Game, **options: Any) -> BoardAECEnv:
+def raw_env(game: str | Game, **options: Unpack[EnvOptions]) -> BoardAECEnv:
     """The same as `env`, but an illegal action raises IllegalActionError and changes nothing.
 
     ```python
@@ -57,10 +76,10 @@ def raw_env(game: str | Game, **options: Any) -> BoardAECEnv:
         print(error)  # which action, by whom, and what is legal
     ```
     """
-    return _make(partial(BoardAECEnv, on_illegal="raise"), game, options)
+    return _make(partial(BoardAECEnv, on_illegal="raise"), BoardOptions, game, options)
 
 
-def parallel_env(game: str | Game, **options: Any) -> BoardParallelEnv:
+def parallel_env(game: str | Game, **options: Unpack[EnvOptions]) -> BoardParallelEnv:
     """PettingZoo's parallel environment: both agents act, the one that is not to move says noop.
 
     Options are those of `BoardParallelEnv` (`reward`, "goal" by default, and `render_mode`) and,
@@ -78,10 +97,12 @@ def parallel_env(game: str | Game, **options: Any) -> BoardParallelEnv:
     print(rewards)
     ```
     """
-    return _make(BoardParallelEnv, game, options)
+    return _make(BoardParallelEnv, BoardOptions, game, options)
 
 
-def vec_env(game: str | Game, num_envs: int = 1, **options: Any) -> BoardVectorEnv:
+def vec_env(
+    game: str | Game, num_envs: int = 1, **options: Unpack[VecEnvOptions]
+) -> BoardVectorEnv:
     """Many games at once, as Gymnasium's vector environment.
 
     Options are those of `BoardVectorEnv` (`reward`, "zero_sum" by default, `opponent`, `seat`,
@@ -97,21 +118,16 @@ def vec_env(game: str | Game, num_envs: int = 1, **options: Any) -> BoardVectorE
     observations, rewards, terminations, truncations, infos = envs.step(actions)
     ```
     """
-    return _make(partial(BoardVectorEnv, num_envs=num_envs), game, options)
+    return _make(partial(BoardVectorEnv, num_envs=num_envs), VectorOptions, game, options)
 
 
-def single_env(game: str | Game, **options: Any) -> BoardSingleEnv:
+def single_env(game: str | Game, **options: Unpack[SingleEnvOptions]) -> BoardSingleEnv:
     """One game against an opponent, as Gymnasium's environment; `gymnasium.make` calls this.
 
     Options are those of `BoardSingleEnv` (`reward`, "zero_sum" by default, `opponent`, `seat`,
     `mask_in_observation`, `render_mode`) and, where `game` is a text, the parameters of its rules.
     """
-    return _make(BoardSingleEnv, game, options)
-
-
-def env_name(game: Game) -> str:
-    """The name of a game's environments, and of its public module if it has one: "othello_v0"."""
-    return f"{game.id}_{VERSION}"
+    return _make(BoardSingleEnv, SingleOptions, game, options)
 
 
 def shows_options(game_id: str, environment: Callable[..., object]) -> Callable[[Maker], Maker]:
@@ -124,7 +140,10 @@ def shows_options(game_id: str, environment: Callable[..., object]) -> Callable[
         signature = inspect.signature(make)
         given = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
         rules = inspect.signature(games.GAMES[game_id]).parameters
-        named = [*_options(environment).values(), *(rules[n] for n in games.parameters(game_id))]
+        constructor = inspect.signature(environment).parameters.values()
+        known = {*BoardOptions.__optional_keys__, *VectorOptions.__optional_keys__}
+        named = [p for p in constructor if p.name in known]
+        named += [rules[name] for name in games.parameters(game_id)]
         parameters = [*given, *(p.replace(kind=p.KEYWORD_ONLY) for p in named)]
         vars(make)["__signature__"] = signature.replace(parameters=parameters)
         return make
@@ -132,29 +151,78 @@ def shows_options(game_id: str, environment: Callable[..., object]) -> Callable[
     return show
 
 
-def _options(maker: Callable[..., object]) -> dict[str, inspect.Parameter]:
-    """The keywords of an environment that users give."""
-    return {
-        name: parameter
-        for name, parameter in inspect.signature(maker).parameters.items()
-        if parameter.kind is parameter.KEYWORD_ONLY
-        and name not in ("name", "on_illegal", "num_envs")
-    }
-
-
-def _make(maker: Callable[..., Env], game: str | Game, options: dict[str, Any]) -> Env:
-    """The environment with its options; what is left of them are those of the rules.
+def _make(
+    maker: Callable[..., Env], known: Any, game: str | Game, options: Mapping[str, Any]
+) -> Env:
+    """The environment with those options that are `known` (a TypedDict); what is left of them are
+    those of the rules.
 
     TypeError for an option that neither has.
     """
-    own = _options(maker)
-    given, rules = dict[str, Any](), dict[str, Any]()
+    own = known.__optional_keys__
+    given: dict[str, Any] = {}
+    rules: dict[str, Any] = {}
     for name, value in options.items():
         (given if name in own else rules)[name] = value
-    known = games.parameters(game) if rules and isinstance(game, str) else []
-    for name in rules:
-        if name not in known:
-            title = game.id if isinstance(game, Game) else cut(str(game))
-            raise TypeError(unknown(f"option of {title}_{VERSION}", name, [*own, *known]))
-    made = games.make(game, **rules)
-    return maker(made, name=env_name(made), **given)
+    if rules:
+        parameters = games.parameters(game) if isinstance(game, str) else []
+        for name in rules:
+            if name not in parameters:
+                title = game.id if isinstance(game, Game) else cut(str(game))
+                raise TypeError(unknown(f"option of {title}_{VERSION}", name, [*own, *parameters]))
+    return maker(games.make(game, **rules), **given)
+
+
+# ---- the registries of PettingZoo, which has one since its version 1.27, and of Gymnasium --------
+
+
+def gymnasium_id(game_id: str) -> str:
+    """The name in Gymnasium's registry: "othello_holes" -> "boardenvs/OthelloHoles-v0"."""
+    return f"boardenvs/{game_id.title().replace('_', '')}-{VERSION}"
+
+
+def register_game(game_id: str, factory: Callable[..., Game]) -> None:
+    """Make a game known by an id, wherever games are named by a text, until the process ends.
+
+    game_id: small letters, digits and underscores. factory: the game's class, or a function that
+    makes the game; its parameters are those of the rules. PettingZoo has the game then as
+    "boardenvs/ID-v0" and Gymnasium as "boardenvs/Id-v0".
+
+    Packages declare an entry point in the group "boardenvs.games" instead, and other processes,
+    such as the workers of a tournament, know the game by its place, "MODULE:NAME". ValueError for
+    an id that cannot be one or that another game has, and for a factory that makes no such game.
+
+    ```python
+    from functools import partial
+
+    import boardenvs
+    from boardenvs.games import Othello
+
+    boardenvs.register_game("small_othello", partial(Othello, id="small_othello", holes=0xFF))
+    env = boardenvs.env("small_othello")  # rank 1 is out of play
+    ```
+    """
+    games.add(game_id, factory)
+    add_names(game_id)
+
+
+def register() -> None:
+    """Give every known game its names."""
+    for game_id in games.GAMES:
+        add_names(game_id)
+
+
+def add_names(game_id: str) -> None:
+    """Give a game its names in the registries of PettingZoo and Gymnasium, if it lacks them."""
+    name = f"boardenvs/{game_id}-{VERSION}"
+    if in_pettingzoo is not None and name not in in_pettingzoo.aec_registry:
+        makers = "boardenvs.envs.factory"
+        in_pettingzoo.register("aec", name, f"{makers}:env", kwargs={"game": game_id})
+        in_pettingzoo.register("parallel", name, f"{makers}:parallel_env", kwargs={"game": game_id})
+    if gymnasium_id(game_id) not in gymnasium.registry:
+        gymnasium.register(
+            gymnasium_id(game_id),
+            entry_point="boardenvs.envs.factory:single_env",
+            vector_entry_point="boardenvs.envs.factory:vec_env",
+            kwargs={"game": game_id},
+        )

@@ -1,11 +1,12 @@
 """The keyword options of the environments, so that type checkers know them by name (PEP 692).
 
-A public module adds its game's rule parameters; tests hold these names against the constructors.
+Here are the parameters of the built-in games' rules; those of another game stand in its text, or
+are given to `boardenvs.games.make`. Tests hold these names against the constructors.
 """
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Literal, TypedDict
 
 from gymnasium.vector import AutoresetMode
 
@@ -31,3 +32,33 @@ class VectorOptions(TypedDict, total=False):
     copy: bool
     mask_in_observation: bool
     render_mode: VectorRenderMode | None
+
+
+class SingleOptions(BoardOptions, total=False):
+    """Of `gymnasium.make`; see `BoardSingleEnv`."""
+
+    opponent: Opponent
+    seat: str
+    mask_in_observation: bool
+
+
+class RuleOptions(TypedDict, total=False):
+    """The parameters of the rules of the built-in games."""
+
+    holes: int
+    empties: Literal["nobody", "winner"]
+    rules: Literal["classic", "described"]
+    max_plies: int | None
+    max_steps: int
+
+
+class EnvOptions(BoardOptions, RuleOptions):
+    """Of `boardenvs.env`, `raw_env` and `parallel_env`."""
+
+
+class SingleEnvOptions(SingleOptions, RuleOptions):
+    """Of `gymnasium.make`."""
+
+
+class VecEnvOptions(VectorOptions, RuleOptions):
+    """Of `boardenvs.vec_env`."""

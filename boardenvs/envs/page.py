@@ -13,8 +13,8 @@ from types import ModuleType
 from typing import Any
 
 from boardenvs import games
-from boardenvs.envs.factory import env_name
-from boardenvs.envs.registration import gymnasium_id
+from boardenvs.envs.core import env_name
+from boardenvs.envs.factory import gymnasium_id
 from boardenvs.game.contract import Game
 from boardenvs.game.rules import DRAW, ILLEGAL_ACTION_REWARD, LOSS, WIN, goal_to_reward
 

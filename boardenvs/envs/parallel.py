@@ -24,11 +24,10 @@ class BoardParallelEnv(BoardEnv, ParallelEnv):
         self,
         game: Game,
         *,
-        name: str,
         reward: Reward = "goal",
         render_mode: RenderMode | None = None,
     ) -> None:
-        super().__init__(game, name=name, reward=reward, render_mode=render_mode)
+        super().__init__(game, reward=reward, render_mode=render_mode)
         self.metadata["is_parallelizable"] = True
         self._only_noop = (0,) * game.action_planes + (1,)
 

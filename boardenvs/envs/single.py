@@ -48,7 +48,6 @@ class BoardSingleEnv(gymnasium.Env[Observation, np.int64]):
         self,
         game: Game,
         *,
-        name: str,
         opponent: Opponent = "random",
         seat: str = "random",
         reward: Reward = "zero_sum",
@@ -56,9 +55,7 @@ class BoardSingleEnv(gymnasium.Env[Observation, np.int64]):
         render_mode: RenderMode | None = None,
     ) -> None:
         check_seat(game, seat)
-        self.board = BoardAECEnv(
-            game, name=name, on_illegal="forfeit", reward=reward, render_mode=render_mode
-        )
+        self.board = BoardAECEnv(game, on_illegal="forfeit", reward=reward, render_mode=render_mode)
         self.opponent = agent_for(game, opponent)
         self.seat = seat
         self.render_mode = render_mode

@@ -18,6 +18,7 @@ from boardenvs.envs.core import (
     Observation,
     Reward,
     VectorRenderMode,
+    env_name,
     observation_and_mask,
 )
 from boardenvs.envs.opponent import Opponent
@@ -74,7 +75,6 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
         game: Game,
         num_envs: int = 1,
         *,
-        name: str,
         opponent: Opponent | None = None,
         seat: str = "random",
         reward: Reward = "zero_sum",
@@ -101,7 +101,7 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
         )
         self.render_mode = render_mode
         self.metadata = {
-            "name": name,
+            "name": env_name(game),
             "autoreset_mode": self.autoreset_mode,
             "render_modes": list(get_args(VectorRenderMode)),
             "render_fps": FRAMES_PER_SECOND,

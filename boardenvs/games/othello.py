@@ -26,6 +26,7 @@ from boardenvs.games.othello_about import about_othello
 from boardenvs.kernel import ALL, Bits, Table, guard, less, nonzero, popcount, spread, when
 from boardenvs.utils.checks import check_name, is_whole, quote
 
+_BLACK, _RED = from_squares(["d4", "e5"]), from_squares(["d5", "e4"])
 CENTRE_HOLES = from_squares(["c3", "c6", "f3", "f6"])
 
 _EMPTIES = ("nobody", "winner")
@@ -93,7 +94,7 @@ class Othello(Game):
         return tuple(s for s in ALL_EIGHT if s.apply(self.holes) == self.holes)
 
     def setup(self) -> tuple[int, int]:
-        return from_squares(["d4", "e5"]), from_squares(["d5", "e4"])
+        return _BLACK, _RED
 
     def moves(self, own: Bits, opp: Bits, to_move: Bits) -> tuple[Bits, ...]:
         return (self.mobility(own, opp),)

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import pgx
 
 from boardenvs import games, render
-from boardenvs.envs.factory import VERSION
+from boardenvs.envs.core import VERSION
 from boardenvs.envs.jax.env import PLAYERS, JaxEnv, JaxState
 from boardenvs.envs.opponent import Opponent
 from boardenvs.game.contract import Game
