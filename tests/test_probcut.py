@@ -12,8 +12,8 @@ from boardenvs.game.contract import stack
 from boardenvs.game.state import State
 from boardenvs.kernel import get_backend, set_backend
 from boardenvs.search import Limits, SearchResults, engine_for
-from boardenvs.search.compiled.probcut import DEVIATION
-from boardenvs.search.compiled.values import lead_of
+from boardenvs.search.compiled.alphabeta import DEVIATION
+from boardenvs.search.compiled.values import margin_of
 from boardenvs.search.trained import trained_evaluation
 
 
@@ -59,7 +59,7 @@ def test_what_reaches_the_end_is_proven() -> None:
     leads = [lead_with_best_play(game, position) for position in positions]
     assert len(set(leads)) > 2
     assert found.exact.all()
-    assert [lead_of(int(value)) for value in found.value] == leads
+    assert [margin_of(int(value)) for value in found.value] == leads
 
 
 @pytest.mark.usefixtures("in_python")

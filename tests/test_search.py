@@ -18,7 +18,7 @@ from boardenvs.game.contract import Position, stack
 from boardenvs.game.fen import parse_position
 from boardenvs.game.state import State, concat, take
 from boardenvs.games import Game, Othello, parse
-from boardenvs.kernel import get_backend, set_backend
+from boardenvs.kernel import set_backend
 from boardenvs.search import (
     Engine,
     Limits,
@@ -28,7 +28,7 @@ from boardenvs.search import (
     engine_for,
     search_trees,
 )
-from boardenvs.search.compiled import root
+from boardenvs.search.compiled.alphabeta import search_positions
 
 # Machine code for each game takes seconds to make: these stand for all.
 COMPILED = ("othello", "wolf_and_sheep", "lines_of_action")
@@ -231,7 +231,7 @@ def test_threads_link_once() -> None:
 
         def link(game: Game = game, start: threading.Barrier = start) -> object:
             start.wait()
-            return compiler.compile_for(game, get_backend(), root)
+            return compiler.compile_for(game, search_positions)
 
         with ThreadPoolExecutor(4) as threads:
             found = [threads.submit(link) for _ in range(4)]
@@ -250,10 +250,10 @@ def test_many_positions_are_searched_in_several_calls(monkeypatch: pytest.Monkey
     calls: list[list[int]] = []
 
     class Counting(Engine):
-        def _run(self, seconds: float | None, call: Any) -> int:
+        def _run(self, call: Any, search: Any) -> Any:
             spent = np.asarray(call.results.nodes)
             before = spent.copy()
-            result = super()._run(seconds, call)
+            result = super()._run(call, search)
             calls.append(np.flatnonzero(before != spent).tolist())
             return result
 
@@ -420,6 +420,6 @@ def test_without_numba_a_warning_says_what_would_help(monkeypatch: pytest.Monkey
         with pytest.warns(UserWarning, match=r"without Numba: pip install 'boardenvs\[fast\]'"):
             Engine(game)
         with pytest.warns(UserWarning, match="without Numba"):
-            search_trees(game, game.init(1), np.ones(1, np.uint64), rollouts=1, c=1.0)
+            search_trees(game, game.init(1), np.ones(1, np.uint64), simulations=1, c=1.0)
     finally:
         set_backend(None)

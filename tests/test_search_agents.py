@@ -21,7 +21,7 @@ def test_texts() -> None:
     assert make_agent("alphabeta:depth=2,endgame=8") == AlphaBetaAgent(depth=2, endgame=8)
     assert make_agent("alphabeta:nodes=1000,time=0.5") == AlphaBetaAgent(nodes=1000, time=0.5)
     assert make_agent("alphabeta:depth=none,nodes=10") == AlphaBetaAgent(nodes=10)
-    assert make_agent("mcts:rollouts=50,c=0.7") == MCTSAgent(50, 0.7)
+    assert make_agent("mcts:simulations=50,c=0.7") == MCTSAgent(50, 0.7)
     assert make_agent("mcts:rollouts=50,leaves=4") == MCTSAgent(50, leaves=4)
     assert make_agent("positional") == PositionalAgent()
 
@@ -36,7 +36,7 @@ def test_texts() -> None:
         ("alphabeta:endgame=65", "endgame is 65: it must be 0 to 64 empty squares"),
         ("alphabeta:dept=3", "Did you mean 'depth'"),
         ("alphabet:depth=3", "Did you mean 'alphabeta'"),
-        ("mcts:rollouts=0", "rollouts is 0: it must be 1 or more"),
+        ("mcts:rollouts=0", "simulations is 0: it must be 1 or more"),
         ("mcts:leaves=0", "leaves is 0: it must be 1 or more"),
         ("mcts:c=-1", "c is -1.0: it must be 0 or more"),
         ("mcts:c=nan", "c is nan: it must be 0 or more"),
@@ -117,7 +117,7 @@ def test_mcts_plays_what_was_tried_most() -> None:
     agent = MCTSAgent(60)
     actions = act(agent, game, positions, seed=3)
     seeds = np.random.default_rng(3).integers(1 << 64, size=len(positions), dtype=np.uint64)
-    tries, *_ = search_trees(game, stack(positions), seeds, rollouts=60, c=agent.c)
+    tries, *_ = search_trees(game, stack(positions), seeds, simulations=60, c=agent.c)
     assert (tries[np.arange(len(positions)), actions] == tries.max(axis=1)).all()
 
 

@@ -22,9 +22,8 @@ from boardenvs.kernel import ALL, set_backend
 from boardenvs.kernel.backend import Backend
 from boardenvs.kernel.link import array_for_loops
 from boardenvs.search import TreeResults, play_out, search_trees, trees
-from boardenvs.search.compiled import simulations
-from boardenvs.search.compiler import compile_for
-from boardenvs.search.memory import flat, position_size, position_words
+from boardenvs.search.compiled import simulations as loops
+from boardenvs.search.compiler import compile_for, flat, position_size, position_words
 from boardenvs.utils.splitmix import GOLDEN, mix
 
 # Machine code for each game takes seconds to make: these stand for all.
@@ -90,7 +89,7 @@ class Found(NamedTuple):
 
 
 def plain_search(
-    game: Game, position: Position, seed: int, rollouts: int, c: float, evaluator: Any = None
+    game: Game, position: Position, seed: int, simulations: int, c: float, evaluator: Any = None
 ) -> dict[int, Found]:
     """What is found of each action."""
 
@@ -120,7 +119,7 @@ def plain_search(
 
     root = Node(position)
     expand(root)
-    for _ in range(rollouts):
+    for _ in range(simulations):
         least, most = proven(game, root)
         if least == most:
             break
@@ -162,17 +161,19 @@ def agrees(found: TreeResults, row: int, expected: dict[int, Found]) -> bool:
 @pytest.mark.parametrize("name", [*COMPILED, "lines_of_action"])
 def test_trees_grow_as_plainly_written(name: str) -> None:
     """Few trees and many, one leaf at a time: where NumPy and machine code go different ways."""
-    game, rollouts, c = make(name), 30, 0.8
+    game, simulations, c = make(name), 30, 0.8
     state, rows = sample_of(name, 20), (3, 6, 11)
     assert not state.terminated[list(rows)].any()
     expected = [
-        plain_search(game, random_position(game, row, 5 * row % 40), row, rollouts, c)
+        plain_search(game, random_position(game, row, 5 * row % 40), row, simulations, c)
         for row in rows
     ]
     for backend in backends(name):
         set_backend(backend)
-        found = search_trees(game, state, seeds_of(state), rollouts=rollouts, c=c)
-        few = search_trees(game, take(state, [2, 3]), seeds_of(state)[2:4], rollouts=rollouts, c=c)
+        found = search_trees(game, state, seeds_of(state), simulations=simulations, c=c)
+        few = search_trees(
+            game, take(state, [2, 3]), seeds_of(state)[2:4], simulations=simulations, c=c
+        )
         for all_rows, two_rows in zip(found, few, strict=True):
             np.testing.assert_array_equal(two_rows, all_rows[2:4])
         for row, by_action in zip(rows, expected, strict=True):
@@ -180,7 +181,7 @@ def test_trees_grow_as_plainly_written(name: str) -> None:
             settled = max(x.lower for x in by_action.values()) == max(
                 x.upper for x in by_action.values()
             )
-            assert found.visits[row].sum() == rollouts or settled
+            assert found.visits[row].sum() == simulations or settled
         assert not found.visits[state.terminated].any()
 
 
@@ -200,7 +201,7 @@ def test_with_an_evaluator_too() -> None:
     state = sample_of("wolf_and_sheep", 6)
     for backend in BACKENDS:
         set_backend(backend)
-        found = search_trees(game, state, seeds_of(state), rollouts=60, c=1.2, evaluator=Toy())
+        found = search_trees(game, state, seeds_of(state), simulations=60, c=1.2, evaluator=Toy())
         set_backend("numpy")
         for row in range(6):
             position = random_position(game, row, 5 * row % 40)
@@ -224,7 +225,7 @@ def test_backends_agree_whatever_the_leaves() -> None:
                 set_backend(backend)
                 found.append(
                     search_trees(
-                        make(name), state, seeds_of(state), rollouts=20, c=1.0, leaves=leaves,
+                        make(name), state, seeds_of(state), simulations=20, c=1.0, leaves=leaves,
                         evaluator=evaluator,
                     )
                 )  # fmt: skip
@@ -234,20 +235,28 @@ def test_backends_agree_whatever_the_leaves() -> None:
 
 @pytest.mark.parametrize("evaluator", [None, Toy()])
 @pytest.mark.parametrize(
-    ("rollouts", "leaves"), [(1, 1), (10, 1), (10, 4), (8, 8), (3, 8), (40, None)]
+    ("simulations", "leaves"), [(1, 1), (10, 1), (10, 4), (8, 8), (3, 8), (40, None)]
 )
-def test_every_rollout_tries_an_action(rollouts: int, leaves: int | None, evaluator: Any) -> None:
+def test_every_rollout_tries_an_action(
+    simulations: int, leaves: int | None, evaluator: Any
+) -> None:
     game = make("othello")
     state = concat([sample_of("othello", 6), stack([finished()])])
     tries, means, *_ = search_trees(
-        game, state, seeds_of(state), rollouts=rollouts, c=1.0, leaves=leaves, evaluator=evaluator
+        game,
+        state,
+        seeds_of(state),
+        simulations=simulations,
+        c=1.0,
+        leaves=leaves,
+        evaluator=evaluator,
     )
-    assert tries.sum(axis=1).tolist() == [0 if over else rollouts for over in state.terminated]
+    assert tries.sum(axis=1).tolist() == [0 if over else simulations for over in state.terminated]
     assert not tries[~game.legal(state)].any()
     assert not means[tries == 0].any()
     assert np.abs(means).max() <= 1
-    if leaves == rollouts:  # those before are avoided: as many actions as there are
-        wide = np.minimum(game.legal(state).sum(axis=1), rollouts)
+    if leaves == simulations:  # those before are avoided: as many actions as there are
+        wide = np.minimum(game.legal(state).sum(axis=1), simulations)
         assert evaluator or ((tries > 0).sum(axis=1) == wide).all()
 
 
@@ -259,7 +268,7 @@ def test_rows_are_alone_and_seeds_matter(monkeypatch: pytest.MonkeyPatch) -> Non
     game, state = make("othello"), sample_of("othello", 20)
 
     def find(rows: Any, seeds: Any, **others: Any) -> IntArray:
-        found = search_trees(game, take(state, rows), seeds, rollouts=30, c=1.0, **others)
+        found = search_trees(game, take(state, rows), seeds, simulations=30, c=1.0, **others)
         return found[0]
 
     every, seeds = slice(None), seeds_of(state)
@@ -270,7 +279,7 @@ def test_rows_are_alone_and_seeds_matter(monkeypatch: pytest.MonkeyPatch) -> Non
         with monkeypatch.context() as small:
             small.setattr(trees, "_EDGES", 4 * 31 * trees.EDGES_PER_NODE)  # four trees at a time
             np.testing.assert_array_equal(find(every, seeds, **others), whole)
-            small.setattr(trees, "_ROLLOUTS_A_CALL", 3 * 30)  # three trees a call
+            small.setattr(trees, "_SIMULATIONS_A_CALL", 3 * 30)  # three trees a call
             np.testing.assert_array_equal(find(every, seeds, **others), whole)
         different = find(every, seeds + np.uint64(1000), **others)
         assert np.array_equal(different, whole) == ("evaluator" in others)  # that leaves no chance
@@ -284,7 +293,7 @@ def test_without_room_leaves_stay_leaves(
     """Their games go on to be played; what there is room for does not change by more room."""
     game, state = make("othello"), sample_of("othello", 12)
     find: Callable[[], TreeResults] = lambda: search_trees(  # noqa: E731
-        game, state, seeds_of(state), rollouts=50, c=1.0, leaves=leaves
+        game, state, seeds_of(state), simulations=50, c=1.0, leaves=leaves
     )
     whole = find()
     monkeypatch.setattr(trees, "EDGES_PER_NODE", edges)
@@ -298,7 +307,13 @@ def test_without_room_leaves_stay_leaves(
         for evaluator in (None, Toy()):
             one = take(state, [3])
             alone = search_trees(
-                game, one, seeds_of(one, 3), rollouts=50, c=1.0, leaves=leaves, evaluator=evaluator
+                game,
+                one,
+                seeds_of(one, 3),
+                simulations=50,
+                c=1.0,
+                leaves=leaves,
+                evaluator=evaluator,
             )[0]
             assert alone.sum() == 50
             assert evaluator or np.array_equal(alone[0], tries[3])
@@ -320,10 +335,10 @@ def test_random_games_are_the_same_in_loops(name: str, seed: int) -> None:
     assert (expected[over] == (results[over] - 50) / 50).all()
     for backend in backends(name):
         set_backend(backend)
-        compiled = compile_for(game, backend, simulations)
+        play = compile_for(game, loops.play_out)
         values = np.zeros(6)
         positions, size = flat(position_words(state)), position_size(game)
-        compiled.play_out(positions, size, array_for_loops(seeds), array_for_loops(values))
+        play(positions, size, array_for_loops(seeds), array_for_loops(values))
         assert values.tolist() == expected.tolist()
     assert seeds.tolist() == list(range(seed, seed + 6))
 
@@ -363,11 +378,11 @@ def test_a_win_at_once_is_found(text: str) -> None:
         if after.terminated and after.result()[position.to_move] == 100:
             wins.add(action)
     assert 0 < len(wins) < 5
-    rollouts = 8 * len(position.legal_actions())
+    simulations = 8 * len(position.legal_actions())
     for agent in (
-        MCTSAgent(rollouts, leaves=20),
-        MCTSAgent(rollouts, leaves=20, evaluator=Toy()),
-        MCTSAgent(rollouts),
+        MCTSAgent(simulations, leaves=20),
+        MCTSAgent(simulations, leaves=20, evaluator=Toy()),
+        MCTSAgent(simulations),
     ):
         (action,) = agent.act(game, stack([position]), np.random.default_rng(0)).tolist()
         assert action in wins
@@ -397,8 +412,10 @@ def test_priors_and_values_steer() -> None:
     state, seeds = game.init(1), np.zeros(1, np.uint64)
     first = game.start().legal_actions()
 
-    def tries(evaluator: Likes, rollouts: int = 80) -> IntArray:
-        found = search_trees(game, state, seeds, rollouts=rollouts, c=1.5, evaluator=evaluator)
+    def tries(evaluator: Likes, simulations: int = 80) -> IntArray:
+        found = search_trees(
+            game, state, seeds, simulations=simulations, c=1.5, evaluator=evaluator
+        )
         counts: IntArray = found[0][0]
         return counts
 
@@ -419,7 +436,7 @@ def test_more_exploring_spreads_the_tries() -> None:
     game, state = make("othello"), sample_of("othello", 6)
     state = take(state, ~state.terminated)
     widest = [
-        search_trees(game, state, seeds_of(state), rollouts=150, c=c)[0].max(axis=1).mean()
+        search_trees(game, state, seeds_of(state), simulations=150, c=c)[0].max(axis=1).mean()
         for c in (0.1, 1.0, 10.0)
     ]
     assert widest[0] > widest[1] > widest[2]

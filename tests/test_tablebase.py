@@ -194,7 +194,7 @@ def test_the_classic_sheep_win_from_the_start_against_every_defence() -> None:
                 after |= {position.step(a) for a in position.legal_actions()}
             else:
                 moves = table.moves(stack([position]))
-                after.add(position.step(int(moves.actions[moves.worth.argmax()])))
+                after.add(position.step(int(moves.actions[moves.score.argmax()])))
         layer = after
     assert not layer
     assert max(ends) == 44
@@ -365,7 +365,7 @@ def test_moves_say_what_the_positions_after_them_say(name: str) -> None:
         value=np.array([v for v, _ in kinds], np.int8),
         distance=np.array([d for _, d in kinds], np.int16),
     )
-    assert (np.diff(ordered.worth) < 0).all()
+    assert (np.diff(ordered.score) < 0).all()
 
 
 def test_a_position_from_the_board() -> None:

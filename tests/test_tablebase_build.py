@@ -14,7 +14,7 @@ from variants import make
 
 from boardenvs.game.state import IntArray
 from boardenvs.games import WolfAndSheep
-from boardenvs.tablebase import Tablebase, build, storage, table
+from boardenvs.tablebase import Tablebase, build, table
 from boardenvs.tablebase.numbering import CHUNKS
 from boardenvs.tablebase.retrograde import solve
 from boardenvs.utils.cache import cache_folder
@@ -86,9 +86,9 @@ CODES = np.array([0, 1, -1, 44, -45, 32767], np.int16)
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
     path = tmp_path / "new" / "folder" / "a.tablebase"
-    assert storage.read(path, "key") is None
-    storage.write(path, "key", CODES)
-    codes = storage.read(path, "key")
+    assert build.read(path, "key") is None
+    build.write(path, "key", CODES)
+    codes = build.read(path, "key")
     assert codes is not None
     assert codes.dtype == np.int16
     np.testing.assert_array_equal(codes, CODES)
@@ -113,21 +113,21 @@ def flip_a_bit(content: bytes) -> bytes:
 )
 def test_a_torn_file_is_not_trusted(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
     path = tmp_path / "a.tablebase"
-    storage.write(path, "key", CODES)
+    build.write(path, "key", CODES)
     content = path.read_bytes()
     assert damage(content) != content
     path.write_bytes(damage(content))
-    assert storage.read(path, "key") is None
+    assert build.read(path, "key") is None
 
 
 def test_a_file_of_other_rules_or_of_another_format_is_not_trusted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "a.tablebase"
-    storage.write(path, "key", CODES)
-    assert storage.read(path, "other") is None
-    monkeypatch.setattr(storage, "FORMAT", storage.FORMAT + 1)
-    assert storage.read(path, "key") is None
+    build.write(path, "key", CODES)
+    assert build.read(path, "other") is None
+    monkeypatch.setattr(storage, "FORMAT", build.FORMAT + 1)
+    assert build.read(path, "key") is None
 
 
 @pytest.fixture
@@ -195,7 +195,7 @@ def test_one_table_serves_all_caps(monkeypatch: pytest.MonkeyPatch, solved: list
 
 
 def test_solving_anew_gives_the_table_that_is_kept(game: WolfAndSheep) -> None:
-    """Else the kept one is of older code, and `storage.FORMAT` should have been raised."""
+    """Else the kept one is of older code, and `build.FORMAT` should have been raised."""
     told: list[tuple[str, int, int]] = []
     codes = build.solve_all(game, lambda *x: told.append(x))
     np.testing.assert_array_equal(codes, build.read_or_solve(game))

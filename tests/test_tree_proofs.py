@@ -46,7 +46,7 @@ def test_bounds_hold_in_wolf_and_sheep(evaluator: Fair | None) -> None:
     positions = [random_position(game, seed, 20 + seed % 30) for seed in range(60)]
     state = stack([position for position in positions if not position.terminated])
     seeds = np.arange(len(state.ply), dtype=np.uint64)
-    found = search_trees(game, state, seeds, rollouts=150, c=1.0, evaluator=evaluator)
+    found = search_trees(game, state, seeds, simulations=150, c=1.0, evaluator=evaluator)
     moves = Tablebase.load(game).moves(state)
     lower, upper = (bounds[moves.rows, moves.actions] for bounds in (found.lower, found.upper))
     assert (lower <= moves.value).all()
@@ -70,7 +70,7 @@ def test_what_has_not_been_tried_may_win(evaluator: Fair | None) -> None:
         lost += [action] if (100, 0) in results and not after.terminated else []
     assert len(lost) > 10
     state, seeds = stack([position] * 40), np.arange(40, dtype=np.uint64)
-    found = search_trees(game, state, seeds, rollouts=40, c=1.0, evaluator=evaluator)
+    found = search_trees(game, state, seeds, simulations=40, c=1.0, evaluator=evaluator)
     assert (found.lower[:, lost] == -1).all()
 
 
@@ -84,8 +84,10 @@ def test_bounds_hold_after_few_rollouts(evaluator: Fair | None) -> None:
         for p in positions
     ]
     told = 0
-    for rollouts in (3, 6, 12, 24):
-        found = search_trees(OTHELLO, state, seeds, rollouts=rollouts, c=1.0, evaluator=evaluator)
+    for simulations in (3, 6, 12, 24):
+        found = search_trees(
+            OTHELLO, state, seeds, simulations=simulations, c=1.0, evaluator=evaluator
+        )
         for row, values in enumerate(exact):
             for action, value in values.items():
                 lower, upper = int(found.lower[row, action]), int(found.upper[row, action])
@@ -134,7 +136,7 @@ def test_a_proof_ends_the_search() -> None:
 
 
 def test_the_first_limit_that_is_met_ends_a_move() -> None:
-    few = analyse(OTHELLO, "mcts:rollouts=40,time=1000")
+    few = analyse(OTHELLO, "mcts:simulations=40,time=1000")
     assert few.nodes == 40
     began = time.monotonic()
     found = analyse(OTHELLO, "mcts:time=0.05")
@@ -154,7 +156,7 @@ def test_guesses_spare_calls_and_change_nothing() -> None:
         evaluator = Fair()
         found.append(
             search_trees(
-                OTHELLO, state, seeds, rollouts=120, c=1.5, leaves=leaves, evaluator=evaluator
+                OTHELLO, state, seeds, simulations=120, c=1.5, leaves=leaves, evaluator=evaluator
             )
         )
         asked.append(evaluator)

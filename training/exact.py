@@ -14,9 +14,8 @@ from boardenvs.agents.perfect import PerfectAgent
 from boardenvs.game.contract import Game
 from boardenvs.game.perft import successors
 from boardenvs.game.state import BoolArray, IntArray, State, concat, take
-from boardenvs.tablebase import Tablebase
+from boardenvs.tablebase import Tablebase, new_positions, won_positions
 from boardenvs.tablebase.numbering import COUNT
-from boardenvs.tablebase.reachable import new_positions, won
 
 # Positions drawn, of all that a role can win, where there are more; the classic game's sheep have
 # 38,297.
@@ -49,7 +48,7 @@ def examine(game: Game, agent: Agent, seed: int) -> dict[str, float]:
     sample_rng, rng = np.random.default_rng(seed).spawn(2)
     metrics: dict[str, float] = {}
     for role, name in enumerate(game.roles):
-        state = _drawn(won(game, role), _POSITIONS, sample_rng)
+        state = _drawn(won_positions(game, role), _POSITIONS, sample_rng)
         if not len(state.ply):
             continue
         keeping = table.preserving(state)
@@ -76,7 +75,7 @@ def _mistakes(game: Game, role: int) -> State:
     """The positions after each mistake of the role: each move from a won position to one that is
     not won.
     """
-    moves = Tablebase.load(game).moves(won(game, role))
+    moves = Tablebase.load(game).moves(won_positions(game, role))
     return new_positions(game, take(moves.after, moves.value < 0), np.zeros(COUNT, np.bool_))
 
 

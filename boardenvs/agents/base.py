@@ -10,7 +10,7 @@ import numpy as np
 from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.state import IntArray, State
 from boardenvs.search.analysis import Analysis, MoveAnalysis, analyse_by_evaluator
-from boardenvs.search.evaluator import Evaluator
+from boardenvs.search.trees import Evaluator
 
 
 class Agent(Protocol):

@@ -3,42 +3,97 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 import numpy as np
 
 from boardenvs.agents.base import check_game
-from boardenvs.agents.kept_trees import KeptTrees
 from boardenvs.agents.policy_file import load_policy
 from boardenvs.agents.trained import TrainedAgent
 from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.state import FloatArray, IntArray, State, take
 from boardenvs.search.analysis import Analysis, MoveAnalysis, Outcome
-from boardenvs.search.evaluator import Evaluator
-from boardenvs.search.kept_tree import KeptTree
-from boardenvs.search.results import TreeResults
-from boardenvs.search.trees import MAX_ROLLOUTS, Trees, TreeSettings, parts
+from boardenvs.search.tree_arrays import Subtree
+from boardenvs.search.trees import (
+    MAX_SIMULATIONS,
+    Evaluator,
+    TreeResults,
+    Trees,
+    TreeSettings,
+    parts,
+)
 from boardenvs.utils.checks import is_number, is_whole, quote
 
-_MOST_ROLLOUTS = 10_000_000  # a tree of so many takes some 20 GB
-_ROLLOUTS = 200  # without any limit
+_MOST_SIMULATIONS = 10_000_000  # a tree of so many takes some 20 GB
+_SIMULATIONS = 200  # without any limit
 
 _CHANCE = 1e-6  # decides between actions that nothing else does
-_FIRST = 64  # rollouts of the first analysis of a search that goes on
-_MORE = 1.3  # times as many rollouts has each one after it
-_Stop: TypeAlias = Callable[[], bool]
-_Keep: TypeAlias = Callable[[int, int, KeptTree | None], None]
+_FIRST = 64  # simulations of the first analysis of a search that goes on
+_MORE = 1.3  # times as many simulations has each one after it
 _OUTCOMES: dict[int, Outcome] = {-1: "loss", 0: "draw", 1: "win"}
+_Stop: TypeAlias = Callable[[], bool]
+_Plies: TypeAlias = bytes  # the actions of a game from its start
+
+# An agent with games in both roles is asked about each of them every other time.
+_OLDEST = 2
+
+
+class TreeReuse:
+    """What is known of the games of one match, from one move of an agent to its next.
+
+    It is for the generator that the agent draws from in that match, and forgotten where another
+    asks, so that a match goes the same way whatever was played before. Each thread has its own.
+    Copies begin with nothing.
+    """
+
+    def __init__(self) -> None:
+        self._of_thread = threading.local()
+
+    def __reduce__(self) -> tuple[Callable[[], TreeReuse], tuple[()]]:
+        return TreeReuse, ()
+
+    def take(self, game: Game, rng: np.random.Generator, actions: IntArray) -> list[Subtree | None]:
+        """What is known of each game that stands after these actions (B, P), see
+        `HistoryAgent.act_after`; what has not been asked for in a while is forgotten.
+        """
+        mine = self._of_thread
+        if getattr(mine, "game", None) is not game or mine.rng is not rng:
+            mine.game, mine.rng, mine.calls, mine.known = game, rng, 0, {}
+        mine.calls += 1
+        found: list[Subtree | None] = []
+        for row in actions:
+            plies = row[row >= 0].tolist()
+            # Of games that went alike, each has a tree of its own.
+            before = mine.known.get(_plies(plies[:-1]))
+            found.append(before.pop(0)[1].after(plies[-1]) if before else None)
+        mine.known = {
+            plies: trees
+            for plies, trees in mine.known.items()
+            if trees and mine.calls - trees[0][0] < _OLDEST
+        }
+        return found
+
+    def put(self, actions: IntArray, action: int, known: Subtree | None) -> None:
+        """Keep what is known after one more action in a game that stood after these, (P,)."""
+        mine = self._of_thread
+        if known is not None:
+            plies = _plies([*actions[actions >= 0].tolist(), action])
+            mine.known.setdefault(plies, []).append((mine.calls, known))
+
+
+def _plies(actions: list[int]) -> _Plies:
+    return np.array(actions, np.int64).tobytes()
 
 
 @dataclass(frozen=True)
 class MCTSAgent:
     """Plays the action most often tried by a Monte Carlo tree search.
 
-    rollouts: positions judged for a move, by random games (UCT) or by the evaluator (PUCT); 200
+    simulations: positions judged for a move, by random games (UCT) or by the evaluator (PUCT); 200
     where neither they nor a time are given. time: seconds a move, about; only this limit makes play
     depend on the machine, and with it boards are searched one after the other.
     c: the weight of exploration against values from -1 to 1.
@@ -47,7 +102,8 @@ class MCTSAgent:
     is played stays the same, but for the last digits of what a network says.
 
     In matches a tree with an evaluator or a time goes on from what the one of the move before knows
-    of the position. Those rollouts count: with an evaluator the same is played, in less time.
+    of the position (tree reuse). Those simulations count: with an evaluator the same is played, in
+    less time.
 
     Wins, draws and losses that the tree proves are exact: a proven win is played, a proven loss is
     avoided, a proven draw is played where all else seems worse, and a tree whose root is proven is
@@ -55,18 +111,18 @@ class MCTSAgent:
     played, and then one by chance. A position with one legal action is not searched.
     """
 
-    rollouts: int | None = None
+    simulations: int | None = None
     c: float = 1.0
     leaves: int | None = None
     evaluator: Evaluator | None = None
     time: float | None = None
-    _kept: KeptTrees = field(default_factory=KeptTrees, init=False, compare=False, repr=False)
+    _reuse: TreeReuse = field(default_factory=TreeReuse, init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.rollouts is not None and not is_whole(self.rollouts, 1, _MOST_ROLLOUTS):
+        if self.simulations is not None and not is_whole(self.simulations, 1, _MOST_SIMULATIONS):
             raise ValueError(
-                f"rollouts is {quote(self.rollouts)}: it must be 1 or more, at most "
-                f"{_MOST_ROLLOUTS}, and whole"
+                f"simulations is {quote(self.simulations)}: it must be 1 or more, at most "
+                f"{_MOST_SIMULATIONS}, and whole"
             )
         if self.leaves is not None and not is_whole(self.leaves, 1):
             raise ValueError(f"leaves is {quote(self.leaves)}: it must be 1 or more")
@@ -75,17 +131,14 @@ class MCTSAgent:
         if self.time is not None and not (is_number(self.time, 0) and self.time > 0):
             raise ValueError(f"time is {quote(self.time)}: it must be more than 0 seconds")
 
-    def _room(self) -> int:
-        """Rollouts a move, at most."""
-        if self.rollouts is not None:
-            return self.rollouts
-        return _ROLLOUTS if self.time is None else MAX_ROLLOUTS
+    def _settings(self) -> TreeSettings:
+        """Of the trees of a move, with room for all of their simulations."""
+        most = self.simulations
+        if most is None:
+            most = _SIMULATIONS if self.time is None else MAX_SIMULATIONS
+        return TreeSettings(most, self.c, self.leaves, self.evaluator)
 
-    def _settings(self, rollouts: int) -> TreeSettings:
-        """Of trees with room for so many rollouts."""
-        return TreeSettings(rollouts, self.c, self.leaves, self.evaluator)
-
-    def _stop(self) -> Callable[[], bool] | None:
+    def _stop(self) -> _Stop | None:
         """Says when the time of a move that begins now is over; None where time does not matter."""
         if self.time is None:
             return None
@@ -93,8 +146,7 @@ class MCTSAgent:
         return lambda: time.monotonic() >= end
 
     def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
-        nothing = [None] * len(state.ply)
-        return self._act(game, state, np.random.default_rng(rng), nothing, None)
+        return self._act(game, state, np.random.default_rng(rng), None)
 
     def act_after(
         self, game: Game, state: State, actions: IntArray, rng: np.random.Generator
@@ -104,61 +156,54 @@ class MCTSAgent:
         """
         if self.evaluator is None and self.time is None:
             return self.act(game, state, rng)  # random games are played faster than trees are kept
-        known = self._kept.take(game, rng, actions)
-
-        def keep(row: int, action: int, after: KeptTree | None) -> None:
-            self._kept.put(actions[row], action, after)
-
-        return self._act(game, state, rng, known, keep)
+        return self._act(game, state, rng, actions)
 
     def _act(
-        self,
-        game: Game,
-        state: State,
-        rng: np.random.Generator,
-        known: Sequence[KeptTree | None],
-        keep: _Keep | None,
+        self, game: Game, state: State, rng: np.random.Generator, actions: IntArray | None
     ) -> IntArray:
-        """Search the rows with a choice; `keep` gets what is known after the actions chosen."""
+        """Search the rows with a choice, with tree reuse where the games' actions are given."""
+        known = None if actions is None else self._reuse.take(game, rng, actions)
         seeds = rng.integers(1 << 64, size=len(state.ply), dtype=np.uint64)
         chance = rng.random((len(state.ply), game.num_actions))
         legal = game.legal(state)
         chosen: IntArray = legal.argmax(axis=1)
         chosen[state.terminated] = game.noop
         choice = np.flatnonzero(legal.sum(axis=1) > 1)
-        settings = self._settings(self._room())
-        for part in parts(len(choice), settings.rollouts if self.time is None else MAX_ROLLOUTS):
+        settings = self._settings()
+        together = settings.simulations if self.time is None else MAX_SIMULATIONS
+        for part in parts(len(choice), together):
             rows = choice[part]
-            before = [known[row] for row in rows]
+            before = [] if known is None else [known[row] for row in rows]
             trees = Trees(game, take(state, rows), seeds[rows], settings, before)
-            trees.search(settings.rollouts, self._stop())
-            preference = _liking(trees.read()) + chance[rows] * _CHANCE
+            trees.search(settings.simulations, self._stop())
+            preference = _preference(trees.read()) + chance[rows] * _CHANCE
             preference[~legal[rows]] = -1.0
             chosen[rows] = preference.argmax(axis=1)
-            if keep is not None:
+            if actions is not None:
                 for place, row in enumerate(rows.tolist()):
-                    keep(row, int(chosen[row]), trees.keep(place, int(chosen[row])))
+                    action = int(chosen[row])
+                    self._reuse.put(actions[row], action, trees.keep(place, action))
         return chosen
 
     def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
         """By the visits, values and most visited lines of the tree, and what it proves."""
-        settings = self._settings(self._room())
-        view = _TreeView(settings, position, rng)
-        view.search(settings.rollouts, self._stop())
-        return view.analysis()
+        tree = _TreeView(self._settings(), position, rng)
+        tree.search(tree.room, self._stop())
+        return tree.analysis()
 
     def analyse_steadily(
         self, position: Position, stop: _Stop, rng: np.random.Generator
     ) -> Iterator[Analysis]:
         """One tree that grows, beyond all limits, until its root is proven or its memory full."""
-        view = _TreeView(self._settings(MAX_ROLLOUTS), position, rng)
-        view.search(_FIRST)
-        yield view.analysis()
-        while not (view.is_done() or stop()):
-            shown = view.rollouts
-            view.search(min(int(_MORE * shown) + 1, MAX_ROLLOUTS), stop)
-            if view.rollouts > shown:
-                yield view.analysis()
+        settings = self._settings()._replace(simulations=MAX_SIMULATIONS)
+        tree = _TreeView(settings, position, rng)
+        tree.search(_FIRST)
+        yield tree.analysis()
+        while not (tree.is_done() or stop()):
+            shown = tree.simulations
+            tree.search(min(int(_MORE * shown) + 1, tree.room), stop)
+            if tree.simulations > shown:
+                yield tree.analysis()
 
     def check_game(self, game: Game) -> None:
         check_game(self.evaluator, game)
@@ -168,32 +213,28 @@ class _TreeView:
     """The tree of one position, and what it says so far; all chance is that of `MCTSAgent.act`."""
 
     def __init__(
-        self,
-        settings: TreeSettings,
-        position: Position,
-        rng: np.random.Generator,
+        self, settings: TreeSettings, position: Position, rng: np.random.Generator
     ) -> None:
-        self._position, game, state = position, position.game, stack([position])
+        self._position, game = position, position.game
         seeds = rng.integers(1 << 64, size=1, dtype=np.uint64)
         self._chance = rng.random(game.num_actions) * _CHANCE
-        evaluator = settings.evaluator
-        self._prior = None if evaluator is None else evaluator.evaluate(game, state)[0]
-        self._trees = Trees(game, state, seeds, settings)
-        self._room, self.rollouts = settings.rollouts, 0
+        self._has_priors = settings.evaluator is not None
+        self._trees = Trees(game, stack([position]), seeds, settings)
+        self.room, self.simulations = settings.simulations, 0
 
-    def search(self, rollouts: int, stop: _Stop | None = None) -> None:
-        self._trees.search(rollouts, stop)
-        self.rollouts = int(self._trees.visits()[0])
+    def search(self, simulations: int, stop: _Stop | None = None) -> None:
+        self._trees.search(simulations, stop)
+        self.simulations = int(self._trees.visits()[0])
 
     def is_done(self) -> bool:
         """Whether more search would change nothing, or finds no room."""
         lower, upper = self._trees.proven()
-        return self.rollouts >= self._room or bool(lower[0] == upper[0])
+        return self.simulations >= self.room or bool(lower[0] == upper[0])
 
     def analysis(self) -> Analysis:
         found = self._trees.read()
-        liking = _liking(found)[0] + self._chance
-        actions = sorted(self._position.legal_actions(), key=lambda action: -liking[action])
+        preference = _preference(found)[0] + self._chance
+        actions = sorted(self._position.legal_actions(), key=lambda action: -preference[action])
         moves, most = [], 1.0
         for action in actions:
             # A move is tried less because it seems worse: by luck it may not seem better.
@@ -201,12 +242,11 @@ class _TreeView:
             most = most if move.value is None else min(move.value, most)
             moves.append(move if move.value is None else replace(move, value=most))
         (lower,), (upper,) = self._trees.proven()
-        exact = bool(lower == upper)
         return Analysis(
             position=self._position,
-            outcome=_OUTCOMES[int(lower)] if exact else None,
+            outcome=_OUTCOMES[int(lower)] if lower == upper else None,
             moves=tuple(moves),
-            nodes=self.rollouts,
+            nodes=self.simulations,
         )
 
     def _move(self, action: int, found: TreeResults) -> MoveAnalysis:
@@ -215,40 +255,48 @@ class _TreeView:
         return MoveAnalysis(
             action=action,
             outcome=_OUTCOMES[lower] if lower == upper else None,
-            probability=None if self._prior is None else float(self._prior[0, action]),
+            probability=float(self._trees.priors[0, action]) if self._has_priors else None,
             visits=visits,
             value=float(found.values[0, action]) if visits else None,
             line=tuple(self._trees.line(0, action)),
         )
 
 
-def _liking(found: TreeResults) -> FloatArray:
+def _preference(found: TreeResults) -> FloatArray:
     """How good each action is, (B, A): the more visits the better, then the higher the value.
 
     Actions that cannot better what is proven of others come last, and those for which that is
     proven first, if nothing else promises more.
     """
-    liking: FloatArray = found.visits + (found.values + 1) / 4
-    more_than_all = liking.max(axis=1, keepdims=True, initial=0) + 1
+    preference: FloatArray = found.visits + (found.values + 1) / 4
+    more_than_all = preference.max(axis=1, keepdims=True, initial=0) + 1
     sure = found.lower.max(axis=1, keepdims=True, initial=-1)
     hopeful = found.upper > sure
-    tried_most = np.where(hopeful, liking, -1).argmax(axis=1)[:, None]
+    tried_most = np.where(hopeful, preference, -1).argmax(axis=1)[:, None]
     promised = np.take_along_axis(found.values, tried_most, axis=1)
     settle = ~hopeful.any(axis=1, keepdims=True) | ((sure > -1) & (promised <= sure))
     settled = (found.lower == sure) & (found.upper == sure)
-    liking += more_than_all * np.where(settled, 2 * settle, hopeful)
-    return liking
+    preference += more_than_all * np.where(settled, 2 * settle, hopeful)
+    return preference
 
 
 def mcts_agent(
-    rollouts: int | None = None,
+    simulations: int | None = None,
     c: float = 1.0,
     leaves: int | None = None,
     policy: str | None = None,
     time: float | None = None,
+    rollouts: int | None = None,
 ) -> MCTSAgent:
-    """The agent, judging positions with the policy of a file, or with the "trained" ones."""
+    """The agent, judging positions with the policy of a file, or with the "trained" ones.
+
+    `rollouts` is another word for simulations.
+    """
+    if rollouts is not None:
+        if simulations is not None:
+            raise ValueError("simulations and rollouts are one thing: give only one of them")
+        simulations = rollouts
     evaluator: Evaluator | None = None
     if policy is not None:
         evaluator = TrainedAgent() if policy == "trained" else load_policy(policy)
-    return MCTSAgent(rollouts, c, leaves, evaluator, time)
+    return MCTSAgent(simulations, c, leaves, evaluator, time)

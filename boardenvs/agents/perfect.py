@@ -33,13 +33,13 @@ class PerfectAgent:
         self.check_game(game)
         table = Tablebase.load(game)
         moves = table.moves(state)
-        worth = moves.worth
-        best = np.full(len(state.ply), worth.min(initial=0))
-        np.maximum.at(best, moves.rows, worth)
-        traps = _traps(table, moves, (worth == best[moves.rows]) & (moves.value < 1))
-        chance = np.random.default_rng(rng).random(len(worth))
-        # Sorted by row, then worth, traps and chance, the last move of each row is the choice.
-        order = np.lexsort((chance, traps, worth, moves.rows))
+        score = moves.score
+        best = np.full(len(state.ply), score.min(initial=0))
+        np.maximum.at(best, moves.rows, score)
+        traps = _traps(table, moves, (score == best[moves.rows]) & (moves.value < 1))
+        chance = np.random.default_rng(rng).random(len(score))
+        # Sorted by row, then score, traps and chance, the last move of each row is the choice.
+        order = np.lexsort((chance, traps, score, moves.rows))
         chosen = np.full(len(state.ply), game.noop, np.int64)
         chosen[moves.rows[order]] = moves.actions[order]  # of equal indices the last stays
         return chosen
@@ -62,7 +62,7 @@ class PerfectAgent:
                 mistakes=float(mistakes[place]),
                 line=tuple(lines[place]),
             )
-            for place in np.lexsort((-mistakes, -found.worth)).tolist()
+            for place in np.lexsort((-mistakes, -found.score)).tolist()
         ]
         moves.sort(key=lambda move: move.action != chosen)
         return Analysis(

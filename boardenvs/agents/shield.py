@@ -16,7 +16,7 @@ from boardenvs.game.perft import successors
 from boardenvs.game.rules import MAX_VALUE, goal_to_reward
 from boardenvs.game.state import Array, BoolArray, FloatArray, IntArray, State, take
 from boardenvs.search.analysis import Analysis, Outcome
-from boardenvs.search.evaluator import Evaluator
+from boardenvs.search.trees import Evaluator
 
 # Positions whose replies are looked at together; bounds the memory.
 _CHUNK = 1 << 13

@@ -69,8 +69,8 @@ def _speed_table(results: list[Measurement]) -> Table:
 
 
 def _search_table(results: list[Measurement]) -> Table:
-    """Nodes and rollouts."""
-    table = Table(title="Search, nodes or rollouts a CPU second (medians)")
+    """Nodes and simulations."""
+    table = Table(title="Search, nodes or simulations a CPU second (medians)")
     for name in ("game", "search", "backend"):
         table.add_column(name)
     table.add_column("positions at once", justify="right")

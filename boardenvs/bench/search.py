@@ -22,9 +22,9 @@ from boardenvs.tablebase import Tablebase
 # Empty squares, the fewest and the most, of positions whose ends are solved; one on machine code's
 # scale, one on Python's.
 _ENDS = {"numba": (12, 14), "numpy": (9, 9)}
-# A slice of work: nodes, and rollouts a tree by trees at a time.
+# A slice of work: nodes, and simulations a tree by trees at a time.
 _NODES = {"numba": 200_000, "numpy": 2_000}
-_ROLLOUTS = {"numba": {1: 2_000, 64: 100}, "numpy": {1: 100, 64: 10}}
+_SIMULATIONS = {"numba": {1: 2_000, 64: 100}, "numpy": {1: 100, 64: 10}}
 _POSITIONS = 8
 
 Start = Callable[[], Callable[[], int]]
@@ -45,7 +45,7 @@ def _kinds(game: Game) -> Iterator[tuple[str, str, int, Start]]:
         if game.fills_up and game.margin_counts:
             yield "exact end", "nodes", 1, partial(_exact_end, game)
     for trees in (1, 64):
-        yield "MCTS", "rollouts", trees, partial(_mcts, game, trees)
+        yield "MCTS", "simulations", trees, partial(_mcts, game, trees)
 
 
 def _middle(game: Game) -> tuple[int, int]:
@@ -81,13 +81,13 @@ def _nodes_of(game: Game, plies: tuple[int, int], limits: Limits) -> Callable[[]
 
 def _mcts(game: Game, trees: int) -> Callable[[], int]:
     """Random games judge, the default of `mcts`."""
-    rollouts = _ROLLOUTS[get_backend()][trees]
+    simulations = _SIMULATIONS[get_backend()][trees]
     state = random_openings(game, trees, _middle(game), np.random.default_rng(0))
     seeds = np.arange(trees, dtype=np.uint64)
 
     def play() -> int:
-        search_trees(game, state, seeds, rollouts=rollouts, c=1.0)
-        return trees * rollouts
+        search_trees(game, state, seeds, simulations=simulations, c=1.0)
+        return trees * simulations
 
     return play
 

@@ -20,8 +20,7 @@ from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.fen import parse_position
 from boardenvs.game.state import BoolArray, FloatArray, State, concat, take
 from boardenvs.games.files import find_file
-from boardenvs.tablebase import Tablebase
-from boardenvs.tablebase.reachable import won
+from boardenvs.tablebase import Tablebase, won_positions
 
 FOLDER = Path(__file__).parent / "positions"
 _OF_ROLE = 400  # positions of Wolf and Sheep, for each role
@@ -121,7 +120,7 @@ def _of_table(game: Game) -> Questions:
     kinds: list[str] = []
     states, keeping = [], []
     for role, name in enumerate(game.roles):
-        state = won(game, role)
+        state = won_positions(game, role)
         keeps = table.preserving(state)
         rows = np.flatnonzero((game.legal(state) & ~keeps).any(axis=1))
         rows = np.sort(rng.permutation(rows)[:_OF_ROLE])

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import inspect
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -51,25 +51,31 @@ _IN_PYTHON = (
 
 
 def link(
-    entry: ModuleType, rules: Mapping[str, Kernel], constants: Mapping[str, int]
+    entry: ModuleType,
+    rules: Mapping[str, Kernel],
+    constants: Mapping[str, int],
+    parts: Mapping[str, Callable[..., Any]] | None = None,
 ) -> SimpleNamespace:
     """The functions of a module, compiled with these rules by the backend in use.
 
     What it imports by name is compiled with it, module by module, but for what `loops` declares:
     `rules` and `constants` give that. The value of a constant, which is declared as a function
     without arguments, is written in place of its calls. Python may call the functions marked with
-    `loops.entry`. ValueError where two modules define the same name.
+    `loops.entry`. `parts` are functions of other modules that stand for functions of these names,
+    which only declare them. ValueError where two modules define the same name.
     """
-    modules = _modules(entry)
+    chosen = dict(parts or {})
+    modules = _modules(*(sys.modules[part.__module__] for part in chosen.values()), entry)
     _check_names(modules)
+    statements = [(module, _with_parts(_statements(module), chosen)) for module in modules]
     if get_backend() == "numba":
-        return _link_native(modules, rules, constants)
+        return _link_native(statements, rules, constants)
     namespace: dict[str, Any] = {name: getattr(loops, name) for name in _IN_PYTHON}
     namespace |= {name: kernel.compile_one() for name, kernel in rules.items()}
     namespace |= {"new_tuple": tuple.__new__, "popcount": int.bit_count}
     exec(_legal(constants["legal_words"], ""), namespace)
-    for module in modules:
-        code = _Constants(constants).visit(ast.Module(_statements(module), []))
+    for module, body in statements:
+        code = _Constants(constants).visit(ast.Module(body, []))
         code = _ForPython(module).visit(code)
         exec(compile(code, str(module.__file__), "exec"), namespace)
     return SimpleNamespace(**namespace)
@@ -81,7 +87,9 @@ def array_for_loops(array: Array) -> Any:
 
 
 def _link_native(
-    modules: list[ModuleType], rules: Mapping[str, Kernel], constants: Mapping[str, int]
+    statements: list[tuple[ModuleType, list[ast.stmt]]],
+    rules: Mapping[str, Kernel],
+    constants: Mapping[str, int],
 ) -> SimpleNamespace:
     from boardenvs.kernel.generated import load_source
     from boardenvs.kernel.numba_writer import write_functions
@@ -89,9 +97,7 @@ def _link_native(
     programs = {name: kernel.program() for name, kernel in rules.items()}
     parts = [write_functions(programs), _NATIVE, _legal(constants["legal_words"], _INNER)]
     write = _Constants({name: _native_constant(name, x) for name, x in constants.items()})
-    parts += [
-        _native(write.visit(statement)) for module in modules for statement in _statements(module)
-    ]
+    parts += [_native(write.visit(statement)) for _, body in statements for statement in body]
     namespace: SimpleNamespace = load_source("\n".join(parts))
     return namespace
 
@@ -152,8 +158,8 @@ def write_legal(array, start, legal):
 """
 
 
-def _modules(entry: ModuleType) -> list[ModuleType]:
-    """The module and those that it imports functions or constants from, each after what it uses."""
+def _modules(*entries: ModuleType) -> list[ModuleType]:
+    """These and those that they import functions or constants from, each after what it uses."""
     found: dict[str, ModuleType] = {}
 
     def visit(module: ModuleType) -> None:
@@ -162,8 +168,21 @@ def _modules(entry: ModuleType) -> list[ModuleType]:
                 visit(sys.modules[str(statement.module)])
         found.setdefault(module.__name__, module)
 
-    visit(entry)
+    for entry in entries:
+        visit(entry)
     return list(found.values())
+
+
+def _with_parts(
+    statements: list[ast.stmt], parts: Mapping[str, Callable[..., Any]]
+) -> list[ast.stmt]:
+    """The statements, with parts in place of the functions that declare them."""
+    return [
+        ast.parse(f"{statement.name} = {parts[statement.name].__name__}").body[0]
+        if isinstance(statement, ast.FunctionDef) and statement.name in parts
+        else statement
+        for statement in statements
+    ]
 
 
 def _is_linked(statement: ast.ImportFrom) -> bool:

@@ -151,13 +151,6 @@ def margin_counts() -> bool:
     raise NotImplementedError
 
 
-def has_exact_end() -> bool:
-    """Whether the game is one whose end can be searched by itself: the board fills up, and points
-    count.
-    """
-    raise NotImplementedError
-
-
 def fills_by_capture() -> bool:
     """Whether a square may be filled exactly where that captures (see `Game`)."""
     raise NotImplementedError

@@ -5,14 +5,19 @@ What is in `compiled` is compiled together with the rules; `engine` and `trees` 
 """
 
 from boardenvs.search.analysis import Analysis, MoveAnalysis
+from boardenvs.search.compiled.memory import SearchResults
 from boardenvs.search.engine import Engine, engine_for
 from boardenvs.search.evaluation import Evaluation
-from boardenvs.search.evaluator import Evaluator
 from boardenvs.search.limits import ENDGAME, Limits
-from boardenvs.search.playouts import play_out
-from boardenvs.search.results import SearchResults, TreeResults
 from boardenvs.search.solver import search_position
-from boardenvs.search.trees import Trees, TreeSettings, search_trees
+from boardenvs.search.trees import (
+    Evaluator,
+    TreeResults,
+    Trees,
+    TreeSettings,
+    play_out,
+    search_trees,
+)
 
 __all__ = [
     "ENDGAME",

@@ -13,7 +13,7 @@ from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.perft import successors
 from boardenvs.game.state import FloatArray, State, take
 from boardenvs.games import spec_of
-from boardenvs.search.evaluator import Evaluator
+from boardenvs.search.trees import Evaluator
 
 Outcome: TypeAlias = Literal["win", "draw", "loss"]
 Unit: TypeAlias = Literal["score", "margin", "heuristic"]

@@ -1,17 +1,27 @@
-"""The modules of `compiled` with the rules of a game."""
+"""The functions of `compiled` with the rules of a game, and the arrays that they take."""
 
 from __future__ import annotations
 
+import sys
 import warnings
+from collections.abc import Callable
 from functools import lru_cache
 from importlib.util import find_spec
 from threading import Lock
 from types import ModuleType, SimpleNamespace
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
 
 from boardenvs.game.contract import Game
-from boardenvs.kernel import ALL
+from boardenvs.game.state import State, WordArray
+from boardenvs.kernel import ALL, get_backend
 from boardenvs.kernel.backend import Backend
-from boardenvs.kernel.link import link
+from boardenvs.kernel.link import array_for_loops, link
+from boardenvs.search.compiled.position import LEGAL, PLY, TERMINATED, TO_MOVE
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_Parts: TypeAlias = frozenset[tuple[str, Callable[..., Any]]]
 
 _NO_CAP = 1 << 40
 _SLOW = "search is about a hundred times slower without Numba: pip install 'boardenvs[fast]'"
@@ -26,14 +36,21 @@ def has_exact_end(game: Game) -> bool:
     return game.fills_up and game.margin_counts
 
 
-def compile_for(game: Game, backend: Backend, module: ModuleType) -> SimpleNamespace:
-    """The functions of this module for the game; `backend` is the one in use."""
+def compile_for(game: Game, function: _Function, **parts: Callable[..., Any]) -> _Function:
+    """A function of `compiled` with the rules of the game, by the backend in use; `parts` stand for
+    the functions of these names that its module declares.
+    """
     with _linking:
-        return _compile_for(game, backend, module)
+        module = sys.modules[function.__module__]
+        linked = _link_module(game, get_backend(), module, frozenset(parts.items()))
+    compiled: _Function = getattr(linked, function.__name__)
+    return compiled
 
 
-@lru_cache(maxsize=32)
-def _compile_for(game: Game, backend: Backend, module: ModuleType) -> SimpleNamespace:
+@lru_cache(maxsize=64)
+def _link_module(
+    game: Game, backend: Backend, module: ModuleType, parts: _Parts
+) -> SimpleNamespace:
     if not find_spec("numba"):
         warnings.warn(_SLOW, stacklevel=3)
     kernels = game.kernels
@@ -52,9 +69,60 @@ def _compile_for(game: Game, backend: Backend, module: ModuleType) -> SimpleName
         "feature_count": len(game.feature_sizes),
         "max_ply": _NO_CAP if game.max_plies is None else game.max_plies,
         "margin_counts": game.margin_counts,
-        "has_exact_end": has_exact_end(game),
         "fills_by_capture": game.fills_by_capture,
         "has_stable": game.has_stable,
         "board": ALL ^ game.holes,
     }
-    return link(module, rules, constants)
+    return link(module, rules, constants, dict(parts))
+
+
+def position_size(game: Game) -> int:
+    """The words of a position."""
+    return LEGAL + game.action_planes + 1
+
+
+def position_words(state: State) -> WordArray:
+    """The rows of a state as compiled search reads them, (B, position_size)."""
+    positions: WordArray = np.empty((len(state.ply), LEGAL + state.legal_bits.shape[1]), np.uint64)
+    positions[:, 0], positions[:, 1] = state.own, state.opp
+    positions[:, TO_MOVE], positions[:, PLY] = state.to_move, state.ply
+    positions[:, TERMINATED] = state.terminated
+    positions[:, LEGAL:] = state.legal_bits
+    return positions
+
+
+def state_of_words(positions: WordArray) -> State:
+    """The inverse of `position_words`."""
+    return State(
+        own=positions[:, 0].copy(),
+        opp=positions[:, 1].copy(),
+        legal_bits=positions[:, LEGAL:].copy(),
+        to_move=positions[:, TO_MOVE].astype(np.int8),
+        ply=positions[:, PLY].astype(np.int32),
+        terminated=positions[:, TERMINATED] != 0,
+    )
+
+
+def flat(array: np.ndarray[Any, Any]) -> Any:
+    """The array's own memory as loops take it."""
+    return array_for_loops(array.reshape(-1))
+
+
+def words(size: int) -> Any:
+    """An array of words for loops, zero."""
+    return array_for_loops(np.zeros(size, np.uint64))
+
+
+def numbers(size: int) -> Any:
+    """An array of signed numbers for loops, zero."""
+    return array_for_loops(np.zeros(size, np.int64))
+
+
+def room(size: int, *dtypes: type[np.generic]) -> list[Any]:
+    """Arrays of these types, of eight bytes, for loops that write before they read.
+
+    They lie in one block, since what C's `malloc` keeps for the next call is measured by the
+    largest block that it has given: the pages of several smaller ones would be new ones each time.
+    """
+    block: WordArray = np.empty((len(dtypes), size), np.uint64)
+    return [array_for_loops(row.view(dtype)) for row, dtype in zip(block, dtypes, strict=True)]

@@ -17,23 +17,29 @@ from boardenvs.game.state import BoolArray, IntArray, State, WordArray
 from boardenvs.kernel import get_backend
 from boardenvs.kernel.backend import Backend
 from boardenvs.kernel.link import array_for_loops
-from boardenvs.search.compiled import end_root, root
-from boardenvs.search.compiled.counters import COUNTERS, LIMIT
-from boardenvs.search.compiled.memory import MoveStack, SearchMemory
-from boardenvs.search.compiled.roots import Budget, Roots
+from boardenvs.search.compiled.alphabeta import search_positions
+from boardenvs.search.compiled.endgame import solve_position
+from boardenvs.search.compiled.memory import (
+    COUNTERS,
+    LIMIT,
+    Budget,
+    MoveStack,
+    Roots,
+    SearchMemory,
+    SearchResults,
+)
 from boardenvs.search.compiled.transposition import SLOT, TranspositionTable
-from boardenvs.search.compiler import compile_for, has_exact_end
-from boardenvs.search.evaluation import Evaluation
-from boardenvs.search.limits import MAX_NODES, Limits
-from boardenvs.search.memory import (
+from boardenvs.search.compiler import (
+    compile_for,
     flat,
+    has_exact_end,
     numbers,
     position_size,
     position_words,
-    tuple_tables,
     words,
 )
-from boardenvs.search.results import SearchResults
+from boardenvs.search.evaluation import Evaluation, tuple_tables
+from boardenvs.search.limits import MAX_NODES, Limits
 from boardenvs.search.trained import trained_evaluation
 
 _SLOTS = 1 << 20  # of the transposition table, which has 32 MB
@@ -44,14 +50,12 @@ _QUESTION = 0.01  # seconds between two questions whether it has to
 
 
 class _Call(NamedTuple):
-    """What one call of the compiled search is about."""
+    """What calls of the compiled search are about, and when they end."""
 
     roots: Roots
-    rows: Any  # an array of numbers
     budget: Budget
     results: SearchResults  # as loops take it
-    first: int = 0  # in `rows`
-    to_the_end: bool = False
+    seconds: float | None = None
     stop: Callable[[], bool] | None = None
 
 
@@ -68,20 +72,15 @@ class Engine:
         self.game = game
         self._has_exact_end = has_exact_end(game)
         self._backend = get_backend()
-        self._compiled = compile_for(game, self._backend, root)
-        self._ends: Any = None
+        self._search_positions = compile_for(game, search_positions)
+        self._solve_position = solve_position  # compiled for the game once it is needed
         # The exact end is the same whatever its moves are ordered by.
         trained = trained_evaluation(game) if self._has_exact_end else None
-        moves = _LISTS * game.num_actions
-        record_size = position_size(game) + 1
+        moves, record = _LISTS * game.num_actions, position_size(game) + 1
         self._memory = SearchMemory(
             TranspositionTable(words(_SLOTS * SLOT + 2)),
             MoveStack(
-                words(moves * record_size),
-                numbers(moves),
-                numbers(moves),
-                game.num_actions,
-                record_size,
+                words(moves * record), numbers(moves), numbers(moves), game.num_actions, record
             ),
             numbers(COUNTERS),
             tuple_tables(trained if evaluation is None else evaluation),
@@ -89,7 +88,7 @@ class Engine:
             0,
         )
         self._solved = False  # whether the search before has seen the end at once
-        self._compile()
+        self._compile(Limits(1, nodes=1))
 
     def search(
         self,
@@ -111,25 +110,36 @@ class Engine:
         """
         if get_backend() != self._backend:
             raise RuntimeError(f"this engine is of {self._backend!r}, not of {get_backend()!r}")
+        is_end = self.is_end(state, limits)
+        if is_end.any() and self._solve_position is solve_position:
+            self._solve_position = compile_for(self.game, solve_position)
+            self._compile(Limits(1, nodes=1, endgame=64))
+        in_points = self._has_exact_end and self._memory.judged_by_tables
+        probcut = round(100 * limits.probcut) if in_points else 0
+        self._memory = self._memory._replace(probcut=probcut)
         legal = self.game.legal(state)
         found = _no_results(len(seeds))
         found.action[:] = legal.argmax(axis=1)
         found.action[state.terminated] = self.game.noop
-        roots, results = _roots(state, seeds), SearchResults(*map(array_for_loops, found))
-        in_points = self._has_exact_end and self._memory.judged_by_tables
-        self._memory = self._memory._replace(
-            probcut=round(100 * limits.probcut) if in_points else 0
+        nodes = MAX_NODES if limits.nodes is None else limits.nodes
+        call = _Call(
+            _roots(state, seeds),
+            Budget(limits.depth, nodes, _NODES_A_CALL),
+            SearchResults(*map(array_for_loops, found)),
+            limits.time,
+            stop,
         )
-        squares = self._empty_squares(state.own, state.opp)
-        is_end = self.is_end(state, limits)
         wanted = legal.sum(axis=1) > (0 if forced else 1)
         alone = is_end if limits.time is None and stop is None else wanted
-        call = _Call(roots, None, _budget(limits), results, stop=stop)
+        squares = np.where(is_end, self._empty_squares(state.own, state.opp), 0)
         for row in np.flatnonzero(wanted & alone).tolist():
-            one = call._replace(rows=array_for_loops(np.array([row])))
-            self._search_one(one, limits.time, int(squares[row]) if is_end[row] else 0)
-        others = array_for_loops(np.flatnonzero(wanted & ~alone))
-        self._search_many(call._replace(rows=others))
+            self._search_one(call, row, int(squares[row]))
+        # Several positions a call, so that threads which share Python seldom wait for it, but only
+        # so many that Ctrl-C is heard.
+        rows: IntArray = np.flatnonzero(wanted & ~alone)
+        while len(rows):
+            self._solved = False
+            rows = rows[self._search_rows(call, rows) :]
         return found
 
     def line(self, position: Position, found: SearchResults) -> list[int]:
@@ -147,8 +157,11 @@ class Engine:
             results = SearchResults(*map(array_for_loops, _no_results(1)))
             results.value[0] = value
             roots = _roots(stack([position]), np.zeros(1, np.uint64), len(actions))
-            budget = Budget(ahead, MAX_NODES, 1)
-            self._run(math.inf, _Call(roots, numbers(1), budget, results, to_the_end=self._solved))
+            call = _Call(roots, Budget(ahead, MAX_NODES, 1), results, math.inf)
+            if self._solved:
+                self._solve(call, 0)
+            else:
+                self._search_rows(call, np.zeros(1, np.int64))
             actions.append(int(results.action[0]))
         return actions
 
@@ -160,74 +173,53 @@ class Engine:
     def _empty_squares(self, own: Any, opp: Any) -> Any:
         return 64 - np.bitwise_count(own | opp | np.uint64(self.game.holes)).astype(np.int64)
 
-    def _search_one(self, call: _Call, time: float | None, squares: int) -> None:
+    def _search_one(self, call: _Call, row: int, squares: int) -> None:
         """Search a position, first to the end where that many empty squares are left."""
         self._solved = False
         if squares:
-            self._compile_ends()
             budget = call.budget._replace(depth=squares, nodes=call.budget.nodes // 2)
-            time = None if time is None else time / 2
-            self._run(time, call._replace(budget=budget, to_the_end=True))
-            self._solved = bool(call.results.exact[call.rows[0]])
+            call = call._replace(seconds=None if call.seconds is None else call.seconds / 2)
+            self._solve(call._replace(budget=budget), row)
+            self._solved = bool(call.results.exact[row])
         if not self._solved:
-            self._run(time, call)
+            self._search_rows(call, np.array([row]))
 
-    def _search_many(self, call: _Call) -> None:
-        """Search several positions a call, so that threads which share Python seldom wait for it,
-        but only so many that Ctrl-C is heard.
+    def _search_rows(self, call: _Call, rows: IntArray) -> int:
+        """Search these rows; returns how many of them it has searched."""
+        roots, budget, results, *_ = call
+        take = array_for_loops(rows)
+        searched: int = self._run(
+            call, lambda: self._search_positions(roots, take, budget, self._memory, results)
+        )
+        return searched
+
+    def _solve(self, call: _Call, row: int) -> None:
+        """Search a row to the end of the game; its empty squares are the budget's depth."""
+        roots, budget, results, *_ = call
+        self._run(call, lambda: self._solve_position(roots, row, budget, self._memory, results))
+
+    def _run(self, call: _Call, search: Callable[[], Any]) -> Any:
+        """Search, in a thread that ends after the call's seconds or with Ctrl-C; here if nothing
+        but its budget limits the call.
         """
-        while call.first < len(call.rows):
-            self._solved = False
-            call = call._replace(first=self._run(None, call))
-
-    def _run(self, seconds: float | None, call: _Call) -> int:
-        """Search, in a thread that ends after these seconds or with Ctrl-C; with None here.
-
-        Returns where among the rows it ended.
-        """
-
-        def search() -> int:
-            roots, rows, budget, results, first, to_the_end, _ = call
-            if to_the_end:
-                self._ends.solve_position(roots, int(rows[0]), budget, self._memory, results)
-                return 1
-            ended: int = self._compiled.search_positions(
-                roots, rows, first, budget, self._memory, results
-            )
-            return ended
-
-        if seconds is None and call.stop is None:
+        if call.seconds is None and call.stop is None:
             return search()
         with ThreadPoolExecutor(1) as pool:
             work = pool.submit(search)
             try:
-                _wait(work, math.inf if seconds is None else seconds, call.stop)
+                _wait(work, math.inf if call.seconds is None else call.seconds, call.stop)
             finally:
                 while not work.done():
                     self._memory.counters[LIMIT] = 0
                     wait([work], _REMINDER)
         return work.result()
 
-    def _compile(self) -> None:
-        """Search once, so that no search's time is spent on compiling."""
-        self._run(None, _first_call(self.game))
-
-    def _compile_ends(self) -> None:
-        """The same for exact ends, which not all searches need."""
-        if self._ends is None:
-            self._ends = compile_for(self.game, self._backend, end_root)
-            at_once = Budget(64, 0, 1)
-            self._run(None, _first_call(self.game)._replace(budget=at_once, to_the_end=True))
+    def _compile(self, limits: Limits) -> None:
+        """Search with the limits, which end it at once: no search's time is spent on compiling."""
+        self.search(self.game.init(1), np.zeros(1, np.uint64), limits, forced=True)
 
 
-def _first_call(game: Game) -> _Call:
-    """One that ends at once."""
-    roots = _roots(game.init(1), np.zeros(1, np.uint64))
-    results = SearchResults(*map(array_for_loops, _no_results(1)))
-    return _Call(roots, numbers(1), Budget(1, 1, 1), results)
-
-
-def _wait(work: Future[int], seconds: float, stop: Callable[[], bool] | None) -> None:
+def _wait(work: Future[Any], seconds: float, stop: Callable[[], bool] | None) -> None:
     """Wait for the work, but no longer than this or until told to stop."""
     end = time.monotonic() + seconds
     longest = threading.TIMEOUT_MAX if stop is None else _QUESTION
@@ -244,13 +236,8 @@ def _roots(state: State, seeds: WordArray, distance: int = 0) -> Roots:
     return Roots(flat(positions), array_for_loops(seeds), positions.shape[1], distance)
 
 
-def _budget(limits: Limits) -> Budget:
-    return Budget(limits.depth, MAX_NODES if limits.nodes is None else limits.nodes, _NODES_A_CALL)
-
-
 def _no_results(rows: int) -> SearchResults:
-    columns: list[IntArray] = [np.zeros(rows, np.int64) for _ in SearchResults._fields]
-    return SearchResults(*columns)
+    return SearchResults(*(np.zeros(rows, np.int64) for _ in SearchResults._fields))
 
 
 def engine_for(game: Game, evaluation: Evaluation | None = None) -> Engine:

@@ -16,6 +16,9 @@ from boardenvs import games
 from boardenvs.board.bitboard import square_name
 from boardenvs.game.contract import Game
 from boardenvs.game.state import IntArray, State, WordArray
+from boardenvs.kernel.loops import GROUP
+from boardenvs.search.compiled.tuples import TupleTables
+from boardenvs.search.compiler import flat, words
 from boardenvs.utils.checks import is_whole
 
 Tuple: TypeAlias = tuple[int, ...]  # squares, from the lowest digit
@@ -198,6 +201,31 @@ class Places:
         indices = words.astype("<u8").view("<u2").astype(np.int64)[:, : len(self.squares)]
         found: IntArray = self.weight_numbers[indices + np.array(self.starts, np.int64)]
         return found
+
+
+def tuple_tables(evaluation: Evaluation | None) -> TupleTables:
+    """An evaluation's tables as loops take them; without one, none."""
+    if evaluation is None:
+        return TupleTables(words(1), flat(np.zeros(1, np.int16)), 0, 0)
+    places, stages = evaluation.places, np.array(evaluation.stages)
+    padding = -places.units.shape[1] % GROUP
+    units: WordArray = np.pad(places.units, ((0, 0), (0, padding)))
+    width = units.shape[1]
+    digits = np.arange(3).astype(np.uint64)
+    changes = units[:, None, None] * (digits - digits[:, None])[:, :, None]
+    # Before the tables a weight of 0, for the numbers that fill the last words.
+    of_features = np.arange(places.size, evaluation.terms.size)
+    columns = np.concatenate([places.weight_numbers, of_features])
+    rows = np.zeros((len(evaluation.weights), 2 + len(columns)), np.int16)
+    rows[:, 0] = heuristic_shares(evaluation.heuristic)
+    rows[:, 2:] = evaluation.weights[:, columns]
+    offsets = np.ones(IN_A_WORD * width, np.uint64)
+    offsets[: len(places.starts)] = 2 + np.array(places.starts)
+    starts = (stages * rows.shape[1]).astype(np.uint64)
+    kept = np.zeros(2 * (2 + width) + width, np.uint64)
+    features = evaluation.terms.feature_starts - places.size + 2 + len(places.weight_numbers)
+    parts = (changes.reshape(-1), offsets, starts, features.astype(np.uint64), kept)
+    return TupleTables(flat(np.concatenate(parts)), flat(rows), width, int(len(features) > 0))
 
 
 def heuristic_shares(heuristic: Sequence[float]) -> IntArray:

@@ -14,22 +14,16 @@ import numpy as np
 
 from boardenvs.game.contract import Game
 from boardenvs.game.state import FloatArray, IntArray, State
-from boardenvs.kernel import get_backend
 from boardenvs.kernel.link import array_for_loops
-from boardenvs.search.compiled import gumbel
-from boardenvs.search.compiled.gumbel import GumbelSearch
-from boardenvs.search.compiled.tree import Tree
-from boardenvs.search.compiler import compile_for
-from boardenvs.search.evaluator import Evaluator
-from boardenvs.search.memory import (
-    empty_tree,
-    flat,
-    numbers,
-    position_words,
-    room,
-    state_of_words,
+from boardenvs.search.compiled.policies import (
+    Gumbel,
+    look_for_win,
+    read_gumbel_roots,
+    select_by_gumbel,
 )
-from boardenvs.search.trees import EDGES_PER_NODE
+from boardenvs.search.compiled.tree import NONE
+from boardenvs.search.compiler import compile_for, flat, room
+from boardenvs.search.trees import Evaluator, Policy, Trees, TreeSettings
 
 
 class GumbelSettings(NamedTuple):
@@ -62,88 +56,35 @@ def gumbel_search(
         raise ValueError(f"{settings}: simulations and considered must be 1 or more")
     if game.is_over(state).any():
         raise ValueError("a game is over: there is nothing to search")
-    search = _Searches(game, state, noise, settings, evaluator)
-    for simulation in range(settings.simulations):
-        search.simulate(simulation)
-    return search.read()
-
-
-class _Searches:
-    """The searches of a batch."""
-
-    def __init__(
-        self,
-        game: Game,
-        state: State,
-        noise: FloatArray,
-        settings: GumbelSettings,
-        evaluator: Evaluator,
-    ) -> None:
-        self._game, self._evaluator, self._rows = game, evaluator, len(state.ply)
-        self._compiled = compile_for(game, get_backend(), gumbel)
-        actions = np.bitwise_count(state.legal_bits).sum(axis=1, dtype=np.int64)
-        below = EDGES_PER_NODE * settings.simulations
-        self._tree = empty_tree(
-            game,
-            np.zeros(self._rows, np.uint64),
-            settings.simulations + 1,
-            below + int(actions.max(initial=0)),
-        )
-        self._compiled.add_roots(flat(position_words(state)), below, self._tree)
-        probabilities, values = evaluator.evaluate(game, state)
-        with np.errstate(divide="ignore"):
-            scores: FloatArray = noise + np.log(probabilities, dtype=np.float64)
-        np.maximum(scores, -1e9, out=scores)
-        self._search = self._new_search(settings, scores, actions)
-        self._take_in(probabilities, values)
-
-    def _new_search(
-        self, settings: GumbelSettings, scores: FloatArray, actions: IntArray
-    ) -> GumbelSearch:
-        """The searches with their roots for leaves."""
-        tree: Tree = self._tree
-        nodes = self._rows * tree.max_nodes
-        leaf = np.arange(self._rows) * tree.max_nodes
-        return GumbelSearch(
-            c_visit=settings.c_visit,
-            c_scale=settings.c_scale,
-            scores=flat(scores),
-            schedule=flat(schedules(settings.considered, settings.simulations)),
-            considered=flat(np.minimum(actions, settings.considered)),
-            simulations=settings.simulations,
-            num_actions=self._game.num_actions,
-            weights=room(self._game.num_actions, np.float64)[0],
-            values=room(nodes, np.float64)[0],
-            leaf=array_for_loops(leaf),
-            final=numbers(self._rows),
-            path=room(nodes, np.int64)[0],
-            length=numbers(self._rows),
-        )
-
-    def simulate(self, simulation: int) -> None:
-        """One more simulation in each tree, all their leaves judged together."""
-        self._compiled.select_gumbel_leaves(simulation, self._search, self._tree)
-        live = np.asarray(self._search.leaf)[np.asarray(self._search.final) == 0]
-        if len(live):
-            positions = np.asarray(self._tree.positions).reshape(-1, self._tree.position_size)
-            judged = self._evaluator.evaluate(self._game, state_of_words(positions[live]))
-        else:
-            judged = (np.zeros((1, 1), np.float32), np.zeros(1, np.float32))
-        self._take_in(*judged)
-
-    def _take_in(self, probabilities: FloatArray, values: FloatArray) -> None:
-        self._compiled.expand_and_backup_gumbel(
-            flat(np.ascontiguousarray(probabilities)), flat(values), self._search, self._tree
-        )
-
-    def read(self) -> GumbelResults:
-        actions: IntArray = np.zeros(self._rows, np.int64)
-        policy: FloatArray = np.zeros((self._rows, self._game.num_actions))
-        values: FloatArray = np.zeros(self._rows)
-        self._compiled.read_gumbel_roots(
-            self._search, self._tree, flat(actions), flat(policy), flat(values)
-        )
-        return GumbelResults(actions, policy, values)
+    rows, shape = len(state.ply), noise.shape
+    scores: FloatArray = np.zeros(shape)
+    policy = Gumbel(
+        c_visit=settings.c_visit,
+        c_scale=settings.c_scale,
+        scores=flat(scores),
+        schedule=flat(schedules(settings.considered, settings.simulations)),
+        considered=settings.considered,
+        winning=array_for_loops(np.full(rows, NONE)),
+        simulations=settings.simulations,
+        num_actions=game.num_actions,
+        weights=room(game.num_actions, np.float64)[0],
+    )
+    trees = Trees(
+        game,
+        state,
+        np.zeros(rows, np.uint64),
+        TreeSettings(settings.simulations, 0.0, 1, evaluator),
+        policy=Policy(policy, select_by_gumbel, look_for_win, until_proven=False),
+    )
+    with np.errstate(divide="ignore"):
+        np.maximum(noise + np.log(trees.priors), -1e9, out=scores)
+    trees.search(settings.simulations)
+    actions: IntArray = np.zeros(rows, np.int64)
+    improved: FloatArray = np.zeros(shape)
+    values: FloatArray = np.zeros(rows)
+    read = compile_for(game, read_gumbel_roots)
+    read(policy, trees.tree, flat(actions), flat(improved), flat(values))
+    return GumbelResults(actions, improved, values)
 
 
 @lru_cache(maxsize=32)

@@ -1,10 +1,10 @@
 """The exact solution of Wolf and Sheep, both rules: who wins every position, and how soon.
 
 `numbering` gives every position a number, `retrograde` solves a game whose moves lead from number
-to number, `build` does so for this game, `storage` keeps the result on disk, and `Tablebase`
-answers for positions.
+to number, `build` does so for this game and keeps the result on disk, and `Tablebase` answers for
+positions.
 """
 
-from boardenvs.tablebase.table import Count, Moves, Tablebase
+from boardenvs.tablebase.table import Count, Moves, Tablebase, new_positions, won_positions
 
-__all__ = ["Count", "Moves", "Tablebase"]
+__all__ = ["Count", "Moves", "Tablebase", "new_positions", "won_positions"]

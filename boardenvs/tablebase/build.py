@@ -1,10 +1,15 @@
-"""The solving of Wolf and Sheep, once for each of its rules; later processes read the result."""
+"""The solving of Wolf and Sheep, once for each of its rules; later processes read the result.
+
+On disk a solved game is a line of JSON that says what it is, then the numbers themselves.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import inspect
+import json
 import warnings
+from pathlib import Path
 
 import numpy as np
 
@@ -12,10 +17,15 @@ from boardenvs.game.perft import successors
 from boardenvs.game.state import IntArray
 from boardenvs.games import wolf_and_sheep
 from boardenvs.games.wolf_and_sheep import WolfAndSheep
-from boardenvs.tablebase import storage
 from boardenvs.tablebase.numbering import CHUNKS, COUNT, numbers, positions
 from boardenvs.tablebase.retrograde import Report, solve
 from boardenvs.utils.cache import cache_folder
+from boardenvs.utils.files import write_atomically
+
+# To be raised whenever the same rules would give another table.
+FORMAT = 1
+
+_DTYPE = np.dtype("<i2")
 
 
 def read_or_solve(game: WolfAndSheep, report: Report | None = None) -> IntArray:
@@ -24,12 +34,14 @@ def read_or_solve(game: WolfAndSheep, report: Report | None = None) -> IntArray:
     They are read from the cache folder where it has them, else made in seconds and kept there.
     """
     path = cache_folder() / f"{game.id}_{game.rules}.tablebase"
-    key = _key(game)
-    codes = storage.read(path, key)
+    # What a stored table must be of: the rules, by name and as they are written.
+    source = inspect.getsource(wolf_and_sheep).encode()
+    key = f"{game.id} {game.rules} {hashlib.sha256(source).hexdigest()}"
+    codes = read(path, key)
     if codes is None:
         codes = solve_all(game, report)
         try:
-            storage.write(path, key, codes)
+            write(path, key, codes)
         except OSError as error:
             warnings.warn(
                 f"the tablebase could not be kept ({error}): each process solves it anew; set "
@@ -37,12 +49,6 @@ def read_or_solve(game: WolfAndSheep, report: Report | None = None) -> IntArray:
                 stacklevel=2,
             )
     return codes
-
-
-def _key(game: WolfAndSheep) -> str:
-    """What a stored table must be of: the rules, by name and as they are written."""
-    source = inspect.getsource(wolf_and_sheep).encode()
-    return f"{game.id} {game.rules} {hashlib.sha256(source).hexdigest()}"
 
 
 def solve_all(game: WolfAndSheep, report: Report | None = None) -> IntArray:
@@ -66,3 +72,27 @@ def _joined(parts: list[IntArray]) -> IntArray:
     whole = np.concatenate(parts)
     parts.clear()
     return whole
+
+
+def read(path: Path, key: str) -> IntArray | None:
+    """The codes that `write` stored with this key, (N,) int16, read-only.
+
+    None where there is no such file, or it is incomplete, or of another format or game.
+    """
+    try:
+        head, _, body = path.read_bytes().partition(b"\n")
+    except OSError:
+        return None
+    return np.frombuffer(body, _DTYPE) if head == _head(key, body) else None
+
+
+def write(path: Path, key: str, codes: IntArray) -> None:
+    """Store the codes; OSError where the folder cannot be written to."""
+    body = codes.astype(_DTYPE).tobytes()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, _head(key, body) + b"\n" + body)
+
+
+def _head(key: str, body: bytes) -> bytes:
+    digest = hashlib.sha256(body).hexdigest()
+    return json.dumps({"format": FORMAT, "key": key, "sha256": digest}).encode()

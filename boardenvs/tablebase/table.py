@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from boardenvs.game.contract import Game
 from boardenvs.game.perft import successors
-from boardenvs.game.state import BoolArray, FloatArray, Int8Array, IntArray, State
+from boardenvs.game.state import (
+    BoolArray,
+    FloatArray,
+    Int8Array,
+    IntArray,
+    State,
+    concat,
+    take,
+)
 from boardenvs.games.wolf_and_sheep import WolfAndSheep
 from boardenvs.tablebase.build import read_or_solve
-from boardenvs.tablebase.numbering import numbers
+from boardenvs.tablebase.numbering import COUNT, numbers
 from boardenvs.tablebase.retrograde import Report
 
 # What has been loaded, by rules: the cap on plies does not change the table.
@@ -31,12 +40,10 @@ class Moves(NamedTuple):
     distance: IntArray  # (N,) int16: plies to the end, this one included
 
     @property
-    def worth(self) -> IntArray:
-        """Scores to order moves by, (N,) int64: higher is better; of wins the sooner, of losses the
-        later.
-        """
-        worth: IntArray = self.value.astype(np.int64) * (_FAR - self.distance)
-        return worth
+    def score(self) -> IntArray:
+        """What orders moves, (N,) int64: more is better; of wins the sooner, of losses the later."""
+        score: IntArray = self.value.astype(np.int64) * (_FAR - self.distance)
+        return score
 
 
 class Count(NamedTuple):
@@ -148,3 +155,28 @@ class Tablebase:
                     )
                 )
         return found
+
+
+@lru_cache(maxsize=4)
+def won_positions(game: Game, role: int) -> State:
+    """The positions that games from the start can reach and that are won for the role, which is to
+    move.
+    """
+    table = Tablebase.load(game)
+    seen: BoolArray = np.zeros(COUNT, np.bool_)
+    found, level = [], game.init(1)
+    while len(level.ply):
+        level = new_positions(game, level, seen)
+        value, _ = table.lookup(level)
+        found.append(take(level, (level.to_move == role) & (value > 0)))
+        level = successors(game, level)[2]
+    return concat(found)
+
+
+def new_positions(game: Game, state: State, seen: BoolArray) -> State:
+    """One row of each position that is neither over nor `seen`, (COUNT,); from now on these are."""
+    state = take(state, ~game.is_over(state))
+    keys, first = np.unique(numbers(game, state), return_index=True)
+    new = ~seen[keys]
+    seen[keys] = True
+    return take(state, first[new])

@@ -1,70 +1,130 @@
 """The exact end of a game that fills up and is won by points.
 
-Principal variation search over searches with a null window, which only tell whether a lead can be
-had. They use what the field of Othello programs does: moves that leave few replies first, the
-transposition table of the position and of those after its moves (enhanced transposition cut-offs,
-Schaeffer and Plaat 1996), and stable squares, which put a lead out of reach.
+Principal variation search over searches with a null window, which only tell whether a score margin
+can be had. They use what the field of Othello programs does: moves that leave few replies first,
+the transposition table of the position and of those after its moves (enhanced transposition
+cut-offs, Schaeffer and Plaat 1996), and stable squares, which put a margin out of reach.
 """
 
 from __future__ import annotations
 
 from boardenvs.kernel.loops import (
+    ONE,
+    ZERO,
     board,
+    entry,
+    fills_by_capture,
     has_stable,
     inline,
+    legal_words,
     number,
+    popcount,
     stable,
+    trailing_zeros,
+    word,
 )
-from boardenvs.search.compiled.bounds import (
-    MOST,
-    end_move_of,
-    lower_of,
-    store_bound,
-    upper_of,
+from boardenvs.search.compiled.alphabeta import search
+from boardenvs.search.compiled.last_squares import FEW_SQUARES, odd_quarters, search_last_squares
+from boardenvs.search.compiled.memory import (
+    ABORTED,
+    LIMIT,
+    NODES,
+    Budget,
+    Roots,
+    SearchMemory,
+    SearchResults,
+    begin_counting,
+    judging_by_tables,
 )
-from boardenvs.search.compiled.counters import ABORTED, LIMIT, NODES
-from boardenvs.search.compiled.end_moves import list_end_moves
-from boardenvs.search.compiled.last_squares import FEW_SQUARES, search_last_squares
-from boardenvs.search.compiled.memory import SearchMemory
-from boardenvs.search.compiled.moves import child_of, move_at, noop, pick_best
-from boardenvs.search.compiled.position import Position, is_final
+from boardenvs.search.compiled.moves import child_of, move_at, pick_best, put_move
+from boardenvs.search.compiled.position import (
+    Position,
+    final_margin,
+    is_final,
+    load_position,
+    mobility,
+    noop,
+    play,
+)
 from boardenvs.search.compiled.transposition import (
     DATA,
+    MOST_MARGIN,
     NO_MOVE,
     TO_THE_END,
     bucket_of,
+    end_move_of,
+    lower_of,
+    new_search,
     probe,
+    store_bound,
     tag_of,
+    upper_of,
 )
-from boardenvs.search.compiled.values import INFINITE, final_lead
+from boardenvs.search.compiled.tuples import forget_positions
+from boardenvs.search.compiled.values import (
+    INFINITE,
+    judge_near,
+    margin_of,
+    static_value,
+    value_of_margin,
+)
 
 # From so many empty squares on the table is used, and asked about the positions after the moves.
 TABLE_SQUARES, AHEAD_SQUARES = 7, 9
+# From so many empty squares on, what costs more than counting replies helps to order moves.
+JUDGED_SQUARES, STABLE_SQUARES, SEARCHED_SQUARES = 8, 8, 12
+
+
+@entry
+def solve_position(
+    roots: Roots, row: int, budget: Budget, memory: SearchMemory, results: SearchResults
+) -> None:
+    """Solve a position to the end, with `budget.depth` empty squares, or give up: if the limit of
+    nodes is met first only their number counts, and the search that follows counts on from there.
+
+    Where `roots.distance` is not 0 only an action is written: one that reaches `results.value`.
+    """
+    memory = judging_by_tables(memory)
+    counters, squares, distance = memory.counters, budget.depth, roots.distance
+    root = load_position(roots.positions, row * roots.position_size)
+    begin_counting(results.nodes[row], budget.nodes, counters)
+    forget_positions(memory.tables)
+    if distance == 0:
+        new_search(budget.nodes, memory.table)
+        low, high = number(-INFINITE), number(INFINITE)
+        margin = search_end_exactly(root, squares, low, high, distance, memory)
+        results.value[row] = value_of_margin(margin)
+        results.depth[row] = squares
+    results.action[row] = best_end_move(
+        root, squares, margin_of(results.value[row]), distance, memory
+    )
+    results.exact[row] = 1 - counters[ABORTED]
+    results.nodes[row] = counters[NODES]
 
 
 @inline
 def can_reach(position: Position, alpha: int) -> int:
-    """The greatest lead that stable squares leave possible; not worked out where it is greater than
-    `alpha` by the number of the opponent's squares alone.
+    """The greatest score margin that stable squares leave possible; not worked out where it is
+    greater than `alpha` by the number of the opponent's squares alone.
     """
     own, opp, to_move = position.own, position.opp, position.to_move
-    best = final_lead(board() ^ opp, opp, to_move)
+    best = final_margin(board() ^ opp, opp, to_move)
     if best > alpha:
         return best
     kept = stable(own, opp)[0]
-    return final_lead(board() ^ kept, kept, to_move)
+    return final_margin(board() ^ kept, kept, to_move)
 
 
 def search_end(
     position: Position, squares: int, alpha: int, distance: int, memory: SearchMemory
 ) -> int:
-    """Whether the lead with best play is more than `alpha`: a bound of it on the side where it is;
-    0 once aborted. `squares` are empty; `distance` is that from the root.
+    """Whether the score margin with best play is more than `alpha`: a bound of it on the side where
+    it is; 0 once aborted. `squares` are empty; `distance` is that from the root.
     """
     if is_final(position.terminated, position.ply):
-        return final_lead(position.own, position.opp, position.to_move)
+        return final_margin(position.own, position.opp, position.to_move)
     counters = memory.counters
-    if squares <= FEW_SQUARES:
+    if fills_by_capture() and squares <= FEW_SQUARES:
         return search_last_squares(position, alpha, counters)
     if has_stable():
         most = can_reach(position, alpha)
@@ -123,9 +183,9 @@ def known_upper(position: Position, memory: SearchMemory) -> int:
 def search_end_exactly(
     position: Position, squares: int, alpha: int, beta: int, distance: int, memory: SearchMemory
 ) -> int:
-    """The lead with best play where it is between `alpha` and `beta`, else a bound beyond."""
+    """The margin with best play where it is between `alpha` and `beta`, else a bound beyond."""
     if is_final(position.terminated, position.ply):
-        return final_lead(position.own, position.opp, position.to_move)
+        return final_margin(position.own, position.opp, position.to_move)
     if memory.counters[NODES] >= memory.counters[LIMIT]:
         memory.counters[ABORTED] = 1
         return 0
@@ -163,7 +223,7 @@ def narrow(
     position: Position, squares: int, alpha: int, beta: int, distance: int, memory: SearchMemory
 ) -> int:
     """As `search_end_exactly`, by null windows in the middle of what is possible."""
-    low, high = max(-MOST, alpha), min(MOST, beta)
+    low, high = max(-MOST_MARGIN, alpha), min(MOST_MARGIN, beta)
     while low < high and memory.counters[ABORTED] == 0:
         middle = (low + high) // 2
         value = search_end(position, squares, middle, distance, memory)
@@ -175,9 +235,9 @@ def narrow(
 
 
 def best_end_move(
-    position: Position, squares: int, lead: int, distance: int, memory: SearchMemory
+    position: Position, squares: int, margin: int, distance: int, memory: SearchMemory
 ) -> int:
-    """A move that keeps this lead, which is the one with best play. NO_MOVE once aborted."""
+    """A move that keeps this margin, which is the one with best play. NO_MOVE once aborted."""
     moves, counters = memory.moves, memory.counters
     count = list_end_moves(position, squares, number(NO_MOVE), distance, memory)
     counters[NODES] += count
@@ -186,9 +246,57 @@ def best_end_move(
         record = pick_best(place, first + count, moves)
         move = move_at(record, moves)
         below = squares if move == noop() else squares - 1
-        value = -search_end(child_of(record, moves), below, -lead, distance + 1, memory)
+        value = -search_end(child_of(record, moves), below, -margin, distance + 1, memory)
         if counters[ABORTED] != 0:
             return NO_MOVE
-        if value >= lead:
+        if value >= margin:
             return move
     return NO_MOVE
+
+
+def list_end_moves(
+    position: Position, squares: int, table_move: int, distance: int, memory: SearchMemory
+) -> int:
+    """List the moves of a position with so many empty squares; returns how many.
+
+    First the table's move, then by `end_score`.
+    """
+    moves, scores = memory.moves, memory.moves.scores
+    first = place = distance * moves.max_moves
+    odd = odd_quarters(board() ^ (position.own | position.opp))
+    if JUDGED_SQUARES <= squares < SEARCHED_SQUARES:
+        judge_near(position, memory)
+    for k in range(legal_words()):
+        bits = position.legal_bits[k]
+        while bits != ZERO:
+            square = trailing_zeros(bits)
+            action = word(64 * k) + square
+            bits = bits & (bits - ONE)
+            child = play(position, action)
+            put_move(place, action, child, moves)
+            if number(action) == table_move:
+                scores[place] = 4 * INFINITE
+            elif child.terminated:
+                scores[place] = 1024 * -final_margin(child.own, child.opp, child.to_move)
+            else:
+                fills_odd = number((odd >> square) & ONE)
+                scores[place] = end_score(child, squares, distance, memory) + 2 * fills_odd
+            place += 1
+    return place - first
+
+
+def end_score(child: Position, squares: int, distance: int, memory: SearchMemory) -> int:
+    """How good a move seems, by the position after it: few replies first (fastest first: they make
+    the tree small), then what it seems to be worth, and what the mover has for good.
+    """
+    points = -16 * mobility(child)
+    if squares >= STABLE_SQUARES and has_stable():
+        points += 5 * number(popcount(stable(child.own, child.opp)[0]))
+    if squares >= SEARCHED_SQUARES and memory.judged_by_tables == 1:
+        depth = number((squares - SEARCHED_SQUARES) // 3 + 1)
+        value = search(child, depth, number(-INFINITE), number(INFINITE), distance + 1, memory)
+        points -= 8 * value // 100
+    elif squares >= JUDGED_SQUARES:
+        value = static_value(child.own, child.opp, child.to_move, child.ply, memory)
+        points -= (3 if memory.judged_by_tables == 1 else 10) * value // 100
+    return points

@@ -1,8 +1,9 @@
 """The last few squares of a game that fills up: no table, and the order of moves by parity alone.
 
-Here most positions of a search to the end are, so nothing is asked that is not needed: where
-squares are filled by captures, a move is found by making it. Squares in a quarter of the board with
-an odd number of empty ones come first: who fills the last square of a region flips there last.
+Here most positions of a search to the end are, so nothing is asked that is not needed: in games
+whose squares are filled exactly where that captures, a move is found by making it. Squares in a
+quarter of the board with an odd number of empty ones come first: who fills the last square of a
+region flips there last.
 """
 
 from __future__ import annotations
@@ -13,18 +14,16 @@ from boardenvs.kernel.loops import (
     Array,
     Word,
     board,
-    fills_by_capture,
     inline,
-    legal_words,
     number,
     place,
     popcount,
     trailing_zeros,
     word,
 )
-from boardenvs.search.compiled.counters import NODES
-from boardenvs.search.compiled.position import Position, is_final, play
-from boardenvs.search.compiled.values import INFINITE, final_lead
+from boardenvs.search.compiled.memory import NODES
+from boardenvs.search.compiled.position import Position, final_margin
+from boardenvs.search.compiled.values import INFINITE
 
 FEW_SQUARES = 5  # of more, moves are put in a better order
 
@@ -48,14 +47,14 @@ def odd_quarters(empty: Word) -> Word:
 
 
 def search_last_squares(position: Position, alpha: int, counters: Array) -> int:
-    """The lead with best play if it is `alpha` or `alpha + 1`, else a bound beyond; not over."""
-    if fills_by_capture():
-        own, opp, to_move = position.own, position.opp, position.to_move
-        empty = board() ^ (own | opp)
-        return search_captures(
-            own, opp, to_move, empty, odd_quarters(empty), alpha, number(0), counters
-        )
-    return search_any_end(position, alpha, counters)
+    """The score margin with best play if it is `alpha` or `alpha + 1`, else a bound beyond; of a
+    position that is not over.
+    """
+    own, opp, to_move = position.own, position.opp, position.to_move
+    empty = board() ^ (own | opp)
+    return search_captures(
+        own, opp, to_move, empty, odd_quarters(empty), alpha, number(0), counters
+    )
 
 
 def search_captures(
@@ -68,7 +67,7 @@ def search_captures(
     passed: int,
     counters: Array,
 ) -> int:
-    """The same where squares are filled by captures; the side before may have `passed`."""
+    """The same of boards; the side before may have `passed`."""
     if empty & (empty - ONE) == ZERO:
         return fill_last_square(own, opp, to_move, trailing_zeros(empty), counters)
     best, other = -INFINITE, to_move ^ ONE
@@ -100,42 +99,21 @@ def search_captures(
     if best > -INFINITE:
         return best
     if passed == 1:
-        return final_lead(own, opp, to_move)
+        return final_margin(own, opp, to_move)
     counters[NODES] += 1
     return -search_captures(opp, own, other, empty, odd, -alpha - 1, number(1), counters)
 
 
 @inline
 def fill_last_square(own: Word, opp: Word, to_move: Word, square: Word, counters: Array) -> int:
-    """The lead after the last square is filled, by whoever can."""
+    """The score margin after the last square is filled, by whoever can."""
     theirs, mine = place(own, opp, square)
     if theirs != opp:
         counters[NODES] += 1
-        return final_lead(mine, theirs, to_move)
+        return final_margin(mine, theirs, to_move)
     mine, theirs = place(opp, own, square)
     if mine != own:
         counters[NODES] += 2  # the pass and the move
     else:
         theirs = opp
-    return final_lead(mine, theirs, to_move)
-
-
-def search_any_end(position: Position, alpha: int, counters: Array) -> int:
-    """The same for any game that fills up."""
-    best = -INFINITE
-    for k in range(legal_words()):
-        bits = position.legal_bits[k]
-        while bits != ZERO:
-            action = word(64 * k) + trailing_zeros(bits)
-            bits = bits & (bits - ONE)
-            child = play(position, action)
-            counters[NODES] += 1
-            if is_final(child.terminated, child.ply):
-                value = -final_lead(child.own, child.opp, child.to_move)
-            else:
-                value = -search_any_end(child, -alpha - 1, counters)
-            if value > best:
-                best = value
-                if best > alpha:
-                    return best
-    return best
+    return final_margin(mine, theirs, to_move)

@@ -1,4 +1,4 @@
-"""What an alpha-beta search works in."""
+"""What an alpha-beta search is asked, what it works in, and what it counts."""
 
 from __future__ import annotations
 
@@ -7,6 +7,46 @@ from typing import NamedTuple
 from boardenvs.kernel.loops import Array, number
 from boardenvs.search.compiled.transposition import TranspositionTable
 from boardenvs.search.compiled.tuples import TupleTables
+
+NODES = 0  # positions generated
+LIMIT = 1  # how many may be; set to 0 from another thread it stops the search
+ABORTED = 2  # 1 once the limit has been met: values mean nothing then
+HORIZON = 3  # positions judged by the heuristic, now or when a value was put into the table
+COUNTERS = 4
+
+
+def begin_counting(nodes: int, limit: int, counters: Array) -> None:
+    """Go on from so many nodes, to the limit."""
+    counters[NODES] = nodes
+    counters[LIMIT] = limit
+    counters[ABORTED] = 0
+
+
+class Roots(NamedTuple):
+    """The positions to search."""
+
+    positions: Array  # (B * position_size,) words
+    seeds: Array  # (B,) words: they order equal moves
+    position_size: int  # words
+    distance: int  # 0; or the plies down its line, of a position on the line of an earlier search
+
+
+class Budget(NamedTuple):
+    """What a search may take."""
+
+    depth: int  # plies; to the end, the empty squares
+    nodes: int  # a position, about
+    nodes_a_call: int  # once they are spent no other position is begun
+
+
+class SearchResults(NamedTuple):
+    """What searches of B positions found, one a row."""
+
+    action: Array  # (B,) int64: the best; noop where the game is over
+    value: Array  # (B,) int64: see `Engine.search`
+    depth: Array  # (B,) int64: plies searched for it; empty squares where solved to the end
+    exact: Array  # (B,) int64: 1 where no heuristic had a say in the value
+    nodes: Array  # (B,) int64: positions generated
 
 
 class MoveStack(NamedTuple):

@@ -9,27 +9,18 @@ from boardenvs.kernel.loops import (
     inline,
     legal_words,
     number,
-    popcount,
     trailing_zeros,
     word,
 )
-from boardenvs.search.compiled.judging import judge_near, static_value
 from boardenvs.search.compiled.memory import MoveStack, SearchMemory
-from boardenvs.search.compiled.position import Position, load_position, play, save_position
-from boardenvs.search.compiled.values import INFINITE, final_value
-
-
-def noop() -> int:
-    """The number of the action that passes."""
-    return 64 * (legal_words() - 1)
-
-
-def mobility(position: Position) -> int:
-    """The number of legal actions."""
-    count = ZERO
-    for k in range(legal_words()):
-        count += popcount(position.legal_bits[k])
-    return number(count)
+from boardenvs.search.compiled.position import (
+    Position,
+    load_position,
+    mobility,
+    play,
+    save_position,
+)
+from boardenvs.search.compiled.values import INFINITE, final_value, judge_near, static_value
 
 
 def generate_moves(position: Position, distance: int, table_move: int, memory: SearchMemory) -> int:

@@ -1,4 +1,4 @@
-"""A position in compiled search: a move, the end of the game, and its place in an array."""
+"""A position in compiled search: its moves, its end, random play, and its place in an array."""
 
 from __future__ import annotations
 
@@ -10,10 +10,18 @@ from boardenvs.kernel.loops import (
     Array,
     Word,
     advance,
+    legal_words,
     max_ply,
+    number,
+    points,
+    popcount,
     read_legal,
+    sample,
+    word,
+    wrap,
     write_legal,
 )
+from boardenvs.utils.splitmix import GOLDEN, mix
 
 # A position as words: own, opp, to_move, ply, terminated, and then the legal actions.
 TO_MOVE, PLY, TERMINATED, LEGAL = 2, 3, 4, 5
@@ -46,6 +54,45 @@ def play(position: Position, action: Word) -> Position:
 def is_final(terminated: bool, ply: Word) -> bool:
     """Whether the game ends here, by its rules or by its cap."""
     return terminated or ply >= max_ply()
+
+
+def noop() -> int:
+    """The number of the action that passes."""
+    return 64 * (legal_words() - 1)
+
+
+def mobility(position: Position) -> int:
+    """The number of legal actions."""
+    count = ZERO
+    for k in range(legal_words()):
+        count += popcount(position.legal_bits[k])
+    return number(count)
+
+
+def final_margin(own: Word, opp: Word, to_move: Word) -> int:
+    """The points that `own` is ahead where the game ends so."""
+    mine, theirs = points(own, opp, to_move)
+    return number(mine) - number(theirs)
+
+
+def outcome(position: Position) -> int:
+    """The result, 1, 0 or -1, of a game that ends in this position, to its side to move."""
+    margin = final_margin(position.own, position.opp, position.to_move)
+    return (1 if margin > 0 else 0) - (1 if margin < 0 else 0)
+
+
+def playout(position: Position, seed: Word) -> int:
+    """1, 0 or -1 to the side to move here, by one random game from here.
+
+    The choice at each ply follows from the seed and the number of the ply alone, so that a batch in
+    NumPy plays the same games.
+    """
+    sign = 1
+    while not is_final(position.terminated, position.ply):
+        seed = wrap(seed + word(GOLDEN))
+        position = play(position, sample(*position.legal_bits, mix(seed))[0])
+        sign = -sign
+    return sign * outcome(position)
 
 
 def load_position(array: Array, start: int) -> Position:

@@ -1,17 +1,38 @@
-"""Monte Carlo tree search: what Python calls."""
+"""Monte Carlo tree search: one loop over simulations, whatever the policy selects edges by.
+
+Judging several positions at once takes little longer than judging one. So a tree is asked for the
+leaf that it needs and for guesses, which it is likely to need next: the search goes on as if each
+leaf were worth what the edges to it are worth on average, and then takes all of that back. Whatever
+was guessed, a tree is the same but for what has been judged already.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from boardenvs.kernel.loops import Array, entry, inline, number
-from boardenvs.search.compiled.guessing import Walks, expect, guess, remember, take_back
-from boardenvs.search.compiled.mcts import Selection, backup, next_seed, prove, select
-from boardenvs.search.compiled.moves import mobility
-from boardenvs.search.compiled.playout import outcome, playout
-from boardenvs.search.compiled.position import is_final, load_position
-from boardenvs.search.compiled.subtree import copy_subtree  # noqa: F401 - Python calls it
-from boardenvs.search.compiled.tree import NONE, Tree, add_node, expand, position_of, set_priors
+from boardenvs.kernel.loops import ZERO, Array, Word, entry, inline, number, word, wrap
+from boardenvs.search.compiled.position import Position, is_final, load_position, outcome, playout
+from boardenvs.search.compiled.tree import (
+    NONE,
+    Tree,
+    backup,
+    expand,
+    follow,
+    node_on_path,
+    position_of,
+    prove,
+    set_priors,
+    total_value,
+)
+from boardenvs.utils.splitmix import GOLDEN, mix
+
+
+class TreeLimits(NamedTuple):
+    """How far trees are searched, and how many leaves are judged at a time."""
+
+    targets: Array  # (T,) numbers: the root's visits at which a tree is done
+    leaves: int  # of a tree that are judged together, at most: one that it needs, and guesses
+    until_proven: int  # 1: a tree is done where its root's result is proven
 
 
 class Leaves(NamedTuple):
@@ -26,40 +47,76 @@ class Leaves(NamedTuple):
     length: Array  # (T,) numbers: of the path
 
 
-class TreeLimits(NamedTuple):
-    """How far trees are searched, and how many leaves are judged at a time."""
+class Walks(NamedTuple):
+    """Room for G walks of a tree of N nodes at most, the first being the one to the leaf needed."""
 
-    targets: Array  # (T,) numbers: the root's visits at which a tree is done
-    leaves: int  # of a tree that are judged together, at most: one that it needs, and guesses
+    path: Array  # (G * N,) numbers: the edges from the root
+    total: Array  # (G * N,) reals: what the edges' totals were before
+    length: Array  # (G,) numbers: of the path
+    judged: Array  # (G,) numbers: the node it ends at, if that was judged already; or NONE
 
 
-@entry
-def add_roots(positions: Array, edges_below: int, tree: Tree) -> None:
-    """Begin each tree with its root, and with room for its edges and `edges_below` more."""
-    for row in range(len(tree.nodes_used)):
-        root = load_position(positions, row * tree.position_size)
-        tree.max_edges[row] = edges_below + mobility(root)
-        add_node(root, row, tree)
+# ---- what a policy gives, see `policies` ---------------------------------------------------------
+
+
+def select_edge(node: int, row: int, random: Word, policy: Any, tree: Tree) -> int:
+    """The edge of the node that a simulation follows."""
+    raise NotImplementedError
+
+
+def look(node: int, row: int, position: Position, policy: Any, tree: Tree) -> None:
+    """What is to be seen, and proven, of a node that has just been given its edges and priors."""
+    raise NotImplementedError
+
+
+# ---- the loop ------------------------------------------------------------------------------------
 
 
 @inline
 def is_done(row: int, limits: TreeLimits, tree: Tree) -> bool:
     """Whether a tree has as many visits as it is to have, or its root's result is proven."""
     root = row * tree.max_nodes
-    proven = tree.lower[root] == tree.upper[root]
+    proven = limits.until_proven == 1 and tree.lower[root] == tree.upper[root]
     done: bool = proven or tree.visits[root] >= limits.targets[row]
     return done
 
 
+@inline
+def next_seed(row: int, tree: Tree) -> Word:
+    """The tree's next seed."""
+    tree.seeds[row] = wrap(tree.seeds[row] + word(GOLDEN))
+    seed: Word = mix(tree.seeds[row])
+    return seed
+
+
+@inline
+def walk(row: int, seed: Word, policy: Any, tree: Tree, path: Array) -> tuple[int, int]:
+    """Go from the root to a node that no walk has gone on from, made new where an edge leads
+    nowhere.
+
+    Writes the edges walked to `path` and counts a visit on each. Returns the node and the length of
+    the path.
+    """
+    node, length = row * tree.max_nodes, 0
+    while tree.first_edge[node] != NONE and tree.is_judged[node] == 0:
+        edge = select_edge(node, row, wrap(seed + word(length + 1)), policy, tree)
+        tree.visits[node] += 1
+        tree.edge_visits[edge] += 1
+        path[length] = edge
+        length += 1
+        node = follow(edge, node, row, tree)
+    return node, length
+
+
 @entry
 def simulate(
-    first: int, last: int, selection: Selection, limits: TreeLimits, tree: Tree, path: Array
+    first: int, last: int, policy: Any, limits: TreeLimits, tree: Tree, path: Array
 ) -> None:
     """Search each tree from `first` to before `last` leaf by leaf, judged by random games."""
     for row in range(first, last):
         while not is_done(row, limits, tree):
             seed = next_seed(row, tree)
-            node, length = select(row, seed, selection, tree, path)
+            node, length = walk(row, seed, policy, tree, path)
             position = position_of(node, tree)
             value = playout(position, seed)
             backup(path, length, float(value), tree)
@@ -70,9 +127,7 @@ def simulate(
 
 
 @entry
-def select_leaves(
-    selection: Selection, limits: TreeLimits, tree: Tree, leaves: Leaves, walks: Walks
-) -> int:
+def select_leaves(policy: Any, limits: TreeLimits, tree: Tree, leaves: Leaves, walks: Walks) -> int:
     """Select the leaves that are to be judged, those of a tree side by side; returns how many.
 
     Before, each tree makes the visits for which nothing has to be judged.
@@ -82,7 +137,7 @@ def select_leaves(
         path = leaves.path[row * tree.max_nodes : (row + 1) * tree.max_nodes]
         while not is_done(row, limits, tree):
             seed = next_seed(row, tree)
-            node, length = select(row, seed, selection, tree, path)
+            node, length = walk(row, seed, policy, tree, path)
             position = position_of(node, tree)
             if is_final(position.terminated, position.ply):
                 backup(path, length, float(outcome(position)), tree)
@@ -95,7 +150,7 @@ def select_leaves(
                 leaves.seed[count] = seed
                 count = add_leaf(node, row, 0, leaves, count)
                 if limits.leaves > 1:
-                    count = add_guesses(row, count, selection, limits, tree, leaves, walks)
+                    count = add_guesses(row, count, policy, limits, tree, leaves, walks)
                 break
     return count
 
@@ -107,11 +162,44 @@ def add_leaf(node: int, row: int, is_guess: int, leaves: Leaves, count: int) -> 
     return count + 1
 
 
+@entry
+def expand_and_backup(
+    count: int, leaves: Leaves, policy: Any, probabilities: Array, tree: Tree
+) -> None:
+    """Give the first `count` leaves their edges, and the values of those that trees need to the
+    paths; those of guesses are kept.
+
+    `probabilities` has a row for each of them, if priors are used.
+    """
+    for leaf in range(count):
+        node, row = number(leaves.node[leaf]), number(leaves.row[leaf])
+        position = position_of(node, tree)
+        tree.value[node], tree.is_judged[node] = leaves.value[leaf], leaves.is_guess[leaf]
+        if expand(node, position, row, tree) and len(probabilities) > 0:
+            set_priors(node, probabilities, leaf * (len(probabilities) // count), tree)
+            look(node, row, position, policy, tree)
+        if leaves.is_guess[leaf] == 0:
+            path = leaves.path[row * tree.max_nodes : (row + 1) * tree.max_nodes]
+            backup(path, number(leaves.length[row]), float(tree.value[node]), tree)
+            if tree.lower[node] == tree.upper[node]:
+                prove(row, path, number(leaves.length[row]), tree)
+
+
+@entry
+def play_out(positions: Array, position_size: int, seeds: Array, values: Array) -> None:
+    """One random game from each position; what it is worth to the side to move there."""
+    for row in range(len(seeds)):
+        values[row] = float(playout(load_position(positions, row * position_size), seeds[row]))
+
+
+# ---- guesses -------------------------------------------------------------------------------------
+
+
 @inline
 def add_guesses(
     row: int,
     count: int,
-    selection: Selection,
+    policy: Any,
     limits: TreeLimits,
     tree: Tree,
     leaves: Leaves,
@@ -126,60 +214,82 @@ def add_guesses(
     remember(0, tree, walks)
     expect(row, 0, tree, walks)
     still = number(limits.targets[row]) - number(tree.visits[row * tree.max_nodes])
-    end, walk = count + limits.leaves - 1, 1
-    while count < end and walk < min(len(walks.length), still + 1):
+    end, made = count + limits.leaves - 1, 1
+    while count < end and made < min(len(walks.length), still + 1):
         if tree.nodes_used[row] + still >= tree.max_nodes:
             break
-        node = guess(row, walk, selection, tree, walks)
+        node = guess(row, made, policy, tree, walks)
         if node != NONE:
             count = add_leaf(node, row, 1, leaves, count)
-        walk += 1
-    take_back(row, walk, tree, walks)
+        made += 1
+    take_back(row, made, tree, walks)
     return count
 
 
-@entry
-def expand_and_backup(
-    count: int, leaves: Leaves, selection: Selection, probabilities: Array, tree: Tree
-) -> None:
-    """Give the first `count` leaves their edges, and the values of those that trees need to the
-    paths; those of guesses are kept.
-
-    `probabilities` has a row for each of them, if priors are used.
+@inline
+def guess(row: int, made: int, policy: Any, tree: Tree, walks: Walks) -> int:
+    """Go on as if the walks made before had found what is expected; the leaf, or NONE where the
+    walk ends at one that is judged or guessed already, or at an end of the game.
     """
-    for leaf in range(count):
-        node, row = number(leaves.node[leaf]), number(leaves.row[leaf])
-        fresh = expand(node, position_of(node, tree), row, tree)
-        if fresh and selection.uses_priors == 1:
-            set_priors(node, probabilities, leaf * (len(probabilities) // count), tree)
-        if leaves.is_guess[leaf] == 1:
-            tree.is_judged[node], tree.value[node] = 1, leaves.value[leaf]
+    start = made * tree.max_nodes
+    path = walks.path[start : start + tree.max_nodes]
+    nodes = number(tree.nodes_used[row])
+    node, length = walk(row, ZERO, policy, tree, path)
+    walks.length[made] = length
+    remember(made, tree, walks)
+    if tree.is_judged[node] == 1:
+        walks.judged[made] = node
+        tree.is_judged[node] = 0
+        backup(path, length, float(tree.value[node]), tree)
+        return NONE
+    expect(row, made, tree, walks)
+    if tree.nodes_used[row] == nodes:
+        return NONE
+    position = position_of(node, tree)
+    if is_final(position.terminated, position.ply):
+        tree.nodes_used[row] -= 1
+        tree.edge_child[path[length - 1]] = NONE
+        return NONE
+    return node
+
+
+@inline
+def remember(made: int, tree: Tree, walks: Walks) -> None:
+    """Write down what `take_back` restores."""
+    start = made * tree.max_nodes
+    for k in range(start, start + number(walks.length[made])):
+        walks.total[k] = tree.edge_total[walks.path[k]]
+    walks.judged[made] = NONE
+
+
+@inline
+def expect(row: int, made: int, tree: Tree, walks: Walks) -> None:
+    """Give the edges of a walk, whose visit is counted already, the value that is expected."""
+    start = made * tree.max_nodes
+    path = walks.path[start : start + tree.max_nodes]
+    for k in range(number(walks.length[made])):
+        edge = number(path[k])
+        tries = number(tree.edge_visits[edge]) - 1
+        if tries > 0:
+            tree.edge_total[edge] += tree.edge_total[edge] / tries
         else:
-            path = leaves.path[row * tree.max_nodes : (row + 1) * tree.max_nodes]
-            backup(path, number(leaves.length[row]), leaves.value[leaf], tree)
+            node = node_on_path(k, row, path, tree)
+            others = number(tree.visits[node]) - 1
+            if others > 0:
+                tree.edge_total[edge] = total_value(node, tree) / others
 
 
-@entry
-def read_root(row: int, tree: Tree, visits: Array, values: Array, bounds: Array) -> None:
-    """Write the visits of each action at the root of a tree, its mean value, which is exact where
-    it is proven, and two bounds on the result to the side to move: the least and the most.
-    """
-    root = row * tree.max_nodes
-    first = number(tree.first_edge[root])
-    for edge in range(first, first + number(tree.edges[root])):
-        action, child = number(tree.edge_action[edge]), number(tree.edge_child[edge])
-        lower, upper = -1, 1
-        if child != NONE:
-            lower, upper = -number(tree.upper[child]), -number(tree.lower[child])
-        tries = number(tree.edge_visits[edge])
-        mean = tree.edge_total[edge] / tries if tries > 0 else 0.0
-        visits[action] = tries
-        values[action] = max(float(lower), min(float(upper), mean))
-        bounds[2 * action], bounds[2 * action + 1] = lower, upper
-
-
-@entry
-def play_out(positions: Array, position_size: int, seeds: Array, values: Array) -> None:
-    """One random game from each position; what it is worth to the side to move there."""
-    for row in range(len(seeds)):
-        values[row] = float(playout(load_position(positions, row * position_size), seeds[row]))
+@inline
+def take_back(row: int, walks_made: int, tree: Tree, walks: Walks) -> None:
+    """Undo what was expected of all walks, and what was counted of those that were guesses."""
+    for made in range(walks_made - 1, -1, -1):
+        start = made * tree.max_nodes
+        path = walks.path[start : start + tree.max_nodes]
+        for k in range(number(walks.length[made]) - 1, -1, -1):
+            edge = number(path[k])
+            tree.edge_total[edge] = walks.total[start + k]
+            if made > 0:
+                tree.visits[node_on_path(k, row, path, tree)] -= 1
+                tree.edge_visits[edge] -= 1
+        if walks.judged[made] != NONE:
+            tree.is_judged[walks.judged[made]] = 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from boardenvs.kernel.loops import ONE, Array, Word, number, word, wrap
+from boardenvs.kernel.loops import ONE, Array, Word, inline, number, word, wrap
 from boardenvs.search.compiled.position import Position
 
 EXACT, LOWER, UPPER = 0, 1, 2  # what a value is: itself, or a bound
@@ -84,6 +84,15 @@ def store(
     current = (old >> word(8)) == (tag >> word(8))
     if current and not here and depth_of(slots[slot + DATA]) > depth_of(data):
         slot = bucket + SLOT
+    write_slot(slot, position, tag, data, table)
+
+
+@inline
+def write_slot(
+    slot: int, position: Position, tag: Word, data: Word, table: TranspositionTable
+) -> None:
+    """Overwrite a slot."""
+    slots = table.slots
     slots[slot] = position.own
     slots[slot + 1] = position.opp
     slots[slot + TAG] = tag
@@ -124,3 +133,84 @@ def cuts_off(data: Word, alpha: int, beta: int) -> bool:
         or (bound == LOWER and value_of(data) >= beta)
         or (bound == UPPER and value_of(data) <= alpha)
     )
+
+
+# Of the end of a game a slot holds two bounds of the score margin, the best move and the work that
+# they took. The data are, from the lowest bit, both biased bounds (20 bits each), the move (10) and
+# the number of bits of the nodes searched (8).
+MOST_MARGIN = (1 << 19) - 1  # no score margin is greater
+MARGIN_BIAS = 1 << 19
+
+
+def pack_bounds(lower: int, upper: int, move: int, work: int) -> Word:
+    """As data of a slot."""
+    return (
+        word(lower + MARGIN_BIAS)
+        | (word(upper + MARGIN_BIAS) << word(20))
+        | (word(move) << word(40))
+        | (word(work) << word(50))
+    )
+
+
+def lower_of(data: Word) -> int:
+    return number(data & word(0xFFFFF)) - MARGIN_BIAS
+
+
+def upper_of(data: Word) -> int:
+    return number((data >> word(20)) & word(0xFFFFF)) - MARGIN_BIAS
+
+
+def end_move_of(data: Word) -> int:
+    return number((data >> word(40)) & word(1023))
+
+
+def work_of(data: Word) -> int:
+    return number(data >> word(50))
+
+
+def work_for(nodes: int) -> int:
+    """The bits of a number of nodes."""
+    work = 0
+    while nodes > 0:
+        nodes >>= 1
+        work += 1
+    return work
+
+
+def store_bound(
+    position: Position,
+    tag: Word,
+    bucket: int,
+    found: tuple[int, int, int, int],
+    table: TranspositionTable,
+) -> None:
+    """Keep what was `found`: a value, the alpha it was asked for, a move and the nodes it took.
+
+    It takes the place of what took less work; what is known of the same position is kept with it.
+    """
+    value, alpha, move, nodes = found
+    slots = table.slots
+    lower, upper = -MOST_MARGIN, MOST_MARGIN
+    slot = probe(position, tag, bucket, table)
+    if slot >= 0:
+        data = slots[slot + DATA]
+        lower, upper = lower_of(data), upper_of(data)
+        if value <= alpha and end_move_of(data) != NO_MOVE:
+            move = end_move_of(data)
+    else:
+        slot = bucket
+        if worth_keeping(bucket, tag, table) > worth_keeping(bucket + SLOT, tag, table):
+            slot = bucket + SLOT
+    if value > alpha:
+        lower = value
+    else:
+        upper = value
+    data = pack_bounds(lower, upper, move, work_for(nodes))
+    write_slot(slot, position, tag, data, table)
+
+
+def worth_keeping(slot: int, tag: Word, table: TranspositionTable) -> int:
+    """The work in a slot; less than none in one of another search."""
+    if table.slots[slot + TAG] != tag:
+        return -1
+    return work_of(table.slots[slot + DATA])

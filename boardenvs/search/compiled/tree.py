@@ -2,6 +2,8 @@
 
 A node is a position; its edges are its legal actions. The trees of a batch lie side by side, with
 room for as many nodes and edges each, so that a number is that of a node or edge in all of them.
+What ends of games prove is kept as bounds on the results (score-bounded search, Cazenave and
+Saffidine 2010).
 """
 
 from __future__ import annotations
@@ -12,17 +14,19 @@ from boardenvs.kernel.loops import (
     ONE,
     ZERO,
     Array,
+    entry,
     inline,
     legal_words,
     number,
     trailing_zeros,
     word,
 )
-from boardenvs.search.compiled.playout import outcome
 from boardenvs.search.compiled.position import (
     Position,
     is_final,
     load_position,
+    mobility,
+    outcome,
     play,
     save_position,
 )
@@ -53,6 +57,15 @@ class Tree(NamedTuple):
     max_nodes: int  # N
     edge_stride: int  # E
     position_size: int  # words
+
+
+@entry
+def add_roots(positions: Array, edges_below: int, tree: Tree) -> None:
+    """Begin each tree with its root, and with room for its edges and `edges_below` more."""
+    for row in range(len(tree.nodes_used)):
+        root = load_position(positions, row * tree.position_size)
+        tree.max_edges[row] = edges_below + mobility(root)
+        add_node(root, row, tree)
 
 
 @inline
@@ -115,3 +128,118 @@ def set_priors(node: int, probabilities: Array, start: int, tree: Tree) -> None:
     first = number(tree.first_edge[node])
     for edge in range(first, first + number(tree.edges[node])):
         tree.edge_prior[edge] = probabilities[start + tree.edge_action[edge]]
+
+
+@inline
+def total_value(node: int, tree: Tree) -> float:
+    """The sum of the values of all edges of a node."""
+    total = 0.0
+    first = number(tree.first_edge[node])
+    for edge in range(first, first + number(tree.edges[node])):
+        total += tree.edge_total[edge]
+    return total
+
+
+@inline
+def node_on_path(k: int, row: int, path: Array, tree: Tree) -> int:
+    """The node that the path's edge k belongs to."""
+    return row * tree.max_nodes if k == 0 else number(tree.edge_child[path[k - 1]])
+
+
+@inline
+def backup(path: Array, length: int, value: float, tree: Tree) -> None:
+    """Add the value, to the side to move at the path's end, to each edge's mover's total."""
+    for k in range(length - 1, -1, -1):
+        value = -value
+        tree.edge_total[path[k]] += value
+
+
+def prove(row: int, path: Array, length: int, tree: Tree) -> None:
+    """Take what is proven of the node at the path's end up to the root."""
+    for k in range(length - 1, -1, -1):
+        node = node_on_path(k, row, path, tree)
+        lower, upper = number(tree.lower[node]), -1
+        first = number(tree.first_edge[node])
+        for edge in range(first, first + number(tree.edges[node])):
+            child = number(tree.edge_child[edge])
+            if child == NONE:
+                upper = 1
+            else:
+                lower = max(lower, -number(tree.upper[child]))
+                upper = max(upper, -number(tree.lower[child]))
+        upper = min(upper, number(tree.upper[node]))
+        if tree.lower[node] == lower and tree.upper[node] == upper:
+            return
+        tree.lower[node], tree.upper[node] = lower, upper
+
+
+@entry
+def read_root(row: int, tree: Tree, visits: Array, values: Array, bounds: Array) -> None:
+    """Write the visits of each action at the root of a tree, its mean value, which is exact where
+    it is proven, and two bounds on the result to the side to move: the least and the most.
+    """
+    root = row * tree.max_nodes
+    first = number(tree.first_edge[root])
+    for edge in range(first, first + number(tree.edges[root])):
+        action, child = number(tree.edge_action[edge]), number(tree.edge_child[edge])
+        lower, upper = -1, 1
+        if child != NONE:
+            lower, upper = -number(tree.upper[child]), -number(tree.lower[child])
+        tries = number(tree.edge_visits[edge])
+        mean = tree.edge_total[edge] / tries if tries > 0 else 0.0
+        visits[action] = tries
+        values[action] = max(float(lower), min(float(upper), mean))
+        bounds[2 * action], bounds[2 * action + 1] = lower, upper
+
+
+@entry
+def copy_subtree(node: int, source: Tree, row: int, target: Tree, origins: Array) -> None:
+    """Begin a tree with all that lies below a node of another, which becomes its root.
+
+    Nodes that were judged and not visited stay behind. The tree must have room for the others; a
+    node whose edges find none has none. `origins` is to work in: as many numbers as the tree may
+    have nodes.
+    """
+    origins[0] = node
+    target.nodes_used[row] = 1
+    done = 0
+    while done < target.nodes_used[row]:
+        copy_node(number(origins[done]), source, row * target.max_nodes + done, target)
+        copy_edges(number(origins[done]), source, done, row, target, origins)
+        done += 1
+
+
+@inline
+def copy_node(old: int, source: Tree, new: int, target: Tree) -> None:
+    """What is known of a node itself."""
+    size = source.position_size
+    for k in range(size):
+        target.positions[new * size + k] = source.positions[old * size + k]
+    target.visits[new] = target.is_judged[new] = 0
+    target.value[new] = source.value[old]
+    target.lower[new], target.upper[new] = source.lower[old], source.upper[old]
+    target.first_edge[new], target.edges[new] = NONE, 0
+
+
+@inline
+def copy_edges(old: int, source: Tree, place: int, row: int, target: Tree, origins: Array) -> None:
+    """The edges of the tree's node of this place; the nodes they lead to are given places."""
+    count, used = number(source.edges[old]), number(target.edges_used[row])
+    if count == 0 or used + count > target.max_edges[row]:
+        return
+    base, first = row * target.max_nodes, row * target.edge_stride + used
+    target.first_edge[base + place], target.edges[base + place] = first, count
+    target.visits[base + place] = source.visits[old]
+    target.edges_used[row] += count
+    for k in range(count):
+        was, edge = number(source.first_edge[old]) + k, first + k
+        target.edge_action[edge] = source.edge_action[was]
+        target.edge_visits[edge] = source.edge_visits[was]
+        target.edge_total[edge] = source.edge_total[was]
+        target.edge_prior[edge] = source.edge_prior[was]
+        target.edge_child[edge] = NONE
+        child = number(source.edge_child[was])
+        if child != NONE and source.is_judged[child] == 0:
+            target.edge_child[edge] = base + target.nodes_used[row]
+            origins[target.nodes_used[row]] = child
+            target.nodes_used[row] += 1

@@ -1,8 +1,13 @@
-"""What a position is worth to its side to move, in alpha-beta search."""
+"""What a position is worth to its side to move in alpha-beta search: at the end of the game, and
+before it by a learnt evaluation or the game's heuristic.
+"""
 
 from __future__ import annotations
 
-from boardenvs.kernel.loops import Word, margin_counts, number, points
+from boardenvs.kernel.loops import ONE, Word, evaluate, inline, margin_counts, number
+from boardenvs.search.compiled.memory import SearchMemory
+from boardenvs.search.compiled.position import Position, final_margin
+from boardenvs.search.compiled.tuples import keep_position, tuple_value
 
 # A decided game is worth this, plus the margin or less the plies until then.
 WIN = 1_000_000
@@ -12,29 +17,45 @@ INFINITE = 2_000_000
 
 def final_value(own: Word, opp: Word, to_move: Word, distance: int) -> int:
     """The end of a game, so many plies from the root."""
-    lead = final_lead(own, opp, to_move)
+    margin = final_margin(own, opp, to_move)
     if margin_counts():
-        return value_of_lead(lead)
-    if lead == 0:
+        return value_of_margin(margin)
+    if margin == 0:
         return 0
-    return WIN - distance if lead > 0 else distance - WIN
+    return WIN - distance if margin > 0 else distance - WIN
 
 
-def final_lead(own: Word, opp: Word, to_move: Word) -> int:
-    """The points that `own` is ahead where the game ends so."""
-    mine, theirs = points(own, opp, to_move)
-    return number(mine) - number(theirs)
-
-
-def value_of_lead(lead: int) -> int:
-    """What a lead at the end is worth where it counts."""
-    if lead == 0:
+def value_of_margin(margin: int) -> int:
+    """What a score margin at the end is worth where it counts."""
+    if margin == 0:
         return 0
-    return WIN + lead if lead > 0 else lead - WIN
+    return WIN + margin if margin > 0 else margin - WIN
 
 
-def lead_of(value: int) -> int:
-    """The inverse of `value_of_lead`."""
+def margin_of(value: int) -> int:
+    """The inverse of `value_of_margin`."""
     if value == 0:
         return 0
     return value - WIN if value > 0 else value + WIN
+
+
+@inline
+def static_value(own: Word, opp: Word, to_move: Word, ply: Word, memory: SearchMemory) -> int:
+    """To the side to move."""
+    if memory.judged_by_tables == 1:
+        return tuple_value(own, opp, to_move, ply, memory.tables)
+    mine, theirs = evaluate(own, opp, to_move, ply)
+    return number(mine) - number(theirs)
+
+
+@inline
+def static_value_of(position: Position, memory: SearchMemory) -> int:
+    """The same of a position as it is kept."""
+    return static_value(position.own, position.opp, position.to_move, position.ply, memory)
+
+
+@inline
+def judge_near(position: Position, memory: SearchMemory) -> None:
+    """What is judged next are positions after moves of this one: that makes it cheap."""
+    if memory.judged_by_tables == 1:
+        keep_position(position.opp, position.own, position.to_move ^ ONE, memory.tables)

@@ -1,0 +1,249 @@
+"""How trees select the edges that a simulation follows: the parts that `simulations` takes.
+
+- UCT, without priors: UCB1 (Kocsis and Szepesvari 2006).
+- PUCT, with priors (Silver et al. 2017). In both, an edge that can be no better than what is proven
+  of another is not selected.
+- Gumbel (Danihelka, Guez, Schrittwieser, Silver, ICLR 2022): the root's actions are tried by
+  sequential halving, in the order of a score that Gumbel noise makes a draw from the prior; below
+  the root an edge is selected so that visits become the improved policy. An action that has not
+  been tried counts as good as `mixed_value`. A position with a move that wins at once is won by
+  that move, whatever the evaluator says: networks that play well otherwise miss it, and few
+  simulations would not get to it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from boardenvs.kernel.loops import ONE, ZERO, Array, Word, arrive, entry, inline, number, word
+from boardenvs.search.compiled.position import Position, final_margin, is_final
+from boardenvs.search.compiled.tree import NONE, Tree, total_value
+from boardenvs.utils.splitmix import mix
+
+# Priors below are raised to it, so that none is lost where all others of a node are bad.
+LEAST_PRIOR = 1e-9
+
+
+class Exploration(NamedTuple):
+    """What UCT and PUCT select by."""
+
+    c: float  # how much exploring weighs
+
+
+class Gumbel(NamedTuple):
+    """What Gumbel search selects by, in T trees of games with A actions."""
+
+    c_visit: float
+    c_scale: float
+    scores: Array  # (T * A,) reals: Gumbel noise and the prior's logarithm, of the root's actions
+    schedule: Array  # (M + 1, S) numbers, flat: see `boardenvs.search.gumbel.schedule`
+    considered: int  # M: root actions that are tried, at most
+    winning: Array  # (T,) numbers: the root's edge that wins at once, or NONE
+    simulations: int  # S
+    num_actions: int  # A
+    weights: Array  # (A,) reals, to work with: of a node's edges
+
+
+@inline
+def select_by_ucb(node: int, row: int, random: Word, policy: Exploration, tree: Tree) -> int:
+    """An edge never tried, by chance, or the one of the highest UCB1."""
+    visits, totals = tree.edge_visits, tree.edge_total
+    first = number(tree.first_edge[node])
+    end = first + number(tree.edges[node])
+    untried = 0
+    for edge in range(first, end):
+        if visits[edge] == 0:
+            untried += 1
+    if untried > 0:
+        k = number(((mix(random) >> word(32)) * word(untried)) >> word(32))
+        for edge in range(first, end):
+            if visits[edge] == 0:
+                if k == 0:
+                    return edge
+                k -= 1
+    width = policy.c * math.sqrt(math.log(tree.visits[node]))
+    best, best_bound = first, -1e9
+    for edge in range(first, end):
+        bound = totals[edge] / visits[edge] + width / math.sqrt(visits[edge])
+        if bound > best_bound and not is_settled(edge, node, tree):
+            best, best_bound = edge, bound
+    return best
+
+
+@inline
+def select_by_puct(node: int, row: int, random: Word, policy: Exploration, tree: Tree) -> int:
+    """The edge of the highest PUCT; one never tried counts as good as those tried, on average."""
+    visits, totals, priors = tree.edge_visits, tree.edge_total, tree.edge_prior
+    first = number(tree.first_edge[node])
+    end = first + number(tree.edges[node])
+    tries = number(tree.visits[node])
+    average = total_value(node, tree) / tries if tries > 0 else 0.0
+    width = policy.c * math.sqrt(tries + 1)
+    best, best_bound = first, -1e9
+    for edge in range(first, end):
+        mean = totals[edge] / visits[edge] if visits[edge] > 0 else average
+        bound = mean + width * priors[edge] / (1 + visits[edge])
+        if bound > best_bound and not is_settled(edge, node, tree):
+            best, best_bound = edge, bound
+    return best
+
+
+@inline
+def is_settled(edge: int, node: int, tree: Tree) -> bool:
+    """Whether an edge of the node cannot better what is proven there."""
+    child = number(tree.edge_child[edge])
+    settled: bool = child != NONE and -tree.lower[child] <= tree.lower[node]
+    return settled
+
+
+@inline
+def look_for_no_win(
+    node: int, row: int, position: Position, policy: Exploration, tree: Tree
+) -> None:
+    """UCT and PUCT find wins by simulations."""
+
+
+def select_by_gumbel(node: int, row: int, random: Word, policy: Gumbel, tree: Tree) -> int:
+    """At the root by sequential halving: the best of the edges that have been tried so often. Below
+    it the edge whose share of the visits lies furthest below its share of the improved policy.
+    """
+    first = number(tree.first_edge[node])
+    end = first + number(tree.edges[node])
+    tries = number(tree.visits[node])
+    if node == row * tree.max_nodes:
+        actions = min(end - first, policy.considered)
+        tries = number(policy.schedule[actions * policy.simulations + tries])
+        return best_score(row, tries, policy, tree)
+    total = improve(node, policy, tree)
+    best, highest = first, -1e30
+    for edge in range(first, end):
+        lack = policy.weights[edge - first] / total - tree.edge_visits[edge] / (tries + 1)
+        if lack > highest:
+            best, highest = edge, lack
+    return best
+
+
+def look_for_win(node: int, row: int, position: Position, policy: Gumbel, tree: Tree) -> None:
+    """Where one of the node's edges ends the game with a win, that is proven, and the edge has all
+    of the prior.
+    """
+    first = number(tree.first_edge[node])
+    end = first + number(tree.edges[node])
+    for edge in range(first, end):
+        own, opp, over = arrive(
+            position.own, position.opp, position.to_move, position.ply, word(tree.edge_action[edge])
+        )
+        ends = is_final(over != ZERO, position.ply + ONE)
+        if ends and final_margin(own, opp, position.to_move ^ ONE) < 0:
+            tree.lower[node], tree.upper[node], tree.value[node] = 1, 1, 1.0
+            for other in range(first, end):
+                tree.edge_prior[other] = 1.0 if other == edge else 0.0
+            if node == row * tree.max_nodes:
+                policy.winning[row] = edge
+            return
+
+
+def best_score(row: int, tries: int, policy: Gumbel, tree: Tree) -> int:
+    """The root's edge, of those tried so often, of the highest score and transformed value; first
+    of all the one that wins at once.
+    """
+    root = row * tree.max_nodes
+    first = number(tree.first_edge[root])
+    untried = mixed_value(root, tree)
+    scale = value_scale(root, policy, tree)
+    best, highest = first, -1e30
+    for edge in range(first, first + number(tree.edges[root])):
+        if tree.edge_visits[edge] == tries:
+            if edge == policy.winning[row]:
+                return edge
+            value = tree.edge_total[edge] / tries if tries > 0 else untried
+            action = number(tree.edge_action[edge])
+            score = policy.scores[row * policy.num_actions + action] + scale * value
+            if score > highest:
+                best, highest = edge, score
+    return best
+
+
+def improve(node: int, policy: Gumbel, tree: Tree) -> float:
+    """The improved policy, softmax(log prior + transformed value): writes the weights of the node's
+    edges and returns their sum.
+    """
+    first = number(tree.first_edge[node])
+    end = first + number(tree.edges[node])
+    untried = mixed_value(node, tree)
+    scale = value_scale(node, policy, tree)
+    highest = -1e30
+    for edge in range(first, end):
+        highest = max(highest, mean_value(edge, untried, tree))
+    growth_of_untried = math.exp(scale * (untried - highest))
+    total = 0.0
+    for edge in range(first, end):
+        growth = growth_of_untried
+        if tree.edge_visits[edge] > 0:
+            growth = math.exp(scale * (mean_value(edge, untried, tree) - highest))
+        weight = max(LEAST_PRIOR, tree.edge_prior[edge]) * growth
+        policy.weights[edge - first] = weight
+        total += weight
+    return total
+
+
+@inline
+def mean_value(edge: int, untried: float, tree: Tree) -> float:
+    """The mean of the values that simulations brought back, or else `untried`."""
+    visits = tree.edge_visits[edge]
+    mean: float = tree.edge_total[edge] / visits if visits > 0 else untried
+    return mean
+
+
+def value_scale(node: int, policy: Gumbel, tree: Tree) -> float:
+    """What values are multiplied by to be added to logits: more, the more often one was tried."""
+    return (policy.c_visit + most_visits(node, tree)) * policy.c_scale
+
+
+def most_visits(node: int, tree: Tree) -> int:
+    """Of the edges of a node."""
+    first = number(tree.first_edge[node])
+    most = 0
+    for edge in range(first, first + number(tree.edges[node])):
+        most = max(most, number(tree.edge_visits[edge]))
+    return most
+
+
+def mixed_value(node: int, tree: Tree) -> float:
+    """The node's value: the evaluator's, and by the prior the values of the edges tried, which
+    weigh as much as they were tried.
+    """
+    first = number(tree.first_edge[node])
+    tries, probability, total = 0, 0.0, 0.0
+    for edge in range(first, first + number(tree.edges[node])):
+        visits = number(tree.edge_visits[edge])
+        if visits > 0:
+            prior = max(LEAST_PRIOR, tree.edge_prior[edge])
+            tries += visits
+            probability += prior
+            total += prior * tree.edge_total[edge] / visits
+    own = float(tree.value[node])
+    if tries == 0:
+        return own
+    return (own + tries * total / probability) / (1 + tries)
+
+
+@entry
+def read_gumbel_roots(
+    policy: Gumbel, tree: Tree, actions: Array, improved: Array, values: Array
+) -> None:
+    """Write each root's action, (T,), improved policy, (T * A,) of zeros before, and value, (T,).
+
+    The action is, of those tried most often, the one of the highest score and value.
+    """
+    for row in range(len(tree.nodes_used)):
+        root = row * tree.max_nodes
+        first = number(tree.first_edge[root])
+        chosen = best_score(row, most_visits(root, tree), policy, tree)
+        total = improve(root, policy, tree)
+        actions[row] = tree.edge_action[chosen]
+        values[row] = mixed_value(root, tree)
+        for edge in range(first, first + number(tree.edges[root])):
+            index = row * policy.num_actions + number(tree.edge_action[edge])
+            improved[index] = policy.weights[edge - first] / total
