@@ -18,7 +18,7 @@ from boardenvs.game.contract import Position, stack
 from boardenvs.game.fen import parse_position
 from boardenvs.game.state import State, concat, take
 from boardenvs.games import Game, Othello, parse
-from boardenvs.kernel import set_backend
+from boardenvs.kernel import get_backend, set_backend
 from boardenvs.search import (
     Engine,
     Limits,

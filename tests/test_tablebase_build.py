@@ -126,7 +126,7 @@ def test_a_file_of_other_rules_or_of_another_format_is_not_trusted(
     path = tmp_path / "a.tablebase"
     build.write(path, "key", CODES)
     assert build.read(path, "other") is None
-    monkeypatch.setattr(storage, "FORMAT", build.FORMAT + 1)
+    monkeypatch.setattr(build, "FORMAT", build.FORMAT + 1)
     assert build.read(path, "key") is None
 
 

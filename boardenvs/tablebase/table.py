@@ -41,7 +41,7 @@ class Moves(NamedTuple):
 
     @property
     def score(self) -> IntArray:
-        """What orders moves, (N,) int64: more is better; of wins the sooner, of losses the later."""
+        """What orders moves, (N,) int64: more is better; sooner wins, and later losses."""
         score: IntArray = self.value.astype(np.int64) * (_FAR - self.distance)
         return score
 
