@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cache
 
 from boardenvs.game.contract import Game, Position
-from boardenvs.games import Othello
 
 WIN = 1_000_000
 
@@ -16,16 +15,16 @@ def is_over(game: Game, position: Position) -> bool:
 
 
 def final_worth(game: Game, position: Position, distance: int) -> int:
-    """To the side to move: a million for a win, more by the discs or less by the plies until it."""
+    """To the side to move: a million for a win, more by the points or less by its plies."""
     mine = position.result()[position.to_move]
     if mine == 50:
         return 0
-    if isinstance(game, Othello):
-        lead = position.own.bit_count() - position.opp.bit_count()
-        return WIN + lead if mine == 100 else lead - WIN
-    return WIN - distance if mine == 100 else distance - WIN
+    mine_ahead, theirs = game.kernels.points.one(position.own, position.opp, position.to_move)
+    bonus = abs(mine_ahead - theirs) if game.margin_counts else -distance
+    return WIN + bonus if mine == 100 else -WIN - bonus
 
 
+@cache  # many lines come to the same positions
 def worth(game: Game, position: Position, depth: int, distance: int = 0) -> int:
     """To the side to move, by the heuristic after `depth` plies."""
     if is_over(game, position):
@@ -36,21 +35,6 @@ def worth(game: Game, position: Position, depth: int, distance: int = 0) -> int:
     return max(worths(game, position, depth, distance).values())
 
 
-def worth_by_memory(game: Game, position: Position, depth: int) -> int:
-    """The same where many lines come to the same positions."""
-    known: dict[tuple[int, int, int], int] = {}
-
-    def value(here: Position, left: int) -> int:
-        if left == 0 or is_over(game, here):
-            return worth(game, here, 0, depth - left)
-        key = (here.own, here.opp, left)
-        if key not in known:
-            known[key] = max(-value(here.step(a), left - 1) for a in here.legal_actions())
-        return known[key]
-
-    return value(position, depth)
-
-
 def worths(game: Game, position: Position, depth: int, distance: int = 0) -> dict[int, int]:
     """The same of each legal action."""
     return {
@@ -59,11 +43,12 @@ def worths(game: Game, position: Position, depth: int, distance: int = 0) -> dic
     }
 
 
-@cache  # many lines come to the same positions
+@cache
 def lead_with_best_play(game: Game, position: Position) -> int:
-    """The discs that the side to move will be ahead, both playing for as many as they can."""
+    """The points that the side to move will be ahead, both playing for as many as they can."""
     if position.terminated:
-        return position.own.bit_count() - position.opp.bit_count()
+        mine, theirs = game.kernels.points.one(position.own, position.opp, position.to_move)
+        return mine - theirs
     return max(
         -lead_with_best_play(game, position.step(action)) for action in position.legal_actions()
     )

@@ -1,51 +1,43 @@
-"""Alpha-beta search is a full-width search that skips what cannot matter."""
+"""Alpha-beta search is a full-width search that skips what cannot matter.
+
+It is compared with plain search, with the tablebase of Wolf and Sheep, and with endgames and games
+of others. `searches.json` has what it found, node by node, in both backends.
+"""
 
 from __future__ import annotations
 
+import json
+import random
 import signal
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from negamax import WIN, loses_within, wins_within, worth, worth_by_memory, worths
-from variants import make, random_line, random_position, searched
+from negamax import WIN, lead_with_best_play, loses_within, wins_within, worth, worths
+from placings import CLASSIC, DESCRIBED, game_of, random_placings
+from variants import HERE, SHARED, make, random_line, random_position
 
-from boardenvs.game.contract import Position, stack
+from boardenvs.board.bitboard import from_squares
+from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.fen import parse_position
-from boardenvs.game.state import State, concat, take
-from boardenvs.games import Game, Othello, parse
-from boardenvs.kernel import get_backend, set_backend
-from boardenvs.search import (
-    Engine,
-    Limits,
-    SearchResults,
-    compiler,
-    engine,
-    engine_for,
-    search_trees,
-)
-from boardenvs.search.compiled.alphabeta import search_positions
+from boardenvs.game.state import State, take
+from boardenvs.games import Othello, parse
+from boardenvs.kernel import ALL, get_backend, set_backend
+from boardenvs.search import Engine, Limits, SearchResults, compiler, engine, engine_for
+from boardenvs.search.compiled.alphabeta import DEVIATION, search_positions
+from boardenvs.search.compiled.values import margin_of
+from boardenvs.search.trained import trained_evaluation
+from boardenvs.tablebase import Tablebase
 
+GOLDEN = HERE / "searches.json"
 # Machine code for each game takes seconds to make: these stand for all.
 COMPILED = ("othello", "wolf_and_sheep", "lines_of_action")
-# Plies that the plain search can look ahead.
-DEPTHS = {
-    "othello": 4,
-    "othello_holes": 4,
-    "reversi": 4,
-    "wolf_and_sheep": 5,
-    "wolf_and_sheep_described": 4,
-    "lines_of_action": 3,
-    "lines_of_action_described": 2,
-}
-
-
-def depth_for(name: str) -> int:
-    return DEPTHS.get(name, 3)
+needs_numba = pytest.mark.skipif(not find_spec("numba"), reason="minutes without Numba")
 
 
 def backends(name: str) -> Iterator[str]:
@@ -59,130 +51,8 @@ def backends(name: str) -> Iterator[str]:
         set_backend(None)
 
 
-def seeds_of(state: State, first: int = 1) -> np.ndarray:
+def seeds_of(state: State, first: int = 1) -> Any:
     return np.arange(first, first + len(state.ply), dtype=np.uint64)
-
-
-def found_by(name: str, position: Position, limits: Limits) -> SearchResults:
-    state = stack([position])
-    return engine_for(make(name)).search(state, seeds_of(state), limits, forced=True)
-
-
-def assert_same(a: SearchResults, b: SearchResults) -> None:
-    for one, other in zip(a, b, strict=True):
-        np.testing.assert_array_equal(one, other)
-
-
-# ---- against the plain search ------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_values_and_actions_are_those_of_the_plain_search(name: str, seed: int) -> None:
-    game = make(name)
-    line, _ = random_line(game, seed, 40)
-    # Early, and in the middle of a game that may be short.
-    position = line[(2 + 5 * seed) % (len(line) - 1)]
-    for depth in range(1, min(depth_for(name), 4) + 1):
-        expected = worths(game, position, depth)
-        best = max(expected.values())
-        for backend in backends(name):
-            found = found_by(name, position, Limits(depth))
-            assert found.value == best, (backend, depth)
-            assert expected[int(found.action[0])] == best
-            if not found.exact[0]:
-                assert found.depth == depth
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_near_the_end_too_and_exact_values_stay(name: str, seed: int) -> None:
-    """A value called exact is one of the end of the game, and no deeper search changes it."""
-    game, deepest = make(name), depth_for(name)
-    line, _ = random_line(game, seed, game.max_plies or 500)
-    position = line[-deepest]
-    expected = [worth(game, position, depth) for depth in range(deepest + 1)]
-    for _ in backends(name):
-        for depth in range(1, deepest + 1):
-            found = found_by(name, position, Limits(depth))
-            assert found.value == expected[depth]
-            is_final = abs(expected[depth]) > WIN // 2
-            if found.exact[0]:
-                assert is_final or expected[depth] == 0
-                assert set(expected[depth:]) == {expected[depth]}
-            elif not isinstance(game, Othello):
-                assert not is_final  # the soonest win has been found
-
-
-@pytest.mark.parametrize(
-    ("spec", "text", "deepest"),
-    [
-        ("wolf_and_sheep", "8/3w4/8/8/8/s7/3s3s/2s5 sheep 1", 10),
-        ("wolf_and_sheep", "8/8/3w4/8/7s/8/8/s1s1s3 sheep 7", 10),
-        ("wolf_and_sheep", "8/8/8/4w3/1s6/8/1s1s3s/8 sheep 13", 10),
-        ("wolf_and_sheep:rules=described", "8/3w4/8/8/8/s7/3s3s/2s5 wolf 4", 6),
-        ("wolf_and_sheep:rules=described", "8/8/3w4/s3s3/8/8/7s/2s5 wolf 194", 7),  # of 200 plies
-        ("othello", "8/8/3b4/3bb3/3brr2/8/8/8 red 3", 6),
-        ("lines_of_action", "w6b/8/8/8/5w2/8/1b6/8 black 45", 5),  # of 50 steps
-    ],
-)
-def test_where_many_lines_meet(spec: str, text: str, deepest: int) -> None:
-    """Deeper, and so with what the table holds of other lines and earlier iterations."""
-    game = parse(spec)
-    position = parse_position(game, text)
-    set_backend("numpy")
-    state = stack([position])
-    for depth in range(deepest - 2, deepest + 1):
-        found = Engine(game).search(state, seeds_of(state), Limits(depth), forced=True)
-        assert found.value == worth_by_memory(game, position, depth)
-        assert found.depth == depth or found.exact
-    set_backend(None)
-
-
-def test_a_table_that_forgets_costs_time_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    game, spent = make("othello"), 0
-    usual = Engine(game)
-    monkeypatch.setattr(engine, "_SLOTS", 2)
-    forgetful = Engine(game)
-    for seed in range(6):
-        position = random_position(game, seed, 30)
-        state = stack([position])
-        known, found = (
-            searcher.search(state, seeds_of(state), Limits(5), forced=True)
-            for searcher in (usual, forgetful)
-        )
-        spent += int(found.nodes[0] - known.nodes[0])
-        assert found.value == known.value
-        line = forgetful.line(position, found)
-        assert len(line) == 5
-        for action in line:
-            assert position.is_legal(action)
-            position = position.step(action)
-        assert -worth(game, position, 0) == found.value  # the line leads to what it promises
-    assert spent > 0
-
-
-def test_exact_is_what_no_heuristic_had_a_say_in() -> None:
-    """Six empty squares: the value is exact as soon as the depth reaches all ends, not before."""
-    game = make("othello")
-    position = next(p for p in random_line(game, 3, 200)[0] if (p.own | p.opp).bit_count() == 58)
-    ends = longest(position)
-    assert ends >= 6
-    for _ in backends("othello"):
-        for depth in (*range(1, ends), ends, 40):
-            found = found_by("othello", position, Limits(depth))
-            assert bool(found.exact[0]) == (depth >= ends)
-            if found.exact[0]:
-                assert found.value == worth(game, position, ends)
-        assert found.depth == ends  # it does not go on when nothing is left to see
-
-
-def longest(position: Position) -> int:
-    """The plies of the longest game from here."""
-    if position.terminated:
-        return 0
-    return 1 + max(longest(position.step(action)) for action in position.legal_actions())
-
-
-# ---- one search and another ----------------------------------------------------------------------
 
 
 def sample_of(name: str, rows: int = 6) -> State:
@@ -190,97 +60,324 @@ def sample_of(name: str, rows: int = 6) -> State:
     return stack([random_position(game, seed, 4 * seed % 30) for seed in range(rows)])
 
 
-@pytest.mark.parametrize("name", COMPILED)
-def test_backends_rows_and_earlier_searches_do_not_matter(name: str) -> None:
-    game, state = make(name), sample_of(name)
-    limits = [Limits(3), Limits(nodes=3000), Limits(nodes=5000, endgame=30)]
-    by_backend = []
+def search_one(game: Game, position: Position, limits: Limits) -> SearchResults:
+    state = stack([position])
+    return engine_for(game).search(state, seeds_of(state), limits, forced=True)
+
+
+def line_of(game: Game, position: Position, found: SearchResults) -> Position:
+    """The last position of the line of the last search; its moves must be legal."""
+    for action in engine_for(game).line(position, found):
+        assert position.is_legal(action)
+        position = position.step(action)
+    return position
+
+
+# ---- as recorded ---------------------------------------------------------------------------------
+
+LIMITS = {
+    "depth=1": Limits(1),
+    "depth=3": Limits(3),
+    "nodes=2000": Limits(nodes=2000, endgame=8),
+    "probcut=1": Limits(4, probcut=1.0),
+}
+
+
+def recorded(name: str) -> dict[str, list[list[int]]]:
+    """What searches find: columns of actions, values, depths, proofs and nodes."""
+    game, state, found = make(name), sample_of(name), {}
+    if name == "othello":
+        late = [random_line(game, seed, 52)[0][-1] for seed in range(4)]
+        state = stack([*(random_position(game, seed, 8 * seed) for seed in range(6)), *late])
+    for kind, evaluation in (("heuristic", None), ("learnt", trained_evaluation(game))):
+        if kind == "heuristic" or evaluation is not None:
+            for text, limits in LIMITS.items():
+                results = engine_for(game, evaluation).search(state, seeds_of(state), limits)
+                found[f"{kind} {text}"] = [column.tolist() for column in results]
+    return found
+
+
+@pytest.mark.parametrize("name", [*COMPILED, "othello_holes", "wolf_and_sheep_described"])
+def test_searches_are_as_recorded(name: str) -> None:
+    expected = json.loads(GOLDEN.read_text())["alphabeta"][name]
     for _ in backends(name):
-        fresh = [Engine(game).search(state, seeds_of(state), limit) for limit in limits]
-        by_backend.append(fresh)
-        used = engine_for(game)
-        for limit, expected in zip(reversed(limits), reversed(fresh), strict=True):
-            assert_same(used.search(state, seeds_of(state), limit), expected)
-        for row in range(len(state.ply)):
-            one = take(state, [row])
-            alone = used.search(one, seeds_of(one, row + 1), limits[1])
-            assert_same(alone, SearchResults(*(column[[row]] for column in fresh[1])))
-    for other in by_backend[1:]:
-        for a, b in zip(by_backend[0], other, strict=True):
-            assert_same(a, b)
+        assert recorded(name) == expected
 
 
-@pytest.mark.parametrize("name", COMPILED)
-def test_threads_do_not_disturb_each_other(name: str) -> None:
-    game, state = make(name), sample_of(name)
-    limits = [Limits(2), Limits(3)] * 4
+# ---- against plain search ------------------------------------------------------------------------
 
-    def search(limit: Limits) -> SearchResults:
-        return engine_for(game).search(state, seeds_of(state), limit)
+
+def test_values_and_actions_are_those_of_plain_search(name: str) -> None:
+    """Early and at the end; a value called exact is one of the end, and no deeper search changes
+    it; lines lead to what they promise.
+    """
+    game = make(name)
+    deepest = 2 if name == "lines_of_action_described" else 3
+    set_backend("numpy")
+    for seed in range(3):
+        line, _ = random_line(game, seed, game.max_plies or 500)
+        for position in (line[(2 + 5 * seed) % (len(line) - 1)], line[-deepest]):
+            values = [max(worths(game, position, d).values()) for d in range(1, deepest + 1)]
+            for depth in range(1, deepest + 1):
+                expected = worths(game, position, depth)
+                found = search_one(game, position, Limits(depth))
+                assert found.value == values[depth - 1]
+                assert expected[int(found.action[0])] == found.value
+                if found.exact[0]:
+                    assert abs(found.value[0]) > WIN // 2 or found.value == 0
+                    assert set(values[depth - 1 :]) == {values[depth - 1]}
+                else:
+                    assert found.depth == depth
+                    assert game.margin_counts or abs(found.value[0]) < WIN // 2
+                end = line_of(game, position, found)
+                reached = worth(game, end, 0, int(found.depth[0]))
+                assert abs(reached) == abs(found.value[0])
+    set_backend(None)
+
+
+def test_a_table_that_forgets_costs_time_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = make("othello")
+    state = stack([random_position(game, seed, 30) for seed in range(6)])
+    ends = stack([random_line(game, seed, 50)[0][-1] for seed in range(6)])
+    usual = Engine(game)
+    monkeypatch.setattr(engine, "_SLOTS", 2)
+    forgetful = Engine(game)
+    for rows, limits in ((state, Limits(5)), (ends, Limits(endgame=64))):
+        known, found = (x.search(rows, seeds_of(rows), limits) for x in (usual, forgetful))
+        np.testing.assert_array_equal(found.value, known.value)
+        assert found.nodes.sum() > known.nodes.sum()
+
+
+# ---- the exact end of Othello --------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PlainOthello(Othello):
+    """Othello that says no more of itself than every game does."""
+
+    fills_by_capture: ClassVar = False
+    stable = Game.stable
+
+
+BOARDS: dict[str, Othello] = {
+    "othello": Othello(),
+    "winner": Othello(empties="winner"),
+    "plain": PlainOthello(),
+    "centre": parse("othello_holes"),  # type: ignore[dict-item]
+    "lopsided": Othello(holes=from_squares(["a4", "c1", "c2", "f3", "g7", "h2"])),
+    "four": Othello(holes=ALL ^ sum(0x3C << (8 * y) for y in range(2, 6))),
+}
+
+
+def margin(game: Game, position: Position) -> int:
+    """The points that the side to move will be ahead; the search must have proven it, and its line
+    must be a game that ends so.
+    """
+    found = search_one(game, position, Limits(endgame=64))
+    assert found.exact == 1
+    assert found.depth == 64 - (position.own | position.opp | game.holes).bit_count()
+    end = line_of(game, position, found)
+    sign = 1 if end.to_move == position.to_move else -1
+    points = sign * int(game.score_margin(stack([end]))[0])
+    assert end.terminated
+    assert points == margin_of(int(found.value[0]))
+    return points
+
+
+def late_positions(game: Game, games: int, fewest: int, most: int) -> list[Position]:
+    """Of random games, with so many empty squares; none where the game is over."""
+    return [
+        position
+        for seed in range(games)
+        for position in random_line(game, seed, 200)[0][:-1]
+        if fewest <= 64 - (position.own | position.opp | game.holes).bit_count() <= most
+    ]
+
+
+@pytest.mark.usefixtures("in_python")
+@pytest.mark.parametrize("board", BOARDS)
+def test_ends_are_those_of_plain_search(board: str) -> None:
+    game = BOARDS[board]
+    positions = late_positions(game, 4, 1, 7)
+    assert len(positions) > 20
+    for position in positions:
+        assert margin(game, position) == lead_with_best_play(game, position)
+    if board == "four":  # the second player wins 11 to 3, which is well known
+        assert margin(game, game.start()) == -8
+
+
+@needs_numba
+def test_endgames_of_others() -> None:
+    """Black's discs less White's, and that the best square given keeps them."""
+    path, game = SHARED / "records" / "endgames_13_14.txt", make("othello")
+    if not path.exists():
+        pytest.skip(f"{path.name} is not there: these endgames are other people's data")
+    rows = path.read_text().splitlines()
+    assert len(rows) == 40
+    for line in rows[::2]:
+        board, side, square, difference = line.split()
+        squares = [sum(1 << i for i in range(64) if board[i] == disc) for disc in "XO"]
+        position = game.position((squares[0], squares[1]), int(side == "White"))
+        for here in (position, position.step(int(square))):
+            sign = -1 if here.to_move else 1
+            assert sign * margin(game, here) == int(difference)
+
+
+def test_a_position_that_is_no_end_is_searched() -> None:
+    """Half of the nodes are for the end; where they are too few the rest is for a usual search."""
+    game = make("othello")
+    position = random_position(game, 10, 49)
+    solved = search_one(game, position, Limits(endgame=64))
+    short = search_one(game, position, Limits(nodes=int(solved.nodes[0]) // 2, endgame=64))
+    assert (solved.exact, short.exact) == (1, 0)
+    assert short.depth[0] > 4
+    assert solved.nodes // 4 < short.nodes < solved.nodes
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_stable_squares_are_kept_whatever_is_played(board: str) -> None:
+    """Late, by all lines; earlier, by random play. And most are found."""
+    game, rng = BOARDS[board], random.Random(1)
+    claimed = kept = 0
+    for position in late_positions(game, 4, 1, 4):
+        role, left, known = 1 - position.to_move, [position], {position}
+        held = position.opp
+        while left:
+            here = left.pop()
+            held &= here.pieces(role)
+            after = {here.step(a) for a in here.legal_actions()} - known
+            known |= after
+            left += after
+        stable = game.kernels.stable.one(position.own, position.opp)[0]
+        assert stable & ~held == 0
+        claimed, kept = claimed + stable.bit_count(), kept + held.bit_count()
+    assert claimed > kept / 2 or board == "plain"
+    for here in late_positions(game, 3, 6, 30):
+        role, stable = 1 - here.to_move, game.kernels.stable.one(here.own, here.opp)[0]
+        while stable and not here.terminated:
+            here = here.step(rng.choice(here.legal_actions()))
+            assert stable & ~here.pieces(role) == 0
+
+
+# ---- wins and losses in so many plies ------------------------------------------------------------
+
+
+@needs_numba
+def test_the_classic_start_is_lost_for_the_wolf_in_44_plies() -> None:
+    game, table = make(CLASSIC), Tablebase.load(make(CLASSIC))
+    found = search_one(game, game.start(), Limits())
+    assert (found.value, found.exact, found.depth) == (44 - WIN, 1, 44)
+    position = game.start()
+    for ply, action in enumerate(engine_for(game).line(position, found)):
+        # No move of the line hurries or dawdles.
+        assert table.lookup(stack([position]))[1] == 44 - ply
+        position = position.step(action)
+    assert position.result() == (0, 100)
+
+
+@pytest.mark.usefixtures("in_python")
+@pytest.mark.parametrize(("name", "plies"), [(CLASSIC, 5), (DESCRIBED, 4)])
+def test_short_wins_and_losses_are_those_of_the_tablebase(name: str, plies: int) -> None:
+    game = game_of(name, max_plies=200)
+    table, state = Tablebase.load(game), random_placings(game, 300, seed=3)
+    value, distance = table.lookup(state)
+    near = (distance > 0) & (distance <= plies)
+    for rows, depth in ((near, plies), (distance > plies, plies - 2)):
+        part = take(state, np.flatnonzero(rows)[:40])
+        value, distance = table.lookup(part)
+        found = engine_for(game).search(part, seeds_of(part), Limits(depth), forced=True)
+        if depth < plies:
+            assert not found.exact.any()
+        else:
+            assert len(value) > 25
+            assert found.exact.all()
+            assert (found.value == value * (WIN - distance.astype(np.int64))).all()
+            after, left = table.lookup(game.step(part, found.action))
+            assert (after == -value).all()
+            assert (left == distance - 1).all()
+
+
+# Found by search of random games: the plies to the end.
+LINES_OF_ACTION = [
+    (1, "4bbbw/6ww/5w1b/bb1b1w2/w1w1w3/2b5/7b/4bb2 white 31"),
+    (3, "8/4w3/2bb2b1/wwb1b1bw/w1b1b1b1/8/w4w2/w2bw3 black 36"),
+    (5, "6w1/w6b/3w3w/3bwb2/1wbb4/8/w3bw2/8 black 42"),
+    (2, "4b1b1/1b1w4/5bb1/4w2b/4bw2/4w1w1/3wwb2/6b1 black 38"),
+    (4, "1ww2b2/3b3w/1w2bbbb/w7/6b1/8/w2w4/2w3w1 white 41"),
+]
+
+
+@pytest.mark.parametrize(("plies", "text"), LINES_OF_ACTION)
+def test_wins_of_lines_of_action(plies: int, text: str) -> None:
+    """By plain search: in so many plies, and in no fewer; a search of fewer does not claim them."""
+    game = make("lines_of_action")
+    position = parse_position(game, text)
+    decided = wins_within if plies % 2 else loses_within
+    assert decided(game, position, plies)
+    assert not decided(game, position, plies - 1)
+    found = search_one(game, position, Limits())
+    assert found.exact == 1
+    assert found.value == (WIN - plies if plies % 2 else plies - WIN)
+    end = line_of(game, position, found)
+    winner = position.to_move if plies % 2 else 1 - position.to_move
+    assert (end.ply - position.ply, end.result()[winner]) == (plies, 100)
+    if plies > 1:
+        assert abs(search_one(game, position, Limits(plies - 1)).value[0]) < WIN // 2
+
+
+def test_a_loss_is_claimed_only_where_every_move_loses() -> None:
+    """A limit may end a search when it knows of the first moves that they lose, and of the others
+    nothing yet. Such limits lie between those that end the third and the fourth iteration here.
+    """
+    game = make("lines_of_action")
+    position = parse_position(game, "b2bb3/2w2b2/5wwb/2w1bw1w/w2ww3/1bbb4/3b4/5bb1 black 44")
+    first, whole = (search_one(game, position, Limits(depth)) for depth in (3, 4))
+    assert wins_within(game, position.step(int(first.action[0])), 3)
+    limits = range(int(first.nodes[0]), int(whole.nodes[0]), 1800)
+    assert len(limits) > 3
+    for nodes in limits:
+        assert search_one(game, position, Limits(nodes=nodes)).value[0] > -WIN // 2
+
+
+# ---- rows, calls, threads ------------------------------------------------------------------------
+
+
+def test_rows_calls_and_earlier_searches_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    game, state, seeds = make("othello"), sample_of("othello"), seeds_of(sample_of("othello"))
+    for limits in (Limits(3), Limits(nodes=3000, endgame=30)):
+        whole = Engine(game).search(state, seeds, limits)
+        for row in reversed(range(len(seeds))):
+            alone = engine_for(game).search(take(state, [row]), seeds[[row]], limits)
+            assert [column[row] for column in whole] == [column[0] for column in alone]
+        monkeypatch.setattr(engine, "_NODES_A_CALL", 200)  # one or two positions a call
+        for one, other in zip(engine_for(game).search(state, seeds, limits), whole, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_threads_do_not_disturb_each_other() -> None:
+    """They share what is linked, and nothing else; CPython 3.11 may fail to parse it twice."""
+    game, start = parse("othello_holes:holes=3"), threading.Barrier(4)
+    set_backend("numpy")
+
+    def search(depth: int) -> tuple[object, SearchResults]:
+        start.wait()
+        linked = compiler.compile_for(game, search_positions)
+        return linked, engine_for(game).search(game.init(3), seeds_of(game.init(3)), Limits(depth))
 
     with ThreadPoolExecutor(4) as threads:
-        found = list(threads.map(search, limits))
-    for results, limit in zip(found, limits, strict=True):
-        assert_same(results, search(limit))
-
-
-def test_threads_link_once() -> None:
-    """What they link at the same time is one thing, and CPython 3.11 may fail to parse it twice."""
-    for _ in backends("othello"):
-        game, start = parse("othello_holes:holes=3"), threading.Barrier(4)
-
-        def link(game: Game = game, start: threading.Barrier = start) -> object:
-            start.wait()
-            return compiler.compile_for(game, search_positions)
-
-        with ThreadPoolExecutor(4) as threads:
-            found = [threads.submit(link) for _ in range(4)]
-        assert len({id(future.result()) for future in found}) == 1
-
-
-def test_many_positions_are_searched_in_several_calls(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No call begins another position after so many nodes, however few the first ones take; and
-    rows with the same position know nothing of one another.
-    """
-    game, enough = make("othello"), 500
-    late = parse_position(game, "8/8/8/8/8/8/8/brr2rrb black 40")  # searched in a few nodes
-    midgame = [random_position(game, seed, 20) for seed in (0, 1, 0, 1, 0)]
-    state = stack([late, late, *midgame])
-    seeds = seeds_of(state)
-    calls: list[list[int]] = []
-
-    class Counting(Engine):
-        def _run(self, call: Any, search: Any) -> Any:
-            spent = np.asarray(call.results.nodes)
-            before = spent.copy()
-            result = super()._run(call, search)
-            calls.append(np.flatnonzero(before != spent).tolist())
-            return result
-
-    for _ in backends("othello"):
-        alone = [
-            engine_for(game).search(take(state, [row]), seeds[row : row + 1], Limits(3))
-            for row in range(len(seeds))
-        ]
-        searcher = Counting(game)
-        calls.clear()
-        with monkeypatch.context() as patch:
-            patch.setattr(engine, "_NODES_A_CALL", enough)
-            found = searcher.search(state, seeds, Limits(3))
-        for field in SearchResults._fields:
-            expected = [getattr(result, field)[0] for result in alone]
-            assert getattr(found, field).tolist() == expected
-        assert [row for rows in calls for row in rows] == list(range(len(seeds)))
-        assert calls[0][:3] == [0, 1, 2]
-        assert all(found.nodes[rows[:-1]].sum() < enough for rows in calls)
-        assert all(found.nodes[rows].sum() >= enough for rows in calls[:-1])
+        found = list(threads.map(search, [1, 2, 3, 3]))
+    assert len({id(linked) for linked, _ in found}) == 1
+    start = threading.Barrier(1)
+    for depth, (_, results) in zip([1, 2, 3, 3], found, strict=True):
+        for one, other in zip(results, search(depth)[1], strict=True):
+            np.testing.assert_array_equal(one, other)
+    set_backend(None)
 
 
 def test_seeds_choose_between_equal_moves() -> None:
     """The four first moves of Othello are one, turned and mirrored."""
     game = make("othello")
-    state = concat([game.init(40)])
-    found = engine_for(game).search(state, seeds_of(state), Limits(2))
+    found = engine_for(game).search(game.init(40), seeds_of(game.init(40)), Limits(2))
     assert len(np.unique(found.action)) == 4
     assert len(np.unique(found.value)) == 1
 
@@ -293,84 +390,58 @@ def test_what_is_over_or_forced_is_not_searched() -> None:
     searcher, seeds = engine_for(game), seeds_of(state)
     found = searcher.search(state, seeds, Limits(3))
     assert found.action[:2].tolist() == [game.noop, 3]
-    assert (found.nodes > 0).tolist() == [False, False, True]
-    assert (found.depth > 0).tolist() == [False, False, True]
+    assert (found.nodes > 0).tolist() == (found.depth > 0).tolist() == [False, False, True]
     found = searcher.search(state, seeds, Limits(3), forced=True)
     assert (found.nodes > 0).tolist() == [False, True, True]
     assert found.value[1] == WIN + 4
-    empty = searcher.search(take(state, []), seeds[:0], Limits(3))
-    assert [len(column) for column in empty] == [0] * 5
+    assert [len(x) for x in searcher.search(take(state, []), seeds[:0], Limits(3))] == [0] * 5
 
 
-# ---- limits ------------------------------------------------------------------------------------
+# ---- limits --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", COMPILED)
 def test_a_limit_of_nodes_is_kept_and_used(name: str) -> None:
-    position = random_position(make(name), 1, 8)
-    moves = 80  # more than any position here has
-    for _ in backends(name):
-        deepest = found_by(name, position, Limits(4))
-        depths = []
-        for nodes in (1, 1000, 4000, 16000):
-            found = found_by(name, position, Limits(nodes=nodes))
-            # The first two plies are always searched; between two looks at the count, one is.
-            assert found.nodes[0] < nodes + 2 * moves * moves
-            assert position.is_legal(int(found.action[0]))
-            depths.append(int(found.depth[0]))
-            assert found.nodes[0] >= nodes
-        assert 1 <= depths[0] < depths[-1]
-        assert found_by(name, position, Limits(4, nodes=10**9)).value == deepest.value
-
-
-def test_a_loss_is_claimed_only_where_every_move_loses() -> None:
-    """A limit may end a search when it knows of the first moves that they lose, and of the others
-    nothing yet. Such limits lie between those that end the third and the fourth iteration here.
-    """
-    game = make("lines_of_action")
-    position = parse_position(game, "b2bb3/2w2b2/5wwb/2w1bw1w/w2ww3/1bbb4/3b4/5bb1 black 44")
-    assert not loses_within(game, position, 4)
-    for _ in backends("lines_of_action"):
-        whole = found_by("lines_of_action", position, Limits(4))
-        first = found_by("lines_of_action", position, Limits(3))
-        action = int(first.action[0])
-        assert wins_within(game, position.step(action), 3)  # the third iteration's choice
-        limits = range(int(first.nodes[0]), int(whole.nodes[0]), 900)
-        assert len(limits) > 5
-        for nodes in limits:
-            found = found_by("lines_of_action", position, Limits(nodes=nodes))
-            assert found.value[0] > -WIN // 2, nodes
+    game, moves = make(name), 80  # more than any position here has
+    position, depths = random_position(game, 1, 8), []
+    for nodes in (1, 1000, 8000):
+        found = search_one(game, position, Limits(nodes=nodes))
+        # The first two plies are always searched; between two looks at the count, one is.
+        assert nodes <= found.nodes[0] < nodes + 2 * moves * moves
+        depths.append(int(found.depth[0]))
+    assert 1 <= depths[0] < depths[-1]
 
 
 def test_a_time_ends_a_search() -> None:
-    for _ in backends("othello"):
-        found = found_by("othello", make("othello").start(), Limits(time=0.05))
+    game = make("othello")
+    for seconds in (0.05, 1e-9):
+        found = search_one(game, game.start(), Limits(time=seconds))
         assert found.exact == 0
-        assert found.depth[0] >= 2
-        assert make("othello").start().is_legal(int(found.action[0]))
-        found = found_by("othello", make("othello").start(), Limits(time=1e-9))
-        assert make("othello").start().is_legal(int(found.action[0]))
-        found = found_by("othello", make("othello").start(), Limits(3, time=1e9))
-        assert found.depth == 3
+        assert game.start().is_legal(int(found.action[0]))
+    assert search_one(game, game.start(), Limits(3, time=1e9)).depth == 3
+    asked: list[None] = []
+    state = game.init(1)
+    found = engine_for(game).search(
+        state, seeds_of(state), Limits(), stop=lambda: len(asked) > 2 or bool(asked.append(None))
+    )
+    assert (found.exact, len(asked)) == (0, 3)
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no such signals here")
 def test_ctrl_c_ends_a_search() -> None:
+    game, state = make("othello"), make("othello").init(1)
     for _ in backends("othello"):
-        searcher = engine_for(make("othello"))
+        expected = engine_for(game).search(state, seeds_of(state), Limits(3))
         main = threading.main_thread().ident
         assert main is not None
         timer = threading.Timer(0.1, signal.pthread_kill, (main, signal.SIGINT))
         timer.start()
         with pytest.raises(KeyboardInterrupt):
-            searched(make("othello").start())
+            engine_for(game).search(state, seeds_of(state), Limits(time=1e6))
         timer.join()
         # And the engine is as good as before.
-        state = stack([make("othello").start()])
-        assert_same(
-            searcher.search(state, seeds_of(state), Limits(3)),
-            Engine(make("othello")).search(state, seeds_of(state), Limits(3)),
-        )
+        again = engine_for(game).search(state, seeds_of(state), Limits(3))
+        assert [x.tolist() for x in again] == [x.tolist() for x in expected]
 
 
 @pytest.mark.parametrize(
@@ -383,6 +454,7 @@ def test_ctrl_c_ends_a_search() -> None:
         ({"time": 0.0}, "time is 0.0: it must be more than 0 seconds"),
         ({"time": float("nan")}, "time is nan"),
         ({"endgame": 65}, "endgame is 65: it must be 0 to 64 empty squares"),
+        ({"probcut": -1}, "probcut is -1: it must be 0 to 100 deviations"),
     ],
 )
 def test_limits_that_are_none_are_named(wrong: dict[str, float], message: str) -> None:
@@ -390,24 +462,16 @@ def test_limits_that_are_none_are_named(wrong: dict[str, float], message: str) -
         Limits(**wrong)  # type: ignore[arg-type]
 
 
-def test_a_finished_game_is_not_analysed() -> None:
-    game = make("othello")
-    with pytest.raises(ValueError, match="the game is over"):
-        searched(parse_position(game, "8/8/8/8/8/8/8/bbb5 black 40"))
-    game = make("wolf_and_sheep")
-    with pytest.raises(ValueError, match="the game is over"):
-        searched(game.start()._replace(ply=200))
-
-
 def test_an_engine_stays_with_its_backend() -> None:
+    game, used = make("othello"), get_backend()
+    searcher = Engine(game)
+    other = "numpy" if used == "numba" else "numba"
     if not find_spec("numba"):
         pytest.skip("numba is not installed")
-    *_, compiled = [engine_for(make("othello")) for _ in backends("othello")]
-    assert compiled is not engine_for(make("othello")) or get_backend() == "numba"
-    set_backend("numpy")
+    set_backend(other)
     try:
-        with pytest.raises(RuntimeError, match="this engine is of 'numba', not of 'numpy'"):
-            compiled.search(sample_of("othello"), np.ones(6, np.uint64), Limits(2))
+        with pytest.raises(RuntimeError, match=f"this engine is of '{used}', not of '{other}'"):
+            searcher.search(game.init(1), seeds_of(game.init(1)), Limits(2))
     finally:
         set_backend(None)
 
@@ -415,11 +479,53 @@ def test_an_engine_stays_with_its_backend() -> None:
 def test_without_numba_a_warning_says_what_would_help(monkeypatch: pytest.MonkeyPatch) -> None:
     set_backend("numpy")
     monkeypatch.setattr(compiler, "find_spec", lambda name: None)
-    game = parse("othello_holes:holes=5")  # never linked before
-    try:
-        with pytest.warns(UserWarning, match=r"without Numba: pip install 'boardenvs\[fast\]'"):
-            Engine(game)
-        with pytest.warns(UserWarning, match="without Numba"):
-            search_trees(game, game.init(1), np.ones(1, np.uint64), simulations=1, c=1.0)
-    finally:
-        set_backend(None)
+    with pytest.warns(UserWarning, match=r"without Numba: pip install 'boardenvs\[fast\]'"):
+        Engine(parse("othello_holes:holes=5"))  # never linked before
+    set_backend(None)
+
+
+# ---- ProbCut -------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("in_python")
+def test_probcut() -> None:
+    """It saves positions and little changes; so far out of reach nothing is; its unit is how far
+    values are from those of deeper search; and it needs values in points.
+    """
+    game = make("othello")
+    state = stack([random_line(game, seed, 16 + 2 * seed)[0][-1] for seed in range(10)])
+
+    def search(limits: Limits, *, learnt: bool = True) -> SearchResults:
+        searcher = engine_for(game, trained_evaluation(game) if learnt else None)
+        return searcher.search(state, seeds_of(state), limits)
+
+    plain, cut, wide = (search(Limits(4, probcut=x)) for x in (0, 1, 100))
+    assert cut.nodes.sum() < 0.9 * plain.nodes.sum()
+    assert abs(cut.value - plain.value).mean() < 300  # three points
+    np.testing.assert_array_equal(wide.value, plain.value)
+    deviation = np.std(plain.value - search(Limits(2)).value)
+    assert deviation / 1.6 < DEVIATION < 1.6 * deviation
+    without = search(Limits(3, probcut=1), learnt=False)
+    assert without.nodes.tolist() == search(Limits(3), learnt=False).nodes.tolist()
+
+
+@pytest.mark.usefixtures("in_python")
+def test_what_reaches_the_end_is_proven_with_probcut() -> None:
+    """Wins, losses and draws, however little is searched on the way there."""
+    game = make("othello")
+    positions = [p for seed in range(60) for p in [random_line(game, seed, 55)[0][-1]]]
+    positions = [p for p in positions if not p.terminated][:24]
+    margins = [lead_with_best_play(game, position) for position in positions]
+    assert {int(np.sign(x)) for x in margins} == {-1, 0, 1}
+    state, searcher = stack(positions), engine_for(game, trained_evaluation(game))
+    found = searcher.search(state, seeds_of(state), Limits(12, probcut=0.01), forced=True)
+    assert found.exact.all()
+    assert [margin_of(int(value)) for value in found.value] == margins
+
+
+if __name__ == "__main__":
+    golden = json.loads(GOLDEN.read_text()) if GOLDEN.exists() else {}
+    names = [*COMPILED, "othello_holes", "wolf_and_sheep_described"]
+    set_backend("numpy")
+    golden["alphabeta"] = {name: recorded(name) for name in names}
+    GOLDEN.write_text(json.dumps(golden) + "\n")
