@@ -229,7 +229,7 @@ def test_a_position_that_is_no_end_is_searched() -> None:
     position = random_position(game, 10, 49)
     solved = search_one(game, position, Limits(endgame=64))
     short = search_one(game, position, Limits(nodes=int(solved.nodes[0]) // 2, endgame=64))
-    assert (solved.exact, short.exact) == (1, 0)
+    assert [int(x) for x in (solved.exact[0], short.exact[0])] == [1, 0]
     assert short.depth[0] > 4
     assert solved.nodes // 4 < short.nodes < solved.nodes
 
@@ -266,7 +266,7 @@ def test_stable_squares_are_kept_whatever_is_played(board: str) -> None:
 def test_the_classic_start_is_lost_for_the_wolf_in_44_plies() -> None:
     game, table = make(CLASSIC), Tablebase.load(make(CLASSIC))
     found = search_one(game, game.start(), Limits())
-    assert (found.value, found.exact, found.depth) == (44 - WIN, 1, 44)
+    assert [int(x[0]) for x in (found.value, found.exact, found.depth)] == [44 - WIN, 1, 44]
     position = game.start()
     for ply, action in enumerate(engine_for(game).line(position, found)):
         # No move of the line hurries or dawdles.
@@ -419,12 +419,9 @@ def test_a_time_ends_a_search() -> None:
         assert found.exact == 0
         assert game.start().is_legal(int(found.action[0]))
     assert search_one(game, game.start(), Limits(3, time=1e9)).depth == 3
-    asked: list[None] = []
-    state = game.init(1)
-    found = engine_for(game).search(
-        state, seeds_of(state), Limits(), stop=lambda: len(asked) > 2 or bool(asked.append(None))
-    )
-    assert (found.exact, len(asked)) == (0, 3)
+    state, answers = game.init(1), iter([False, False, True])
+    found = engine_for(game).search(state, seeds_of(state), Limits(), stop=lambda: next(answers))
+    assert found.exact == 0
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no such signals here")

@@ -5,10 +5,9 @@ What is in `compiled` is compiled together with the rules; `engine` and `trees` 
 """
 
 from boardenvs.search.analysis import Analysis, MoveAnalysis
-from boardenvs.search.compiled.memory import SearchResults
 from boardenvs.search.engine import Engine, engine_for
 from boardenvs.search.evaluation import Evaluation
-from boardenvs.search.limits import ENDGAME, Limits
+from boardenvs.search.limits import ENDGAME, Limits, SearchResults
 from boardenvs.search.solver import search_position
 from boardenvs.search.trees import (
     Evaluator,

@@ -26,7 +26,6 @@ from boardenvs.search.compiled.memory import (
     MoveStack,
     Roots,
     SearchMemory,
-    SearchResults,
 )
 from boardenvs.search.compiled.transposition import SLOT, TranspositionTable
 from boardenvs.search.compiler import (
@@ -39,7 +38,7 @@ from boardenvs.search.compiler import (
     words,
 )
 from boardenvs.search.evaluation import Evaluation, tuple_tables
-from boardenvs.search.limits import MAX_NODES, Limits
+from boardenvs.search.limits import MAX_NODES, Limits, SearchResults
 from boardenvs.search.trained import trained_evaluation
 
 _SLOTS = 1 << 20  # of the transposition table, which has 32 MB

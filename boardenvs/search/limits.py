@@ -1,9 +1,11 @@
-"""When the search of a position ends."""
+"""When the search of a position ends, and what it finds."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from boardenvs.game.state import IntArray
 from boardenvs.utils.checks import is_number, is_whole, quote
 
 MAX_DEPTH = 100  # plies; the table's tags know distances below 255
@@ -45,3 +47,13 @@ class Limits:
             )
         if not is_whole(self.endgame, 0, 64):
             raise ValueError(f"endgame is {quote(self.endgame)}: it must be 0 to 64 empty squares")
+
+
+class SearchResults(NamedTuple):
+    """What searches of B positions found, one a row."""
+
+    action: IntArray  # (B,) int64: the best; noop where the game is over
+    value: IntArray  # (B,) int64: see `Engine.search`
+    depth: IntArray  # (B,) int64: plies searched for it; empty squares where solved to the end
+    exact: IntArray  # (B,) int64: 1 where no heuristic had a say in the value
+    nodes: IntArray  # (B,) int64: positions generated

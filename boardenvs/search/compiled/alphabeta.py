@@ -34,7 +34,6 @@ from boardenvs.search.compiled.memory import (
     Budget,
     Roots,
     SearchMemory,
-    SearchResults,
     begin_counting,
 )
 from boardenvs.search.compiled.moves import (
@@ -72,6 +71,7 @@ from boardenvs.search.compiled.values import (
     static_value,
     static_value_of,
 )
+from boardenvs.search.limits import SearchResults
 from boardenvs.utils.splitmix import GOLDEN, mix
 
 SHALLOWEST = 3  # plies of a search that may be cut

@@ -32,7 +32,6 @@ from boardenvs.search.compiled.memory import (
     Budget,
     Roots,
     SearchMemory,
-    SearchResults,
     begin_counting,
     judging_by_tables,
 )
@@ -68,6 +67,7 @@ from boardenvs.search.compiled.values import (
     static_value,
     value_of_margin,
 )
+from boardenvs.search.limits import SearchResults
 
 # From so many empty squares on the table is used, and asked about the positions after the moves.
 TABLE_SQUARES, AHEAD_SQUARES = 7, 9

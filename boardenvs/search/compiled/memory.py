@@ -39,16 +39,6 @@ class Budget(NamedTuple):
     nodes_a_call: int  # once they are spent no other position is begun
 
 
-class SearchResults(NamedTuple):
-    """What searches of B positions found, one a row."""
-
-    action: Array  # (B,) int64: the best; noop where the game is over
-    value: Array  # (B,) int64: see `Engine.search`
-    depth: Array  # (B,) int64: plies searched for it; empty squares where solved to the end
-    exact: Array  # (B,) int64: 1 where no heuristic had a say in the value
-    nodes: Array  # (B,) int64: positions generated
-
-
 class MoveStack(NamedTuple):
     """A list of moves for each distance from the root, one list after the other.
 
