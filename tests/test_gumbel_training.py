@@ -76,11 +76,11 @@ class Recorder:
         self.plies.append(tuple(np.copy(x) if isinstance(x, np.ndarray) else x for x in found))
         self.added += len(found[0].ply)
 
-    def finish(self, slots: Array, games: Array, results: Array) -> None:
-        for slot, number, result in zip(slots, games, results, strict=True):
-            ply, board = self.slots[int(slot)]
-            assert self.plies[ply][4][board] == number
-            self.results[ply, board] = float(result)
+    def finish(self, slots: Array, game: int, result: float) -> None:
+        for slot in slots.tolist():
+            ply, board = self.slots[slot]
+            assert self.plies[ply][4][board] == game
+            self.results[ply, board] = result
 
 
 def begun(search: dict[str, Any], game: str = "othello", **self_play: Any) -> tuple[SelfPlay, Any]:
@@ -231,10 +231,10 @@ def test_the_latest_positions_are_kept_and_wait_for_their_own_game() -> None:
 
     add(slice(4), 0)
     add(slice(4, 6), 1)  # in the place of the two oldest
-    replay.finish(np.arange(4), np.zeros(4, int), np.ones(4))
+    replay.finish(np.arange(4), 0, 1.0)
     assert drawn() == {(2, 0.85), (3, 0.85)}
     assert (replay.ready, replay.added) == (2, 6)
-    replay.finish(np.arange(2), np.ones(2, int), -np.ones(2))
+    replay.finish(np.arange(2), 1, -1.0)
     assert drawn() == {(2, 0.85), (3, 0.85), (4, -0.65), (5, -0.65)}
     add(slice(2), 2)
     assert replay.ready == 2
@@ -249,7 +249,8 @@ def test_batches_are_turned_with_their_policies(name: str) -> None:
     replay = ReplayBuffer(game, 40, search_value=1.0, symmetries=True)
     values = np.arange(40) / 40
     replay.add(state, policy, np.ones(40, bool), values, np.arange(40))
-    replay.finish(np.arange(40), np.arange(40), np.zeros(40))
+    for slot in range(40):
+        replay.finish(np.array([slot]), slot, 0.0)
     batch = replay.sample(200, rng)
     turned, originals = 0, game.positions(state)
     for row, image in enumerate(game.positions(batch.state)):

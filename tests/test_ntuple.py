@@ -95,7 +95,9 @@ def test_a_correction_goes_a_share_of_the_way() -> None:
     for prior, share in ((0.01, 1.0), (0.01, 0.25), (1e9, 1.0)):
         settings = FitSettings(iterations=60, prior=prior, neighbours=0)
         correction = Correction(before, share)
-        found = fit(terms, stages, positions, None, settings, lambda stage: None, correction)
+        found = fit(
+            terms, stages, positions, np.zeros(len(seen)), settings, lambda stage: None, correction
+        )
         way = share if prior < 1 else 0
         expected = first[0] + way * (last - first)[0]
         # Sums are what is known; the weights themselves may differ by what adds up to nothing.
@@ -149,7 +151,7 @@ def test_positions_know_how_their_games_ended() -> None:
 
 
 # Black takes all discs with the last of these moves.
-WIPED_OUT = "f5 d6 c5 f4 e7 f6 g5 e6 e3"
+WIPED_OUT = "f4 d3 c4 f5 e2 f3 g4 e3 e6"
 
 
 def test_who_has_no_disc_left_has_lost_the_whole_board() -> None:

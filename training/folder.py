@@ -86,17 +86,31 @@ def make_folder(folder: Path, config: GameSettings, overwrite: bool) -> None:
 
 def _check_run(folder: Path) -> None:
     """RunError where a folder is not that of a run."""
-    path = folder / "config.yaml"
-    if not path.is_file():
+    if not (folder / "config.yaml").is_file():
         raise RunError(
             f"{folder} is not replaced: it has no config.yaml, so it is not the folder of a run"
         )
     try:
-        settings = parse_yaml(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        settings = None
-    if not isinstance(settings, dict) or not {"name", "game"} <= settings.keys():
+        known = {"name", "game"} <= _settings_in(folder).keys()
+    except (OSError, RunError):
+        known = False
+    if not known:
         raise RunError(f"{folder} is not replaced: its config.yaml has no settings of a run")
+
+
+def _settings_in(folder: Path) -> dict[str, Any]:
+    """The settings of the run in a folder; RunError where it has none that can be read."""
+    path = folder / "config.yaml"
+    if not path.is_file():
+        known = sorted(str(p.parent) for p in RUNS.glob("*/config.yaml"))
+        raise RunError(unknown("run to resume", str(folder), known))
+    try:
+        settings = parse_yaml(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise RunError(f"{path} cannot be read: {cut(str(error), 400)}") from None
+    if not isinstance(settings, dict):
+        raise RunError(f"{path} has no settings of a run")
+    return settings
 
 
 def write_settings(folder: Path, config: GameSettings) -> None:
@@ -131,7 +145,7 @@ def find_checkpoint(
     False where the run ended before its first one. RunError where there is no such run, or it was
     made with other settings; CheckpointError where no checkpoint can be used.
     """
-    _settings_file(folder)
+    _settings_in(folder)
     remove_left_over(folder, WRITTEN)
     checkpoints = folder / "checkpoints"
     if not any(checkpoints.glob("*.ckpt")):
@@ -155,23 +169,7 @@ def find_checkpoint(
 
 def check_settings(folder: Path, config: GameSettings) -> None:
     """RunError where there is no run in the folder, or one with other settings."""
-    path = _settings_file(folder)
-    try:
-        before = parse_yaml(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise RunError(f"{path} cannot be read: {cut(str(error), 400)}") from None
-    if not isinstance(before, dict):
-        raise RunError(f"{path} has no settings of a run")
-    _check_unchanged(folder, before, config)
-
-
-def _settings_file(folder: Path) -> Path:
-    """The settings of the run in a folder; RunError where there is no run."""
-    path = folder / "config.yaml"
-    if not path.is_file():
-        known = sorted(str(p.parent) for p in RUNS.glob("*/config.yaml"))
-        raise RunError(unknown("run to resume", str(folder), known))
-    return path
+    _check_unchanged(folder, _settings_in(folder), config)
 
 
 def _check_unchanged(folder: Path, before: dict[str, Any], config: GameSettings) -> None:

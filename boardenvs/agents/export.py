@@ -13,7 +13,6 @@ import numpy as np
 
 from boardenvs.agents.policy import ACTIVATIONS, Layer, Policy
 from boardenvs.game.contract import Game
-from boardenvs.game.state import Array
 
 
 def policy_from_sb3(model: Any, game: Game, notes: Mapping[str, Any] | None = None) -> Policy:
@@ -40,36 +39,34 @@ def policy_from_sb3(model: Any, game: Game, notes: Mapping[str, Any] | None = No
     extractor = type(policy.features_extractor).__name__
     if extractor != "FlattenExtractor":
         raise ValueError(f"the features extractor is {extractor}: it must be FlattenExtractor")
-    towers = [_tower(policy.mlp_extractor.policy_net), _tower(policy.mlp_extractor.value_net)]
+    parts = policy.mlp_extractor
+    towers = [
+        _tower([*parts.policy_net, policy.action_net]),
+        _tower([*parts.value_net, policy.value_net]),
+    ]
     activations = {name for _, name in towers if name}
     if len(activations) > 1:
         raise ValueError(f"there are both {' and '.join(sorted(activations))}: one is written")
     activation = next(iter(activations), "relu")
-    hidden = _side_by_side(towers[0][0], towers[1][0], activation)
-    heads = _layer(policy.action_net), _layer(policy.value_net)
-    if hidden:
-        widths = [len(tower[-1][1]) for tower, _ in towers]
-        heads = _beside(heads[0], widths[1], after=True), _beside(heads[1], widths[0], after=False)
-    layers = [*hidden, *heads]
-    for index in range(1 if hidden else 2):  # those that read the observation
-        layers[index] = _planes_first(layers[index], game)
+    first, *others = _side_by_side(towers[0][0], towers[1][0], activation)
+    *hidden, (weights, biases) = [_planes_first(first, game), *others]
+    actions = game.num_actions
+    policy_head = weights[:, :actions], biases[:actions]
+    value_head = weights[:, actions:], biases[actions:]
     return Policy(
-        game,
-        tuple(layers[:-2]),
-        layers[-2],
-        layers[-1],
-        dict(notes or {}),
-        activation=activation,
+        game, tuple(hidden), policy_head, value_head, dict(notes or {}), activation=activation
     )
 
 
 def _tower(modules: Sequence[Any]) -> tuple[list[Layer], str]:
-    """The fully connected layers of one network, and what stands between them."""
-    layers, found = [], set()
+    """The fully connected layers of one network, its output last, and what stands between them."""
+    layers: list[Layer] = []
+    found = set()
     for module in modules:
         name = type(module).__name__
         if name == "Linear":
-            layers.append(_layer(module))
+            weights, biases = (x.detach().cpu().float().numpy() for x in module.parameters())
+            layers.append((weights.T.copy(), biases.copy()))
         elif name.lower() in ACTIVATIONS:
             found.add(name.lower())
         else:
@@ -79,49 +76,34 @@ def _tower(modules: Sequence[Any]) -> tuple[list[Layer], str]:
     return layers, next(iter(found), "")
 
 
-def _layer(module: Any) -> Layer:
-    if type(module).__name__ != "Linear":
-        raise ValueError(f"an output is made by {type(module).__name__}: it must be Linear")
-    weights, biases = (x.detach().cpu().float().numpy() for x in (module.weight, module.bias))
-    return weights.T.copy(), biases.copy()
-
-
 def _side_by_side(one: list[Layer], other: list[Layer], activation: str) -> list[Layer]:
     """Two networks over the same inputs as one, whose layers hold those of both."""
     if len(one) != len(other):
         if activation != "relu":
             raise ValueError(
-                f"policy and value have {len(one)} and {len(other)} layers with {activation}: with "
-                "it they must have the same number"
+                f"policy and value have {len(one) - 1} and {len(other) - 1} layers with "
+                f"{activation}: with it they must have the same number"
             )
         one, other = _padded(one, len(other)), _padded(other, len(one))
     found: list[Layer] = []
     for index, ((w, b), (v, c)) in enumerate(zip(one, other, strict=True)):
-        weights = np.hstack([w, v]) if index == 0 else _blocks(w, v)
+        if index == 0:
+            weights = np.hstack([w, v])
+        else:
+            weights = np.zeros((len(w) + len(v), w.shape[1] + v.shape[1]), np.float32)
+            weights[: len(w), : w.shape[1]] = w
+            weights[len(w) :, w.shape[1] :] = v
         found.append((weights, np.concatenate([b, c])))
     return found
 
 
 def _padded(layers: list[Layer], count: int) -> list[Layer]:
-    """More layers, which change nothing: what ReLU has left is not negative."""
-    if not layers and count:
+    """More layers before the last, which change nothing: what ReLU has left is not negative."""
+    *hidden, output = layers
+    if not hidden and count > 1:
         raise ValueError("policy or value has no layer of its own, the other has: give both some")
-    more = [(np.eye(len(layers[-1][1]), dtype=np.float32), np.zeros_like(layers[-1][1]))]
-    return layers + more * max(0, count - len(layers))
-
-
-def _blocks(a: Array, b: Array) -> Array:
-    whole = np.zeros((a.shape[0] + b.shape[0], a.shape[1] + b.shape[1]), np.float32)
-    whole[: a.shape[0], : a.shape[1]] = a
-    whole[a.shape[0] :, a.shape[1] :] = b
-    return whole
-
-
-def _beside(head: Layer, others: int, *, after: bool) -> Layer:
-    """The head where the outputs of another network stand after, or before, those that it reads."""
-    weights, biases = head
-    nothing = np.zeros((others, weights.shape[1]), np.float32)
-    return np.vstack([weights, nothing] if after else [nothing, weights]), biases
+    more = [(np.eye(len(hidden[-1][1]), dtype=np.float32), np.zeros_like(hidden[-1][1]))]
+    return [*hidden, *more * max(0, count - len(layers)), output]
 
 
 def _planes_first(layer: Layer, game: Game) -> Layer:

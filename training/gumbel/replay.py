@@ -65,15 +65,14 @@ class ReplayBuffer:
         self._game_number[slots] = games
         self._ready[slots] = False
 
-    def finish(self, slots: IntArray, games: IntArray, results: FloatArray) -> None:
-        """The results, to the first role, of games by number, at their positions in these slots.
+    def finish(self, slots: IntArray, game: int, result: float) -> None:
+        """The result, to the first role, of a game by number, whose positions are in these slots.
 
         Slots that hold other positions by now are left as they are.
         """
-        mine = self._game_number[slots] == games
-        slots, results = slots[mine], results[mine]
-        result = np.where(self._state.to_move[slots] == 0, results, -results)
-        mixed = self._search_value * self._value[slots] + (1 - self._search_value) * result
+        slots = slots[self._game_number[slots] == game]
+        results = np.where(self._state.to_move[slots] == 0, result, -result)
+        mixed = self._search_value * self._value[slots] + (1 - self._search_value) * results
         self._value[slots] = mixed
         self._ready[slots] = True
 

@@ -33,8 +33,7 @@ class SelfPlay:
         boards = self.boards.size
         self._begun = boards  # games so far
         self._games: IntArray = np.arange(boards)
-        self._slots: IntArray = np.zeros((boards, 64), np.int64)
-        self._lengths: IntArray = np.zeros(boards, np.int64)
+        self._slots: list[list[int]] = [[] for _ in range(boards)]  # in the replay, of each game
         self._capped_role: IntArray = np.full(boards, -1, np.int64)
         self._draw_capped_roles(np.arange(boards))
 
@@ -71,20 +70,15 @@ class SelfPlay:
         return actions
 
     def _remember(self, state: State, policy: FloatArray, full: Any, values: FloatArray) -> None:
-        if self._lengths.max() == self._slots.shape[1]:
-            self._slots = np.concatenate([self._slots, np.zeros_like(self._slots)], axis=1)
-        boards = np.arange(self.boards.size)
-        self._slots[boards, self._lengths] = (self._replay.added + boards) % self._replay.size
-        self._lengths += 1
+        for board, slots in enumerate(self._slots):
+            slots.append((self._replay.added + board) % self._replay.size)
         self._replay.add(state, policy, full, values, self._games)
 
     def _finish(self, over: IntArray, results: FloatArray) -> None:
         """Games on these boards are over, with these results to the first role; others began."""
         for board, result in zip(over, results, strict=True):
-            slots = self._slots[board, : self._lengths[board]]
-            games = np.full(len(slots), self._games[board])
-            self._replay.finish(slots, games, np.full(len(slots), result))
-        self._lengths[over] = 0
+            self._replay.finish(np.array(self._slots[board]), int(self._games[board]), result)
+            self._slots[board] = []
         self._games[over] = self._begun + np.arange(len(over))
         self._begun += len(over)
         self._draw_capped_roles(over)
@@ -109,7 +103,9 @@ class SelfPlay:
             "rng": self._rng.bit_generator.state,
             "boards": self.boards.snapshot(),
             "begun": self._begun,
-            "arrays": [self._games, self._slots, self._lengths, self._capped_role],
+            "games": self._games,
+            "slots": self._slots,
+            "capped_role": self._capped_role,
         }
 
     def restore(self, snapshot: dict[str, Any]) -> None:
@@ -117,5 +113,5 @@ class SelfPlay:
         self._rng.bit_generator.state = snapshot["rng"]
         self.boards.restore(snapshot["boards"])
         self._begun = snapshot["begun"]
-        arrays = (x.copy() for x in snapshot["arrays"])
-        self._games, self._slots, self._lengths, self._capped_role = arrays
+        self._slots = [list(slots) for slots in snapshot["slots"]]
+        self._games, self._capped_role = snapshot["games"].copy(), snapshot["capped_role"].copy()

@@ -58,12 +58,14 @@ def fit(
     terms: Terms,
     stages: IntArray,
     positions: Positions,
-    heuristic: FloatArray | None,
+    heuristic: FloatArray,
     settings: FitSettings,
     progress: Callable[[int], None],
     correction: Correction | None = None,
 ) -> Fit:
-    """Fit each stage; `heuristic`, (N,), is what the game's own heuristic says of the positions."""
+    """Fit each stage; `heuristic`, (N,), is what the game's own heuristic says of the positions, 0
+    where it is not weighed.
+    """
     count = int(stages.max()) + 1
     held_back = positions.game % _HELD_BACK == 0
     stage = stages[np.bitwise_count(positions.own | positions.opp)]
@@ -83,11 +85,10 @@ def fit(
         if correction is None:
             weights = _solve(equations, settings.iterations)
         else:
-            begun = correction.weights(k)[: len(equations.diagonal)]
+            begun = correction.weights(k)
             weights = begun + correction.share * _solve(equations, settings.iterations, begun)
         found.weights[k] = weights[: terms.size]
-        if heuristic is not None:
-            found.heuristic[k] = weights[-1]
+        found.heuristic[k] = weights[-1]
         test = everything.take(np.flatnonzero((stage == k) & held_back))
         found.held_back[k] = len(test.results)
         if len(test.results):
@@ -101,18 +102,16 @@ class _Sample(NamedTuple):
     """Some positions and what they came to."""
 
     seen: IntArray  # (N, terms): the numbers of their weights
-    heuristic: FloatArray | None  # (N,): what the game's own says of them, if it is weighed
+    heuristic: FloatArray  # (N,): what the game's own says of them
     results: FloatArray  # (N,)
 
     def take(self, rows: IntArray) -> _Sample:
-        heuristic = None if self.heuristic is None else self.heuristic[rows]
-        return _Sample(self.seen[rows], heuristic, self.results[rows])
+        return _Sample(self.seen[rows], self.heuristic[rows], self.results[rows])
 
     def said(self, weights: FloatArray) -> FloatArray:
-        """What weights, that of the heuristic last if there is one, say of each, (N,)."""
+        """What weights, that of the heuristic last, say of each, (N,)."""
         said: FloatArray = weights[self.seen].sum(axis=1)
-        if self.heuristic is not None:
-            said += weights[-1] * self.heuristic
+        said += weights[-1] * self.heuristic
         return said
 
 
@@ -149,12 +148,10 @@ class _Equations:
         return self._collect(self.shares * values, 1)
 
     def _collect(self, values: FloatArray, power: int) -> FloatArray:
-        seen, heuristic = self.sample.seen, self.sample.heuristic
-        total = np.zeros(self.size + (heuristic is not None))
-        for column in range(seen.shape[1]):
-            total[: self.size] += np.bincount(seen[:, column], values, self.size)
-        if heuristic is not None:
-            total[-1] = (values * heuristic**power).sum()
+        total = np.zeros(self.size + 1)
+        for column in self.sample.seen.T:
+            total[:-1] += np.bincount(column, values, self.size)
+        total[-1] = (values * self.sample.heuristic**power).sum()
         return total
 
 

@@ -104,7 +104,7 @@ class NTupleRun:
         return parts
 
     def _fit(self, generation: int, positions: Positions) -> Evaluation:
-        settings, heuristic = self._config.fit, None
+        settings, heuristic = self._config.fit, np.zeros(len(positions.own))
         if self._config.heuristic:
             heuristic = self._game.values(positions.as_state(self._game)).astype(np.float64)
 
@@ -169,7 +169,9 @@ def _step(
     def fitted(stage: int) -> None:
         progress(settings.games)
 
-    found = fit(terms, stages, positions, None, settings.fit, fitted, correction)
+    found = fit(
+        terms, stages, positions, np.zeros(len(positions.own)), settings.fit, fitted, correction
+    )
     return as_evaluation(terms, stages, found, {})
 
 
