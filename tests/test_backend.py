@@ -1,22 +1,14 @@
-"""The rules compiled with Numba against the same rules through NumPy and Python."""
+"""Which backend is chosen, and what its cache of machine code does for other processes."""
 
 import os
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 
 import boardenvs
-from boardenvs import games
 
 pytest.importorskip("numba", reason="the extra fast is not installed")
-
-VARIANTS = [
-    *((game_id, {}) for game_id in games.GAMES),
-    ("wolf_and_sheep", {"rules": "described", "max_plies": None}),
-    ("lines_of_action", {"rules": "described", "max_steps": 7}),
-]
 
 
 @pytest.fixture(autouse=True)
@@ -24,80 +16,6 @@ def _restore_backend():
     before = boardenvs.kernel.get_backend()
     yield
     boardenvs.kernel.set_backend(before)
-
-
-def with_each_backend(function):
-    results = []
-    for backend in ("numpy", "numba"):
-        boardenvs.kernel.set_backend(backend)
-        assert boardenvs.kernel.get_backend() == backend
-        results.append(function())
-    return results
-
-
-def assert_same(first, second):
-    if isinstance(first, tuple):
-        assert len(first) == len(second)
-        for a, b in zip(first, second, strict=True):
-            assert_same(a, b)
-    else:
-        np.testing.assert_array_equal(first, second)
-
-
-@pytest.mark.parametrize("batch", [1, 3, 1000, 40_000])
-@pytest.mark.parametrize(("game_id", "rules"), VARIANTS)
-def test_batches_agree(game_id, rules, batch):
-    """Choice, step, goal, lead and observation along random games of all lengths."""
-    game = games.make(game_id, **rules)
-
-    def run():
-        rng = np.random.default_rng(batch)
-        state, record = game.init(batch), []
-        for ply in range(70 if batch < 10_000 else 8):
-            actions = game.sample(state, rng)
-            state = game.step(state, actions)
-            if ply % 7 == 0:
-                goals, leads = game.goal(state), game.score_margin(state)
-                record.append((actions, state, goals, leads, game.observe(state)))
-        return tuple(record)
-
-    assert_same(*with_each_backend(run))
-
-
-@pytest.mark.parametrize(("game_id", "rules"), VARIANTS)
-def test_one_board_agrees(game_id, rules):
-    """The same ints, whichever bits are set."""
-    game = games.make(game_id, **rules)
-
-    def run():
-        rng, record = np.random.default_rng(8), []
-        for _ in range(8):
-            position = game.start()
-            while not position.terminated and position.ply < 120:
-                position = position.step(int(rng.choice(position.legal_actions())))
-                planes = position.planes()
-                record.append((position, position.result(), planes))
-        return record
-
-    first, second = with_each_backend(run)
-    assert first == second
-    assert any(position.own >> 63 for position, _, _ in first) or game_id == "wolf_and_sheep"
-    assert all(type(x) is int for x in (*second[0][0][:2], *second[0][0].legal_bits))
-
-
-def test_numba_batch_equals_its_own_single_boards():
-    boardenvs.kernel.set_backend("numba")
-    game, rng = games.make("lines_of_action"), np.random.default_rng(0)
-    state = game.init(50)
-    for _ in range(50):
-        actions = game.sample(state, rng)
-        after = game.step(state, actions)
-        for before, action, expected in zip(
-            game.positions(state), actions.tolist(), game.positions(after), strict=True
-        ):
-            if not before.terminated:
-                assert before.step(action) == expected
-        state = after
 
 
 def run_python(code, **environment):

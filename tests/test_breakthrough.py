@@ -5,18 +5,14 @@ from __future__ import annotations
 import random
 from typing import Any
 
-import numpy as np
 import pytest
 from boardenvs_breakthrough import Breakthrough
-from negamax import WIN, worth, worths
-from variants import random_line, searched
 
-from boardenvs import make_agent, perft
+from boardenvs import perft
 from boardenvs.board.bitboard import from_squares
-from boardenvs.game.contract import Position, stack
+from boardenvs.game.contract import Position
 from boardenvs.game.errors import PositionError
 from boardenvs.game.fen import parse_position
-from boardenvs.search import Limits, engine_for
 
 GAME = Breakthrough()
 
@@ -113,51 +109,4 @@ def test_positions_that_are_none(text: str, message: str) -> None:
         parse_position(GAME, text)
 
 
-def test_the_heuristic_likes_pieces_that_have_come_far() -> None:
-    def value(text: str) -> int:
-        return int(GAME.values(stack([parse_position(GAME, text)]))[0])
-
-    assert value("b7/8/8/8/8/8/8/w7 black 0") == 0
-    assert value("8/b7/8/8/8/8/8/w7 black 0") < 0  # home rank, which it guards, left
-    assert value("8/8/8/b7/8/w7/8/8 black 0") > 0 > value("8/8/8/b7/8/w7/8/8 white 0")
-    assert value("b6b/8/8/8/8/8/8/w7 black 0") > 0
-
-
 # ---- search --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.usefixtures("backend")
-def test_alpha_beta_finds_what_a_plain_search_finds(seed: int) -> None:
-    line, _ = random_line(GAME, seed, 500)
-    for position in (line[6], line[len(line) // 2], line[-4]):
-        for depth in (1, 2, 3):
-            expected = worths(GAME, position, depth)
-            found = engine_for(GAME).search(
-                stack([position]), np.zeros(1, np.uint64), Limits(depth), forced=True
-            )
-            assert found.value == worth(GAME, position, depth) == max(expected.values())
-            assert expected[int(found.action[0])] == found.value
-
-
-@pytest.mark.usefixtures("backend")
-def test_a_race_that_is_won() -> None:
-    """Black is three steps from its goal and to move, white four: nothing can stop it."""
-    position = parse_position(GAME, "8/8/8/8/b6w/8/8/8 black 30")
-    found = searched(position)
-    assert (found.outcome, found.plies) == ("win", 5)
-    assert worth(GAME, position, 5) == WIN - 5
-    loses = parse_position(GAME, "8/8/8/b6w/8/8/8/8 black 30")
-    assert searched(loses).outcome == "loss"
-
-
-@pytest.mark.usefixtures("backend")
-def test_tree_search_takes_what_wins_and_stops_what_would() -> None:
-    wins = parse_position(GAME, "8/7w/7b/8/8/8/b7/8 black 20")
-    stops = parse_position(GAME, "8/1w6/8/8/8/5b2/2b5/3w4 white 21")  # white wins, or captures
-    agent = make_agent("mcts:rollouts=300")
-    for position in (wins, stops):
-        best = [a for a, v in worths(GAME, position, 3).items() if v > WIN // 2]
-        assert 0 < len(best) < len(position.legal_actions())
-        chosen = agent.act(GAME, stack([position]), np.random.default_rng(1))
-        assert int(chosen[0]) in best

@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 import pytest
-import yaml
 from variants import HERE, PACKAGE
 
 ROOT = HERE.parent
@@ -18,7 +17,7 @@ PLACE = "boardenvs_breakthrough:Breakthrough"
 
 # Tests of all games, which an installed one joins.
 SUITE = [
-    *("aec", "agents", "backend", "cli", "foreign", "heuristics", "match", "parallel"),
+    *("aec", "agents", "cli", "foreign", "heuristics", "match", "parallel"),
     *("policy", "properties", "records", "render", "render_games", "rendering_envs", "sb3"),
     *("search_agents", "search_trees", "single", "vector"),
 ]
@@ -59,7 +58,7 @@ def test_the_tests_of_all_games_run_over_it(site: Path) -> None:
     words = ["-m", "pytest", "-x", "-p", "no:cacheprovider", "-k", "breakthrough"]
     printed = run(ROOT, *words, *files, path=site, backend="numpy")
     passed = int(printed.split(" passed")[0].split()[-1])
-    assert passed > 80
+    assert passed > 60
 
 
 def test_commands(site: Path, tmp_path: Path) -> None:
@@ -94,13 +93,6 @@ def test_arena_with_two_processes(site: Path, tmp_path: Path) -> None:
         played.append({(p["first"], p["second"]): p["games"] for p in pairings})
     assert len(played[0]) == 3
     assert played[0] == played[1]
-
-
-def test_by_its_place_without_installation(tmp_path: Path) -> None:
-    shutil.copy(PACKAGE / "boardenvs_breakthrough.py", tmp_path)
-    words = ["match", PLACE, "random", "greedy", "--pairs", 3, "--record", "games.jsonl"]
-    assert "greedy" in run(tmp_path, "-m", "boardenvs", *words)
-    assert PLACE in (tmp_path / "games.jsonl").read_text()
 
 
 REGISTRIES = """
@@ -149,21 +141,3 @@ def test_a_policy_file_names_it(site: Path, tmp_path: Path) -> None:
     game, actions = run(tmp_path, "-c", POLICIES, path=site).splitlines()
     assert game == "breakthrough True"
     assert len(set(actions.strip("[]").split(", "))) == 1
-
-
-CONFIG = {
-    "game": "breakthrough",
-    "steps": 1000,
-    "self_play": {"boards": 32, "opening_plies": [0, 30]},
-    "ppo": {"hidden": [16], "steps_per_update": 32, "batch_size": 256},
-    "evaluation": {"pairs": 2},
-    "report": {"pairs": 2},
-}
-
-
-def test_a_policy_is_trained(site: Path, tmp_path: Path) -> None:
-    """How well it learns is seen in `test_learning.py`."""
-    (tmp_path / "short.yaml").write_text(yaml.safe_dump(CONFIG))
-    run(tmp_path, "-m", "training.ppo", "short.yaml", path=site)
-    result = json.loads((tmp_path / "runs/short/result.json").read_text())
-    assert result["report"]["scores"]["policy"].keys() >= {"random", "greedy"}

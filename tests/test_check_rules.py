@@ -9,7 +9,7 @@ from typing import ClassVar
 import pytest
 from boardenvs_breakthrough import Breakthrough
 from three_in_a_row import FullThreeInARow, ThreeInARow
-from variants import make
+from variants import BUILT_IN, make
 
 from boardenvs.board import ALL_EIGHT, MIRROR, Symmetry
 from boardenvs.board.bitboard import FILE_A
@@ -151,14 +151,16 @@ def test_sound_rules_pass(game: Game) -> None:
     check_rules(game, num_games=3)
 
 
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_built_in_games_pass(name: str) -> None:
+    """On both backends, one board and batches."""
+    check_rules(make(name), num_games=1)
+
+
 def test_games_are_played_no_further_than_asked() -> None:
     check_rules(UncountedPlies(), max_plies=3)
     with pytest.raises(RulesError):
         check_rules(UncountedPlies(), max_plies=30)
-
-
-def test_built_in_games_that_never_end_pass() -> None:
-    check_rules(make("wolf_and_sheep_described"), num_games=1)
 
 
 @pytest.mark.parametrize("given", [("black", "blue"), ("", "white"), ("Black", "white")])

@@ -9,20 +9,6 @@ from boardenvs.game.errors import IllegalActionError
 from boardenvs.game.state import concat
 
 
-def test_legal_plies_are_those_of_next_and_step(game):
-    rng = np.random.default_rng(0)
-    state, position = game.init(3), game.start()
-    while not position.terminated and position.ply < 30:
-        action = position.legal_actions()[0]
-        assert position.step(action) == position.step(action)
-        position = position.step(action)
-        actions = game.sample(state, rng)
-        after = game.step(state, actions, check=True)
-        for array, wanted in zip(after, game.step(state, actions), strict=True):
-            np.testing.assert_array_equal(array, wanted)
-        state = after
-
-
 @pytest.mark.parametrize("action", [-1, 0, 64, 65, 10**6])
 def test_illegal_plies_are_refused_with_what_is_legal(action):
     game = games.make("othello")

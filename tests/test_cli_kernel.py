@@ -61,13 +61,6 @@ def test_a_rare_part_is_shown_where_it_is_used():
     assert count == text.count(" = ") - text.count("i0 = ") - text.count("i1 = ")
 
 
-def test_highlighted_only_on_a_terminal(monkeypatch):
-    assert "\x1b" not in kernel("othello", "points", "--as", "python")
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("TTY_COMPATIBLE", "1")
-    assert "\x1b" in kernel("othello", "points", "--as", "python")
-
-
 def test_what_cannot_be_shown_is_named(monkeypatch):
     text = kernel("othello", "advence", code=2)
     assert "unknown rule 'advence'. Did you mean 'advance'?" in text

@@ -12,7 +12,7 @@ from three_in_a_row import FullThreeInARow, ThreeInARow, wins
 from variants import searched
 
 from boardenvs.board.bitboard import from_squares
-from boardenvs.board.symmetry import ALL_EIGHT, IDENTITY, Symmetry
+from boardenvs.board.symmetry import Symmetry
 from boardenvs.game.contract import Game, stack
 from boardenvs.games import Othello, WolfAndSheep
 from boardenvs.search import Limits, engine_for
@@ -91,11 +91,6 @@ def _turned(square: str, swap: bool, files: bool, ranks: bool) -> str:
     x, y = (y, x) if swap else (x, y)
     x, y = (7 - x if files else x), (7 - y if ranks else y)
     return "abcdefgh"[x] + str(y + 1)
-
-
-def test_a_hole_on_a2_leaves_the_identity_alone() -> None:
-    assert Othello(holes=1 << 8).symmetries == (IDENTITY,)
-    assert set(Othello().symmetries) == set(ALL_EIGHT)
 
 
 def test_games_of_one_rule_know_one_another() -> None:

@@ -20,14 +20,11 @@ from boardenvs.kernel import (
     less,
     nonzero,
     popcount,
-    set_backend,
     spread,
     trace,
     when,
 )
-from boardenvs.kernel.layout import unpack
 from boardenvs.kernel.numpy_writer import CHUNK, NumpyProgram
-from boardenvs.kernel.python_writer import compile_python
 
 # Boards of every density: random ones, few squares, few gaps, and the extremes.
 WORDS = st.one_of(
@@ -99,15 +96,6 @@ def expected_line_count(bits, axis, count):
     return bits_of(found)
 
 
-def expected_connected(bits):
-    if bits.bit_count() < 2:
-        return 1
-    group, before = bits & -bits, 0
-    while group != before:
-        before, group = group, expected_neighbours(group) & bits
-    return int(group == bits)
-
-
 def test_directions():
     """Their order and shifts, which action numbers depend on, and their opposites."""
     assert [d.name for d in DIRECTIONS] == ["n", "ne", "e", "se", "s", "sw", "w", "nw"]
@@ -158,15 +146,6 @@ def test_single_squares(bits):
     assert bitboard.rank_of(0) == 8
 
 
-def test_square_names():
-    names = [file + rank for rank in "12345678" for file in "abcdefgh"]
-    assert [square_name(s) for s in range(64)] == names
-    assert [bitboard.parse_square(name) for name in names] == list(range(64))
-    for text in ("", "a", "a0", "a9", "i1", "A1", "a11", "1a", " a1", "\u0661a"):
-        with pytest.raises(ValueError, match="is not a square: squares are a1 to h8"):
-            bitboard.parse_square(text)
-
-
 @given(bits=WORDS)
 def test_line_counts(bits):
     """For each axis and each count the squares whose line holds so many; 8 is not counted."""
@@ -175,44 +154,6 @@ def test_line_counts(bits):
         assert len(counts) == 8
         for k, word in enumerate(counts):
             assert word & ALL == expected_line_count(bits, axis, k)
-
-
-@given(bits=st.builds(bitboard.from_squares, st.sets(st.integers(0, 63), max_size=12)))
-def test_connected(bits):
-    assert connected(bits) == expected_connected(bits)
-
-
-def test_connected_snakes():
-    """The longest chains of twelve pieces, of which a search must walk every link, and each
-    broken at each link.
-    """
-    for start, way in ((0, E), (0, N), (63, E.opposite), (63, N.opposite)):
-        path, square = [], start
-        turn = N if way in (E, E.opposite) else E
-        turn = turn if start == 0 else turn.opposite
-        # Eight along an edge, and on along the next one.
-        for d in [way] * 7 + [turn] * 5:
-            path.append(square)
-            square += d.shift
-        chain = bitboard.from_squares(path)
-        assert connected(chain) == 1
-        for gap in path[1:-1]:
-            assert connected(chain ^ 1 << gap) == expected_connected(chain ^ 1 << gap)
-
-
-@pytest.mark.parametrize("count", [1, 64, 65, 513, 576])
-@pytest.mark.parametrize("rows", [1, 3, 700])
-def test_unpack(count, rows):
-    """Bit i of a row's words is its element i; written to `out` where one is given."""
-    words = random_words(9 * rows, count).reshape(rows, 9)
-    expected = [[int(row[i // 64]) >> i % 64 & 1 for i in range(count)] for row in words]
-    bits = unpack(words, count)
-    assert bits.dtype == np.uint8
-    np.testing.assert_array_equal(bits, expected)
-    np.testing.assert_array_equal(unpack(words.T.copy().T, count), expected)
-    out = np.full((rows, count), 7, np.uint8)
-    assert unpack(words, count, out) is out
-    np.testing.assert_array_equal(out, expected)
 
 
 # ---- the same function on ints, on arrays and compiled -------------------------------------------
@@ -265,31 +206,6 @@ def test_on_arrays():
     results = np.stack(np.broadcast_arrays(*everything(words, others)), axis=1)
     assert results.dtype == np.uint64
     np.testing.assert_array_equal(results, on_ints(words, others))
-
-
-@pytest.mark.parametrize("target", ["scalar", "batch"])
-def test_compiled_for_one_board(target):
-    """Either kind of trace gives a Python function of ints with the same results."""
-    run = compile_python(trace(everything, 2, target), "everything")
-    words, others = random_words(300, 3), random_words(300, 4)
-    pairs = zip(words.tolist(), others.tolist(), strict=True)
-    results = [run(a, b) for a, b in pairs]
-    np.testing.assert_array_equal(np.array(results, np.uint64), on_ints(words, others))
-    assert all(type(x) is int or type(x) is bool for x in results[0])
-
-
-def test_kernel_on_both_sides(backend):
-    """`Kernel`, with either backend: one board and a batch."""
-    kernel = Kernel(everything, 2, "everything")
-    words, others = random_words(700, 5), random_words(700, 6)
-    expected = on_ints(words, others)
-    assert kernel.num_outputs == expected.shape[1]
-    pairs = zip(words.tolist(), others.tolist(), strict=True)
-    one = [kernel.one(a, b) for a, b in pairs]
-    np.testing.assert_array_equal(np.array(one, np.uint64), expected)
-    outputs = batch_outputs(len(words))
-    kernel.batch([words, others], outputs)
-    np.testing.assert_array_equal(np.stack(outputs, axis=1), expected)
 
 
 def of_narrow_words(to_move, ply):
@@ -417,8 +333,3 @@ def test_a_word_belongs_to_one_program(target):
         trace(lambda a: a & kept[0], 1, target)
     with pytest.raises(ValueError, match="a word of another program"):
         trace(lambda a, b: when(nonzero(a), lambda x: x & b, a), 2, target)
-
-
-def test_unknown_backend():
-    with pytest.raises(ValueError, match=r"unknown backend 'nunpy'\. Did you mean 'numpy'\?"):
-        set_backend("nunpy")

@@ -197,12 +197,6 @@ def test_a_second_process_compiles_nothing(tmp_path: Path) -> None:
     assert second["results"] == first["results"] == [344]
 
 
-def test_search_runs_from_what_another_process_compiled() -> None:
-    pytest.importorskip("numba")
-    set_backend("numba")
-    assert in_a_process("search")["results"] == perft_and_search(True)["results"]
-
-
 @pytest.fixture(autouse=True)
 def default_backend():
     yield

@@ -66,15 +66,6 @@ def test_options_and_example_position(game_id):
     assert example == game.start().fen()
 
 
-@pytest.mark.parametrize("game_id", GAME_IDS)
-def test_noop_and_mask_size(game_id):
-    module, _ = page(game_id)
-    game = games.make(game_id)
-    assert f"has one legal action, noop ({game.noop})" in module.__doc__
-    assert f"({game.num_actions},)" in module.__doc__
-    assert re.search(rf"Action\s+{game.noop}\s+is\s+noop", module.__doc__)
-
-
 def test_any_game_has_a_page():
     page = page_of(ThreeInARow())
     assert page.startswith("# Three in a row\n\nThree in a row win; a full board")

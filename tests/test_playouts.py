@@ -95,33 +95,6 @@ def test_batch(name, game):
         state = after
 
 
-@of_built_in
-def test_one_board(name, game):
-    """The same on one board, with every legal move also spelled as the rule sheet spells it."""
-    spell = game.action_gdl
-    if "lines_of_action" not in name:  # elsewhere an action's spelling is the same everywhere
-        spelled = functools.cache(lambda action: game.action_gdl(action))
-
-        def spell(action, position):
-            return spelled(action)
-
-    for number, record in enumerate(records(name)):
-        position = game.start()
-        for t, ply in enumerate(record["plies"]):
-            where = f"game {number}, ply {t}"
-            assert not position.terminated, where
-            assert (position.ply, game.roles[position.to_move]) == (t, ply["player"]), where
-            assert by_role(position) == ply["squares"], where
-            actions = position.legal_actions()
-            assert actions == ply["actions"], where
-            assert sorted(spell(a, position) for a in actions) == sorted(ply["legal"]), where
-            position = position.step(ply["action"])
-        assert by_role(position) == words(game, record["final"]), f"game {number}, end"
-        assert position.terminated == (record["goals"] is not None), f"game {number}, end"
-        if position.terminated:
-            assert position.result() == goals(game, record), f"game {number}"
-
-
 def test_every_variant_and_ending_is_there():
     """Each variant has games that are won by either side or drawn, where its rules allow that."""
     seen = {name: {goals(make(name), r) for r in records(name) if r["goals"]} for name in BUILT_IN}

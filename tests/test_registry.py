@@ -9,7 +9,6 @@ from pathlib import Path
 from types import ModuleType
 
 import gymnasium
-import numpy as np
 import pytest
 from pettingzoo.env_registry import registration
 from three_in_a_row import FullThreeInARow, ThreeInARow
@@ -18,7 +17,6 @@ import boardenvs
 from boardenvs import games
 from boardenvs.agents import make_agent
 from boardenvs.agents.policy_file import PolicyFileError, load_policy, save_policy
-from boardenvs.agents.trained import trained_policy
 from boardenvs.games import Othello, WolfAndSheep
 
 PLACE = "three_in_a_row:ThreeInARow"
@@ -171,21 +169,6 @@ def test_who_needs_a_heuristic_says_what_to_write(text: str) -> None:
 
 
 # ---- Reversi -------------------------------------------------------------------------------------
-
-
-def test_reversi_is_played_by_othellos_policy() -> None:
-    reversi, othello = games.make("reversi"), games.make("othello")
-    assert trained_policy(reversi).game == othello
-    state = reversi.init(3)
-    for _ in range(6):
-        chosen = [
-            make_agent("trained").act(game, state, np.random.default_rng(0))
-            for game in (reversi, othello)
-        ]
-        assert chosen[0].tolist() == chosen[1].tolist()
-        state = reversi.step(state, chosen[0])
-    with pytest.raises(ValueError, match="there is no trained policy"):
-        trained_policy(Othello(holes=1))
 
 
 def test_policies_of_games_that_are_not_registered(tmp_path: Path, monkeypatch) -> None:

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from boardenvs import games, render
-from boardenvs.board.bitboard import parse_square, square_name, squares_of
+from boardenvs.board.bitboard import parse_square
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.look import Look
 from boardenvs.game.shapes import Circle, Polygon
 from boardenvs.render import __main__ as gallery
-from boardenvs.render.theme import BOARDS, board_look
+from boardenvs.render.theme import board_look
 
 IMAGES = Path(__file__).parent.parent / ".images"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -79,36 +79,6 @@ def test_a_piece_is_in_its_square(game: Game, role: int, name: str) -> None:
     assert inside.sum() > UNIT * UNIT / 3
 
 
-def test_svg_and_ansi_show_every_piece(game: Game) -> None:
-    position = game.start()
-    for role, name in enumerate(game.roles):
-        squares = list(squares_of(position.pieces(role)))
-        expected = [(s % 8, 7 - s // 8) for s in squares]
-        assert uses(render.to_svg(game, position), name) == expected
-        shown = cells(render.to_ansi(game, position))
-        assert [s for s in range(64) if shown[square_name(s)][1] == name[0].upper()] == squares
-
-
-def test_the_roles_look_different(game: Game) -> None:
-    first, second = (render.to_rgb(game, lone(role, 27)).astype(int) for role in (0, 1))
-    difference = np.abs(first - second)[: 9 * UNIT].max(axis=2)  # without the caption
-    assert (difference > 60).sum() > UNIT * UNIT / 8
-
-
-def test_holes_are_shown() -> None:
-    game = games.make("othello_holes")
-    holes = {"c3": (2, 5), "f3": (5, 5), "c6": (2, 2), "f6": (5, 2)}
-    shown = cells(render.to_ansi(game, game.start()))
-    assert {name for name, cell in shown.items() if cell == " # "} == set(holes)
-    assert set(uses(render.to_svg(game, game.start()), "hole")) == set(holes.values())
-
-    whole = games.make("othello")
-    pixels = render.to_rgb(game, game.start()) != render.to_rgb(whole, whole.start())
-    boxes = pixels.any(axis=2)[32:-61, 32:-32].reshape(8, UNIT, 8, UNIT).sum(axis=(1, 3))
-    assert {(x, y) for y, x in np.argwhere(boxes > UNIT * UNIT / 2)} == set(holes.values())
-    assert boxes.sum() == pixels.any(axis=2).sum()
-
-
 # ---- marks, targets, caption --------------------------------------------------------------------
 
 
@@ -127,61 +97,7 @@ def test_the_last_action_is_marked(game: Game) -> None:
         before = after
 
 
-def test_a_target_that_depends_on_the_position_before_is_not_guessed() -> None:
-    game = games.make("lines_of_action")
-    action = game.parse_action("b1-b3")
-    after = game.start().step(action)
-    marked = {n for n, cell in cells(render.to_ansi(game, after, action)).items() if "[" in cell}
-    assert marked == {"b1"}
-
-
-def test_targets_are_shown_where_asked_for() -> None:
-    game = games.make("othello")
-    start = game.start()
-    assert "*" not in render.to_ansi(game, start)
-    shown = cells(render.to_ansi(game, start, legal=True))
-    targets = {name for name, cell in shown.items() if cell == " * "}
-    assert targets == {game.action_name(action) for action in start.legal_actions()}
-    assert len(uses(render.to_svg(game, start, legal=True), "target")) == len(targets)
-
-
-def test_the_caption_says_whose_turn_it_is(game: Game) -> None:
-    position = game.start()
-    assert plain(render.to_ansi(game, position)).endswith(f"\n{game.roles[0]} to move")
-    assert f"<title>{game.roles[0]} to move</title>" in render.to_svg(game, position)
-    after = position.step(position.legal_actions()[0])
-    assert render.to_ansi(game, after).endswith(f"\n{game.roles[1]} to move")
-    passed = render.to_ansi(game, after, game.noop)
-    assert passed.endswith(f"\n{game.roles[0]} passed, {game.roles[1]} to move")
-
-
-def test_the_caption_says_the_result() -> None:
-    game = games.make("othello")
-    for squares, caption in [
-        ((0b11, 0b100), "black won: black 100, red 0"),
-        ((0b1, 0b10 << 32 | 0b1 << 20), "red won: black 0, red 100"),
-        ((0b1, 1 << 63), "draw: black 50, red 50"),
-    ]:
-        position = game.position(squares)._replace(terminated=True)
-        assert render.to_ansi(game, position).split("\n")[-1] == caption
-
-
-def test_the_caption_says_that_the_cap_ended_the_game() -> None:
-    game = games.make("wolf_and_sheep", max_plies=7)
-    position = game.start()._replace(ply=7)
-    caption = render.to_ansi(game, position).split("\n")[-1]
-    assert caption == "stopped after 7 plies: wolf 100, sheep 0"
-
-
 # ---- forms --------------------------------------------------------------------------------------
-
-
-def test_text_without_colours_is_ascii(game: Game) -> None:
-    lines = plain(render.to_ansi(game, game.start(), legal=True)).split("\n")
-    assert len(lines) == 11
-    assert [line[0] for line in lines[1:9]] == list("87654321")
-    assert lines[0].split() == lines[9].split() == list("abcdefgh")
-    assert all(line.isascii() and "\x1b" not in line for line in lines)
 
 
 def test_rgb_shape_and_type(game: Game) -> None:
@@ -203,23 +119,11 @@ def test_rgb_has_the_colours_of_the_board(game: Game) -> None:
         )
 
 
-def test_pictures_are_independent_arrays(game: Game) -> None:
-    first = render.to_rgb(game, game.start())
-    kept = first.copy()
-    first[:] = 0
-    assert (render.to_rgb(game, game.start()) == kept).all()
-
-
 def test_svg_refers_only_to_what_it_defines(game: Game) -> None:
     svg = render.to_svg(game, game.start(), legal=True)
     ids = {element.get("id") for element in ElementTree.fromstring(svg).iter()} - {None}
     referred = set(re.findall(r'(?:href="|url\()#(\w+)', svg))
     assert referred == ids
-
-
-def test_every_game_has_its_looks(game: Game) -> None:
-    assert game.look.board in BOARDS
-    assert game.look.pieces is not None
 
 
 def test_pieces_without_a_look_are_discs_with_the_letters_of_their_roles() -> None:

@@ -12,7 +12,6 @@ from gymnasium.vector import AutoresetMode
 from variants import make
 
 import boardenvs
-from boardenvs.envs.batch import BoardGroup
 from boardenvs.game.contract import Game, Position, stack
 from boardenvs.kernel import set_backend
 
@@ -126,22 +125,6 @@ def test_vector_environments_are_the_same(name: str, mode: Any, opponent: str | 
         if mode is AutoresetMode.DISABLED and over.any():
             _, infos = both.call("reset", options={"reset_mask": over})
     assert ended > 19
-
-
-@needs_numba
-@pytest.mark.parametrize("name", ["othello", "lines_of_action"])
-def test_stable_baselines_environments_are_the_same(name: str) -> None:
-    sb3 = pytest.importorskip("boardenvs.envs.sb3")
-    groups = [BoardGroup(9), BoardGroup(5, "random"), BoardGroup(4, "greedy", name="greedy")]
-    make_env = partial(sb3.BoardVecEnv, make(name), groups=groups, symmetries=True, seed=5)
-    both, rng = Both(make_env), np.random.default_rng(2)
-    both.call("reset")
-    for _ in range(90):
-        (mask,) = both.call("env_method", "action_masks")
-        both.call("step", choose(mask, rng))
-    ended = [env.take_ended() for env in both.envs.values()]
-    assert ended[0] == ended[1]
-    assert ended[0]["boards"].games > 0
 
 
 @needs_numba

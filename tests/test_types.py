@@ -6,7 +6,6 @@ from typing import get_type_hints
 
 import pytest
 
-import boardenvs
 from boardenvs import games, lines_of_action_v0, othello_v0, wolf_and_sheep_v0
 from boardenvs.envs.aec import BoardAECEnv
 from boardenvs.envs.options import BoardOptions, SingleOptions, VectorOptions
@@ -119,11 +118,3 @@ def test_rule_options_are_those_of_the_game(module, rules):
             assert all(value in str(told.value) for value in hint.__args__)
         else:
             assert hint == known[name]
-
-
-def test_help_shows_the_options_by_name():
-    shown = inspect.signature(boardenvs.wolf_and_sheep_v0.env).parameters
-    assert {"reward", "render_mode", "rules", "max_plies"} == set(shown)
-    assert shown["max_plies"].default == 200
-    with pytest.raises(TypeError, match=r"unknown option of othello_v0 'rewrd'. Did you mean 'rew"):
-        boardenvs.othello_v0.env(rewrd="goal")
