@@ -24,8 +24,7 @@ from boardenvs.cli import (
     replay,
     web,
 )
-from boardenvs.cli.command import function_of
-from boardenvs.cli.group import ErrorsGroup
+from boardenvs.cli.command import ErrorsGroup, function_of
 from boardenvs.utils.version import __version__
 
 app = typer.Typer(

@@ -45,45 +45,29 @@ def games(
 
 
 def _print_list(console: Console) -> None:
-    from rich.table import Table
-
+    from boardenvs.cli.console import make_table
     from boardenvs.game.perft import perft
-    from boardenvs.games import GAMES
-
-    table = Table(title="Games", caption="perft: the lines of play of one, two and three plies")
-    for name in ("game", "roles", "parameters"):
-        table.add_column(name, overflow="fold")
-    for name in ("actions", "observation", "perft"):
-        table.add_column(name, justify="right")
-    for game_id in GAMES:
-        for number, game in enumerate(_variants(game_id)):
-            counts = " ".join(str(perft(game, depth)) for depth in (1, 2, 3))
-            table.add_row(
-                game_id if number == 0 else f"{game_id}:rules={game.variants[number]}",
-                ", ".join(game.roles),
-                _parameters(game_id) if number == 0 else "",
-                str(game.num_actions),
-                "x".join(map(str, game.observation_shape)),
-                counts,
-            )
-        table.add_section()
-    console.print(table)
-    console.print("A parameter is written after the game: wolf_and_sheep:rules=described")
-
-
-def _variants(game_id: str) -> list[Game]:
-    """The game under each of its rules."""
-    from boardenvs.games import make
-
-    game = make(game_id)
-    return [make(game_id, rules=rules) for rules in game.variants] or [game]
-
-
-def _parameters(game_id: str) -> str:
-    from boardenvs.games import defaults
+    from boardenvs.games import GAMES, defaults, make
     from boardenvs.utils.spec import write_value
 
-    return "\n".join(f"{key}={write_value(value)}" for key, value in defaults(game_id).items())
+    rows = []
+    for game_id in GAMES:
+        game = make(game_id)
+        for number, rules in enumerate(game.variants or [None]):
+            variant = game if rules is None else make(game_id, rules=rules)
+            given = defaults(game_id) if number == 0 else {}
+            rows.append(
+                {
+                    "game": game_id if number == 0 else f"{game_id}:rules={rules}",
+                    "roles": ", ".join(variant.roles),
+                    "parameters": "\n".join(f"{k}={write_value(v)}" for k, v in given.items()),
+                    "actions": str(variant.num_actions),
+                    "observation": "x".join(map(str, variant.observation_shape)),
+                    "perft": " ".join(str(perft(variant, depth)) for depth in (1, 2, 3)),
+                }
+            )
+    console.print(make_table(rows, "Games", "perft: the lines of play of one, two and three plies"))
+    console.print("A parameter is written after the game: wolf_and_sheep:rules=described")
 
 
 def _print_page(console: Console, game: Game) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,10 +11,9 @@ import typer
 from boardenvs.cli.options import GameName
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
+    from boardenvs.game.contract import Position
 
-    from boardenvs.game.contract import Game, Position
+_LONG = 60.0  # seconds of a depth, from which on there is a warning
 
 
 def perft(
@@ -41,61 +40,57 @@ def perft(
     boardenvs perft othello 6 --position "8/8/8/3rb3/3br3/8/8/8 black 0"
     ```
     """
-    from boardenvs.cli.console import make_console
+    from boardenvs.cli.console import make_console, make_table
     from boardenvs.game.fen import parse_position
-    from boardenvs.games import parse
+    from boardenvs.games import parse, spec_of
 
     rules = parse(game)
     root = rules.start() if position is None else parse_position(rules, position)
     console = make_console()
-    table, shares = _count(console, rules, root, depth)
-    console.print(table)
-    if divide:
-        console.print(_divided(rules, root, depth, shares))
-
-
-def _count(
-    console: Console, game: Game, root: Position, depth: int
-) -> tuple[Table, dict[int, int]]:
-    """A row for each depth; and, of the last, the nodes below each first action."""
-    from rich.table import Table
-
-    from boardenvs.cli.console import make_progress
-    from boardenvs.game.perft import perft as count
-    from boardenvs.games import spec_of
-
-    count(game, min(depth, 2), root)  # compiles the rules, which is not to be timed
-    table = Table(title=f"perft of {spec_of(game)}", caption=root.fen())
-    for name in ("depth", "nodes", "seconds", "nodes/s"):
-        table.add_column(name, justify="right")
+    rows: list[dict[str, object]] = []
     shares: dict[int, int] = {}
-    with make_progress(console) as progress:
-        for plies in range(1, depth + 1):
+    try:
+        for shares, seconds in _depths(root, depth):
+            nodes = sum(shares.values())
+            counted = {"depth": len(rows) + 1, "nodes": nodes, "seconds": f"{seconds:.3f}"}
+            rows.append(counted | {"nodes/s": f"{nodes / seconds:,.0f}"})
+    finally:  # Ctrl-C leaves what has been counted
+        if rows:
+            console.print(make_table(rows, f"perft of {spec_of(rules)}", root.fen()))
+    if divide:
+        parts = [{"action": rules.action_name(a, root), "nodes": n} for a, n in shares.items()]
+        console.print(make_table(parts, f"depth {depth} by first action"))
+
+
+def _depths(root: Position, depth: int) -> Iterator[tuple[dict[int, int], float]]:
+    """For each depth the nodes below each first action, and the seconds that they took. Says on
+    standard error from which depth on a count takes more than a minute.
+    """
+    from boardenvs.cli.console import make_console, make_progress
+    from boardenvs.game.perft import perft as count
+
+    count(root.game, min(depth, 2), root)  # compiles the rules, which is not to be timed
+    before, warned = 1, False
+    for plies in range(1, depth + 1):
+        started, shares = time.perf_counter(), dict.fromkeys(root.legal_actions(), 0)
+        with make_progress() as progress:
             task = progress.add_task(f"depth {plies}", total=None)
-            started = time.perf_counter()
-            shares = dict.fromkeys(root.legal_actions(), 0)
-            for done, (total, action, nodes) in enumerate(_parts(game, root, plies), start=1):
+            for done, (total, action, nodes) in enumerate(_parts(root, plies), start=1):
                 shares[action] += nodes
                 progress.update(task, total=total, completed=done)
-            seconds = time.perf_counter() - started
-            progress.remove_task(task)
-            nodes = sum(shares.values())
-            table.add_row(str(plies), f"{nodes:,}", f"{seconds:.3f}", f"{nodes / seconds:,.0f}")
-    return table, shares
+        seconds, nodes = time.perf_counter() - started, sum(shares.values())
+        yield shares, seconds
+        growth, before = nodes / before, max(nodes, 1)
+        if seconds * growth > _LONG and plies < depth and not warned:
+            warned = True
+            make_console(errors=True).print(
+                f"depth {plies + 1} takes about {seconds * growth / 60:,.0f} minutes, and each one "
+                f"after it {growth:.0f} times as long; Ctrl-C leaves what is counted",
+                style="yellow",
+            )
 
 
-def _divided(game: Game, root: Position, depth: int, shares: Mapping[int, int]) -> Table:
-    from rich.table import Table
-
-    table = Table(title=f"depth {depth} by first action")
-    table.add_column("action")
-    table.add_column("nodes", justify="right")
-    for action, nodes in shares.items():
-        table.add_row(game.action_name(action, root), f"{nodes:,}")
-    return table
-
-
-def _parts(game: Game, root: Position, depth: int) -> Iterator[tuple[int, int, int]]:
+def _parts(root: Position, depth: int) -> Iterator[tuple[int, int, int]]:
     """The count in parts small enough to show progress by: of how many parts, the first action,
     and the nodes.
     """
@@ -111,4 +106,4 @@ def _parts(game: Game, root: Position, depth: int) -> Iterator[tuple[int, int, i
         ]
         below -= 1
     for action, position in parts:
-        yield len(parts), action, count(game, below, position)
+        yield len(parts), action, count(root.game, below, position)

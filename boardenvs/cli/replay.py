@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from boardenvs.game.contract import Game, Position
-    from boardenvs.game.errors import IllegalActionError
+    from boardenvs.game.contract import Position
     from boardenvs.records import Record, Verdict
 
 _SHOWN_ERRORS = 5
@@ -128,24 +127,33 @@ class Replay:
             with console.status(Text(f"reading {self.file}")):
                 found = records.load(self.file, format_name=self.format_name, game=rules)
             if self.save is not None:
-                _save(console, self.save, found)
+                lost = records.save(self.save, found)
+                console.print(f"{len(found):,} games are in {self.save}")
+                if lost:
+                    console.print(f"that format does not hold all of their {' and '.join(lost)}")
             if self.html is not None:
                 self._write_page(console, self.html, found)
             shown = (self.number, self.ply, self.svg, self.sheet, self.gif)
             if self.board or any(option is not None for option in shown):
-                self._show(console, _choose(self.file, found, self.number))
+                self._show(console, self._chosen(found))
             else:
                 self._check(console, found)
+
+    def _chosen(self, found: Sequence[Record]) -> Record:
+        number = self.number or 1
+        if number > len(found):
+            raise ValueError(f"{self.file} has {len(found)} games: there is no game {number}")
+        return found[number - 1]
 
     def _write_page(self, console: Console, path: Path, found: Sequence[Record]) -> None:
         from boardenvs.records.page import write_page
         from boardenvs.utils.files import write_atomically
 
-        shown = found if self.number is None else [_choose(self.file, found, self.number)]
+        shown = found if self.number is None else [self._chosen(found)]
         with console.status("writing the page"):
             page = write_page(shown, title=self.file.name, legal=self.legal)
             write_atomically(path, page.encode())
-        console.print(f"the page is in {path}", markup=False)
+        console.print(f"the page is in {path}")
 
     def _check(self, console: Console, found: Sequence[Record]) -> None:
         """What there is in the file and what is wrong with it; exit code 1 where that was asked."""
@@ -155,7 +163,7 @@ class Replay:
         console.print(_summary(self.file, found, verdicts))
         wrong = [(n, v.error) for n, v in enumerate(verdicts, start=1) if v.error]
         for n, error in wrong if self.check else wrong[:_SHOWN_ERRORS]:
-            console.print(f"game {n}: {error}", style="red", markup=False)
+            console.print(f"game {n}: {error}", style="red")
         if not self.check and len(wrong) > _SHOWN_ERRORS:
             console.print(f"and {len(wrong) - _SHOWN_ERRORS} more: --check names them all")
         if self.check and wrong:
@@ -163,8 +171,19 @@ class Replay:
 
     def _show(self, console: Console, record: Record) -> None:
         """The game's moves, the boards asked for, and its pictures as files."""
-        boards, error = _boards(record)
-        game, actions = record.game, record.actions[: len(boards) - 1]
+        from rich.text import Text
+
+        from boardenvs.game.errors import IllegalActionError
+        from boardenvs.records.record import positions
+        from boardenvs.render import to_ansi
+
+        game, error = record.game, None
+        boards: list[Position] = []
+        try:
+            boards.extend(positions(record))
+        except IllegalActionError as illegal:
+            error = illegal
+        actions = record.actions[: len(boards) - 1]
         last = len(actions) if self.ply is None else self.ply
         if last >= len(boards):
             raise ValueError(
@@ -172,109 +191,66 @@ class Replay:
             )
         _print_head(console, record)
         for n in range(len(boards)) if self.board else [last]:
-            _print_board(console, record, boards, n)
+            before, action = (boards[n - 1], actions[n - 1]) if n else (None, None)
+            played = "" if action is None else f": {game.action_name(action, before)}"
+            console.print(f"\nafter {n} plies{played}")
+            console.print(Text.from_ansi(to_ansi(game, boards[n], action, before=before)))
         if error is not None:
-            console.print(f"\nhere the record breaks the rules: {error}", style="red", markup=False)
-        self._write_pictures(console, game, boards, actions)
+            console.print(f"\nhere the record breaks the rules: {error}", style="red")
+        self._write_pictures(console, boards, actions)
 
     def _write_pictures(
-        self, console: Console, game: Game, boards: Sequence[Position], actions: Sequence[int]
+        self, console: Console, boards: Sequence[Position], actions: Sequence[int]
     ) -> None:
         """The pictures asked for; ValueError where what draws them is not installed."""
+        from functools import partial
+
         from boardenvs import render
         from boardenvs.utils.files import write_atomically
 
-        def svg() -> bytes:
-            return render.to_svg_animation(
-                game, boards, actions, legal=self.legal, counts=self.counts
-            ).encode()
-
-        def sheet() -> bytes:
-            return render.to_svg_sheet(game, boards, actions, legal=self.legal).encode()
-
-        def gif() -> bytes:
-            return render.to_gif(game, boards, actions, legal=self.legal, counts=self.counts)
-
-        for path, draw in ((self.svg, svg), (self.sheet, sheet), (self.gif, gif)):
+        game = boards[0].game
+        svg = partial(render.to_svg_animation, counts=self.counts)
+        gif = partial(render.to_gif, counts=self.counts)
+        drawers = ((self.svg, svg), (self.sheet, render.to_svg_sheet), (self.gif, gif))
+        for path, draw in drawers:
             if path is None:
                 continue
             try:
-                picture = draw()
+                picture = draw(game, boards, actions, legal=self.legal)
             except ImportError as error:
                 raise ValueError(str(error)) from error
-            write_atomically(path, picture)
-            console.print(f"the picture is in {path}", markup=False)
-
-
-def _save(console: Console, path: Path, found: Sequence[Record]) -> None:
-    from boardenvs import records
-
-    lost = records.save(path, found)
-    console.print(f"{len(found):,} games are in {path}", markup=False)
-    if lost:
-        console.print(f"that format does not hold all of their {' and '.join(lost)}")
+            write_atomically(path, picture.encode() if isinstance(picture, str) else picture)
+            console.print(f"the picture is in {path}")
 
 
 def _summary(file: Path, found: Sequence[Record], verdicts: Sequence[Verdict]) -> Table:
     """A row for each game that the file has records of."""
-    from rich.table import Table
-
+    from boardenvs.cli.console import make_table
     from boardenvs.games import spec_of
     from boardenvs.records.batch import group_by_game
 
-    table = Table(title=str(file), caption="cut off: the record ends before the game does")
-    for column in ("game", "games", "finished", "cut off", "wrong", "results", "plies"):
-        table.add_column(column, justify="left" if column in ("game", "results") else "right")
-    for game, rows in group_by_game(found).items():
-        part = [verdicts[row] for row in rows]
-        goals = [verdicts[row].goal or found[row].goal for row in rows]
+    rows = []
+    for game, places in group_by_game(found).items():
+        part = [verdicts[place] for place in places]
+        goals = [verdicts[place].goal or found[place].goal for place in places]
+        won = [sum(g is not None and g[i] > g[1 - i] for g in goals) for i in (0, 1)]
         results = {
-            f"{game.roles[0]} won": sum(g is not None and g[0] > g[1] for g in goals),
+            f"{game.roles[0]} won": won[0],
             "draw": sum(g is not None and g[0] == g[1] for g in goals),
-            f"{game.roles[1]} won": sum(g is not None and g[0] < g[1] for g in goals),
+            f"{game.roles[1]} won": won[1],
         }
-        table.add_row(
-            spec_of(game),
-            f"{len(rows):,}",
-            f"{sum(v.ending in ('finished', 'truncated') for v in part):,}",
-            f"{sum(v.ending == 'cut off' for v in part):,}",
-            f"{sum(v.error is not None for v in part):,}",
-            ", ".join(f"{name} {count:,}" for name, count in results.items() if count),
-            f"{sum(len(found[row].actions) for row in rows):,}",
+        rows.append(
+            {
+                "game": spec_of(game),
+                "games": len(places),
+                "finished": sum(v.ending in ("finished", "truncated") for v in part),
+                "cut off": sum(v.ending == "cut off" for v in part),
+                "wrong": sum(v.error is not None for v in part),
+                "results": ", ".join(f"{name} {n:,}" for name, n in results.items() if n) or "-",
+                "plies": sum(len(found[place].actions) for place in places),
+            }
         )
-    return table
-
-
-def _choose(file: Path, found: Sequence[Record], number: int | None) -> Record:
-    if not 1 <= (number or 1) <= len(found):
-        raise ValueError(f"{file} has {len(found)} games: there is no game {number or 1}")
-    return found[(number or 1) - 1]
-
-
-def _boards(record: Record) -> tuple[list[Position], IllegalActionError | None]:
-    """The positions of a game up to its end or to an illegal action, which is then the error."""
-    from boardenvs.game.errors import IllegalActionError
-    from boardenvs.records.record import positions
-
-    boards: list[Position] = []
-    try:
-        boards.extend(positions(record))
-    except IllegalActionError as error:
-        return boards, error
-    return boards, None
-
-
-def _print_board(console: Console, record: Record, boards: Sequence[Position], n: int) -> None:
-    """The board after n plies, and the action that led there."""
-    from rich.text import Text
-
-    from boardenvs.render import to_ansi
-
-    game = record.game
-    before, action = (boards[n - 1], record.actions[n - 1]) if n else (None, None)
-    played = "" if action is None else f": {game.action_name(action, before)}"
-    console.print(f"\nafter {n} plies{played}")
-    console.print(Text.from_ansi(to_ansi(game, boards[n], action, before=before)))
+    return make_table(rows, str(file), "cut off: the record ends before the game does")
 
 
 def _print_head(console: Console, record: Record) -> None:
@@ -286,14 +262,14 @@ def _print_head(console: Console, record: Record) -> None:
     console.print(spec_of(record.game), style="bold")
     if record.players is not None:
         played = zip(roles, record.players, strict=True)
-        console.print(", ".join(f"{role}: {name}" for role, name in played), markup=False)
+        console.print(", ".join(f"{role}: {name}" for role, name in played))
     if record.start is not None:
         console.print(f"from {record.start.fen()}")
     if record.goal is not None:
         goals = zip(roles, record.goal, strict=True)
         console.print(", ".join(f"{role} {goal:g}" for role, goal in goals))
     for key, value in record.info.items():
-        console.print(f"{key}: {value}", markup=False)
+        console.print(f"{key}: {value}")
     numbered = (f"{n:>3}. {name:<6}" for n, name in enumerate(names(record), start=1))
     console.print()
     console.print("".join(numbered))
