@@ -13,10 +13,9 @@ from command_line import WRONG_PLAYERS, run
 from negamax import is_over, lead_with_best_play, loses_within, wins_within
 
 from boardenvs.agents import make_agent
-from boardenvs.exams import questions as questions_room
-from boardenvs.exams import take_exam
-from boardenvs.exams.games import Distinct
-from boardenvs.exams.questions import FOLDER, Question, questions_of
+from boardenvs.exams import has_exam, take_exam
+from boardenvs.exams.__main__ import Distinct
+from boardenvs.exams.positions import FOLDER, ExamPosition, exam_positions
 from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.fen import parse_position
 from boardenvs.game.state import IntArray, State
@@ -31,18 +30,18 @@ pytestmark = pytest.mark.usefixtures("in_python")
 
 
 @cache
-def questions(game: Game) -> list[Question]:
+def questions(game: Game) -> list[ExamPosition]:
     lines = (FOLDER / f"{game.id}.jsonl").read_text().splitlines()[1:]
-    return [Question.from_json(game, json.loads(line)) for line in lines]
+    return [ExamPosition.from_json(game, json.loads(line)) for line in lines]
 
 
-def of_kind(game: Game, kind: str, count: int) -> list[Question]:
+def of_kind(game: Game, kind: str, count: int) -> list[ExamPosition]:
     """Some of a kind, from all over the file."""
     found = [question for question in questions(game) if question.kind == kind]
     return found[:: max(len(found) // count, 1)][:count]
 
 
-def after(game: Game, question: Question) -> Iterator[tuple[int, Position]]:
+def after(game: Game, question: ExamPosition) -> Iterator[tuple[int, Position]]:
     for action in question.values:
         yield action, question.position.step(action)
 
@@ -89,13 +88,13 @@ def test_only_defences_are_the_only_ones() -> None:
 @pytest.mark.parametrize("game_id", GAMES[:3])
 def test_no_position_is_there_twice(game_id: str) -> None:
     game = make(game_id)
-    distinct = Distinct(game)
+    distinct = Distinct()
     assert all(distinct.is_new(question.position) for question in questions(game))
 
 
 def test_images_of_a_position_are_not_new() -> None:
     game = make("othello")
-    distinct = Distinct(game)
+    distinct = Distinct()
     first, *others = [game.start().step(a) for a in game.start().legal_actions()]
     assert distinct.is_new(first)
     assert len(others) == 3  # the four first moves are images of one another
@@ -105,7 +104,7 @@ def test_images_of_a_position_are_not_new() -> None:
 @pytest.mark.parametrize("game_id", GAMES[:3])
 def test_each_question_can_be_answered_right_and_wrong(game_id: str) -> None:
     game = make(game_id)
-    found = questions_of(game)
+    found = exam_positions(game)
     legal = game.legal(found.state)
     assert (found.keeps & legal).any(axis=1).all()
     assert (legal & ~found.keeps).any(axis=1).all()
@@ -197,7 +196,7 @@ def test_players_with_a_memory_for_games_are_asked_about_positions_alone() -> No
 def test_wolf_and_sheep_is_marked_by_its_table() -> None:
     game = make("wolf_and_sheep")
     assert take_exam(game, make_agent("perfect")).total.kept == 1
-    found = questions_of(game)
+    found = exam_positions(game)
     value, _ = Tablebase.load(game).lookup(found.state)
     assert (value == 1).all()
     assert set(found.kinds) == {"wolf to win", "sheep to win"}
@@ -223,8 +222,8 @@ def test_an_illegal_move_is_as_wrong_as_the_worst_legal_one() -> None:
 def test_a_question_is_read_as_it_was_written() -> None:
     game = make("othello")
     position = parse_position(game, "8/8/8/3rb3/3br3/8/8/8 black 0")
-    question = Question("any", position, dict.fromkeys(position.legal_actions(), 2))
-    assert Question.from_json(game, json.loads(json.dumps(question.to_json(game)))) == question
+    question = ExamPosition("any", position, dict.fromkeys(position.legal_actions(), 2))
+    assert ExamPosition.from_json(game, json.loads(json.dumps(question.to_json(game)))) == question
     assert stack([position]).own[0] == position.own
 
 
@@ -262,5 +261,5 @@ def test_what_cannot_be_is_said(words: list[str], message: str) -> None:
 def test_all_games_are_taken_that_the_player_can_play() -> None:
     found = json.loads(run("exam", "perfect", "--json"))
     assert [marked["game"] for marked in found] == ["wolf_and_sheep"]
-    assert questions_room.has_exam(make("othello"))
-    assert not questions_room.has_exam(make("othello", holes=1))
+    assert has_exam(make("othello"))
+    assert not has_exam(make("othello", holes=1))

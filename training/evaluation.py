@@ -26,8 +26,7 @@ from boardenvs.agents.policy_file import load_policy
 from boardenvs.agents.shield import Shield
 from boardenvs.arena import MatchResult, play_match
 from boardenvs.arena.ratings import rate
-from boardenvs.exams import Mark, take_exam
-from boardenvs.exams.questions import has_exam
+from boardenvs.exams import Accuracy, has_exam, take_exam
 from boardenvs.game.state import BoolArray, where
 from boardenvs.games import Game
 from boardenvs.records.recorder import record_match
@@ -129,7 +128,7 @@ class FinalEvaluation(BaseModel):
     scores: dict[str, dict[str, Score]]  # of RAW and SHIELDED, by opponent
     exact: dict[str, dict[str, float]]  # of RAW and SHIELDED, by metric
     ratings: dict[str, Rating]  # of all entrants, the strongest first
-    exam: dict[str, list[Mark]] = {}  # of RAW and SHIELDED; empty for a game without an exam
+    exam: dict[str, list[Accuracy]] = {}  # of RAW and SHIELDED; empty for a game without an exam
     samples: list[Any] = Field(default_factory=list, exclude=True)  # records: two by opponent
 
 
@@ -169,7 +168,7 @@ def play_suite(
     return scores
 
 
-def exam_marks(game: Game, agent: Agent, seed: int) -> list[Mark]:
+def exam_marks(game: Game, agent: Agent, seed: int) -> list[Accuracy]:
     """The agent's marks in the game's exam, that of all questions last; none for a game without an
     exam, and where `training.exact` looks at all positions.
     """

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from boardenvs.exams import Mark
+from boardenvs.exams import Accuracy
 from training.evaluation import RAW, SHIELDED, FinalEvaluation, SuiteResult
 from training.history import History
 from training.settings import RunSettings
@@ -101,7 +101,7 @@ def _exact(judged: FinalEvaluation) -> list[str]:
     ]
 
 
-def _exam(marks: dict[str, list[Mark]], history: History) -> list[str]:
+def _exam(marks: dict[str, list[Accuracy]], history: History) -> list[str]:
     """The section on the exam: of the best policy by kind, and over the training."""
     rows = [
         (

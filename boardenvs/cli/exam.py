@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from boardenvs.agents import Agent
-    from boardenvs.exams import Marked
+    from boardenvs.exams import ExamResult
     from boardenvs.game.contract import Game
 
 _GAMES = ("othello", "othello_holes", "wolf_and_sheep", "lines_of_action")
@@ -55,23 +55,22 @@ class Exam:
     as_json: AsJson = False
 
     def run(self) -> None:
-        from boardenvs.cli.console import make_console
+        from boardenvs.cli.console import make_console, print_json
+        from boardenvs.exams import draw
         from boardenvs.utils.files import check_writable, write_atomically
 
         examined = self._examined()
         check_ending("--svg", self.svg, ".svg")
         if self.svg is not None:
             check_writable(self.svg)
-        marked = [self._take(game, agent) for game, agent in examined]
+        results = [self._take(game, agent) for game, agent in examined]
         if self.svg is not None:
-            from boardenvs.exams.chart import draw
-
-            write_atomically(self.svg, draw(self.agent, marked))
+            write_atomically(self.svg, draw(self.agent, results))
         if self.as_json:
-            typer.echo(json.dumps([self._to_json(found) for found in marked], indent=1))
+            print_json([self._to_json(found) for found in results])
             return
         console = make_console()
-        for found in marked:
+        for found in results:
             console.print(_table(self.agent, found))
             console.print(f"positions: {found.made}\n", soft_wrap=True)
             if note := found.faults.explain(self.agent, found.total.positions):
@@ -79,8 +78,13 @@ class Exam:
 
     def _examined(self) -> list[tuple[Game, Agent]]:
         from boardenvs.agents import agent_for, check_game, make_agent
-        from boardenvs.games import parse
+        from boardenvs.games import GAMES, parse
 
+        if self.agent.partition(":")[0] in GAMES:
+            raise ValueError(
+                f"{self.agent} is a game: name a player, as in `boardenvs exam trained --game "
+                f"{self.agent}`"
+            )
         if self.game is not None:
             game = parse(self.game)
             return [(game, agent_for(game, self.agent))]
@@ -97,20 +101,20 @@ class Exam:
             raise ValueError(f"{self.agent} can play no game that has an exam: {reasons[0]}")
         return found
 
-    def _take(self, game: Game, agent: Agent) -> Marked:
-        from boardenvs.cli.console import make_console, make_progress
+    def _take(self, game: Game, agent: Agent) -> ExamResult:
+        from boardenvs.cli.console import make_progress
         from boardenvs.exams import take_exam
 
-        with make_progress(make_console(errors=True)) as progress:
-            task = progress.add_task(f"{game.id}: positions", total=None)
+        with make_progress() as progress:
+            update = partial(progress.update, progress.add_task(f"{game.id}: positions"))
             return take_exam(
                 game,
                 agent,
                 seed=self.seed,
-                progress=lambda done, of: progress.update(task, completed=done, total=of),
+                progress=lambda done, of: update(completed=done, total=of),
             )
 
-    def _to_json(self, found: Marked) -> dict[str, Any]:
+    def _to_json(self, found: ExamResult) -> dict[str, Any]:
         return {
             "agent": self.agent,
             "game": found.game,
@@ -123,27 +127,17 @@ class Exam:
         }
 
 
-def _table(agent: str, found: Marked) -> Table:
-    from rich.table import Table
+def _table(agent: str, found: ExamResult) -> Table:
+    from boardenvs.cli.console import make_table
 
-    table = Table(
-        title=f"{found.game}: {agent}",
-        caption=f"with 95 % intervals; {found.seconds:.1f} s",
-    )
-    table.add_column("kind")
-    for name in ("positions", "keeps the value"):
-        table.add_column(name, justify="right")
-    has_discs = found.total.loss is not None
-    for name in ("best move", "mean loss in discs") if has_discs else ():
-        table.add_column(name, justify="right")
+    rows: list[dict[str, object]] = []
     for mark in found.marks:
-        cells = [
-            mark.kind,
-            str(mark.positions),
-            f"{mark.kept:.3f} [{mark.low:.3f}, {mark.high:.3f}]",
-        ]
-        if has_discs:
-            cells.append(f"{mark.best:.3f}")
-            cells.append(f"{mark.loss:.2f} [{mark.loss_low:.2f}, {mark.loss_high:.2f}]")
-        table.add_row(*cells)
-    return table
+        kept = f"{mark.kept:.3f} [{mark.low:.3f}, {mark.high:.3f}]"
+        row = {"kind": mark.kind, "positions": mark.positions, "keeps the value": kept}
+        if mark.loss is not None:
+            row["best move"] = f"{mark.best:.3f}"
+            ends = f"[{mark.loss_low:.2f}, {mark.loss_high:.2f}]"
+            row["mean loss in discs"] = f"{mark.loss:.2f} {ends}"
+        rows.append(row)
+    caption = f"with 95 % intervals; {found.seconds:.1f} s"
+    return make_table(rows, f"{found.game}: {agent}", caption)

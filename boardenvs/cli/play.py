@@ -12,8 +12,7 @@ from boardenvs.cli.options import GameName, Seed, TournamentSquares, player_name
 
 if TYPE_CHECKING:
     from boardenvs.game.contract import Game, Position
-    from boardenvs.play import GameSession
-    from boardenvs.play.store import GameStore
+    from boardenvs.play import GameSession, GameStore
 
 BOTH = "both"
 
@@ -71,23 +70,23 @@ class Play:
         from boardenvs.cli.console import make_console
         from boardenvs.cli.play_loop import TerminalGame
         from boardenvs.games import parse
-        from boardenvs.play import KeptGame, MoveNotation
-        from boardenvs.play.store import GameStore
+        from boardenvs.play import GameStore, MoveNotation
 
         game = parse(self.game)
         players = self._players(game)
         notation = MoveNotation(game, self.tournament)
         store = GameStore(self.record)
-        kept, console = KeptGame(self._session(game, players, store), store), make_console()
+        session, console = self._session(game, players, store), make_console()
+        terminal = TerminalGame(session, store, notation, console, self.seed)
         try:
-            TerminalGame(kept, notation, console, self.seed).run()
+            terminal.run()
         except KeyboardInterrupt:
             console.print()
             raise typer.Exit(130) from None
         finally:
-            store.keep(kept.session)
-            if kept.session.actions:
-                console.print(f"the game is in {store.path}", markup=False)
+            store.keep(terminal.session)
+            if terminal.session.actions:
+                console.print(f"the game is in {store.path}")
 
     def _humans(self, game: Game) -> tuple[int, ...]:
         """The roles that are played here."""
@@ -105,7 +104,7 @@ class Play:
     def _players(self, game: Game) -> tuple[str, str]:
         """Who plays by role, `human` or the text of an agent; ValueError where that cannot play."""
         from boardenvs.agents import agent_for
-        from boardenvs.play.kept_game import HUMAN, default_opponent
+        from boardenvs.play import HUMAN, default_opponent
 
         humans = self._humans(game)
         opponent = self.against or default_opponent(game)

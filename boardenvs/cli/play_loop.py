@@ -1,20 +1,19 @@
-"""A game in the terminal: boards printed, moves typed."""
+"""A game in the terminal: boards printed, moves typed, and every change kept in a file at once."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from typing import NamedTuple
+from functools import lru_cache
 
 import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from boardenvs.agents import Agent, agent_for, analyse
+from boardenvs.agents import agent_for, analyse, default_analyst
 from boardenvs.cli.tables import moves_table
 from boardenvs.game.errors import IllegalActionError
-from boardenvs.play import KeptGame, MoveNotation
-from boardenvs.play.kept_game import reply
+from boardenvs.play import HUMAN, GameSession, GameStore, MoveNotation, reply
 from boardenvs.render import to_ansi
 
 with contextlib.suppress(ImportError):  # Windows has none
@@ -22,132 +21,160 @@ with contextlib.suppress(ImportError):  # Windows has none
 
 _HINTS = 3  # moves
 
-
-class _Command(NamedTuple):
-    run: Callable[[str], None]
-    help: str
+_agent = lru_cache(maxsize=4)(agent_for)
 
 
 class TerminalGame:
     """A game of those who type."""
 
-    def __init__(self, game: KeptGame, notation: MoveNotation, console: Console, seed: int) -> None:
-        self._game, self._notation = game, notation
+    def __init__(
+        self,
+        session: GameSession,
+        store: GameStore,
+        notation: MoveNotation,
+        console: Console,
+        seed: int,
+    ) -> None:
+        self.session = session
+        self._store, self._notation = store, notation
         self._console, self._seed = console, seed
-        self._agents: dict[str, Agent] = {}
         self._ended = False
-        self._commands = {
-            "hint": _Command(self._hint, "what the agent would play, and what it expects"),
-            "undo": _Command(self._undo, "take your last move back"),
-            "redo": _Command(self._redo, "play again what was taken back"),
-            "resign": _Command(self._resign, "give the game up"),
-            "level": _Command(self._level, "level AGENT: go on against another agent"),
-            "new": _Command(self._new, "begin another game; this one stays in the file"),
-            "help": _Command(self._help, "this list"),
-            "quit": _Command(self._quit, "end the program; --resume goes on"),
+        # What each word does with the rest of its line, and a word on it.
+        self._commands: dict[str, tuple[Callable[[str], None], str]] = {
+            "hint": (self._hint, "what the agent would play, and what it expects"),
+            "undo": (self._undo, "take your last move back"),
+            "redo": (self._redo, "play again what was taken back"),
+            "resign": (self._resign, "give the game up"),
+            "level": (self._level, "level AGENT: go on against another agent"),
+            "new": (self._new, "begin another game; this one stays in the file"),
+            "help": (self._help, "this list; so does ?"),
+            "quit": (self._quit, "end the program; --resume goes on"),
         }
 
     def run(self) -> None:
         """Play until the player quits, or there is no more input."""
-        self._say("type a move, or help")
+        self._console.print("type a move, or help")
         self._show()
         while not self._ended:
             self._turn()
 
+    # ---- who plays -----------------------------------------------------------------------------
+
+    @property
+    def _players(self) -> tuple[str, str]:
+        return self.session.players or (HUMAN, HUMAN)
+
+    @property
+    def _humans(self) -> list[int]:
+        return [role for role in (0, 1) if self._players[role] == HUMAN]
+
+    @property
+    def _mover(self) -> str:
+        return self.session.game.roles[self.session.position.to_move]
+
     # ---- turns ---------------------------------------------------------------------------------
 
     def _turn(self) -> None:
-        game = self._game
-        if game.session.must_pass:
-            self._say(f"{game.mover} has no move and passes")
-            self._play(game.session.game.noop)
-        elif game.session.is_over or game.is_humans_turn:
+        session = self.session
+        if session.must_pass:
+            self._console.print(f"{self._mover} has no move and passes")
+            self._play(session.game.noop)
+        elif session.is_over or session.position.to_move in self._humans:
             self._ask()
         else:
-            self._let_agent_move()
-
-    def _let_agent_move(self) -> None:
-        session, role = self._game.session, self._game.mover
-        name = self._game.players[session.position.to_move]
-        with self._console.status(f"{role}, {name}, is thinking"):
-            action = reply(self._agent(name), session.game, session.position, self._seed)
-        written = self._notation.write(action, session.position)
-        self._play(action)
-        self._say(f"{role} played {written}")
-
-    def _agent(self, name: str) -> Agent:
-        if name not in self._agents:
-            self._agents[name] = agent_for(self._game.session.game, name)
-        return self._agents[name]
+            role, name, position = self._mover, self._players[session.position.to_move], None
+            position = session.position
+            with self._console.status(f"{role}, {name}, is thinking"):
+                action = reply(_agent(session.game, name), session.game, position, self._seed)
+            self._play(action)
+            self._console.print(f"{role} played {self._notation.write(action, position)}")
 
     def _play(self, action: int) -> None:
-        self._game.play(action)
+        self.session.play(action)
+        self._changed()
+
+    def _changed(self) -> None:
+        self._store.keep(self.session)
         self._show()
 
     def _ask(self) -> None:
         """One line of input."""
-        session = self._game.session
-        prompt = "undo, new or quit" if session.is_over else self._game.mover
+        prompt = "undo, new or quit" if self.session.is_over else self._mover
         try:
             text = input(f"{prompt}> ").strip()
         except EOFError:
-            self._say("")
+            self._console.print()
             self._ended = True
             return
         word, _, rest = text.partition(" ")
-        command = self._commands.get(word.lower())
+        word = "help" if word == "?" else word.lower()
         try:
-            if command is not None:
-                command.run(rest.strip())
+            if word in self._commands:
+                self._commands[word][0](rest.strip())
             elif text:
-                self._play(self._notation.parse(text, session.position))
+                self._play(self._notation.parse(text, self.session.position))
         except IllegalActionError as error:
-            self._complain(f"{error}; or type help")
+            self._console.print(f"{error}; or type help", style="red")
         except ValueError as error:
-            self._complain(str(error))
+            self._console.print(str(error), style="red")
 
     # ---- commands ------------------------------------------------------------------------------
 
     def _hint(self, _: str) -> None:
-        session, name = self._game.session, self._game.adviser
+        session = self.session
         if session.is_over:
             raise ValueError("the game is over: there is no move to look for")
+        agents = [name for name in self._players if name != HUMAN]
+        name = agents[0] if agents else default_analyst(session.game)
         with self._console.status(f"{name} is thinking"):
             rng = np.random.default_rng(self._seed)
-            found = analyse(session.position, self._agent(name), rng=rng)
+            found = analyse(session.position, _agent(session.game, name), rng=rng)
         self._console.print(moves_table(self._notation, found, _HINTS))
 
     def _undo(self, _: str) -> None:
-        self._game.undo()
-        self._show()
+        """Back to a person's last choice, or a resignation taken back."""
+        resigned = self.session.resigned is not None
+        if not self.session.undo_to(self._humans) and not resigned:
+            raise ValueError("there is no move of yours to take back")
+        self._changed()
 
     def _redo(self, _: str) -> None:
-        self._game.redo()
-        self._show()
+        """Play again what was taken back, up to a person's turn."""
+        if not self.session.redo():
+            raise ValueError("there is nothing to play again")
+        while self.session.undone and self.session.position.to_move not in self._humans:
+            self.session.redo()
+        self._changed()
 
     def _resign(self, _: str) -> None:
-        self._game.resign()
-        self._show()
+        """For the person whose turn it is, or comes next."""
+        mover = self.session.position.to_move
+        self.session.resign(mover if mover in self._humans else 1 - mover)
+        self._changed()
 
     def _level(self, name: str) -> None:
-        game = self._game
-        seats = [role for role in (0, 1) if role not in game.humans]
+        seats = [role for role in (0, 1) if role not in self._humans]
         if not name or not seats:
-            now = game.players[seats[0]] if seats else "nobody: both sides are yours"
-            self._say(f"you play against {now}" + ("; level AGENT changes that" if seats else ""))
+            now = self._players[seats[0]] if seats else "nobody: both sides are yours"
+            more = "; level AGENT changes that" if seats else ""
+            self._console.print(f"you play against {now}{more}")
             return
-        self._agent(name)  # ValueError where it cannot play
-        game.change_player(seats[0], name)
-        self._say(f"you play against {name} now")
+        _agent(self.session.game, name)  # ValueError where it cannot play
+        first, second = self._players
+        self.session.players = (name, second) if seats[0] == 0 else (first, name)
+        self._console.print(f"you play against {name} now")
 
     def _new(self, _: str) -> None:
-        self._game.new_game()
+        """From where this one began."""
+        self._store.begin_another(self.session)
+        start = self.session.positions[0]
+        self.session = GameSession(self.session.game, start, players=self._players)
         self._show()
 
     def _help(self, _: str) -> None:
-        for name, command in self._commands.items():
-            self._say(f"  {name:<7} {command.help}")
-        self._say("anything else is a move, such as one of those listed")
+        for name, (_run, meaning) in self._commands.items():
+            self._console.print(f"  {name:<7} {meaning}")
+        self._console.print("anything else is a move, such as one of those listed")
 
     def _quit(self, _: str) -> None:
         self._ended = True
@@ -156,19 +183,25 @@ class TerminalGame:
 
     def _show(self) -> None:
         """The board, the pieces counted, and the legal moves or the result."""
-        session, legal = self._game.session, self._game.is_humans_turn
+        session, say = self.session, self._console.print
+        legal = not session.is_over and session.position.to_move in self._humans
         last = session.actions[-1] if session.actions else None
         board = to_ansi(session.game, session.position, last, before=session.before, legal=legal)
-        self._console.print()
-        self._console.print(Text.from_ansi(board))
-        self._say(self._game.counts)
+        say()
+        say(Text.from_ansi(board))
+        counted = zip(session.game.roles, session.pieces, strict=True)
+        say(", ".join(f"{role} has {count}" for role, count in counted))
         if session.is_over:
-            self._say(self._game.result)
+            say(self._result())
         elif legal and not session.must_pass:
-            self._say(f"moves: {' '.join(self._notation.legal(session.position))}")
+            say(f"moves: {' '.join(self._notation.legal(session.position))}")
 
-    def _say(self, text: str) -> None:
-        self._console.print(text, markup=False)
-
-    def _complain(self, text: str) -> None:
-        self._console.print(text, style="red", markup=False)
+    def _result(self) -> str:
+        session, roles = self.session, self.session.game.roles
+        goal = session.goal or (0.0, 0.0)
+        if goal[0] == goal[1]:
+            return "the game is a draw"
+        winner = roles[goal[1] > goal[0]]
+        if session.resigned is not None:
+            return f"{roles[session.resigned]} resigned: {winner} wins"
+        return f"the game is over: {winner} wins"

@@ -1,57 +1,213 @@
-"""Make the positions of the exams anew: `python -m boardenvs.exams`."""
+"""Makes the test positions of the exams anew: `python -m boardenvs.exams`.
+
+They come out of games of players of several strengths against themselves, one of a game, and no two
+are images of one another. In the Othello family they are endgames whose every move is solved to the
+last disc; in Lines of Action forced wins and only defences, proven by search.
+"""
 
 from __future__ import annotations
 
-import argparse
 import datetime
-from collections.abc import Callable, Iterator
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Annotated
 
+import numpy as np
+import typer
 from rich.console import Console
 from rich.progress import track
 
 from boardenvs import games
-from boardenvs.exams.endgames import endgames
-from boardenvs.exams.questions import FOLDER, Question, write_questions
-from boardenvs.exams.wins import wins_and_defences
-from boardenvs.game.contract import Game
+from boardenvs.arena.match import play_match
+from boardenvs.exams.positions import FOLDER, ExamPosition, write_positions
+from boardenvs.game.contract import Game, Position, stack
+from boardenvs.game.perft import successors
+from boardenvs.game.rules import WIN
+from boardenvs.game.state import BoolArray, IntArray, State, take
 from boardenvs.games.files import file_name
-from boardenvs.utils.checks import is_whole, unknown
+from boardenvs.search import Limits, search_position
+from boardenvs.utils.checks import check_name
 from boardenvs.utils.ending import ending_in_a_line
 from boardenvs.utils.files import check_writable, write_atomically
 
-_MAKERS: dict[str, Callable[[Game, int], Iterator[Question]]] = {
+# Who plays against itself.
+PLAYERS = ("random", "positional", "alphabeta:depth=2", "alphabeta:depth=4")
+
+EMPTIES = (8, 10, 12, 14)
+_ENDGAMES = 30  # of each number of empty squares and player
+_ENDGAME_PAIRS = 400  # of games of a player, which are enough
+
+_WINS = (1, 3, 5)  # plies
+_EACH = 80  # wins in so many plies, and defences
+_WIN_PAIRS = 150  # of games of a player
+_NOISE = 0.1  # share of random plies, lest all games end alike
+_MOST = 0.25  # of the moves may be right
+
+
+# ---- games ---------------------------------------------------------------------------------------
+
+
+def play_games(game: Game, player: str, pairs: int, noise: float, seed: int) -> list[list[int]]:
+    """The actions of 2 * `pairs` games of a player against itself, that share of them random."""
+    match = play_match(game, player, player, pairs, keep=None, noise=noise, seed=seed)
+    assert match.actions is not None
+    lines = match.actions.reshape(match.games, -1)
+    return [line[line >= 0].tolist() for line in lines]
+
+
+def positions_of(game: Game, line: Sequence[int]) -> list[Position]:
+    """The positions of a game, from the start to the last before its end."""
+    positions = [game.start()]
+    for action in line[:-1]:
+        positions.append(positions[-1].step(action))
+    return positions
+
+
+class Distinct:
+    """Tells positions that are new under the game's symmetries."""
+
+    def __init__(self) -> None:
+        self._seen: set[tuple[int, int, int]] = set()
+
+    def is_new(self, position: Position) -> bool:
+        """Whether neither this position nor an image of it was asked for before."""
+        own, opp, to_move = position.own, position.opp, position.to_move
+        images = {(s.apply(own), s.apply(opp), to_move) for s in position.game.symmetries}
+        is_new = not images & self._seen
+        self._seen |= images
+        return is_new
+
+
+# ---- the Othello family --------------------------------------------------------------------------
+
+
+def endgames(game: Game, seed: int) -> Iterator[ExamPosition]:
+    """Positions in which some moves give the win or the draw away and others do not, one a game."""
+    distinct = Distinct()
+    for player in PLAYERS:
+        lines = iter(play_games(game, player, _ENDGAME_PAIRS, 0.0, seed))
+        for empties in EMPTIES:
+            found = (_endgame(positions_of(game, line), empties) for line in lines)
+            new = (one for one in found if one is not None and distinct.is_new(one.position))
+            yield from itertools.islice(new, _ENDGAMES)
+
+
+def _endgame(positions: list[Position], empties: int) -> ExamPosition | None:
+    for position in positions:
+        squares = position.own | position.opp | position.game.holes
+        if 64 - squares.bit_count() == empties and len(position.legal_actions()) > 1:
+            break
+    else:
+        return None
+    found = search_position(position, Limits(endgame=empties))
+    values = {move.action: int(move.value or 0) for move in found.moves}
+    assert all(move.outcome for move in found.moves), "no limit but the end"
+    signs = np.sign(list(values.values()))
+    if signs.max() == signs.min():
+        return None
+    return ExamPosition(f"{empties} empty squares", position, values)
+
+
+# ---- Lines of Action -----------------------------------------------------------------------------
+
+Finder = Callable[[list[Position]], tuple[Position, list[int]] | None]
+
+
+def wins_and_defences(game: Game, seed: int) -> Iterator[ExamPosition]:
+    """Positions with a win in so many plies, and such with one move that does not lose at once."""
+    lines = [
+        line for player in PLAYERS for line in play_games(game, player, _WIN_PAIRS, _NOISE, seed)
+    ]
+    finders: dict[str, Finder] = {
+        f"win in {plies} {'ply' if plies == 1 else 'plies'}": partial(_win, plies=plies)
+        for plies in _WINS
+    }
+    finders["only defence"] = _only_defence
+    distinct = Distinct()
+    for number, (kind, find) in enumerate(finders.items()):
+        order = np.random.default_rng(seed + number).permutation(len(lines))
+        found = (find(positions_of(game, lines[place])) for place in order)
+        new = (one for one in found if one is not None and distinct.is_new(one[0]))
+        for position, right in itertools.islice(new, _EACH):
+            values = {action: int(action in right) for action in position.legal_actions()}
+            yield ExamPosition(kind, position, values)
+
+
+def _win(positions: list[Position], plies: int) -> tuple[Position, list[int]] | None:
+    """The position so many plies before the end, if these are what the fastest win takes, and the
+    moves with which it takes no more.
+    """
+    if len(positions) <= plies:
+        return None
+    position = positions[-plies]
+    found = search_position(position, Limits(depth=plies))
+    if found.outcome != "win" or found.plies != plies:
+        return None
+    right = [m.action for m in found.moves if m.outcome == "win" and m.plies == plies]
+    return (position, right) if len(right) <= _MOST * len(found.moves) else None
+
+
+def _only_defence(positions: list[Position]) -> tuple[Position, list[int]] | None:
+    """The last position in which one move alone does not lose, at once or by the next ply, and
+    in which none wins at once.
+    """
+    game = positions[0].game
+    rows, actions, after = successors(game, stack(positions))
+    mover = 1 - after.to_move
+    wins = _won_by(game, after, mover)
+    safe = ~wins & ~_won_by(game, after, 1 - mover)
+    replying = np.flatnonzero(~game.is_over(after))
+    replied_to, _, replied = successors(game, take(after, replying))
+    safe[replying[replied_to[_won_by(game, replied, 1 - replied.to_move)]]] = False
+    count = len(positions)
+    right, winning = (np.bincount(rows[x], minlength=count) for x in (safe, wins))
+    moves = np.bincount(rows, minlength=count)
+    found = np.flatnonzero((right == 1) & (winning == 0) & (moves > 1))
+    if not found.size:
+        return None
+    row = int(found[-1])
+    return positions[row], actions[safe & (rows == row)].tolist()
+
+
+def _won_by(game: Game, state: State, roles: IntArray) -> BoolArray:
+    """Where the game is over and won by that role, (B,) bool."""
+    result = game.results(state)[np.arange(len(roles)), roles]
+    won: BoolArray = game.is_over(state) & (result == WIN)
+    return won
+
+
+# ---- the command ---------------------------------------------------------------------------------
+
+_MAKERS: dict[str, Callable[[Game, int], Iterator[ExamPosition]]] = {
     "othello": endgames,
     "othello_holes": endgames,
     "lines_of_action": wins_and_defences,
 }
 
 
-def main(words: list[str] | None = None) -> None:
-    """Find positions, solve them, and write them into the package."""
-    parser = argparse.ArgumentParser(prog="python -m boardenvs.exams", description=__doc__)
-    parser.add_argument(
-        "games", nargs="*", default=list(_MAKERS), metavar="GAME", help="which games; default: all"
-    )
-    parser.add_argument("--seed", type=int, default=0, help="seed of the games")
-    options = parser.parse_args(words)
+def main(
+    which: Annotated[
+        list[str] | None, typer.Argument(metavar="GAME", help="Which games. Default: all.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the games.", min=0)] = 0,
+) -> None:
+    """Find test positions, solve them, and write them into the package."""
     console = Console()
     with ending_in_a_line():
-        if not is_whole(options.seed, 0):
-            raise ValueError(f"--seed is {options.seed}: it must be 0 or more")
-        for text in options.games:
-            if text not in _MAKERS:
-                raise ValueError(unknown("exam", text, _MAKERS))
-        for text in options.games:
+        for text in which or []:
+            check_name("exam", text, _MAKERS)
+        for text in which or _MAKERS:
             game = games.make(text)
             path = FOLDER / f"{file_name(game)}.jsonl"
             check_writable(path)
-            command = f"python -m boardenvs.exams {text} --seed {options.seed}"
-            questions = _MAKERS[text](game, options.seed)
-            found = list(track(questions, f"{text}: positions", console=console, transient=True))
+            command = f"python -m boardenvs.exams {text} --seed {seed}"
+            positions = _MAKERS[text](game, seed)
+            found = list(track(positions, f"{text}: positions", console=console, transient=True))
             made = datetime.datetime.now(datetime.UTC).date().isoformat()
-            write_atomically(path, write_questions(game, found, made, command))
+            write_atomically(path, write_positions(game, found, made, command))
             console.print(f"{len(found)} positions are in {path}", markup=False, soft_wrap=True)
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

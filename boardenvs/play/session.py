@@ -6,9 +6,15 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
-from boardenvs.game.contract import Game, Position
+import numpy as np
+
+from boardenvs.agents import Agent, agent_for
+from boardenvs.envs.opponent import choose
+from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.rules import LOSS, WIN
 from boardenvs.records.record import Record, make_record, positions
+
+HUMAN = "human"  # among the players of a game, one who is no agent
 
 
 class GameSession:
@@ -193,3 +199,22 @@ class GameSession:
     def _push(self, action: int) -> None:
         self._positions.append(self.position.step(action))
         self._actions.append(action)
+
+
+def default_opponent(game: Game) -> str:
+    """The trained policy where the game has one, else tree search, which plays all games."""
+    try:
+        agent_for(game, "trained")
+    except ValueError:
+        return "mcts"
+    return "trained"
+
+
+def reply(agent: Agent, game: Game, position: Position, seed: int) -> int:
+    """What an agent plays in a position.
+
+    Random choices follow from seed and ply: a move that is taken back and made again is answered
+    alike. IllegalActionError where it plays what is not legal.
+    """
+    rng = np.random.default_rng([seed, position.ply])
+    return int(choose(agent, game, stack([position]), rng)[0])

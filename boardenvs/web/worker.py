@@ -24,7 +24,7 @@ from boardenvs.agents.spec import make_agent
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.errors import IllegalActionError
 from boardenvs.kernel.backend import no_compiling
-from boardenvs.play.kept_game import reply
+from boardenvs.play import reply
 from boardenvs.records.record import Record, names
 from boardenvs.web.boards import describe_position, read_line
 from boardenvs.web.messages import MAX_GAMES, MAX_PLIES, Line

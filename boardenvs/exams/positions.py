@@ -1,4 +1,4 @@
-"""The positions of a game's exam, with what each legal move of them is worth.
+"""The test positions of a game, with what each legal move of them is worth.
 
 They come from files here, but those of Wolf and Sheep, which is solved: these are drawn, always the
 same, from all positions that games can reach.
@@ -28,7 +28,7 @@ _SEED = 1
 
 
 @dataclass(frozen=True)
-class Question:
+class ExamPosition:
     """A position, and the value of each legal action to the side to move: with best play of both
     sides the lead at the end where the game counts it (in Othello discs, of 64 and without the
     empty squares), else 1 for each action that is right and 0 for all others.
@@ -44,7 +44,7 @@ class Question:
         return {"kind": self.kind, "position": self.position.fen(), "moves": names}
 
     @classmethod
-    def from_json(cls, game: Game, values: Mapping[str, Any]) -> Question:
+    def from_json(cls, game: Game, values: Mapping[str, Any]) -> ExamPosition:
         position = parse_position(game, values["position"])
         names = {game.action_name(a, position): a for a in position.legal_actions()}
         named = values["moves"]
@@ -52,7 +52,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Questions:
+class ExamPositions:
     """Q positions as arrays."""
 
     kinds: tuple[str, ...]  # (Q,)
@@ -68,7 +68,7 @@ def has_exam(game: Game) -> bool:
 
 
 @cache
-def questions_of(game: Game) -> Questions:
+def exam_positions(game: Game) -> ExamPositions:
     """The exam of a game; ValueError for one without."""
     if Tablebase.covers(game):
         return _of_table(game)
@@ -80,14 +80,16 @@ def questions_of(game: Game) -> Questions:
         )
     head, *lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
     made = f"made on {head['made']} by {head['command']}"
-    return _arrays(game, [Question.from_json(game, line) for line in lines], made)
+    return _arrays(game, [ExamPosition.from_json(game, line) for line in lines], made)
 
 
-def write_questions(game: Game, questions: Iterable[Question], made: str, command: str) -> bytes:
-    """The file of an exam: a line on how it was made, and one for each question."""
+def write_positions(
+    game: Game, positions: Iterable[ExamPosition], made: str, command: str
+) -> bytes:
+    """The file of an exam: a line on how it was made, and one for each position."""
     lines: list[dict[str, Any]] = [
         {"game": games.spec_of(game), "made": made, "command": command},
-        *(question.to_json(game) for question in questions),
+        *(one.to_json(game) for one in positions),
     ]
     # Right moves alone are named where others are only wrong.
     if not game.margin_counts:
@@ -100,21 +102,21 @@ def _file(game: Game) -> Path | None:
     return find_file(FOLDER, game, ".jsonl")
 
 
-def _arrays(game: Game, questions: list[Question], made: str) -> Questions:
-    values = np.full((len(questions), game.num_actions), -np.inf)
-    for row, question in enumerate(questions):
-        values[row, list(question.values)] = list(question.values.values())
+def _arrays(game: Game, positions: list[ExamPosition], made: str) -> ExamPositions:
+    values = np.full((len(positions), game.num_actions), -np.inf)
+    for row, one in enumerate(positions):
+        values[row, list(one.values)] = list(one.values.values())
     best = values.max(axis=1, keepdims=True)
-    return Questions(
-        kinds=tuple(question.kind for question in questions),
-        state=stack([question.position for question in questions]),
+    return ExamPositions(
+        kinds=tuple(one.kind for one in positions),
+        state=stack([one.position for one in positions]),
         keeps=(np.sign(values) == np.sign(best)) & np.isfinite(values),
         loss=best - values if game.margin_counts else None,
         made=made,
     )
 
 
-def _of_table(game: Game) -> Questions:
+def _of_table(game: Game) -> ExamPositions:
     """Positions won for the side to move in which it can give the win away."""
     table, rng = Tablebase.load(game), np.random.default_rng(_SEED)
     kinds: list[str] = []
@@ -131,4 +133,4 @@ def _of_table(game: Game) -> Questions:
         text = games.spec_of(game)
         raise ValueError(f"there is no exam for {text}: no move of it gives a win away")
     made = "drawn from the exact solution"
-    return Questions(tuple(kinds), concat(states), np.concatenate(keeping), None, made)
+    return ExamPositions(tuple(kinds), concat(states), np.concatenate(keeping), None, made)

@@ -1,10 +1,11 @@
-"""Has a player answer a game's exam, and counts how good its moves are."""
+"""How accurately a player moves: its moves in test positions, counted and drawn."""
 
 from __future__ import annotations
 
+import io
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,17 +14,18 @@ from boardenvs.agents import Agent, check_game
 from boardenvs.agents.base import HistoryAgent
 from boardenvs.arena.player import FORFEIT, Faults, Player
 from boardenvs.arena.ratings import Z95, score_interval
-from boardenvs.exams.questions import Questions, questions_of
+from boardenvs.exams.positions import ExamPositions, exam_positions
 from boardenvs.game.contract import Game
 from boardenvs.game.state import BoolArray, FloatArray, IntArray, State, take
 from boardenvs.utils.imports import describe
 
 ALL = "all"
+_INK, _RULE, _DOT = "#1f2933", "#d5dbe1", "#0072B2"  # after Okabe and Ito
 _AT_ONCE = 50  # positions of one question to the player
 
 
 @dataclass(frozen=True)
-class Mark:
+class Accuracy:
     """How well the positions of one kind were answered; ends of intervals of 95 %."""
 
     kind: str  # ALL over all kinds
@@ -38,17 +40,17 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Marked:
+class ExamResult:
     """A player's exam in one game."""
 
     game: str  # its id
-    marks: tuple[Mark, ...]  # of each kind, then of all
+    marks: tuple[Accuracy, ...]  # of each kind, then of all
     seconds: float
     made: str  # where the positions are from
     faults: Faults
 
     @property
-    def total(self) -> Mark:
+    def total(self) -> Accuracy:
         """Over all kinds."""
         return self.marks[-1]
 
@@ -59,7 +61,7 @@ def take_exam(
     *,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
-) -> Marked:
+) -> ExamResult:
     """Ask the agent for its move in each position of the game's exam.
 
     An illegal move or an exception counts as a wrong move. `progress` is told how many positions
@@ -78,24 +80,24 @@ def take_exam(
     ```
     """
     check_game(agent, game)
-    questions = questions_of(game)
+    asked = exam_positions(game)
     alone = _WithoutHistory(agent)
     if isinstance(agent, HistoryAgent):
-        alone.check(game, take(questions.state, slice(0, 1)))
-    began, count = time.monotonic(), len(questions.kinds)
+        alone.check(game, take(asked.state, slice(0, 1)))
+    began, count = time.monotonic(), len(asked.kinds)
     player = Player(alone, np.random.default_rng(seed))
     answers: IntArray = np.empty(count, np.int64)
     for start in range(0, count, _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
-        state = take(questions.state, part)
+        state = take(asked.state, part)
         answers[part] = player.act(game, state, np.empty((len(state.ply), 0), np.int16))
         if progress:
             progress(min(start + _AT_ONCE, count), count)
-    return Marked(
+    return ExamResult(
         game=game.id,
-        marks=_marks(questions, answers),
+        marks=_marks(asked, answers),
         seconds=time.monotonic() - began,
-        made=questions.made,
+        made=asked.made,
         faults=player.faults,
     )
 
@@ -120,38 +122,66 @@ class _WithoutHistory:
             ) from error
 
 
-def _marks(questions: Questions, answers: IntArray) -> tuple[Mark, ...]:
+def _marks(asked: ExamPositions, answers: IntArray) -> tuple[Accuracy, ...]:
     """Of each kind, then of all."""
-    kinds = np.array(questions.kinds)
-    rows = {kind: kinds == kind for kind in dict.fromkeys(questions.kinds)}
+    kinds = np.array(asked.kinds)
+    rows = {kind: kinds == kind for kind in dict.fromkeys(asked.kinds)}
     rows[ALL] = np.ones(len(kinds), np.bool_)
-    kept, loss = _kept(questions, answers), _loss(questions, answers)
+    kept, loss = _kept(asked, answers), _loss(asked, answers)
     return tuple(
         _mark(kind, kept[of], None if loss is None else loss[of]) for kind, of in rows.items()
     )
 
 
-def _kept(questions: Questions, answers: IntArray) -> BoolArray:
+def _kept(asked: ExamPositions, answers: IntArray) -> BoolArray:
     given = np.maximum(answers, 0)
-    kept: BoolArray = questions.keeps[np.arange(len(answers)), given] & (answers != FORFEIT)
+    kept: BoolArray = asked.keeps[np.arange(len(answers)), given] & (answers != FORFEIT)
     return kept
 
 
-def _loss(questions: Questions, answers: IntArray) -> FloatArray | None:
-    if questions.loss is None:
+def _loss(asked: ExamPositions, answers: IntArray) -> FloatArray | None:
+    if asked.loss is None:
         return None
-    worst = np.where(np.isfinite(questions.loss), questions.loss, -1).max(axis=1)
-    given = questions.loss[np.arange(len(answers)), np.maximum(answers, 0)]
+    worst = np.where(np.isfinite(asked.loss), asked.loss, -1).max(axis=1)
+    given = asked.loss[np.arange(len(answers)), np.maximum(answers, 0)]
     loss: FloatArray = np.where(answers == FORFEIT, worst, given)
     return loss
 
 
-def _mark(kind: str, kept: BoolArray, loss: FloatArray | None) -> Mark:
+def _mark(kind: str, kept: BoolArray, loss: FloatArray | None) -> Accuracy:
     low, high = score_interval(kept.astype(np.float64))
     share, count = float(kept.mean()), len(kept)
     if loss is None:
-        return Mark(kind, count, share, low, high, None, None, None, None)
+        return Accuracy(kind, count, share, low, high, None, None, None, None)
     mean = float(loss.mean())
     radius = Z95 * float(loss.std(ddof=1)) / math.sqrt(count) if count > 1 else math.inf
-    best = float((loss == 0).mean())
-    return Mark(kind, count, share, low, high, best, mean, max(mean - radius, 0.0), mean + radius)
+    best, lowest = float((loss == 0).mean()), max(mean - radius, 0.0)
+    return Accuracy(kind, count, share, low, high, best, mean, lowest, mean + radius)
+
+
+def draw(agent: str, marked: Sequence[ExamResult]) -> bytes:
+    """An SVG with a row for each kind of each game. ImportError where matplotlib is missing."""
+    try:
+        import matplotlib
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError('drawings need matplotlib: pip install "boardenvs[arena]"') from error
+    matplotlib.rcParams["svg.hashsalt"] = "boardenvs"
+    rows = [(f"{m.game}: {mark.kind}", mark) for m in marked for mark in m.marks]
+    figure = Figure(figsize=(8.0, 1.0 + 0.28 * len(rows)), layout="constrained")
+    axes = figure.subplots()
+    for place, (_, mark) in enumerate(rows):
+        axes.plot([mark.low, mark.high], [place, place], color=_DOT, linewidth=2)
+        axes.plot([mark.kept], [place], "o", color=_DOT, markersize=5)
+    axes.set_yticks(range(len(rows)), [name.replace("_", " ") for name, _ in rows], color=_INK)
+    axes.invert_yaxis()
+    axes.set_xlim(0, 1)
+    axes.set_xlabel("share of moves that keep the value, with 95 % intervals", color=_INK)
+    axes.set_title(agent, color=_INK)
+    axes.grid(axis="x", color=_RULE)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+    buffer = io.BytesIO()
+    # No date in it: the same marks give the same file.
+    figure.savefig(buffer, format="svg", metadata={"Date": None})
+    return buffer.getvalue()
