@@ -69,7 +69,7 @@ def test_curves_are_smoothed_by_means():
 
 def test_numbers_stand_to_the_right_in_the_tables_of_a_report():
     pytest.importorskip("sb3_contrib")
-    from training.report_text import _table
+    from training.report import _table
 
     rows = [("random", "1,000", "0.5 to 1", ""), ("greedy", "-3.5e+01", "0 to ?", "2")]
     table = _table(("player", "rating", "interval", "loss"), rows)
