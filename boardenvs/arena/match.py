@@ -1,7 +1,7 @@
 """Matches between two agents: every opening twice, with roles swapped, many games side by side.
 
 A match is played in blocks of openings, so that a long one has results before its end: `BLOCK` of
-them first, then as many as before, and so on, so that players of batches lose no speed by it.
+them first, then always three times as many as before, so that players of batches lose no speed.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def _blocks(pairs: int) -> Iterator[range]:
     """The openings of each block."""
     start = 0
     while start < pairs:
-        end = min(start + max(BLOCK, start), pairs)
+        end = min(start + max(BLOCK, 3 * start), pairs)
         yield range(start, end)
         start = end
 
