@@ -115,6 +115,27 @@ def test_an_interval_is_wider_where_no_rating_fits() -> None:
     assert half_width(contradicted) > 2 * half_width(fitting)
 
 
+def test_anchors_far_away_make_an_interval_little_wider(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in Wolf and Sheep, where the wolf may lose to anybody: no rating fits one game in ten lost
+    to the weak, but those against equals decide it.
+    """
+    equal, weak = Anchor("perfect", 1500.0, 1.0), Anchor("random", 900.0, 1.0)
+    pool = RatingPool("wolf_and_sheep", "", "", 0, 1, {}, (weak, equal))
+
+    def play_match(game: Game, a: Any, b: Any, pairs: int, **_: object) -> MatchResult:
+        scores = np.full((2, pairs), 0.5)
+        if b == make_agent("random"):
+            scores[:] = np.arange(pairs) % 10 != 5
+        return MatchResult(scores, np.zeros((2, pairs), np.int8), 30.0, pairs, (Faults(), Faults()))
+
+    monkeypatch.setattr(estimate_module, "play_match", play_match)
+    found = estimate_rating(make("wolf_and_sheep"), Losing(), pool, games=400, seconds=None)
+    assert [against.games > 20 for against in found.against] == [True, True]
+    assert found.against[1].score < 0.95 < found.against[1].expected
+    assert found.rating == pytest.approx(1500, abs=60)
+    assert half_width(found) < 60
+
+
 class Losing:
     """Passes where it must not, and so forfeits."""
 
@@ -198,7 +219,7 @@ def test_who_loses_all_games_is_below_the_pool() -> None:
 def test_who_beats_all_anchors_is_above_the_pool() -> None:
     game = make("wolf_and_sheep")
     weak = rating_pool(game).anchors[:2]
-    pool = RatingPool("wolf_and_sheep", "", "", 0, 1, weak)
+    pool = RatingPool("wolf_and_sheep", "", "", 0, 1, {}, weak)
     found = estimate_rating(game, make_agent("perfect"), pool, games=60, seconds=None)
     assert found.where == "above"
     assert found.low is not None
@@ -295,7 +316,7 @@ def known_strength(
 def found_levels(strength: dict[str, float], seed: int = 0) -> tuple[list[dict[str, Any]], str]:
     """The levels on a pool of these players, and what was said."""
     anchors = tuple(Anchor(agent, rating, 1.0) for agent, rating in strength.items())
-    pool, said = RatingPool("othello", "", "", 0, 1, anchors), list[str]()
+    pool, said = RatingPool("othello", "", "", 0, 1, {}, anchors), list[str]()
     return levels_module.find_levels(make("othello"), pool, seed, said.append), "\n".join(said)
 
 

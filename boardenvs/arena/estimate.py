@@ -183,8 +183,8 @@ class _Met:
         )
 
     def _interval(self, rng: np.random.Generator) -> tuple[float | None, float | None]:
-        """By a bootstrap over pairs of games and the errors of the anchors' own ratings, wider
-        where anchors disagree by more than chance (Birge 1932).
+        """By a bootstrap over pairs of games, the errors of the anchors' own ratings, and what
+        anchors disagree by.
         """
         total = sum(sum(scores) for scores in self._scores)
         if total == 0 or 2 * total == self.games.sum():
@@ -199,31 +199,31 @@ class _Met:
         rating, weight = self.rating, self.games * self._information()
         errors = np.array([anchor.error for anchor in self.anchors])
         own = Z95 * math.sqrt(float((weight * errors**2).sum() / weight.sum()))
-        wider = self._disagreement()
+        apart = Z95 * SCALE * math.sqrt(self._disagreement()) / float(weight.sum())
         return (
-            rating - wider * math.hypot(rating - low, own),
-            rating + wider * math.hypot(high - rating, own),
+            rating - math.hypot(rating - low, own, apart),
+            rating + math.hypot(high - rating, own, apart),
         )
 
     def _disagreement(self) -> float:
-        """How much farther the scores against anchors are from the expected ones than chance would
-        have them; 1 where they are not.
+        """The variance of the points that is between anchors, beyond what chance leaves.
 
         A rating is one number: a player that beats strong anchors and loses to weak ones has none
-        that fits. What chance does is taken from the pairs of games against each anchor.
+        that fits. The points against each anchor are then farther from the expected ones than they
+        vary among the pairs of games. As points decide the rating, those against anchors far from
+        it, of which the model is least true, count no more here than there (Liang and Zeger 1986,
+        https://doi.org/10.1093/biomet/73.1.13).
         """
         met = np.flatnonzero(self.games)
         if len(met) < 2:
-            return 1.0
-        pairs = [np.array(self._scores[i]) for i in met]
-        counts, scores = (np.array([f(x) for x in pairs]) for f in (np.size, np.mean))
-        expected = self._expected()[met]
-        chance = expected * (1 - expected)  # as pairs vary, up to a factor: draws, alike games
-        within = sum(float(((x - x.mean()) ** 2).sum()) for x in pairs)
-        freedom = float(((counts - 1) * chance).sum())
-        factor = max(within / freedom, 0.1) if freedom else 1.0
-        chi_square = float((counts * (scores - expected) ** 2 / chance).sum()) / factor
-        return max(1.0, math.sqrt(chi_square / (len(met) - 1)))
+            return 0.0
+        expected = self._expected()
+        between = chance = 0.0
+        for i in met:
+            points = 2 * np.array(self._scores[i])
+            between += float((points - 2 * expected[i]).sum()) ** 2
+            chance += len(points) * float(points.var(ddof=1 if len(points) > 1 else 0))
+        return max(0.0, between * len(met) / (len(met) - 1) - chance)
 
     def _expected(self) -> FloatArray:
         """The score against each anchor by the rating, (k,)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -36,6 +37,11 @@ def require_file(folder: Path, game: Game, missing: str, ending: str, advice: st
         known = ", ".join(sorted(p.stem for p in folder.glob(f"*{ending}"))) or "no game"
         raise ValueError(f"{missing} for {spec_of(game)}: there are some for {known}; {advice}")
     return path
+
+
+def digest(path: Path) -> str:
+    """The beginning of a file's SHA-256: tables name what they were made with by it."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:8]
 
 
 def _namesakes(game: Game) -> Iterator[Game]:

@@ -36,6 +36,7 @@ class RatingPool:
     boardenvs: str  # the version of the package
     seed: int
     pairs: int  # openings of each pairing, each played twice
+    made_with: dict[str, str]  # digests of what the anchors have learnt, by path in the package
     anchors: tuple[Anchor, ...]
 
     def to_json(self) -> dict[str, Any]:

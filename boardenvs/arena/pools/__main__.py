@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
+import boardenvs
 from boardenvs import games
 from boardenvs.agents import levels as levels_package
 from boardenvs.arena import pools
@@ -26,7 +27,7 @@ from boardenvs.arena.settings import make_settings
 from boardenvs.arena.tournament import JOURNAL, run_tournament
 from boardenvs.game.contract import Game
 from boardenvs.game.state import FloatArray
-from boardenvs.games.files import file_name
+from boardenvs.games.files import digest, file_name, find_file
 from boardenvs.utils.ending import ending_in_a_line
 from boardenvs.utils.files import check_writable, write_atomically
 from boardenvs.utils.version import __version__
@@ -50,6 +51,7 @@ PLAYERS = (
 )
 # Those whose games take a tenth of a second or more.
 _SLOW = {"lines_of_action": ("alphabeta:depth=5,evaluation=trained",)}
+_PACKAGE = Path(boardenvs.__file__).parent
 _RATED_0 = "random"
 _ROUNDS = 30  # of fitting ratings and weighing by them, which settles long before
 
@@ -90,7 +92,9 @@ def main(
                 _write(_path(pools.FOLDER, game), pool.to_json())
             found = find_levels(game, pool, seed, typer.echo)
             head = {name: getattr(pool, name) for name in ("game", "made", "boardenvs", "seed")}
-            _write(_path(levels_package.FOLDER, game), {**head, "levels": found})
+            players = [level[side] for level in found for side in ("weaker", "stronger")]
+            content = {**head, "made_with": made_with(game, players), "levels": found}
+            _write(_path(levels_package.FOLDER, game), content)
 
 
 def measure(
@@ -125,8 +129,24 @@ def measure(
         boardenvs=__version__,
         seed=seed,
         pairs=pairs,
+        made_with=made_with(games.parse(game), players),
         anchors=tuple(anchors),
     )
+
+
+def made_with(game: Game, players: Iterable[str]) -> dict[str, str]:
+    """The digests of what these players have learnt of the game, by path in the package."""
+    texts = list(players)
+    folders = {
+        "agents/trained": any(text.startswith("trained") for text in texts),
+        "search/trained": any("evaluation=trained" in text for text in texts),
+    }
+    found = {}
+    for folder, is_used in folders.items():
+        path = find_file(_PACKAGE / folder, game)
+        if is_used and path is not None:
+            found[f"{folder}/{path.name}"] = digest(path)
+    return found
 
 
 def fit_near(points: FloatArray, games: FloatArray) -> tuple[FloatArray, FloatArray]:
