@@ -104,7 +104,7 @@ def test_an_unknown_command_is_named() -> None:
     assert "perft" in run("pertf", code=2)
 
 
-@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "bench"])
+@pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_explains_itself(name: str) -> None:
     """A sentence, an example, and a word on each argument and option."""
     command = COMMANDS[name]
@@ -112,21 +112,6 @@ def test_every_command_explains_itself(name: str) -> None:
     for parameter in command.params:
         assert parameter.name == "help" or len(parameter.help or "") > 10, parameter.name
     assert f"boardenvs {name}" in run(name, "--help")
-
-
-def test_the_benchmark_is_one_program(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "200")
-    ours = run("bench", "--help")
-    module = subprocess.run(
-        [sys.executable, "-m", "boardenvs.bench", "--help"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    options = re.findall(r"--[a-z-]+", module.stdout)
-    assert len(set(options)) == 10
-    assert re.findall(r"--[a-z-]+", ours) == options
-    assert "Did you mean 'othello'" in run("bench", "--games", "otello", code=2)
 
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, BrokenPipeError])

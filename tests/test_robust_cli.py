@@ -89,8 +89,6 @@ MATCH = ["match", "othello", "random", "greedy"]
         (["replay", "x.jsonl", "--svg", "x.png"], "--svg is x.png: .* ends in .svg"),
         (["replay", "x.jsonl", "--gif", "x.svg"], "--gif is x.svg: .* ends in .gif"),
         (["replay", "x.jsonl", "--html", "x.svg"], "--html is x.svg: .* ends in .html or .htm"),
-        (["bench", "--rounds", "x"], "--rounds.*'x'"),
-        (["bench", "--rounds", 0], "--rounds is 0: it must be 1 or more"),
     ],
 )  # fmt: skip
 def test_wrong_options_and_arguments_are_named_in_one_line(
@@ -128,7 +126,9 @@ def test_errors_of_machine_and_installation_need_no_traceback(
     [
         (["--sizes", "0"], "--sizes has 0"),
         (["--sizes", str(10**15)], "--sizes has 1000000000000000"),
-        (["--rounds", "0"], "--rounds is 0"),
+        (["--rounds", "0"], "--rounds is 0: it must be 1 or more"),
+        (["--rounds", "x"], "--rounds is 'x': it must be a whole number"),
+        (["--backends", "numpi"], "Did you mean 'numpy'"),
         (["--seconds", "nan"], "--seconds is nan"),
         (["--games", "otello"], "Did you mean 'othello'"),
         (["--out", "file/x"], "file/x"),
@@ -210,7 +210,6 @@ COMMANDS_OF_GAMES = [
     ["games", "{}"],
     ["kernel", "{}", "advance"],
     ["replay", "games.jsonl", "--game", "{}"],
-    ["bench", "--games", "{}"],
 ]
 
 

@@ -2,137 +2,165 @@
 
 from __future__ import annotations
 
-import argparse
+import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NoReturn
+from typing import Annotated, Any, Literal
 
-from boardenvs.bench import jax
-from boardenvs.bench.measure import measure, pin_to_one_core
-from boardenvs.bench.memory import bytes_per_board
-from boardenvs.bench.peers import peers
-from boardenvs.bench.placement import placements
-from boardenvs.bench.report import Figures, print_tables, write_json, write_picture
-from boardenvs.bench.search import searches
-from boardenvs.bench.workloads import workloads
+import typer
+
+from boardenvs.bench.jax import in_jax
+from boardenvs.bench.measure import (
+    Placements,
+    bytes_per_board,
+    measure,
+    pin_to_one_core,
+    placements,
+)
+from boardenvs.bench.report import Report, print_tables, write_json, write_picture
+from boardenvs.bench.workloads import ours, peers, searches
+from boardenvs.cli.command import function_of
 from boardenvs.cli.console import make_console, make_progress
+from boardenvs.cli.usage import usage_errors_as_values
 from boardenvs.game.contract import Game
 from boardenvs.games import GAMES, parse, spec_of
+from boardenvs.kernel.backend import Backend
+from boardenvs.utils.checks import check_name
 from boardenvs.utils.ending import ending_in_a_line
 from boardenvs.utils.files import check_folder, file_name
 
-_SIZES = [1, 16, 256, 1024, 4096, 16384, 65536]
+_SIZES = (1, 16, 256, 1024, 4096, 16384, 65536)
 _MOST_BOARDS = 1 << 24
-_PEER_SIZES = [16, 256, 1024, 4096]
+_PEER_SIZES = (16, 256, 1024, 4096)
+_PROGRAM = "python -m boardenvs.bench"
 
 
-def main(words: Sequence[str] | None = None, prog: str = "python -m boardenvs.bench") -> None:
-    """Measure, print the tables, write bench.json and a picture of each game.
+def _option(text: str, metavar: str | None = None, **more: Any) -> Any:
+    return typer.Option(help=text, metavar=metavar, **more)
 
-    `words` are the arguments of the command named `prog`, by default those of the process.
+
+@dataclass(frozen=True)
+class Bench:
+    """Measure the speed and memory of uniformly random play through every interface, and other
+    libraries' where they are installed; and the speed of search.
+
+    `--games`, `--sizes` and `--backends` may be given several times:
+
+        python -m boardenvs.bench --games othello --sizes 1024 --sizes 4096 --no-peers
     """
-    with ending_in_a_line():
-        arguments = _parser(prog).parse_args(words)
-        games = {spec_of(game): game for game in map(parse, arguments.games)}
-        _check(arguments)
-        check_folder(arguments.out)
-        _run(arguments, games)
 
-
-def _run(arguments: argparse.Namespace, games: dict[str, Game]) -> None:
-    pinned = pin_to_one_core()
-    console = make_console()
-    if arguments.jax:
-        jax.run(list(games.values()), arguments, console, pinned)
-        return
-    chosen = list(workloads(list(games.values()), arguments.sizes, arguments.backends))
-    chosen += searches(list(games.values()), arguments.backends)
-    if not arguments.no_peers:
-        chosen += peers([size for size in _PEER_SIZES if size <= max(arguments.sizes)])
-    with make_progress(console) as progress:
-        results, errors = measure(chosen, arguments.rounds, arguments.seconds, progress)
-        task = progress.task_ids[0]
-        placed = placements(
-            list(games.values()),
-            arguments.backends if arguments.placements else [],
-            arguments.placements,
-            lambda name: progress.update(task, description=name),
-        )
-    figures = Figures(
-        played=[result for result in results if result.workload.unit == "plies"],
-        searched=[result for result in results if result.workload.unit != "plies"],
-        placements=placed,
-        memory={name: bytes_per_board(game) for name, game in games.items()},
-        errors=errors,
-        setting={"rounds": arguments.rounds, "seconds": arguments.seconds, "one_core": pinned},
+    games: Annotated[list[str] | None, _option("What to play (all games).", "GAME")] = None
+    sizes: Annotated[
+        list[int] | None,
+        _option(f"Boards in a batch ({', '.join(map(str, _SIZES))}).", "BOARDS"),
+    ] = None
+    backends: Annotated[
+        list[str] | None,
+        _option("What runs the rules: numpy, numba (those installed).", "BACKEND"),
+    ] = None
+    rounds: Annotated[int, _option("Interleaved rounds.", min=1)] = 5
+    seconds: Annotated[float, _option("CPU seconds of each workload in a round.")] = 0.2
+    placements: Annotated[
+        int,
+        _option("Places in memory that arrays of single rules are timed in; 0: none.", min=0),
+    ] = 20
+    peers: Annotated[bool, _option("Measure the other libraries too.")] = True
+    jax: Annotated[
+        bool, typer.Option("--jax", help="Measure random play and PPO in JAX instead, and Pgx's.")
+    ] = False
+    out: Annotated[Path, _option("Where the JSON file and the pictures go.", "FOLDER")] = Path(
+        "runs/bench"
     )
-    print_tables(console, figures)
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    write_json(arguments.out / "bench.json", figures)
-    if find_spec("matplotlib"):
+
+    def run(self) -> None:
+        """Measure, print the tables, write bench.json (jax.json) and a picture of each game."""
+        with ending_in_a_line():  # typer would end an interruption itself
+            self._measure()
+
+    def _measure(self) -> None:
+        made = {spec_of(game): game for game in map(parse, self.games or GAMES)}
+        sizes, backends = self._checked()
+        check_folder(self.out)
+        pinned, console = pin_to_one_core(), make_console()
+        clock: Literal["cpu", "wall"] = "cpu"
+        setting: dict[str, Any] = {
+            "rounds": self.rounds,
+            "seconds": self.seconds,
+            "one_core": pinned,
+        }
+        games = list(made.values())
+        if self.jax:
+            device = _jax_device(pinned)
+            setting["device"] = str(device)
+            clock = "cpu" if device.platform == "cpu" else "wall"
+            chosen = list(in_jax(games, sizes, peers=self.peers))
+        else:
+            chosen = [*ours(games, sizes, backends), *searches(games, backends)]
+            if self.peers:
+                chosen += peers([size for size in _PEER_SIZES if size <= max(sizes)])
+        with make_progress(console) as progress:
+            results, errors = measure(chosen, self.rounds, self.seconds, progress, clock)
+            placed, memory = list[Placements](), dict[str, dict[str, float]]()
+            if not self.jax:
+                placed = placements(games, backends, self.placements, progress)
+                memory = {name: bytes_per_board(game) for name, game in made.items()}
+        report = Report(results, placed, memory, errors, setting)
+        print_tables(console, report)
+        self.out.mkdir(parents=True, exist_ok=True)
+        write_json(self.out / ("jax.json" if self.jax else "bench.json"), report)
+        if not self.jax:
+            self._write_pictures(report, made, console)
+        console.print(f"the results are in {self.out}/")
+
+    def _write_pictures(self, report: Report, games: dict[str, Game], console: Any) -> None:
+        if find_spec("matplotlib") is None:
+            console.print("no pictures: they need matplotlib, pip install 'boardenvs[bench]'")
+            return
+        played = [result for result in report.results if result.workload.unit == "plies"]
         for name in games:
-            write_picture(arguments.out / f"{file_name(name)}.png", figures.played, name)
-    else:
-        console.print("no pictures: they need matplotlib, pip install 'boardenvs[bench]'")
-    console.print(f"the figures are in {arguments.out}/")
+            write_picture(self.out / f"{file_name(name)}.png", played, name)
+
+    def _checked(self) -> tuple[list[int], list[Backend]]:
+        """Sizes and backends; ValueError where a value is wrong, or JAX is missing."""
+        known: list[Backend] = ["numpy", "numba"] if find_spec("numba") else ["numpy"]
+        for name in self.backends or ():
+            check_name("backend", name, known)
+        sizes = self.sizes or (list(_SIZES) if not self.jax else [1024, 4096])
+        for size in sizes:
+            if not 1 <= size <= _MOST_BOARDS:
+                raise ValueError(f"--sizes has {size}: it must be from 1 to {_MOST_BOARDS} boards")
+        if not 0 < self.seconds < float("inf"):
+            raise ValueError(f"--seconds is {self.seconds}: it must be a number above 0")
+        if self.jax and not find_spec("jax"):
+            raise ValueError("--jax needs JAX: pip install 'boardenvs[jax]'")
+        return sizes, [name for name in known if name in (self.backends or known)]
 
 
-def _check(arguments: argparse.Namespace) -> None:
-    """ValueError where a number is out of its range, or JAX is asked for and missing."""
-    for size in arguments.sizes:
-        if not 1 <= size <= _MOST_BOARDS:
-            raise ValueError(f"--sizes has {size}: it must be from 1 to {_MOST_BOARDS} boards")
-    if arguments.jax and not find_spec("jax"):
-        raise ValueError("--jax needs JAX: pip install 'boardenvs[jax]'")
-    if arguments.rounds < 1:
-        raise ValueError(f"--rounds is {arguments.rounds}: it must be 1 or more")
-    if arguments.placements < 0:
-        raise ValueError(f"--placements is {arguments.placements}: it must be 0 or more")
-    if not 0 < arguments.seconds < float("inf"):
-        raise ValueError(f"--seconds is {arguments.seconds}: it must be a number above 0")
+def _jax_device(pinned: bool) -> Any:
+    """JAX's first device; on one core it has one thread, so that processor time is what counts."""
+    if pinned:
+        flags = os.environ.get("XLA_FLAGS", "")
+        os.environ["XLA_FLAGS"] = f"{flags} --xla_cpu_multi_thread_eigen=false".strip()
+        os.environ["NPROC"] = "1"
+    import jax
+
+    return jax.devices()[0]
 
 
-class _Parser(argparse.ArgumentParser):
-    """One that says what is wrong in a line, as the other commands do."""
-
-    def error(self, message: str) -> NoReturn:
-        raise ValueError(f"{message.removeprefix('argument ')}. See {self.prog} --help.")
-
-
-def _parser(prog: str) -> argparse.ArgumentParser:
-    parser = _Parser(
-        prog=prog,
-        description="Measure the speed and memory of uniformly random play through every "
-        "interface, and other libraries' where they are installed; and the speed of search.",
-        epilog=f"example: {prog} --games othello --sizes 1024 4096 --no-peers",
-    )
-    add = parser.add_argument
-    add("--games", nargs="+", default=list(GAMES), metavar="GAME", help="what to play (all games)")
-    sizes = f"boards in a batch ({', '.join(map(str, _SIZES))})"
-    add("--sizes", nargs="+", type=int, default=_SIZES, metavar="BOARDS", help=sizes)
-    add(
-        "--backends",
-        nargs="+",
-        choices=["numpy", "numba"],
-        default=_backends(),
-        metavar="BACKEND",
-        help="what runs the rules: numpy, numba (those installed)",
-    )
-    add("--rounds", type=int, default=5, help="interleaved rounds (5)")
-    seconds = "CPU seconds of each workload in a round (0.2)"
-    add("--seconds", type=float, default=0.2, help=seconds)
-    places = "places in memory that the arrays of single rules are timed in; 0: none (20)"
-    add("--placements", type=int, default=20, metavar="PLACES", help=places)
-    add("--no-peers", action="store_true", help="leave the other libraries out")
-    add("--jax", action="store_true", help="measure random play and PPO in JAX instead, and Pgx's")
-    out = "where bench.json and the pictures go (runs/bench)"
-    add("--out", type=Path, default=Path("runs/bench"), metavar="FOLDER", help=out)
-    return parser
+app = typer.Typer(
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(function_of(Bench))
 
 
-def _backends() -> list[str]:
-    return ["numpy", "numba"] if find_spec("numba") else ["numpy"]
+def main(words: Sequence[str] | None = None) -> None:
+    """Run the benchmark with these words, by default those of the process."""
+    with ending_in_a_line(), usage_errors_as_values():
+        app(words, prog_name=_PROGRAM, standalone_mode=False)
 
 
 if __name__ == "__main__":

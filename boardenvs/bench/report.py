@@ -6,6 +6,8 @@ import io
 import json
 import os
 import platform
+from collections.abc import Iterable, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,19 +16,43 @@ from rich.console import Console
 from rich.table import Table
 
 from boardenvs.arena.report import game_title
-from boardenvs.bench.measure import Measurement
-from boardenvs.bench.placement import Placements
+from boardenvs.bench.measure import Measurement, Placements
 from boardenvs.utils.files import write_atomically
 from boardenvs.utils.version import processor, version
 
-_PACKAGES = ("boardenvs", "numpy", "numba", "open_spiel", "pettingzoo", "pgx", "jax", "envpool")
+_PACKAGES = (
+    *("boardenvs", "numpy", "numba", "jax", "jaxlib", "optax"),
+    *("open_spiel", "pettingzoo", "pgx", "envpool"),
+)
+
+
+class Report(NamedTuple):
+    """All that was measured in a run."""
+
+    results: list[Measurement]
+    placements: list[Placements]
+    memory: dict[str, dict[str, float]]  # bytes a board, by game
+    errors: dict[str, str]  # of what did not run, by name
+    setting: dict[str, Any]  # of the run
 
 
 def ratio(result: Measurement, results: list[Measurement]) -> float | None:
-    """How many times OpenSpiel's State loop of the game, or of Othello where that has not run;
-    PettingZoo interfaces: how many times its connect_four's.
+    """How many times as fast as its counterpart in another library; None where none has run.
+
+    Of one board that is OpenSpiel's State loop of the game, or else of Othello; of PettingZoo's
+    interfaces its connect_four; in JAX the best of Pgx, of the same unit and number of boards, and
+    of Othello alone, the only game that both have.
     """
     w = result.workload
+    if w.interface in ("play", "PPO") or w.interface.startswith("pgx.Env"):
+        best = [
+            r.median
+            for r in results
+            if (r.workload.library, r.workload.unit, r.workload.boards) == ("Pgx", w.unit, w.boards)
+        ]
+        return result.median / max(best) if best and w.game == "othello" else None
+    if w.unit != "plies":
+        return None
     wanted = [("OpenSpiel", w.game, "State loop"), ("OpenSpiel", "othello", "State loop")]
     if w.interface in ("raw_env", "env"):
         wanted = [("PettingZoo", "connect_four", w.interface)]
@@ -36,169 +62,101 @@ def ratio(result: Measurement, results: list[Measurement]) -> float | None:
     return next((result.median / medians[key] for key in wanted if key in medians), None)
 
 
-def _speed_table(results: list[Measurement]) -> Table:
-    """All measurements."""
-    table = Table(title="Uniformly random play, plies a CPU second (medians)")
-    for name in ("library", "game", "interface", "backend"):
-        table.add_column(name)
-    for name in ("boards", "plies/s", "spread", "wall", "ns a ply", "ratio"):
-        table.add_column(name, justify="right")
-    last = None
-    for result in results:
-        w, times = result.workload, ratio(result, results)
-        if last not in (None, (w.library, w.game, w.backend)):
-            table.add_section()
-        last = (w.library, w.game, w.backend)
-        table.add_row(
-            w.library,
-            w.game,
-            w.interface,
-            w.backend or "",
-            f"{w.boards:,}",
-            f"{result.median:,.0f}",
-            f"{result.spread:.0%}",
-            f"{np.median(result.wall):,.0f}",
-            f"{1e9 / result.median:,.0f}",
-            f"{times:.1f}" if times else "",
-        )
-    table.caption = (
-        "ratio: to OpenSpiel's State loop of the game, or else of Othello; raw_env and "
-        "env: to PettingZoo's connect_four"
-    )
-    return table
-
-
-def _search_table(results: list[Measurement]) -> Table:
-    """Nodes and simulations."""
-    table = Table(title="Search, nodes or simulations a CPU second (medians)")
-    for name in ("game", "search", "backend"):
-        table.add_column(name)
-    table.add_column("positions at once", justify="right")
-    table.add_column("counted")
-    for name in ("a CPU second", "spread", "wall"):
-        table.add_column(name, justify="right")
-    for result in results:
-        w = result.workload
-        table.add_row(
-            w.game,
-            w.interface,
-            w.backend or "",
-            f"{w.boards:,}",
-            w.unit,
-            f"{result.median:,.0f}",
-            f"{result.spread:.0%}",
-            f"{np.median(result.wall):,.0f}",
-        )
-    return table
-
-
-def _placement_table(placements: list[Placements]) -> Table:
-    """Single rules, wherever their arrays lie."""
-    table = Table(
-        title="Single rules by the placement of their arrays, ns of processor time a board"
-    )
-    for name in ("game", "rule", "backend"):
-        table.add_column(name)
-    for name in ("places", "fastest", "median", "slowest", "slowest/median"):
-        table.add_column(name, justify="right")
-    for p in placements:
-        fastest, slowest = min(p.nanoseconds), max(p.nanoseconds)
-        figures = (f"{x:.1f}" for x in (fastest, p.median, slowest))
-        table.add_row(
-            p.game, p.rule, p.backend, str(len(p.nanoseconds)), *figures, f"{p.worst:.2f}"
-        )
-    return table
-
-
-def _memory_table(memory: dict[str, dict[str, float]]) -> Table:
-    """Bytes a board by game and interface."""
-    table = Table(title="Bytes a board, peak during a step included")
-    table.add_column("game")
-    columns = list(next(iter(memory.values())))
-    for name in columns:
-        table.add_column(name, justify="right")
-    for game, row in memory.items():
-        table.add_row(game, *(f"{row[name]:,.0f}" for name in columns))
-    return table
-
-
-class Figures(NamedTuple):
-    """All that was measured in a run."""
-
-    played: list[Measurement]
-    searched: list[Measurement]
-    placements: list[Placements]
-    memory: dict[str, dict[str, float]]  # bytes a board, by game
-    errors: dict[str, str]  # of what did not run, by name
-    setting: dict[str, Any]  # of the run
-
-
-def print_tables(console: Console, figures: Figures) -> None:
-    """The figures, and what did not run."""
-    console.print(_speed_table(figures.played))
-    if figures.searched:
-        console.print(_search_table(figures.searched))
-    if figures.placements:
-        console.print(_placement_table(figures.placements))
-    console.print(_memory_table(figures.memory))
-    for name, error in figures.errors.items():
+def print_tables(console: Console, report: Report) -> None:
+    """What was measured, and what did not run."""
+    played = [r for r in report.results if r.workload.unit == "plies"]
+    others = [r for r in report.results if r.workload.unit != "plies"]
+    console.print(_speeds("Uniformly random play", played, report.results))
+    if others:
+        console.print(_speeds("Search, or updates of PPO", others, report.results))
+    if report.placements:
+        rows = [
+            (p.game, p.rule, p.backend, len(p.nanoseconds), min(p.nanoseconds), p.median,
+             max(p.nanoseconds), f"{p.worst:.2f}")
+            for p in report.placements
+        ]  # fmt: skip
+        title = "Single rules by the placement of their arrays, ns of processor time a board"
+        names = ("game", "rule", "backend", "places", "fastest", "median", "slowest", "ratio")
+        console.print(_table(title, names, [rows]))
+    if report.memory:
+        columns = list(next(iter(report.memory.values())))
+        sizes = [(game, *map(round, row.values())) for game, row in report.memory.items()]
+        title = "Bytes a board, peak during a step included"
+        console.print(_table(title, ("game", *columns), [sizes]))
+    for name, error in report.errors.items():
         console.print(f"not run: {name}: {error}", style="yellow")
 
 
-def write_json(path: Path, figures: Figures) -> None:
-    """All figures, and the machine and versions they belong to."""
+def _speeds(title: str, results: list[Measurement], all_results: list[Measurement]) -> Table:
+    """Measurements as a table, with a line between libraries, games and backends."""
+    names = ("library", "game", "what", "backend", "boards", "unit", "a second", "IQR", "on the "
+             "clock", "set up in", "ratio")  # fmt: skip
+    sections = []
+    kinds = lambda r: (r.workload.library, r.workload.game, r.workload.backend)  # noqa: E731
+    for _, group in groupby(results, kinds):
+        sections.append(
+            [
+                (
+                    *(r.workload.library, r.workload.game, r.workload.interface),
+                    *(r.workload.backend or "", r.workload.boards, r.workload.unit, r.median),
+                    *(f"{r.iqr:.0%}", float(np.median(r.wall)), f"{r.setup:.1f} s"),
+                    f"{times:.1f}" if (times := ratio(r, all_results)) else "",
+                )
+                for r in group
+            ]
+        )
+    clock = "CPU second" if all(r.clock == "cpu" for r in results) else "second"
+    return _table(f"{title}, a {clock} (medians)", names, sections)
+
+
+def _table(title: str, names: Sequence[str], sections: Iterable[Sequence[Any]]) -> Table:
+    """Rows of texts and numbers in sections; numbers stand at the right."""
+    table = Table(*names, title=title)
+    for rows in sections:
+        for row in rows:
+            cells = []
+            for column, cell in zip(table.columns, row, strict=True):
+                if not isinstance(cell, str):
+                    column.justify = "right"
+                    cell = f"{cell:,}" if isinstance(cell, int) else f"{cell:,.{_digits(cell)}f}"
+                cells.append(cell)
+            table.add_row(*cells)
+        table.add_section()
+    return table
+
+
+def _digits(value: float) -> int:
+    return 0 if value >= 1000 else 1
+
+
+def write_json(path: Path, report: Report) -> None:
+    """All that was measured, and the machine and versions that it belongs to."""
     document = {
-        "setting": figures.setting,
+        "setting": report.setting,
         "machine": {"processor": processor(), "cores": os.cpu_count()},
         "python": platform.python_version(),
         "versions": {name: version(name) for name in _PACKAGES},
-        "results": [_played(result, figures.played) for result in figures.played],
-        "search": [_searched(result) for result in figures.searched],
-        "placements": [_placed(placed) for placed in figures.placements],
-        "bytes_per_board": figures.memory,
-        "not_run": figures.errors,
-    }
+        "results": [
+            {
+                **{name: getattr(r.workload, name) for name in
+                   ("library", "game", "interface", "backend", "boards", "unit")},
+                "per_cpu_second": r.cpu,
+                "per_wall_second": r.wall,
+                "median": r.median,
+                "iqr": r.iqr,
+                "seconds_to_set_up": r.setup,
+                "ratio": ratio(r, report.results),
+            }
+            for r in report.results
+        ],
+        "placements": [
+            {**p._asdict(), "median": p.median, "slowest_to_median": p.worst}
+            for p in report.placements
+        ],
+        "bytes_per_board": report.memory,
+        "not_run": report.errors,
+    }  # fmt: skip
     write_atomically(path, json.dumps(document, indent=1).encode())
-
-
-def _played(result: Measurement, results: list[Measurement]) -> dict[str, Any]:
-    return {
-        "library": result.workload.library,
-        "game": result.workload.game,
-        "interface": result.workload.interface,
-        "backend": result.workload.backend,
-        "boards": result.workload.boards,
-        "plies_per_cpu_second": result.cpu,
-        "plies_per_wall_second": result.wall,
-        "median": result.median,
-        "spread": result.spread,
-        "ratio": ratio(result, results),
-    }
-
-
-def _searched(result: Measurement) -> dict[str, Any]:
-    return {
-        "game": result.workload.game,
-        "search": result.workload.interface,
-        "backend": result.workload.backend,
-        "positions": result.workload.boards,
-        "unit": result.workload.unit,
-        "per_cpu_second": result.cpu,
-        "per_wall_second": result.wall,
-        "median": result.median,
-        "spread": result.spread,
-    }
-
-
-def _placed(placed: Placements) -> dict[str, Any]:
-    return {
-        "game": placed.game,
-        "rule": placed.rule,
-        "backend": placed.backend,
-        "ns_a_board": placed.nanoseconds,
-        "median": placed.median,
-        "slowest_to_median": placed.worst,
-    }
 
 
 def write_picture(path: Path, results: list[Measurement], game: str) -> None:

@@ -13,7 +13,6 @@ import typer
 from boardenvs.cli import (
     analyse,
     arena,
-    bench,
     exam,
     export,
     games,
@@ -77,10 +76,6 @@ app.command()(function_of(replay.Replay))
 app.command()(function_of(web.Web))
 app.command()(export.export)
 app.command()(perft.perft)
-app.command(
-    add_help_option=False,
-    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
-)(bench.bench)
 
 
 def main() -> None:

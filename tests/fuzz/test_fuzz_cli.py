@@ -43,7 +43,7 @@ WORDS = ["--pairs", "--record", "--svg", "--save", "--position", "--divide", "--
          "1", "x.svg", "missing/x.jsonl", "x.jsonl", "a[/b].jsonl", "x.wtb", ".", "right.jsonl",
          "greedy", "random", "reversi", "othello", "python:..x:y", START, LATE]  # fmt: skip
 # What is long when it is asked for, rightly.
-LONG = ("arena", "bench", "solve", "alphabeta", "mcts", "perfect", "trained", "perft")
+LONG = ("arena", "solve", "alphabeta", "mcts", "perfect", "trained", "perft")
 
 
 @st.composite
@@ -83,7 +83,7 @@ def is_long(words: list[str]) -> bool:
         (any(word.startswith(LONG) for word in words) and any(n > 3 for n in numbers))
         or any(3 < n < 2**40 for n in numbers)
         or ("--pairs" not in words and "match" in words)
-        or any(word in words for word in ("bench", "solve", "arena"))
+        or any(word in words for word in ("solve", "arena"))
     )  # fmt: skip
 
 
