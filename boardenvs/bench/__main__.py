@@ -21,9 +21,8 @@ from boardenvs.bench.measure import (
 )
 from boardenvs.bench.report import Report, print_tables, write_json, write_picture
 from boardenvs.bench.workloads import ours, peers, searches
-from boardenvs.cli.command import function_of
+from boardenvs.cli.command import function_of, usage_errors_as_values
 from boardenvs.cli.console import make_console, make_progress
-from boardenvs.cli.usage import usage_errors_as_values
 from boardenvs.game.contract import Game
 from boardenvs.games import GAMES, parse, spec_of
 from boardenvs.kernel.backend import Backend
