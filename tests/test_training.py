@@ -200,26 +200,14 @@ def test_a_game_may_be_named_with_its_parameters(tiny: str) -> None:
         read_settings(Config, Path(tiny), ["game='othello:hole=3'"])
 
 
-def test_openings_are_the_games_own_where_none_are_set(
-    tiny: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """In evaluations and in the report alike; what is set stays."""
-    seen: list[tuple[int, int]] = []
-
-    def play(*arguments: Any, opening_plies: tuple[int, int], **named: Any) -> Any:
-        seen.append(opening_plies)
-        return play_match(*arguments, opening_plies=opening_plies, **named)
-
-    monkeypatch.setattr(evaluation, "play_match", play)
-    game = make("wolf_and_sheep")
-    for plies in ("null", "[2, 3]"):
-        config = read_settings(
-            Config, Path(tiny), ["game=wolf_and_sheep", f"evaluation.opening_plies={plies}"]
-        )
-        evaluation.play_suite(game, make_agent("greedy"), config.evaluation, 0)
-    assert game.opening_plies != (2, 3)
-    assert seen == [game.opening_plies] * 2 + [(2, 3)] * 2
-    assert config.report.opening_plies is None
+def test_openings_are_the_games_own_where_none_are_set(tiny: str) -> None:
+    game, scores = make("wolf_and_sheep"), []
+    low, high = game.opening_plies
+    for plies in ("null", f"[{low}, {high}]", "[0, 1]"):
+        changes = ["game=wolf_and_sheep", f"evaluation.opening_plies={plies}"]
+        config = read_settings(Config, Path(tiny), changes)
+        scores.append(evaluation.play_suite(game, make_agent("greedy"), config.evaluation, 0))
+    assert scores[0] == scores[1] != scores[2]
 
 
 def test_a_missing_setting_is_named(tmp_path: Path) -> None:

@@ -20,12 +20,15 @@ from pydantic import BaseModel, Field
 from rich.console import Console
 from rich.progress import track
 
-from boardenvs.agents import Agent, make_agent
+from boardenvs import games
+from boardenvs.agents import Agent
 from boardenvs.agents.policy import PolicyAgent
 from boardenvs.agents.policy_file import load_policy
 from boardenvs.agents.shield import Shield
-from boardenvs.arena import MatchResult, play_match
-from boardenvs.arena.ratings import rate
+from boardenvs.arena import MatchResult
+from boardenvs.arena.pairing import Entrant, Pairing, Played
+from boardenvs.arena.results import rate_pairings
+from boardenvs.arena.workers import play_pairings
 from boardenvs.exams import Accuracy, has_exam, take_exam
 from boardenvs.game.state import BoolArray, where
 from boardenvs.games import Game
@@ -162,8 +165,12 @@ def play_suite(
     """
     scores: dict[str, Score] = {}
     progress(0)
-    for spec in suite.opponents:
-        scores[spec] = score_of(game, match(game, agent, make_agent(spec), suite, seed))
+    pairings = [
+        _pairing(game, suite, Entrant("policy", agent), Entrant(spec, spec), seed)
+        for spec in suite.opponents
+    ]
+    for played in play_pairings(pairings):
+        scores[played.second] = score_of(game, _whole(played))
         progress(len(scores))
     return scores
 
@@ -177,20 +184,20 @@ def exam_marks(game: Game, agent: Agent, seed: int) -> list[Accuracy]:
     return list(take_exam(game, agent, seed=seed).marks)
 
 
-def match(game: Game, a: Agent, b: Agent, suite: SuiteSettings, seed: int) -> MatchResult:
-    """The games between two agents; RuntimeError where one of them fails."""
-    result = play_match(
-        game,
-        a,
-        b,
-        suite.pairs,
-        opening_plies=suite.opening_plies or game.opening_plies,
-        seed=seed,
-    )
-    for faults in result.faults:
+def _pairing(
+    game: Game, suite: SuiteSettings, first: Entrant, second: Entrant, seed: int
+) -> Pairing:
+    plies = suite.opening_plies or game.opening_plies
+    return Pairing(games.spec_of(game), game, first, second, suite.pairs, plies, seed)
+
+
+def _whole(played: Played) -> MatchResult:
+    """The games of a pairing; RuntimeError where one of the two failed in some."""
+    assert played.match is not None  # in this process no pairing is void
+    for faults in played.match.faults:
         if faults.forfeits:
             raise RuntimeError(f"an agent failed in an evaluation: {faults.message}")
-    return result
+    return played.match
 
 
 def score_of(game: Game, result: MatchResult) -> Score:
@@ -232,25 +239,29 @@ def evaluate_finally(
     """Play all matches between the policy in the file, raw and shielded, and the opponents."""
     game = config.make_game()
     policy = PolicyAgent(load_policy(file))
-    entrants: dict[str, Agent] = {RAW: policy, SHIELDED: Shield(policy)}
-    entrants |= {spec: make_agent(spec) for spec in (*config.report.opponents, ANCHOR)}
-    pairings = list(itertools.combinations(entrants, 2))
-    results = {
-        (a, b): match(game, entrants[a], entrants[b], config.report, seed)
-        for a, b in track(pairings, "the report's matches", console=console, transient=True)
-    }
-    ratings = rate(list(entrants), {k: [r.pair_scores] for k, r in results.items()}, ANCHOR, seed)
+    agents: dict[str, Agent] = {RAW: policy, SHIELDED: Shield(policy)}
+    opponents = dict.fromkeys((*config.report.opponents, ANCHOR))
+    entrants = [Entrant(*x) for x in agents.items()] + [Entrant(x, x) for x in opponents]
+    pairings = [
+        _pairing(game, config.report, first, second, seed)
+        for first, second in itertools.combinations(entrants, 2)
+    ]
+    what = "the report's matches"
+    shown = track(play_pairings(pairings), what, len(pairings), console=console, transient=True)
+    all_played = list(shown)
+    results = {(played.first, played.second): _whole(played) for played in all_played}
+    ratings = rate_pairings([entrant.label for entrant in entrants], all_played, ANCHOR, seed)
     columns = (ratings.entrants, ratings.rating, ratings.low, ratings.high)
     return FinalEvaluation(
         scores={
             kind: {spec: score_of(game, results[kind, spec]) for spec in config.report.opponents}
             for kind in (RAW, SHIELDED)
         },
-        exact={k: examine(game, entrants[k], seed) for k in (RAW, SHIELDED)},
+        exact={kind: examine(game, agent, seed) for kind, agent in agents.items()},
         exam={
             kind: marks
-            for kind in (RAW, SHIELDED)
-            if (marks := exam_marks(game, entrants[kind], seed))
+            for kind, agent in agents.items()
+            if (marks := exam_marks(game, agent, seed))
         },
         ratings={
             name: Rating(rating=value, low=_finite(low), high=_finite(high))

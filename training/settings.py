@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import reprlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
@@ -29,9 +28,6 @@ Part = Annotated[float, Field(gt=0, le=1)]
 SELF_PLAY, POOL = "self-play", "pool"
 
 
-# YAML can put a list into itself many times over, by few lines: one of its levels is shown.
-_QUOTING = reprlib.Repr()
-_QUOTING.maxlevel = 1
 _MOST = 2000  # characters of a message
 
 
@@ -275,7 +271,7 @@ def _explain(kind: type[Section], error: ErrorDetails) -> str:
     if error["type"] == "missing":
         return f"{where} is missing: it must be set"
     message = cut(error["msg"].removeprefix("Value error, "), 600)
-    return f"{where} is {_quoted(error['input'])}: {message}" if where else message
+    return f"{where} is {quote(error['input'])}: {message}" if where else message
 
 
 def _fields_of(kind: type[Section], groups: Sequence[int | str]) -> list[str]:
@@ -289,10 +285,3 @@ def _ascending(plies: tuple[int, int]) -> tuple[int, int]:
     if plies[0] > plies[1]:
         raise ValueError("it must be a range [low, high]")
     return plies
-
-
-def _quoted(value: object) -> str:
-    try:
-        return _QUOTING.repr(value)
-    except ValueError:  # an integer in it is longer than Python writes
-        return quote(value)
