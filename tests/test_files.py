@@ -1,19 +1,159 @@
-"""Files that are whole or not there, whoever writes them."""
+"""Files that are whole or not there: every writer, whatever goes wrong while it writes."""
 
 from __future__ import annotations
 
+import errno
 import os
+import resource
+import signal
 import stat
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import cast
 
 import pytest
+from test_policy import random_policy
+from variants import make, random_line
 
+from boardenvs import records
+from boardenvs.agents.policy_file import save_policy
+from boardenvs.arena import make_settings
+from boardenvs.arena.tournament.journal import Journal
+from boardenvs.play.session import GameSession
+from boardenvs.play.store import GameStore
+from boardenvs.records import make_record
 from boardenvs.utils.files import check_writable, replacing, write_atomically
+
+OTHELLO = make("othello")
+ROOM = 64  # bytes that a full disk still takes
+
+
+# ---- every writer --------------------------------------------------------------------------------
+
+
+def some_records() -> list[records.Record]:
+    played = [make_record(OTHELLO, random_line(OTHELLO, seed, 200)[1]) for seed in range(60)]
+    return [record for record in played if record.goal is not None]
+
+
+def keep_a_game(path: Path) -> None:
+    session = GameSession(OTHELLO)
+    for action in random_line(OTHELLO, 3, 30)[1]:
+        session.play(action)
+    GameStore(path).keep(session)
+
+
+def save_tree(path: Path) -> None:
+    th = pytest.importorskip("torch")
+    from training.checkpoint import save_checkpoint
+
+    save_checkpoint(path.parent, 7, {"weights": th.ones(999)})
+
+
+SETTINGS = make_settings(["random", "greedy"], ["reversi"], pairs=1).to_json()
+WRITERS: dict[str, Callable[[Path], object]] = {
+    "games.jsonl": lambda path: records.save(path, some_records()),
+    "games.jsonl.gz": lambda path: records.save(path, some_records()),
+    "games.wtb": lambda path: records.save(path, some_records()),
+    "games.txt": lambda path: records.save(path, some_records()),
+    "play.jsonl": keep_a_game,
+    "policy.npz": lambda path: save_policy(random_policy(OTHELLO), path),
+    "journal.jsonl": lambda path: Journal.create(path, SETTINGS),
+    "000000000007.ckpt": save_tree,
+    "bytes": lambda path: write_atomically(path, bytes(999)),
+}
+
+
+def full_disk() -> None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (ROOM, ROOM))
+
+
+def power_that_goes() -> None:
+    """When everything has been written, and before it is known to be on the disk."""
+    os.fsync = lambda number: os.kill(os.getpid(), signal.SIGKILL)
+
+
+def no_permission() -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    os.fsync = refuse
+
+
+FAULTS = {
+    full_disk: "File too large",
+    no_permission: "Permission denied",
+    power_that_goes: None,
+}
+
+
+def in_a_child(fault: Callable[[], None], write: Callable[[Path], object], path: Path) -> str:
+    """What a process says whose writing goes wrong so; "" where it is killed."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        said = b"nothing was wrong"
+        try:
+            fault()
+            write(path)
+        except BaseException as error:
+            said = f"{type(error).__name__}: {error}".encode()
+        finally:
+            os.write(writing, said)
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as said_there:
+        found = said_there.read()
+    os.waitpid(child, 0)
+    return found
+
+
+@pytest.mark.filterwarnings("ignore:.*fork")
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_write_that_goes_wrong_leaves_what_was_there(
+    in_python: None, tmp_path: Path, name: str, fault: Callable[[], None]
+) -> None:
+    path, write = tmp_path / name, WRITERS[name]
+    write(path)
+    before = path.read_bytes()
+    assert len(before) > ROOM
+    said = in_a_child(fault, write, path)
+    if FAULTS[fault] is None:
+        assert said == ""
+    else:
+        assert FAULTS[fault] in said
+        assert str(path) in said
+        assert ".tmp" not in said
+        assert list(tmp_path.iterdir()) == [path]
+    assert path.read_bytes() == before
+    write(path)  # and removes what the killed one left
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_an_error_of_another_file_names_that(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="other") as caught, replacing(tmp_path / "file"):
+        (tmp_path / "other").read_bytes()
+    assert caught.value.filename == str(tmp_path / "other")
+
+
+def test_a_record_that_cannot_be_written_leaves_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    path.write_text("before")
+
+    def failing() -> Iterator[records.Record]:
+        yield records.Record(OTHELLO, (20,))
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        records.jsonl.write_jsonl(path, failing())
+    assert path.read_text() == "before"
+
+
+# ---- several writers -----------------------------------------------------------------------------
 
 
 def test_threads_may_write_the_same_file(tmp_path: Path) -> None:
@@ -27,72 +167,50 @@ def test_threads_may_write_the_same_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_an_error_leaves_the_old_file(tmp_path: Path) -> None:
-    path = tmp_path / "file"
-    write_atomically(path, b"old")
-    with pytest.raises(TypeError), replacing(path) as file:
-        file.write(cast("bytes", "no bytes"))
-    assert path.read_bytes() == b"old"
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_content_is_on_the_disk_before_it_has_the_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Lest a file be empty where the power went."""
-    path, synced = tmp_path / "file", list[int]()
-    sync, replace = os.fsync, Path.replace
-
-    def syncing(number: int) -> None:
-        sync(number)
-        synced.append(os.fstat(number).st_size)
-
-    def replacing_it(aside: Path, target: Path) -> Path:
-        assert synced == [len(b"content")]
-        return replace(aside, target)
-
-    monkeypatch.setattr(os, "fsync", syncing)
-    monkeypatch.setattr(Path, "replace", replacing_it)
-    write_atomically(path, b"content")
-    assert path.read_bytes() == b"content"
+def test_what_another_process_is_writing_stays(tmp_path: Path) -> None:
+    path, notes = tmp_path / "file[1]", tmp_path / "file[1].notes.old.tmp"
+    notes.write_text("not ours")
+    code = (
+        "import sys; from pathlib import Path\n"
+        "from boardenvs.utils.files import replacing\n"
+        "with replacing(Path(sys.argv[1])) as file:\n"
+        "    file.write(b'its own'); print('ready', flush=True); sys.stdin.readline()"
+    )
+    command = [sys.executable, "-c", code, str(path)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, **pipes) as other:  # type: ignore[call-overload]
+        assert other.stdout.readline() == "ready\n"
+        write_atomically(path, b"ours")
+        assert path.read_bytes() == b"ours"
+        other.communicate("go on\n")
+    assert path.read_bytes() == b"its own"
+    assert sorted(tmp_path.iterdir()) == [path, notes]
 
 
 # ---- what is no plain file -----------------------------------------------------------------------
 
 
-def test_a_device_stays_a_device() -> None:
+def test_devices_pipes_links_and_modes_stay(tmp_path: Path) -> None:
     before = os.stat("/dev/null")
     write_atomically(Path("/dev/null"), b"gone")
-    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
     assert os.stat("/dev/null").st_ino == before.st_ino
-
-
-def test_a_pipe_is_written_to(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with ThreadPoolExecutor(1) as reader:
         read = reader.submit(pipe.read_bytes)
         write_atomically(pipe, b"through")
         assert read.result() == b"through"
-    assert stat.S_ISFIFO(pipe.stat().st_mode)
-
-
-def test_a_link_stays_a_link_and_a_mode_stays(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     file, link = tmp_path / "folder" / "file", tmp_path / "link"
     link.symlink_to(file)
-    write_atomically(link, b"new")  # also where it leads to nothing yet
-    assert link.is_symlink()
-    assert file.read_bytes() == b"new"
-    file.chmod(0o600)
-    write_atomically(link, b"newer")
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert file.read_bytes() == b"newer"
-    write_atomically(tmp_path / "private", b"x", mode=0o600)
-    assert stat.S_IMODE((tmp_path / "private").stat().st_mode) == 0o600
+    for content in (b"new", b"newer"):  # also where it leads to nothing yet
+        write_atomically(link, content, mode=0o600)
+        assert link.is_symlink()
+        assert file.read_bytes() == content
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
-# ---- what cannot be written ----------------------------------------------------------------------
+# ---- before there is something to write ----------------------------------------------------------
 
 
 def test_errors_name_the_path_that_was_asked_for(tmp_path: Path) -> None:
@@ -138,45 +256,3 @@ def test_what_belongs_to_others_is_not_to_be_written() -> None:
         shown = subprocess.run(command, capture_output=True, text=True, check=True)
         folder.chmod(0o755)
     assert shown.stdout.split() == ["True"] * 3
-
-
-# ---- writers that were killed --------------------------------------------------------------------
-
-
-def test_what_a_killed_writer_left_is_removed_by_the_next(tmp_path: Path) -> None:
-    path = tmp_path / "file[1]"
-    code = (
-        "import os, signal, sys; from pathlib import Path\n"
-        "from boardenvs.utils.files import replacing\n"
-        "with replacing(Path(sys.argv[1])) as file:\n"
-        "    file.write(b'half'); file.flush(); os.kill(os.getpid(), signal.SIGKILL)"
-    )
-    subprocess.run([sys.executable, "-c", code, str(path)], check=False)
-    assert len(list(tmp_path.iterdir())) == 1  # what it left
-    kept = tmp_path / "file[1].notes.old.tmp"
-    kept.write_text("not ours")
-    write_atomically(path, b"whole")
-    assert {p.name for p in tmp_path.iterdir()} == {path.name, kept.name}
-
-
-def test_what_another_writer_is_writing_stays(tmp_path: Path) -> None:
-    path = tmp_path / "file"
-    code = (
-        "import sys; from pathlib import Path\n"
-        "from boardenvs.utils.files import replacing\n"
-        "with replacing(Path(sys.argv[1])) as file:\n"
-        "    file.write(b'its own'); print('ready', flush=True); sys.stdin.readline()"
-    )
-    with subprocess.Popen(
-        [sys.executable, "-c", code, str(path)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as other:
-        assert other.stdin is not None
-        assert other.stdout is not None
-        assert other.stdout.readline() == "ready\n"
-        write_atomically(path, b"ours")
-        assert path.read_bytes() == b"ours"
-        other.communicate("go on\n")
-    assert path.read_bytes() == b"its own"

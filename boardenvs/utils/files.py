@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import glob
 import os
 import re
 import stat
@@ -41,31 +42,29 @@ def replacing(path: Path, mode: int | None = None) -> Iterator[BinaryIO]:
     """
     target = Path(os.path.realpath(path))
     before = _status(target)
-    if before is not None and not stat.S_ISREG(before.st_mode):
-        with naming(path), target.open("wb") as file:
-            yield file
-        return
-    _remove_left_of(target)
-    aside = _aside(target)
     with naming(path):
-        file = aside.open("wb")
-    try:
-        with file:
-            with contextlib.suppress(OSError):  # file systems without locks
-                _lock(file)
-            if before is not None:
-                mode = stat.S_IMODE(before.st_mode)
-            if mode is not None:
-                os.chmod(aside, mode)
-            yield file
-            with naming(path):
+        if before is not None and not stat.S_ISREG(before.st_mode):
+            with target.open("wb") as file:
+                yield file
+            return
+        for left in target.parent.glob(glob.escape(target.name) + _LEFT_OVER):
+            _remove_unless_held(left)
+        aside = _aside(target)
+        try:
+            with aside.open("wb") as file:
+                with contextlib.suppress(OSError):  # file systems without locks
+                    _lock(file)
+                if before is not None:
+                    mode = stat.S_IMODE(before.st_mode)
+                if mode is not None:
+                    os.chmod(aside, mode)
+                yield file
                 file.flush()
                 os.fsync(file.fileno())
-        with naming(path):
             aside.replace(target)
-    except BaseException:
-        aside.unlink(missing_ok=True)
-        raise
+        except BaseException:
+            aside.unlink(missing_ok=True)
+            raise
 
 
 def write_atomically(path: Path, content: bytes, mode: int | None = None) -> None:
@@ -109,15 +108,6 @@ def check_folder(path: Path) -> None:
             raise PermissionError(errno.EACCES, f"{nearest} cannot be written to")
 
 
-def _remove_left_of(target: Path) -> None:
-    """Remove what killed writers of this file left; those that still write hold a lock."""
-    for aside in target.parent.glob(f"{_escaped(target.name)}.*.tmp"):
-        numbers = aside.name[len(target.name) + 1 : -len(".tmp")].split(".")
-        if len(numbers) != 2 or not all(x.isdecimal() for x in numbers):
-            continue  # not ours
-        _remove_unless_held(aside)
-
-
 def _remove_unless_held(aside: Path) -> None:
     """Remove a temporary file, but for one that a writer still holds."""
     with contextlib.suppress(OSError), aside.open("rb") as file:
@@ -146,17 +136,17 @@ def _lock(file: IO[bytes]) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def _escaped(name: str) -> str:
-    """A name as a pattern of `glob` that matches it alone."""
-    return "".join(f"[{c}]" if c in "*?[" else c for c in name)
-
-
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Have errors name the path asked for, not a temporary file or what a link leads to."""
+    """Have errors name the path asked for, not a temporary file or what a link leads to, and not
+    nothing, as where the disk is full; those that name other files stay.
+    """
     try:
         yield
     except OSError as error:
+        named = error.filename
+        if named is not None and not str(named).startswith(os.path.realpath(path)):
+            raise
         raise type(error)(error.errno, error.strerror or str(error), str(path)) from error
 
 
