@@ -50,6 +50,18 @@ def line(**change: Any) -> str:
             line(goal={"black": 1e300, "red": 0}),
             r"goal\.black is 1e\+300: it must be less",
         ),
+        (line(version=2), "version is 2: it must be less than or equal to 1"),
+        (line(game="otello"), "Did you mean 'othello'"),
+        (line(game=None), "game is None: it must be a valid string"),
+        (line(actions="f4 z9"), "z9"),
+        (line(actions=["f4"]), r"actions is \['f4'\]: it must be a valid string"),
+        (line(goal={"black": 100}), "it must have a value for each of"),
+        (line(goal={"black": "100", "red": 0}), r"goal\.black is '100': it must be a valid"),
+        (line(players=["x", "y"]), r"players is \['x', 'y'\]: it must be a JSON object"),
+        (line(start="8/8 black"), "it must have 8"),
+        (line(action="f4"), "Did you mean 'actions'"),
+        ("3", "a record is 3: it must be a JSON object"),
+        ("{}", "version is missing"),
         (line(goal={"black": True, "red": 0}), r"goal\.black is True"),
         (line(info={"who": "\ud800"}), "half of a character"),
         (line(players={"black": 3, "red": "b"}), r"players\.black is 3: it must be a valid string"),
@@ -80,6 +92,12 @@ def test_a_faulty_line_of_moves_is_named_and_cut(text: str, game: str, tmp_path:
     with pytest.raises(ValueError, match=r"games\.txt, line 2: ") as caught:
         load(path, game=make(game))
     assert len(str(caught.value)) < 400 + len(str(path))
+
+
+@pytest.mark.parametrize(("name", "text"), [("games.jsonl", line()), ("games.txt", "d6")])
+def test_what_editors_put_before_a_text_is_skipped(name: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(f"\ufeff{text}\n")
+    assert [record.actions for record in load(tmp_path / name)] == [(19,)]
 
 
 def test_what_is_read_can_be_written(tmp_path: Path) -> None:
