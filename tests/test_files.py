@@ -15,13 +15,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from boardenvs.arena.journal import Journal
 from test_policy import random_policy
 from variants import make, random_line
 
 from boardenvs import records
 from boardenvs.agents.policy_file import save_policy
 from boardenvs.arena import make_settings
+from boardenvs.arena.journal import Journal
 from boardenvs.play.session import GameSession
 from boardenvs.play.store import GameStore
 from boardenvs.records import make_record
