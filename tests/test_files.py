@@ -67,20 +67,24 @@ WRITERS: dict[str, Callable[[Path], object]] = {
 }
 
 
+def replace_sync(by: Callable[..., object]) -> None:
+    vars(os)["fsync"] = by
+
+
 def full_disk() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (ROOM, ROOM))
 
 
 def power_that_goes() -> None:
     """When everything has been written, and before it is known to be on the disk."""
-    os.fsync = lambda number: os.kill(os.getpid(), signal.SIGKILL)
+    replace_sync(lambda number: os.kill(os.getpid(), signal.SIGKILL))
 
 
 def no_permission() -> None:
     def refuse(*_: object) -> None:
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    os.fsync = refuse
+    replace_sync(refuse)
 
 
 FAULTS = {
@@ -122,10 +126,11 @@ def test_a_write_that_goes_wrong_leaves_what_was_there(
     before = path.read_bytes()
     assert len(before) > ROOM
     said = in_a_child(fault, write, path)
-    if FAULTS[fault] is None:
+    message = FAULTS[fault]
+    if message is None:
         assert said == ""
     else:
-        assert FAULTS[fault] in said
+        assert message in said
         assert str(path) in said
         assert ".tmp" not in said
         assert list(tmp_path.iterdir()) == [path]

@@ -84,6 +84,7 @@ def test_dragging_a_piece(tab):
     tab.new_game("lines_of_action", "human", "human")
     tab.square("b1").drag_to(tab.square("b3"))
     tab.until(lambda: tab.plies == 1)
+    assert "ply 1 of at most 50" in tab.page.locator(".counts").inner_text()
     assert tab.square("b3").get_attribute("aria-label").startswith("b3, black")
 
 

@@ -44,6 +44,7 @@ def describe_game(game: Game) -> dict[str, Any]:
         "pieces": [_data_url(write_drawing(p.drawing)) for p in game.look.pieces_of(game.roles)],
         "moves_pieces": isinstance(game.notation, Moving),
         "tournament": isinstance(game, Othello) and not game.holes,
+        "limit": getattr(game, "max_steps", None) or game.max_plies,
         "advisor": default_analyst(game),
         "solver": exact_analyst(game),
         "start": game.start().fen(),

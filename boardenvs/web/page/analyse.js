@@ -107,13 +107,15 @@ export class AnalyseView {
     this.pending ??= requestAnimationFrame(() => { this.pending = null; this.app.render(); });
   }
 
-  // What a move lost, as a share of a win, by the review of the position before it.
+  // What a move lost, as a share of a win: by the review of the position before it, but no more
+  // than that of the position after it confirms, which looks a ply deeper.
   lost(node) {
-    const seen = node.parent?.review;
-    if (!seen) return null;
-    const best = Math.max(...seen.moves.map((move) => share(move.value, seen.unit) ?? -1));
-    const played = share(seen.moves.find((move) => move.move === node.move)?.value, seen.unit);
-    return best < 0 || played === null ? null : Math.max(0, best - played);
+    const seen = node.parent?.review, best = seen && share(seen.value, seen.unit);
+    const played = seen && share(seen.moves.find((move) => move.move === node.move)?.value, seen.unit);
+    if (best === null || best === undefined || played === null || played === undefined) return null;
+    const first = node.review || node.position?.over ? this.shareOf(node) : null;
+    const after = first === null ? played : node.parent.position.to_move ? 1 - first : first;
+    return Math.max(0, best - Math.max(played, after));
   }
 
   blunders(line) {

@@ -205,7 +205,7 @@ class App {
     try {
       const { explanation } = await connection.request({ do: "explain", line: table.tree.line(), agent, seconds: 2 });
       if (table.node !== node) return;
-      const best = explanation.moves[0];
+      const best = explanation.moves.find((move) => move.move === explanation.choice) ?? explanation.moves[0];
       this.hinted = best.squares;
       this.hintNode = node;
       table.message = T.hintIs(this.shown(best.move), agent);
@@ -272,6 +272,7 @@ class App {
     board.show(info, shown, { legal: table.open && !editing, badges: editing ? new Map() : this.analysis.badges(), hint: this.hinted, tournament: this.tournament });
     this.caption.textContent = table.caption();
     const counts = info.roles.map((role, i) => T.pieces(role, position.counts[i]) + (position.groups ? ` (${T.groups(position.groups[i])})` : ""));
+    if (info.limit) counts.push(T.plyOf(position.ply, info.limit));
     this.counts.textContent = counts.join(" · ") + this.#change();
     this.#bar();
     this.note.textContent = table.thinking ? T.thinking(table.thinking) : table.message || (this.#mustPass() ? T.mustPass(info.roles[position.to_move]) : this.#whoseTurn());

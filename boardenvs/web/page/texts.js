@@ -64,6 +64,7 @@ export const T = {
   resigned: (loser, winner) => `${loser} resigned: ${winner} won`,
   hintIs: (move, agent) => `${agent} would play ${move}`,
   pieces: (role, number) => `${role} ${number}`,
+  plyOf: (ply, limit) => `ply ${ply} of at most ${limit}`,
   groups: (number) => count(number, "group"),
   flipped: (number) => `, ${count(number, "piece")} turned`,
   captured: (number) => `, ${count(number, "piece")} taken`,
