@@ -12,10 +12,9 @@ import pytest
 from boardenvs import games, render
 from boardenvs.board.bitboard import parse_square
 from boardenvs.game.contract import Game, Position
-from boardenvs.game.look import Look
-from boardenvs.game.shapes import Circle, Polygon
+from boardenvs.game.look import Circle, Look, Polygon
 from boardenvs.render import __main__ as gallery
-from boardenvs.render.theme import board_look
+from boardenvs.render.geometry import board_look
 
 IMAGES = Path(__file__).parent.parent / ".images"
 SVG = "{http://www.w3.org/2000/svg}"

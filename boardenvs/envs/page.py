@@ -1,7 +1,7 @@
 """The page of a game: all that a user of its environments must know, as Markdown.
 
 What can be computed comes from the game, what all games share is written here once, and the game's
-own words are its `about` (`boardenvs.game.about`). Any game has a page.
+own words are its `about` (`boardenvs.game.rules`). Any game has a page.
 """
 
 from __future__ import annotations

@@ -4,14 +4,12 @@ The author of a game imports from here, from `boardenvs.board` and from `boarden
 boardenvs/games/README.md tells how to add one.
 """
 
-from boardenvs.game.about import About
 from boardenvs.game.check import RulesError, check_rules
 from boardenvs.game.contract import Game, Notation, Position
 from boardenvs.game.errors import PositionError
-from boardenvs.game.features import Feature
 from boardenvs.game.look import BLACK, RED, WHITE, Look, PieceLook, disc, piece
 from boardenvs.game.notation import Moving, Placing
-from boardenvs.game.rules import MAX_VALUE
+from boardenvs.game.rules import MAX_VALUE, About, Feature
 from boardenvs.game.state import State
 
 __all__ = [

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from boardenvs.board.symmetry import IDENTITY, Symmetry
-from boardenvs.game.about import About
-from boardenvs.game.features import Feature
 from boardenvs.game.look import Look
 from boardenvs.kernel import Bits
 
@@ -27,6 +26,32 @@ ILLEGAL_ACTION_REWARD = -1.0
 def goal_to_reward(goal: Any) -> Any:
     """Goal values 100 / 50 / 0 as zero-sum rewards +1 / 0 / -1."""
     return (goal - DRAW) / DRAW
+
+
+@dataclass(frozen=True)
+class About:
+    """The words of a game's page, in Markdown; `boardenvs.envs.page` adds the rest.
+
+    What is left empty is taken from the docstring of the game's class, or left out.
+    """
+
+    title: str = ""
+    summary: str = ""  # one sentence under the title
+    rules: str = ""  # the start, how pieces move, who moves first
+    pieces: str = "pieces"  # what is on the board
+    planes: tuple[str, ...] = ()  # what planes 2, 3, ... show; the last one covers all that follow
+    passing: str = "It is legal only for a side without another move."
+    end: str = ""  # when the game is over and who has won
+    options: Mapping[str, str] = field(default_factory=dict)  # what each rule parameter does
+    choice: str = ""  # which rules, or which of similar games, a newcomer takes
+    source: str = ""  # where the rules come from, and what departs from it
+
+
+class Feature(NamedTuple):
+    """A number that tells something of a position."""
+
+    number: Bits
+    size: int  # the number is below it, in every position that is not over
 
 
 class Rules(ABC):

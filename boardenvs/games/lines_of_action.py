@@ -36,13 +36,12 @@ from boardenvs.board.bitboard import (
 )
 from boardenvs.board.bitslice import countdown, line_counts
 from boardenvs.board.symmetry import ALL_EIGHT, Symmetry
-from boardenvs.game.about import About
 from boardenvs.game.contract import MAX_PLY, Game
 from boardenvs.game.errors import PositionError
-from boardenvs.game.features import Feature
 from boardenvs.game.look import BLACK, WHITE, Look
 from boardenvs.game.notation import Moving
-from boardenvs.games.lines_of_action_about import ABOUT
+from boardenvs.game.rules import About, Feature
+from boardenvs.games.appearance import ABOUT_LINES_OF_ACTION
 from boardenvs.games.lines_of_action_features import all_features
 from boardenvs.games.lines_of_action_groups import MEN, connected, euler_number
 from boardenvs.kernel import ALL, Bits, Table, guard, less, nonzero, popcount
@@ -107,7 +106,7 @@ class LinesOfAction(Game):
 
     @property
     def about(self) -> About:
-        return ABOUT
+        return ABOUT_LINES_OF_ACTION
 
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:

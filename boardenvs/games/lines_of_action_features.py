@@ -10,7 +10,7 @@ from functools import reduce
 from operator import add
 
 from boardenvs.board.bitboard import SIZE, square_name
-from boardenvs.game.features import Feature
+from boardenvs.game.rules import Feature
 from boardenvs.games.lines_of_action_groups import MEN
 from boardenvs.kernel import ALL, Bits, Table, popcount
 

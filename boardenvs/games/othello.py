@@ -18,11 +18,11 @@ from typing import ClassVar
 
 from boardenvs.board.bitboard import DIRECTIONS, Direction, fill, from_squares, step
 from boardenvs.board.symmetry import ALL_EIGHT, Symmetry
-from boardenvs.game.about import About
 from boardenvs.game.contract import Game
 from boardenvs.game.look import BLACK, RED, Look
 from boardenvs.game.notation import Placing
-from boardenvs.games.othello_about import about_othello
+from boardenvs.game.rules import About
+from boardenvs.games.appearance import about_othello
 from boardenvs.kernel import ALL, Bits, Table, guard, less, nonzero, popcount, spread, when
 from boardenvs.utils.checks import check_name, is_whole, quote
 

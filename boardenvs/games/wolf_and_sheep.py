@@ -33,12 +33,11 @@ from boardenvs.board.bitboard import (
 )
 from boardenvs.board.bitslice import countdown
 from boardenvs.board.symmetry import IDENTITY, MIRROR, Symmetry
-from boardenvs.game.about import About
 from boardenvs.game.contract import MAX_PLY, Game
 from boardenvs.game.errors import PositionError
 from boardenvs.game.notation import Moving
-from boardenvs.games.wolf_and_sheep_about import ABOUT
-from boardenvs.games.wolf_and_sheep_look import LOOK
+from boardenvs.game.rules import About
+from boardenvs.games.appearance import ABOUT_WOLF_AND_SHEEP, LOOK_WOLF_AND_SHEEP
 from boardenvs.kernel import ALL, Bits, Table, less, nonzero, popcount, spread
 from boardenvs.utils.checks import check_name, is_whole, quote
 
@@ -79,7 +78,7 @@ class WolfAndSheep(Game):
     variants: ClassVar = tuple(STEPS)
     notation: ClassVar = Moving(distance=1, gdl_cell="c{x} c{y}")
     opening_plies: ClassVar = (0, 6)
-    look: ClassVar = LOOK
+    look: ClassVar = LOOK_WOLF_AND_SHEEP
 
     def __post_init__(self) -> None:
         check_name("rules", self.rules, STEPS)
@@ -91,7 +90,7 @@ class WolfAndSheep(Game):
 
     @property
     def about(self) -> About:
-        return ABOUT
+        return ABOUT_WOLF_AND_SHEEP
 
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:

@@ -2,7 +2,7 @@
 
     print(render.to_ansi(game, position))
 
-`view` says what there is to see, `geometry` where it is, `theme` how it looks; `ansi`, `svg` and
+`view` says what there is to see, `geometry` where it is and in which colours; `ansi`, `svg` and
 `raster` draw it, and `page` has a board to step through games. pygame is imported with
 the first picture in pixels, not before.
 """
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from boardenvs.game.contract import Game, Position
-from boardenvs.game.shapes import Scene
+from boardenvs.game.look import Scene
 from boardenvs.render.ansi import write_ansi
 from boardenvs.render.geometry import scene, sheet
 from boardenvs.render.page import ShownGame, to_frame, to_page

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from boardenvs.board.bitboard import SIZE
-from boardenvs.render.theme import BoardLook, board_look
+from boardenvs.render.geometry import BoardLook, board_look
 from boardenvs.render.view import View
 
 RESET = "\x1b[0m"

@@ -1,4 +1,4 @@
-"""Where everything is in the picture of a position: the one geometry that all renderers draw.
+"""Where everything is in the picture of a position, and in which colours: what all renderers draw.
 
 The board is eight units wide, framed by half a unit on each side with the labels of files and
 ranks; rank 8 is on top. The caption has a strip of the frame below the board.
@@ -6,15 +6,14 @@ ranks; rank 8 is on top. The caption has a strip of the frame below the board.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from boardenvs.board.bitboard import SIZE, squares_of
-from boardenvs.game.shapes import Circle, Drawing, Ink, Placed, Rect, Scene, Shape, Text
-from boardenvs.render.theme import BoardLook, board_look
+from boardenvs.game.look import Circle, Drawing, Ink, Placed, Rect, Scene, Shape, Text
 from boardenvs.render.view import View
+from boardenvs.utils.checks import unknown
 
 MARGIN = 0.5
 CAPTION = 0.45  # height of the caption's strip
@@ -22,45 +21,71 @@ LABEL = 1.0  # height of the label above a picture on a sheet
 GAP = 0.5  # between pictures on a sheet
 
 
-class Side(NamedTuple):
-    """How the board lies: `flipped`, with h1 in the upper left corner; `turned`, with the rank that
-    is called 1 at the other end, as tournaments of Othello count.
-    """
+class BoardLook(NamedTuple):
+    """The colours of a board; with two equal squares, lines part them."""
 
-    flipped: bool = False
-    turned: bool = False
+    frame: str
+    frame_edge: str
+    label: str
+    light: str
+    dark: str
+    line: str
+    hole: str
+    mark: Ink
+    target: Ink
 
 
-UPRIGHT = Side()
+BOARDS = {
+    "felt": BoardLook(
+        frame="#4b3021",
+        frame_edge="#2c1a10",
+        label="#e6d3b3",
+        light="#2e8b57",
+        dark="#2e8b57",
+        line="#1d6640",
+        hole="#3a2418",
+        mark=Ink("#f4e04d", 0.42),
+        target=Ink("#0b3a20", 0.45),
+    ),
+    "wood": BoardLook(
+        frame="#4b3021",
+        frame_edge="#2c1a10",
+        label="#e6d3b3",
+        light="#ecd3a6",
+        dark="#b98654",
+        line="#8f6238",
+        hole="#3a2418",
+        mark=Ink("#f4e04d", 0.55),
+        target=Ink("#3a2212", 0.40),
+    ),
+}
 
 
-def corner(square: int, side: Side = UPRIGHT) -> tuple[float, float]:
-    """The upper left corner of a square."""
-    square = SIZE * SIZE - 1 - square if side.flipped else square
+def board_look(name: str) -> BoardLook:
+    """The board look with this name; ValueError for an unknown one."""
+    if name not in BOARDS:
+        raise ValueError(unknown("board look", name, BOARDS))
+    return BOARDS[name]
+
+
+def corner(square: int, flipped: bool = False) -> tuple[float, float]:
+    """The upper left corner of a square; `flipped` has h1 in the upper left corner of the board."""
+    square = SIZE * SIZE - 1 - square if flipped else square
     return MARGIN + square % SIZE, MARGIN + SIZE - 1 - square // SIZE
 
 
-def square_at(x: float, y: float, side: Side = UPRIGHT) -> int | None:
-    """The square at a point of the picture; None beside the board."""
-    file, row = math.floor(x - MARGIN), math.floor(y - MARGIN)
-    if not (0 <= file < SIZE and 0 <= row < SIZE):
-        return None
-    square = file + SIZE * (SIZE - 1 - row)
-    return SIZE * SIZE - 1 - square if side.flipped else square
-
-
-def scene(seen: View, *, caption: bool = True, side: Side = UPRIGHT) -> Scene:
+def scene(seen: View, *, caption: bool = True, flipped: bool = False) -> Scene:
     """The picture of what is seen."""
     look = board_look(seen.look.board)
     width = SIZE + 2 * MARGIN
     height = width + (CAPTION if caption else 0)
-    placed = [Placed("board", _board(look, height, side), 0, 0)]
-    placed += on_squares("hole", seen.holes, _hole(look), side)
-    placed += on_squares("mark", seen.marks, mark(look), side)
+    placed = [Placed("board", _board(look, height, flipped), 0, 0)]
+    placed += on_squares("hole", seen.holes, _hole(look), flipped)
+    placed += on_squares("mark", seen.marks, mark(look), flipped)
     looks = seen.look.pieces_of(seen.roles)
     for role, look_of_role, pieces in zip(seen.roles, looks, seen.pieces, strict=True):
-        placed += on_squares(role, pieces, look_of_role.drawing, side)
-    placed += on_squares("target", seen.targets, target(look), side)
+        placed += on_squares(role, pieces, look_of_role.drawing, flipped)
+    placed += on_squares("target", seen.targets, target(look), flipped)
     if caption:
         text = Text(width / 2, CAPTION / 2, seen.caption, 0.36, Ink(look.label))
         drawing = Drawing(width, CAPTION, (text,))
@@ -68,12 +93,12 @@ def scene(seen: View, *, caption: bool = True, side: Side = UPRIGHT) -> Scene:
     return Scene(width, height, look.frame, seen.caption, tuple(placed))
 
 
-def empty_board(seen: View, *, side: Side = UPRIGHT) -> Scene:
+def empty_board(seen: View, *, flipped: bool = False) -> Scene:
     """The board without pieces, marks and caption."""
     width = SIZE + 2 * MARGIN
     look = board_look(seen.look.board)
-    holes = on_squares("hole", seen.holes, _hole(look), side)
-    placed = (Placed("board", _board(look, width, side), 0, 0), *holes)
+    holes = on_squares("hole", seen.holes, _hole(look), flipped)
+    placed = (Placed("board", _board(look, width, flipped), 0, 0), *holes)
     return Scene(width, width, look.frame, " and ".join(seen.roles), placed)
 
 
@@ -91,13 +116,15 @@ def sheet(scenes: Sequence[Scene], labels: Sequence[str], columns: int) -> Scene
     return Scene(across * width, down * height, "#ffffff", title, tuple(placed))
 
 
-def on_squares(what: str, squares: int, drawing: Drawing, side: Side = UPRIGHT) -> Iterator[Placed]:
+def on_squares(
+    what: str, squares: int, drawing: Drawing, flipped: bool = False
+) -> Iterator[Placed]:
     """The drawing on each square of a bitboard."""
-    return (Placed(what, drawing, *corner(square, side)) for square in squares_of(squares))
+    return (Placed(what, drawing, *corner(square, flipped)) for square in squares_of(squares))
 
 
 @lru_cache
-def _board(look: BoardLook, height: float, side: Side) -> Drawing:
+def _board(look: BoardLook, height: float, flipped: bool) -> Drawing:
     """The frame, the labels in it and the empty squares, which look alike from both sides."""
     width = SIZE + 2 * MARGIN
     edge = 0.05
@@ -115,8 +142,8 @@ def _board(look: BoardLook, height: float, side: Side) -> Drawing:
         shapes += [Rect(*corner(s), 1, 1, Ink(look.light)) for s in light]
     for i in range(SIZE):
         at, middle = MARGIN + i + 0.5, MARGIN / 2
-        file = SIZE - 1 - i if side.flipped else i
-        rank = SIZE - i if side.flipped == side.turned else i + 1
+        file = SIZE - 1 - i if flipped else i
+        rank = SIZE - i if not flipped else i + 1
         shapes.append(Text(at, width - middle, "abcdefgh"[file], 0.32, Ink(look.label)))
         shapes.append(Text(middle, at, str(rank), 0.32, Ink(look.label)))
     return Drawing(width, height, tuple(shapes))

@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 
 from boardenvs.board.bitboard import SIZE, squares_of
 from boardenvs.game.contract import Game, Position
-from boardenvs.render.geometry import Side, empty_board, mark, target
+from boardenvs.render.geometry import board_look, empty_board, mark, target
 from boardenvs.render.svg import drawing_id, write_layers
-from boardenvs.render.theme import board_look
 from boardenvs.render.view import View, view
 
 _TEMPLATE = Path(__file__).with_name("page.html")
@@ -112,7 +111,7 @@ class _Writer:
         drawings = [mark(look), *(p.drawing for p in seen.look.pieces_of(roles)), target(look)]
         marked, first, second, dot = map(drawing_id, drawings)
         for flipped in (False, True):
-            scene = empty_board(seen, side=Side(flipped))
+            scene = empty_board(seen, flipped=flipped)
             board = write_layers(scene, drawings, ("marks", "pieces", "targets"))
             name = f"board-{len(self.looks)}{'-flipped' if flipped else ''}"
             self.boards.append(f'<template id="{name}">{board}</template>')

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from boardenvs.game.shapes import GLOW_AT, Circle, Drawing, Ink, Polygon, Rect, Scene, Shape, Text
+from boardenvs.game.look import GLOW_AT, Circle, Drawing, Ink, Polygon, Rect, Scene, Shape, Text
 
 Pixels = np.ndarray[Any, np.dtype[np.uint8]]
 
@@ -35,27 +35,13 @@ def import_pygame() -> ModuleType:
 
 def draw_rgb(scene: Scene, unit: int) -> Pixels:
     """The picture, (H, W, 3) uint8; a square is `unit` pixels wide."""
-    pixels = import_pygame().surfarray.pixels3d(draw_surface(scene, unit))
-    return np.ascontiguousarray(pixels.swapaxes(0, 1))
-
-
-def draw_surface(scene: Scene, unit: int) -> Any:
-    """The picture as a `pygame.Surface`."""
     pygame = import_pygame()
     picture = pygame.Surface((round(scene.width * unit), round(scene.height * unit)), 0, 32)
     picture.fill(scene.ground)
-    picture.blits(
-        [
-            (
-                _sprite(p.drawing, unit),
-                (round(p.x * unit), round(p.y * unit)),
-                None,
-                pygame.BLEND_PREMULTIPLIED,
-            )
-            for p in scene.placed
-        ]
-    )
-    return picture
+    for what in scene.placed:
+        at = round(what.x * unit), round(what.y * unit)
+        picture.blit(_sprite(what.drawing, unit), at, None, pygame.BLEND_PREMULTIPLIED)
+    return np.ascontiguousarray(pygame.surfarray.pixels3d(picture).swapaxes(0, 1))
 
 
 @lru_cache(maxsize=64)

@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
-from boardenvs.game.shapes import (
+from boardenvs.game.look import (
     GLOW_AT,
     Circle,
     Drawing,

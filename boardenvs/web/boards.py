@@ -18,8 +18,8 @@ from boardenvs.game.notation import Moving
 from boardenvs.games.othello import Othello
 from boardenvs.play.session import GameSession
 from boardenvs.records.record import Record, parse_names, positions
+from boardenvs.render.geometry import board_look
 from boardenvs.render.svg import write_drawing
-from boardenvs.render.theme import board_look
 from boardenvs.render.view import view
 from boardenvs.web.messages import Line, SaveRequest
 

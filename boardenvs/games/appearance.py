@@ -1,0 +1,198 @@
+"""What the games look like where they have looks of their own, and the words of their pages."""
+
+from __future__ import annotations
+
+from boardenvs.game.look import SHADOW, Circle, Ink, Look, PieceLook, Shape, mirrored, pair, piece
+from boardenvs.game.rules import About
+
+# ---- Othello, Othello with holes, Reversi --------------------------------------------------------
+
+_SUMMARIES = {
+    "othello": "Bracket the opponent's discs to flip them; more discs win.",
+    "othello_holes": "Othello on a board with four squares cut out.",
+    "reversi": "Othello under the name that it has in the General Game Playing repository.",
+}
+
+_RULES = """\
+Black and red place discs in turn, black first. A disc must bracket one or more opposing discs in a
+straight line between itself and another disc of its side, in any of the eight directions; all
+discs so bracketed flip. A side without such a square passes.
+
+The game starts with black on d4 and e5 and red on d5 and e4. Tournament Othello counts ranks from
+the top; flip them (y -> 9 - y) and the start is the tournament's."""
+
+_HOLES = """
+
+Holes are never occupied, and no line of discs runs through one. `othello_holes_v0` has them on c3,
+c6, f3 and f6."""
+
+_SOURCES = {
+    "othello": "The rule sheet `othello-comp2007` of the General Game Playing repository.",
+    "othello_holes": "The rule sheet `othelloHoles` of the General Game Playing repository.",
+    "reversi": "The rule sheet `reversi` of the General Game Playing repository. The older Reversi,"
+    " whose players choose the first four squares, is another game.",
+}
+
+
+def about_othello(game_id: str, holes: int) -> About:
+    """The words of the page of Othello under this id and with these holes."""
+    return About(
+        title={
+            "othello": "Othello",
+            "othello_holes": "Othello with holes",
+            "reversi": "Reversi",
+        }.get(game_id, ""),
+        summary=_SUMMARIES.get(game_id, ""),
+        rules=_RULES + (_HOLES if holes else ""),
+        pieces="discs",
+        planes=("the holes",) if holes else (),
+        end="The game ends as soon as neither side has a move, also with empty squares left; no "
+        "trailing double pass is played. The side with more discs wins; the same number is a draw. "
+        "Nothing is truncated.",
+        options={
+            "holes": "squares out of play, as a bitboard (bit s is square s), without the four "
+            "squares in the centre; holes add a plane to the observation.",
+            "empties": 'whose the squares are that stay empty when the game ends: `"nobody"`, or '
+            '`"winner"`, as tournaments and collections of endgames count. It changes by how much '
+            "a game is won, never who wins it.",
+        },
+        choice="`othello_v0` is the game that others play and write about. `reversi_v0` has the "
+        "same rules, and `othello_holes_v0` is for those who want a board that no opening theory "
+        "covers.",
+        source=_SOURCES.get(game_id, ""),
+    )
+
+
+# ---- Lines of Action -----------------------------------------------------------------------------
+
+ABOUT_LINES_OF_ACTION = About(
+    title="Lines of Action",
+    summary="Bring all your pieces together in one group.",
+    rules="""\
+Black starts on b1 to g1 and b8 to g8, white on a2 to a7 and h2 to h7; black moves first. With
+`rules="classic"` (default) a piece moves in one of the eight directions exactly as many squares as
+there are pieces of both sides on the whole line of movement, itself included. It may pass over own
+pieces, not over opposing ones, and ends on an empty square or captures an opposing piece.""",
+    planes=("steps left, in binary: plane 2 everywhere if the lowest digit is 1",),
+    end="Every move and noop counts one step. The game ends when, after it, either side is one "
+    "group (connected in any of the eight directions; one piece, or none, is a group), or at step "
+    "`max_steps`. If one side is a group it wins; both, or neither, is a draw. Nothing is "
+    "truncated.",
+    options={
+        "rules": '`"classic"` or `"described"`.',
+        "max_steps": "steps before the game ends; it sets the number of planes.",
+    },
+    choice="""\
+Take `rules="classic"`, the default: it is Lines of Action as people and other programs play it, but
+for the limit of 50 steps, which the rule sheet sets. `rules="described"` is another game, for
+comparison with programs that implement the description.""",
+    source="""\
+The rule sheet `linesOfAction` of the General Game Playing repository (the limit of 50 steps is its
+own). The description that this project was given of the game departs from it, and
+`rules="described"` plays that description's words: black starts on ranks 2 and 7, and the distance
+is the length of the contiguous line of own pieces in the direction of movement, the moving one
+included, so that a piece lands on the first square beyond them.""",
+)
+
+# ---- Wolf and Sheep ------------------------------------------------------------------------------
+
+ABOUT_WOLF_AND_SHEEP = About(
+    title="Wolf and Sheep",
+    summary="One wolf tries to get past four sheep, which try to leave it without a move (Fox and "
+    "Hounds).",
+    rules="""\
+The wolf starts on d8, the sheep on a1, c1, e1 and g1; the wolf moves first. A move takes a piece to
+an empty neighbouring square. With `rules="classic"` (default) the wolf steps diagonally in all
+four directions and the sheep diagonally forwards, to the north. With perfect play the sheep win
+the classic game.""",
+    planes=(
+        "everywhere for the sheep, nowhere for the wolf",
+        "plies left before `max_plies`, in binary: plane 3 everywhere if the lowest digit is 1",
+    ),
+    passing="It is never legal in turn-based play: a side without a move ends the game.",
+    end="The game ends when no sheep stands on a lower rank than the wolf, or when either side has "
+    "no move, whoever is to move. The wolf wins if it can move in that position, else the sheep "
+    "win. There is no draw. A classic game ends by itself. After `max_plies` plies both agents are "
+    "truncated, not terminated, and get the rewards that the position would give as an end.",
+    options={
+        "rules": '`"classic"` or `"described"`.',
+        "max_plies": "plies before truncation; None for no cap (the observation then has no planes "
+        "for it).",
+    },
+    choice='Take `rules="classic"`, the default: it is Fox and Hounds, a game that both sides can '
+    'win. With `rules="described"` the wolf wins whatever it plays, so there is nothing to learn.',
+    source="""\
+The rule sheet `sheepAndWolf` of the General Game Playing repository. The description that this
+project was given of the game departs from it, and `rules="described"` plays that description's
+words: the wolf steps in all eight directions and the sheep in all four diagonal ones. Then the
+sheep can never win: they stay on squares of one colour, and every square has neighbours of both, so
+the wolf can always move. (The description also ends the game when the wolf's y is "numerically
+greater" than a sheep's, which would be at the start; the rule sheet's condition is used.)""",
+)
+
+
+def _wolf() -> PieceLook:
+    fur, dark, pale = "#56616f", "#323a45", "#c3cad3"
+    shapes: tuple[Shape, ...] = (
+        Circle(0.54, 0.64, 0.325, SHADOW),
+        # Head with ears and ruff, inside of the ears, cheeks, muzzle, eyes, nose.
+        mirrored(
+            dark,
+            (0.58, 0.27),
+            (0.79, 0.05),
+            (0.86, 0.40),
+            (0.93, 0.63),
+            (0.78, 0.72),
+            (0.66, 0.88),
+            (0.56, 0.96),
+        ),
+        mirrored(
+            fur,
+            (0.58, 0.31),
+            (0.765, 0.12),
+            (0.82, 0.42),
+            (0.87, 0.60),
+            (0.74, 0.68),
+            (0.63, 0.84),
+            (0.55, 0.92),
+        ),
+        *pair(dark, (0.66, 0.31), (0.745, 0.20), (0.765, 0.38)),
+        *pair(pale, (0.87, 0.60), (0.74, 0.68), (0.63, 0.84), (0.57, 0.70), (0.66, 0.60)),
+        mirrored(pale, (0.53, 0.56), (0.57, 0.70), (0.63, 0.84), (0.55, 0.92)),
+        *pair("#ffc93c", (0.58, 0.545), (0.70, 0.47), (0.67, 0.56)),
+        mirrored("#15191e", (0.56, 0.80), (0.54, 0.86), (0.51, 0.89)),
+    )
+    return piece("#303030", shapes)
+
+
+def _sheep() -> PieceLook:
+    wool = [
+        (0.5, 0.2),
+        (0.7, 0.27),
+        (0.81, 0.45),
+        (0.77, 0.65),
+        (0.62, 0.77),
+        (0.38, 0.77),
+        (0.23, 0.65),
+        (0.19, 0.45),
+        (0.3, 0.27),
+    ]
+    face = "#3b3434"
+    shapes: tuple[Shape, ...] = (
+        Circle(0.53, 0.56, 0.40, SHADOW),
+        *(Circle(x, y, 0.155, Ink("#a59c8b")) for x, y in wool),
+        *(Circle(x, y, 0.13, Ink("#f1ece1")) for x, y in wool),
+        Circle(0.5, 0.48, 0.30, Ink("#f1ece1"), "#ffffff"),
+        # Ears, face, fringe, eyes.
+        *pair(face, (0.60, 0.44), (0.70, 0.43), (0.82, 0.53), (0.80, 0.60), (0.70, 0.57)),
+        mirrored(face, (0.56, 0.36), (0.64, 0.43), (0.645, 0.58), (0.60, 0.75), (0.55, 0.81)),
+        Circle(0.41, 0.38, 0.07, Ink("#fbf8f1")),
+        Circle(0.50, 0.36, 0.085, Ink("#fbf8f1")),
+        Circle(0.59, 0.38, 0.07, Ink("#fbf8f1")),
+        Circle(0.435, 0.535, 0.035, Ink("#ffffff")),
+        Circle(0.565, 0.535, 0.035, Ink("#ffffff")),
+    )
+    return piece("#ffffff", shapes)
+
+
+LOOK_WOLF_AND_SHEEP = Look("wood", (_wolf(), _sheep()))
