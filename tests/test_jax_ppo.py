@@ -163,6 +163,19 @@ def test_one_role_alone_may_learn_and_flat_planes_are_one_input() -> None:
     np.testing.assert_array_equal(observed, np.hstack([pieces, 4.0 * seen[:, flat, 0]]))
 
 
+def test_with_64_bit_numbers_the_program_computes_in_32() -> None:
+    """It is traced alone, which takes no compiling."""
+    with jax.enable_x64(True):
+        trainer = Trainer(config())
+        learner, _ = jax.eval_shape(trainer._new, jax.random.key(0))
+        after, _ = jax.eval_shape(trainer.update, learner, None, 1e-3, 0.01)
+    assert jax.tree.map(lambda x: (x.shape, x.dtype), after) == jax.tree.map(
+        lambda x: (x.shape, x.dtype), learner
+    )
+    found = {x.dtype for x in jax.tree.leaves((after.network, after.optimizer))}
+    assert np.dtype("float64") not in found
+
+
 # ---- settings ------------------------------------------------------------------------------------
 
 

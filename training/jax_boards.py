@@ -21,9 +21,6 @@ from training.settings import POOL, SELF_PLAY, SelfPlaySettings
 # The networks of the pool's boards, each with a first axis for the groups of these boards.
 Pool: TypeAlias = JaxNetwork
 
-# The opponents' actions on boards, by a key and the pool.
-Reply: TypeAlias = Callable[[Board, jax.Array, Pool | None], jax.Array]
-
 # Openings a board that each update draws from.
 _SPARE = 2
 
@@ -56,7 +53,8 @@ class Group(NamedTuple):
 
     name: str
     rows: slice
-    reply: Reply | None
+    act: Callable[[Board, jax.Array], jax.Array] | None  # the opponent's, by a board and a key
+    network: int | None  # of the pool, by its index, which plays where there is a pool
 
 
 class Boards:
@@ -72,11 +70,11 @@ class Boards:
         self.rules = rules
         self._settings = settings
         self._starts = None if starts is None else rules.boards(starts)
-        self.groups = list(self._make_groups())
+        self.groups = self._make_groups()
         self.size = self.groups[-1].rows.stop
         counts = [g.rows.stop - g.rows.start for g in self.groups]
         # Of each board: whether an opponent replies, its group's size, and its group's first board.
-        self._replies = np.repeat([g.reply is not None for g in self.groups], counts)
+        self._replies = np.repeat([g.act is not None for g in self.groups], counts)
         self._sizes = np.repeat(counts, counts)
         self._firsts = np.repeat([g.rows.start for g in self.groups], counts)
         self.discounts = jnp.where(self._replies, SAME_SIDE, ZERO_SUM)
@@ -94,36 +92,13 @@ class Boards:
         for name, count in self._settings.groups():
             rows, end = slice(end, end + count), end + count
             if name == SELF_PLAY:
-                groups.append(Group(name, rows, None))
+                groups.append(Group(name, rows, None, None))
             elif name == POOL:
-                groups.append(Group(name, rows, self._pool_reply(pool)))
+                groups.append(Group(name, rows, self.rules.sample, pool))
                 pool += 1
             else:
-                groups.append(Group(name, rows, self._player_reply(name)))
+                groups.append(Group(name, rows, jax_player(self.rules, name).act, None))
         return groups
-
-    def _player_reply(self, spec: str) -> Reply:
-        """Replies of a player by specification."""
-        act = jax.vmap(jax_player(self.rules, spec).act)
-
-        def reply(board: Board, key: jax.Array, pool: Pool | None) -> jax.Array:
-            return act(board, _keys(key, board))
-
-        return reply
-
-    def _pool_reply(self, index: int) -> Reply:
-        """Replies of the pool's network of this index, which samples its actions; random ones while
-        there is no pool.
-        """
-
-        def reply(board: Board, key: jax.Array, pool: Pool | None) -> jax.Array:
-            if pool is None:
-                return jax.vmap(self.rules.sample)(board, _keys(key, board))
-            network = jax.tree.map(lambda x: x[index], pool)
-            act = network_player(self.rules, network, sample=True).act
-            return jax.vmap(act)(board, _keys(key, board))
-
-        return reply
 
     # ---- what the learner sees and does ------------------------------------------------------
 
@@ -168,11 +143,16 @@ class Boards:
             return board
         times, actions = len(board.ply) // self.size, []
         for group in self.groups:
-            rows = slice(times * group.rows.start, times * group.rows.stop)
+            part = _rows(board, slice(times * group.rows.start, times * group.rows.stop))
             key, own_key = jax.random.split(key)
-            part = _rows(board, rows)
-            alone = jnp.zeros_like(part.ply)  # of no effect: nobody waits there
-            actions.append(alone if group.reply is None else group.reply(part, own_key, pool))
+            act = group.act
+            if pool is not None and group.network is not None:
+                network = jax.tree.map(lambda x, index=group.network: x[index], pool)
+                act = network_player(self.rules, network, sample=True).act
+            if act is None:
+                actions.append(jnp.zeros_like(part.ply))  # of no effect: nobody waits there
+            else:
+                actions.append(jax.vmap(act)(part, jax.random.split(own_key, len(part.ply))))
         after = jax.vmap(self.rules.advance)(board, jnp.concatenate(actions))
         chosen: Board = jax.vmap(choose)(waiting, after, board)
         return chosen
@@ -230,10 +210,6 @@ class Boards:
         start = jax.tree.map(lambda x: jnp.broadcast_to(x, (count,)), rules.start)
         board, _ = jax.lax.scan(ply, start, jax.random.split(key, high))
         return board, ~jax.vmap(rules.is_over)(board)
-
-
-def _keys(key: jax.Array, board: Board) -> jax.Array:
-    return jax.random.split(key, len(board.ply))
 
 
 def _rows(board: Board, rows: Any) -> Board:

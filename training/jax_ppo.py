@@ -112,16 +112,11 @@ def _leaves(tree: Any) -> list[Any]:
 
 
 def _like(tree: Any, leaves: list[Any]) -> Any:
-    """A tree like this one with other arrays; ValueError where they do not fit."""
+    """A tree like this one with other arrays, those of `_leaves`."""
     old, structure = jax.tree.flatten(tree)
-    new = [
-        jax.random.wrap_key_data(jnp.asarray(y)) if _is_key(x) else jnp.asarray(y)
-        for x, y in zip(old, leaves, strict=True)
-    ]
-    for x, y in zip(old, new, strict=True):
-        if x.shape != y.shape or x.dtype != y.dtype:
-            raise ValueError(f"an array is {y.dtype} {y.shape}: it must be {x.dtype} {x.shape}")
-    return jax.tree.unflatten(structure, new)
+    new = [jnp.asarray(array) for array in leaves]
+    pairs = zip(old, new, strict=True)
+    return structure.unflatten([jax.random.wrap_key_data(y) if _is_key(x) else y for x, y in pairs])
 
 
 def _is_key(x: Any) -> bool:
@@ -142,7 +137,10 @@ def _device(name: str, threads: int) -> Any:
     """The device of a setting, where JAX takes so many threads of the processor; ConfigError where
     there is none.
     """
-    _limit_threads(threads)
+    flags = os.environ.get("XLA_FLAGS", "")  # read once, when JAX looks for devices
+    if threads == 1 and _ONE_THREAD not in flags:
+        os.environ["XLA_FLAGS"] = f"{flags} {_ONE_THREAD}".strip()
+    os.environ["NPROC"] = str(threads)
     platform, _, index = name.partition(":")
     try:
         devices = jax.devices(None if platform == "auto" else platform)
@@ -150,14 +148,6 @@ def _device(name: str, threads: int) -> Any:
     except (RuntimeError, IndexError):
         there = ", ".join(map(str, jax.devices()))
         raise ConfigError(f"device is {name!r}: JAX has {there}") from None
-
-
-def _limit_threads(threads: int) -> None:
-    """Let XLA use so many threads of the processor; read once, when JAX looks for devices."""
-    flags = os.environ.get("XLA_FLAGS", "")
-    if threads == 1 and _ONE_THREAD not in flags:
-        os.environ["XLA_FLAGS"] = f"{flags} {_ONE_THREAD}".strip()
-    os.environ["NPROC"] = str(threads)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

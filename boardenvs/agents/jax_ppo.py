@@ -41,7 +41,7 @@ def new_network(inputs: int, hidden: Sequence[int], actions: int, key: jax.Array
 
     def layer(inputs: int, outputs: int, gain: float) -> tuple[jax.Array, jax.Array]:
         weights = jax.nn.initializers.orthogonal(gain)(next(keys), (inputs, outputs), jnp.float32)
-        return weights, jnp.zeros(outputs)
+        return weights, jnp.zeros(outputs, jnp.float32)
 
     pairs = zip([inputs, *hidden], hidden, strict=False)
     layers = tuple(layer(*pair, 2**0.5) for pair in pairs)
@@ -120,7 +120,7 @@ class PPO:
             return lax.cond(
                 goes_on,
                 lambda: gradient_step(network, memory, jax.tree.map(lambda x: x[chosen], samples)),
-                lambda: (carry, dict.fromkeys(METRICS, jnp.nan)),
+                lambda: (carry, dict.fromkeys(METRICS, jnp.float32(jnp.nan))),
             )
 
         def epoch(carry: Any, key: jax.Array) -> Any:
