@@ -116,7 +116,8 @@ def _like(tree: Any, leaves: list[Any]) -> Any:
     old, structure = jax.tree.flatten(tree)
     new = [jnp.asarray(array) for array in leaves]
     pairs = zip(old, new, strict=True)
-    return structure.unflatten([jax.random.wrap_key_data(y) if _is_key(x) else y for x, y in pairs])
+    arrays = [jax.random.wrap_key_data(y) if _is_key(x) else y for x, y in pairs]
+    return jax.tree.unflatten(structure, arrays)
 
 
 def _is_key(x: Any) -> bool:
