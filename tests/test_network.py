@@ -27,7 +27,7 @@ from training.device import find_precision
 from training.gumbel.run import GumbelRun
 from training.gumbel.settings import GumbelConfig
 from training.learner import make_learner
-from training.ppo import main, make_env
+from training.ppo import make_env
 from training.start import widened
 
 th.set_num_threads(1)
@@ -200,33 +200,18 @@ def test_trainings_begin_as_the_policy_that_they_are_given(
         np.testing.assert_allclose(found, known, atol=1e-5)
 
 
-def test_a_training_goes_on_from_the_policy_of_another(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """What is evaluated before the first step is the policy that it starts from."""
-    monkeypatch.chdir(tmp_path)
-    Path("tiny.yaml").write_text(
-        """
-game: othello
-steps: 64
-self_play: {boards: 4}
-ppo: {hidden: [24, 20], steps_per_update: 16, batch_size: 64}
-evaluation: {opponents: [random], pairs: 4}
-report: {opponents: [random], pairs: 4}
-"""
-    )
-    assert main(["tiny.yaml"]) == 0
-    rate = ["ppo.learning_rate=1e-30", "ppo.final_learning_rate=1e-30"]  # it learns nothing
-    more = ["name=more", "start=runs/tiny/policy.npz", *rate]
-    assert main(["tiny.yaml", *(x for change in more for x in ("--set", change))]) == 0
-    old, new = (load_policy(Path("runs") / name / "policy.npz") for name in ("tiny", "more"))
-    for mine, theirs in zip(layers(old), layers(new), strict=True):
-        np.testing.assert_allclose(mine, theirs, atol=1e-3)
-    capsys.readouterr()
-    narrow = ["start=runs/tiny/policy.npz", "name=other", "ppo.hidden=[24, 16]"]
-    assert main(["tiny.yaml", *(x for change in narrow for x in ("--set", change))]) == 2
-    message = " ".join(capsys.readouterr().err.split())
-    assert "as many layers as ppo.hidden, (24, 16), none of them wider" in message
+def test_a_training_may_begin_as_the_policy_in_a_file(tmp_path: Path) -> None:
+    game = make("othello")
+    network = BoardNetwork(game.observation_shape, game.num_actions, (24, 20))
+    save_policy(network.as_policy(game), tmp_path / "policy.npz", stored="float32")
+    start = {"start": str(tmp_path / "policy.npz"), "self_play": {"boards": 32}}
+    same = config(**start, ppo={"hidden": [24, 20]})
+    begun = make_learner(same, make_env(same)).policy.as_policy(game)
+    for mine, theirs in zip(layers(network.as_policy(game)), layers(begun), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+    message = r"as many layers as ppo.hidden, \(24, 16\), none of them wider"
+    with pytest.raises(ValueError, match=message):
+        config(**start, ppo={"hidden": [24, 16]})
 
 
 # ---- models of anyone's --------------------------------------------------------------------------

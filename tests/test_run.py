@@ -139,6 +139,9 @@ def test_a_signal_ends_with_a_checkpoint_to_go_on_from(folder: Path) -> None:
     best = load_policy(folder / "policy.npz")
     assert best.value_head[1].tolist() == [100]
     assert best.notes == {"run": "tiny", "seed": 0, "steps": 100}
+    longer = Counting(settings(steps=130), folder)
+    assert go(longer, resume=True)[0]
+    assert [result.steps for result in longer.history.results] == [0, 50, 100, 130]
 
 
 def test_the_best_policy_is_kept_whatever_comes_after(

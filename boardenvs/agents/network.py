@@ -38,6 +38,9 @@ class NetworkInputs:
         self.flat = list(flat)
         self.full = [plane for plane in range(planes) if plane not in self.flat]
         self.size = 64 * len(self.full) + len(self.flat)
+        # Where each input stands plane by plane, of inputs that are square by square.
+        pieces = np.arange(64 * len(self.full)).reshape(-1, 64).T.ravel()
+        self.by_square = np.concatenate([pieces, np.arange(len(pieces), self.size)])
 
     def for_all_squares(self, weights: Array) -> Array:
         """The weights (size, N) of a first layer, whose inputs are plane by plane, as those of one
@@ -122,10 +125,7 @@ class BoardNetwork(th.nn.Module):
     def take(self, policy: Policy) -> None:
         """Take over the layers of a policy of the same widths."""
         (weights, biases), *rest = policy.layers
-        weights = self.inputs.from_all_squares(weights)
-        pieces, flat = np.split(weights, [64 * len(self.inputs.full)])
-        by_square = pieces.reshape(-1, 64, weights.shape[1]).transpose(1, 0, 2)
-        first = np.concatenate([by_square.reshape(pieces.shape), flat]), biases
+        first = self.inputs.from_all_squares(weights)[self.inputs.by_square], biases
         with th.no_grad():
             for module, (weights, biases) in zip(self._linear(), [first, *rest], strict=True):
                 module.weight.copy_(th.from_numpy(weights.T.copy()))
@@ -134,10 +134,9 @@ class BoardNetwork(th.nn.Module):
     def as_policy(self, game: Game, notes: Mapping[str, Any] | None = None) -> Policy:
         """A copy of what has been learnt, which plays without torch."""
         (weights, biases), *rest = (_layer(module) for module in self._linear())
-        pieces, flat = np.split(weights, [64 * len(self.inputs.full)])
-        by_plane = pieces.reshape(64, -1, weights.shape[1]).transpose(1, 0, 2)
-        weights = np.concatenate([by_plane.reshape(pieces.shape), flat])
-        first = self.inputs.for_all_squares(weights), biases
+        by_plane = np.empty_like(weights)
+        by_plane[self.inputs.by_square] = weights
+        first = self.inputs.for_all_squares(by_plane), biases
         *hidden, policy_head, value_head = [first, *rest]
         return Policy(game, tuple(hidden), policy_head, value_head, dict(notes or {}))
 
