@@ -23,6 +23,7 @@ from command_line import invoke
 from boardenvs.agents import trained
 from boardenvs.arena import make_settings
 from boardenvs.arena.settings import resumed_settings
+from boardenvs.utils.checks import quote
 from training import checkpoint, ppo
 from training.config import Config
 from training.settings import ConfigError, read_settings
@@ -212,10 +213,32 @@ def test_how_to_go_on_is_told_with_trust(
     assert "put right: python -m training.ppo a.yaml --resume --trust\n" in capsys.readouterr().err
 
 
-def test_settings_that_are_a_part_of_themselves_end(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("a.yaml").write_text("game: reversi\nsteps: 1\nreport: &a {opponents: [*a, *a]}\n")
+NAMES_OF_NAMES = [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 12)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "game: reversi\nsteps: 1\nreport: &a {opponents: [*a, *a]}\n",
+        "\n".join(["a0: &a0 [x, x]", *NAMES_OF_NAMES, "game: *a11", "name: *a11", "steps: 1"]),
+    ],
+)
+def test_settings_that_stand_for_billions_of_values_end(
+    text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("a.yaml").write_text(text)
     assert ppo.main(["a.yaml"]) == 2
-    assert "a.yaml cannot be used" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "a.yaml" in said
+    assert "more than 10,000 values" in said
+
+
+def test_what_a_message_quotes_is_not_written_out() -> None:
+    bomb: list[Any] = ["x"]
+    for _ in range(40):
+        bomb = [bomb] * 9
+    assert len(quote(bomb)) < 200
+    assert quote([1, "x", {"a": None}]) == "[1, 'x', {'a': None}]"
 
 
 def test_a_part_of_what_the_command_line_says_is_not_what_it_says() -> None:

@@ -33,7 +33,7 @@ def saved(tab, path):
     return record
 
 
-@pytest.mark.parametrize("game", games.BUILT_IN)
+@pytest.mark.parametrize("game", ["othello", "lines_of_action"])
 def test_a_whole_game_with_the_mouse(tab, game):
     tab.new_game(game)
     tab.play_on(lambda target: target.click())
@@ -50,9 +50,11 @@ def test_a_whole_game_with_the_keys(tab, game):
 
 def test_the_address_in_a_file_leads_to_the_page(browser, server):
     tab = Tab(browser, server)
-    tab.page.goto(address_in_file(server.url))
+    address = address_in_file(server.url)
+    tab.page.goto(address)
     tab.page.locator(".square.legal").first.wait_for()
     assert tab.page.url == f"{server.origin}/"
+    tab.faults.remove(f"a request to {address}")
     tab.close()
 
 

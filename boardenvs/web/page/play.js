@@ -89,6 +89,7 @@ export class PlayView {
 
   async begin(start = null) {
     const { table } = this.app;
+    await this.choosing; // the game that was chosen just now is the one to begin
     const seats = await Promise.all(this.seats.map((seat) => seat.check()));
     if (seats.includes(false)) {
       const wrong = this.seats[seats.indexOf(false)];
@@ -104,7 +105,7 @@ export class PlayView {
     const { table } = this.app;
     this.chosen = text;
     const seats = table.seats.map((seat) => (seat.startsWith("policy:") ? "trained" : seat));
-    table.newGame(text, null, seats).catch((error) => table.fail(error));
+    this.choosing = table.newGame(text, null, seats).catch((error) => table.fail(error));
   }
 
   usePosition() {
