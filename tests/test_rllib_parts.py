@@ -177,7 +177,7 @@ def test_targets_are_the_results_of_games_for_each_mover(name, gamma) -> None:
         state = State(*(np.where(k, x, y) for k, x, y in zip(kept, fresh, after, strict=True)))
     assert finished.min() > 0
     assert losses  # there are results that a wrong sign would show
-    _, values = runner._evaluate(runner.env.observe())
+    _, values = runner._evaluate(runner.env.seen_by_network())
     for row in range(size):
         left = np.arange(steps - began[row], 0, -1)
         expected = values[row] * (gamma * factors[row]) ** left

@@ -76,14 +76,9 @@ def test_gamma_of_minus_one_is_refused_with_the_reason(tmp_path) -> None:
         read(tmp_path, rllib={"gamma": -1})
     with pytest.raises(ConfigError, match=r"not given.*counts with -1 already"):
         read(tmp_path, "rllib.gamma=-1.0")
-    config = BoardPPOConfig()
-    with pytest.raises(ValueError, match="counts with -1 already"):
-        config.training(gamma=-1.0)
-    config.gamma = -1.0
-    with pytest.raises(ValueError, match="counts with -1 already"):
-        config.build_algo()
-    with pytest.raises(ValueError, match=r"gamma is -0.5: it must be above 0"):
-        BoardPPOConfig().training(gamma=-0.5)
+    for gamma, message in ((-1.0, "counts with -1 already"), (-0.5, "it must be above 0")):
+        with pytest.raises(ValueError, match=message):
+            BoardPPOConfig().training(gamma=gamma).build_algo()
 
 
 @pytest.mark.parametrize(
@@ -224,7 +219,7 @@ def _pids(algorithm):
 
 def _opponents(algorithm):
     def names(runner):
-        return [type(opponent).__name__ for opponent in runner.env.boards.opponents if opponent]
+        return [type(opponent).__name__ for opponent in runner.env.opponents if opponent]
 
     return [name for found in _of_runners(algorithm, names) for name in found]
 
@@ -253,13 +248,13 @@ def test_rllibs_own_checkpoint_has_the_pool_too(cluster, tmp_path) -> None:
     restored = Algorithm.from_checkpoint(tmp_path / "state")
     assert restored.steps == 4 * 24 * 32
     assert len(restored.pool) == 4
-    played = [type(opponent).__name__ for opponent in restored.env_runner.env.boards.opponents]
+    played = [type(opponent).__name__ for opponent in restored.env_runner.env.opponents]
     assert played == ["NoneType", "PolicyAgent", "PolicyAgent"]
     assert same(restored.as_policy(), saved)
     # The policy without torch plays as the network that was trained.
     runner = restored.env_runner
-    logits, values = runner._evaluate(runner.env.observe())
-    game, seen = runner.env.boards.game, runner.env.boards.seen
+    logits, values = runner._evaluate(runner.env.seen_by_network())
+    game, seen = runner.env.game, runner.env.seen
     probabilities, found = saved.evaluate(game, seen)
     assert probabilities == pytest.approx(th.softmax(logits, dim=1).numpy(), abs=1e-5)
     assert found == pytest.approx(np.clip(values, -1, 1), abs=1e-5)

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch as th
 
 from boardenvs.utils.checks import cut
@@ -100,8 +101,14 @@ def _newest_first(folder: Path) -> list[Path]:
 
 
 def to_tensors(value: Any) -> Any:
-    """Nested dicts, tuples and lists with their NumPy arrays as tensors, which `th.load` trusts."""
-    return _converted(value, lambda x: hasattr(x, "__array__"), th.as_tensor)
+    """Nested dicts, tuples and lists with their NumPy arrays as tensors, which `th.load` trusts,
+    and NumPy's numbers as Python's.
+    """
+
+    def convert(x: Any) -> Any:
+        return x.item() if isinstance(x, np.generic) else th.as_tensor(x)
+
+    return _converted(value, lambda x: hasattr(x, "__array__"), convert)
 
 
 def to_arrays(value: Any) -> Any:

@@ -24,7 +24,6 @@ class History:
         self.game = settings.make_game()
         self.results: list[SuiteResult] = []
         self.metrics: list[dict[str, float]] = []  # of each update
-        self._best: SuiteResult | None = None
         # Wall and CPU time in seconds, of earlier parts of the run and when this part began.
         self._before, self._began = np.zeros(2), _clocks()
         self._ended: FloatArray | None = None
@@ -32,8 +31,7 @@ class History:
     @property
     def best(self) -> SuiteResult:
         """The evaluation that ranks highest, the latest of equal ones; there must have been one."""
-        assert self._best is not None
-        return self._best
+        return max(reversed(self.results), key=lambda result: result.rank)
 
     @property
     def minutes(self) -> float:
@@ -73,10 +71,7 @@ class History:
         seed, player = SUITE_SEED + self.settings.seed, PolicyAgent(policy)
         result = evaluate(self.settings, player, seed, steps, self.minutes)
         self.results.append(result)
-        is_best = self._best is None or result.rank >= self._best.rank
-        if is_best:
-            self._best = result
-        return result, is_best
+        return result, self.best is result
 
     def snapshot(self) -> dict[str, Any]:
         """All of it, as plain values."""
@@ -84,7 +79,6 @@ class History:
             "times": self._times(),
             "metrics": self.metrics,
             "results": [r.model_dump() for r in self.results],
-            "best": self._best and self._best.model_dump(),
         }
 
     def restore(self, snapshot: dict[str, Any]) -> None:
@@ -92,7 +86,6 @@ class History:
         self._before = 60 * np.array(snapshot["times"])
         self.metrics = snapshot["metrics"]
         self.results = [SuiteResult.model_validate(r) for r in snapshot["results"]]
-        self._best = snapshot["best"] and SuiteResult.model_validate(snapshot["best"])
 
     def _times(self) -> tuple[float, float]:
         now = _clocks() if self._ended is None else self._ended

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import ray
 from ray.rllib.core import DEFAULT_MODULE_ID
 from ray.rllib.utils.metrics import (
@@ -164,16 +163,16 @@ class RLlibRun(Run):
         learner.pop("metrics_logger", None)
         stats = self.algorithm.metrics.get_state()["stats"]
         algorithm = {
-            "learner": to_tensors(_plain(learner)),
-            "counters": _plain({name: x for name, x in stats.items() if "lifetime" in name}),
+            "learner": learner,
+            "counters": {name: x for name, x in stats.items() if "lifetime" in name},
             "iteration": self.algorithm.iteration,
         }
-        return {"algorithm": algorithm}
+        return {"algorithm": to_tensors(algorithm)}
 
     def _restore(self, snapshot: dict[str, Any]) -> list[str]:
         """Go on from what was captured, on whatever cluster; what is wrong with the pool."""
-        algorithm, captured = self.algorithm, snapshot["algorithm"]
-        algorithm.learner_group.set_state({"learner": to_arrays(captured["learner"])})
+        algorithm, captured = self.algorithm, to_arrays(snapshot["algorithm"])
+        algorithm.learner_group.set_state({"learner": captured["learner"]})
         algorithm.metrics.set_state({"stats": captured["counters"]})
         algorithm._iteration = captured["iteration"]
         steps = algorithm.steps
@@ -194,12 +193,3 @@ class RLlibRun(Run):
         algorithm.restore_pool()
         self._warned = len(algorithm.problems)
         return algorithm.problems
-
-
-def _plain(value: Any) -> Any:
-    """Nested dicts and lists with NumPy's numbers as Python's, which a checkpoint may hold."""
-    if isinstance(value, dict):
-        return {key: _plain(x) for key, x in value.items()}
-    if isinstance(value, (list, tuple)):
-        return type(value)(_plain(x) for x in value)
-    return value.item() if isinstance(value, np.generic) else value

@@ -66,7 +66,7 @@ class BoardPPOConfig(PPOConfig):
     """The config of a `BoardPPO`; `boards` says what is played.
 
     `gamma` must be above 0: it is what the next state's value counts, whoever is to move there.
-    ValueError for what this PPO does not do.
+    Its loss has no term for KL divergence.
     """
 
     def __init__(self, algo_class: Any = None) -> None:
@@ -126,29 +126,8 @@ class BoardPPOConfig(PPOConfig):
         self.league_options = {**given, "notes": dict(notes or {})}
         return self
 
-    def training(self, **settings: Any) -> BoardPPOConfig:
-        """See `PPOConfig.training`."""
-        super().training(**settings)
-        self._check_gamma()
-        return self
-
     def get_state(self) -> dict[str, Any]:
-        self._check_gamma()  # here RLlib drops settings of -1
-        state: dict[str, Any] = super().get_state()
-        return state
-
-    def validate(self) -> None:
-        if self.use_kl_loss:
-            raise ValueError("use_kl_loss is True: BoardPPO's loss has no such term")
-        super().validate()
-
-    def get_default_rl_module_spec(self) -> RLModuleSpec:
-        return RLModuleSpec(module_class=BoardModule, model_config=self.model_options)
-
-    def get_default_learner_class(self) -> type[BoardLearner]:
-        return BoardLearner
-
-    def _check_gamma(self) -> None:
+        """What copies of the config are made of; here RLlib drops settings of -1."""
         if self.gamma == -1:
             raise ValueError(
                 "gamma is -1: RLlib takes that for a setting that was not given, and would learn "
@@ -157,6 +136,14 @@ class BoardPPOConfig(PPOConfig):
             )
         if not 0 < self.gamma <= 1:
             raise ValueError(f"gamma is {self.gamma}: it must be above 0 and at most 1")
+        state: dict[str, Any] = super().get_state()
+        return state
+
+    def get_default_rl_module_spec(self) -> RLModuleSpec:
+        return RLModuleSpec(module_class=BoardModule, model_config=self.model_options)
+
+    def get_default_learner_class(self) -> type[BoardLearner]:
+        return BoardLearner
 
 
 class BoardPPO(PPO):

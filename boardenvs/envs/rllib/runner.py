@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 import torch as th
 from gymnasium import spaces
-from gymnasium.vector import VectorEnv
 from gymnasium.vector.utils import batch_space
 from ray.rllib.core.columns import Columns
 from ray.rllib.env.single_agent_env_runner import SingleAgentEnvRunner
@@ -57,30 +56,23 @@ def advantages(
     return found
 
 
-class _SeenBoards(VectorEnv[Any, Any, Any]):
-    """The spaces of boards, which RLlib asks an env runner's environment for."""
+class _Boards(Batch):
+    """Boards with the spaces that RLlib asks an environment for."""
 
-    def __init__(self, boards: Batch) -> None:
-        game = boards.game
-        self.boards = boards
-        self.num_envs = boards.size
-        self.single_observation_space = spaces.Dict(
-            {
-                OBSERVATIONS: spaces.Box(0, 1, game.observation_shape, np.int8),
-                ACTION_MASK: spaces.Box(0, 1, (game.num_actions,), np.int8),
-            }
-        )
-        self.single_action_space = spaces.Discrete(game.num_actions)
-        self.observation_space = batch_space(self.single_observation_space, boards.size)
-        self.action_space = batch_space(self.single_action_space, boards.size)
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        planes = spaces.Box(0, 1, self.game.observation_shape, np.int8)
+        mask = spaces.Box(0, 1, (self.game.num_actions,), np.int8)
+        self.unwrapped = self
+        self.single_observation_space = spaces.Dict({OBSERVATIONS: planes, ACTION_MASK: mask})
+        self.single_action_space = spaces.Discrete(self.game.num_actions)
+        self.observation_space = batch_space(self.single_observation_space, self.size)
+        self.action_space = batch_space(self.single_action_space, self.size)
 
-    def observe(self) -> dict[str, Array]:
+    def seen_by_network(self) -> dict[str, Array]:
         """What the side to move, or the learner, sees on every board."""
-        planes, mask = self.boards.observe()
+        planes, mask = self.observe()
         return {OBSERVATIONS: planes, ACTION_MASK: mask.view(np.int8)}
-
-    def close(self, **kwargs: Any) -> None:
-        self.boards.close()
 
 
 class BoardEnvRunner(SingleAgentEnvRunner):
@@ -101,8 +93,8 @@ class BoardEnvRunner(SingleAgentEnvRunner):
     def make_env(self) -> None:
         if self.env is not None:
             self.env.close()
-        self.env = _SeenBoards(Batch(**self.config.env_config))
-        self.num_envs = self.env.num_envs
+        self.env = _Boards(**self.config.env_config)
+        self.num_envs = self.env.size
         self._needs_initial_reset = True
 
     def make_module(self) -> None:
@@ -112,7 +104,7 @@ class BoardEnvRunner(SingleAgentEnvRunner):
 
     def set_opponents(self, name: str, opponents: Sequence[Agent]) -> None:
         """Let these play on the groups of this name, one on each, from the next step on."""
-        self.env.boards.set_opponents(name, opponents)
+        self.env.set_opponents(name, opponents)
 
     def _sample(
         self,
@@ -134,7 +126,7 @@ class BoardEnvRunner(SingleAgentEnvRunner):
             self._restart()
         steps = -(-num_timesteps // self.num_envs)
         columns = self._play(steps, explore)
-        ended = self.env.boards.take_ended()
+        ended = self.env.take_ended()
         played, games = steps * self.num_envs, sum(part.games for part in ended.values())
         self._log_env_steps(metric=self._metrics_num_env_steps_sampled, num_steps=played)
         self._increase_sampled_metrics(played, games)
@@ -153,17 +145,17 @@ class BoardEnvRunner(SingleAgentEnvRunner):
         seed = None if self._seed is None else [self._seed, self.num_env_steps_sampled_lifetime]
         boards, chance = np.random.SeedSequence(seed).generate_state(2, np.uint64).tolist()
         self._generator = th.Generator(self._device).manual_seed(chance)
-        self.env.boards.seed(boards)
-        self.env.boards.restart()
+        self.env.seed(boards)
+        self.env.restart()
         self._needs_initial_reset = False
 
     @th.no_grad()
     def _play(self, steps: int, explore: bool) -> dict[str, Any]:
         """So many steps on every board, as the columns of a batch."""
-        boards = self.env.boards
+        boards = self.env
         seen, played = [], []
         for _ in range(steps):
-            observed = self.env.observe()
+            observed = self.env.seen_by_network()
             logits, judged = self._evaluate(observed)
             chosen = draw(th.softmax(logits, 1), self._generator) if explore else logits.argmax(1)
             drawn = th.log_softmax(logits, 1).gather(1, chosen[:, None])[:, 0]
@@ -180,7 +172,7 @@ class BoardEnvRunner(SingleAgentEnvRunner):
                 )
             )
         actions, logp, values, rewards, over = map(np.stack, zip(*played, strict=True))
-        values = np.concatenate([values, self._evaluate(self.env.observe())[1][None]])
+        values = np.concatenate([values, self._evaluate(self.env.seen_by_network())[1][None]])
         config = self.config
         factors = config.gamma * boards.discounts.astype(np.float32)
         rewards = rewards.astype(np.float32)
