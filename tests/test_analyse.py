@@ -151,24 +151,6 @@ def test_moves_that_are_one_by_symmetry_are_worth_the_same(game_id: str, spec: s
             assert len({values[action] for action in group}) == 1, group
 
 
-@pytest.mark.usefixtures("_backend")
-@pytest.mark.parametrize("game_id", ["othello", "lines_of_action"])
-def test_a_network_says_the_same_of_images(game_id: str) -> None:
-    game = make(game_id)
-    (position,) = some_positions(game, 1, seed=2)
-    found = analyse(position, "trained")
-    values = {move.action: (move.value, move.probability) for move in found.moves}
-    for symmetry in game.symmetries:
-        squares = (symmetry.apply(position.pieces(0)), symmetry.apply(position.pieces(1)))
-        image = game.position(squares, position.to_move, position.ply)
-        images = game.action_images(symmetry)
-        for move in analyse(image, "trained").moves:
-            (original,) = np.flatnonzero(images == move.action)
-            value, probability = values[int(original)]
-            assert move.value == pytest.approx(value, abs=1e-5)
-            assert move.probability == pytest.approx(probability, abs=1e-5)
-
-
 @pytest.mark.parametrize("game_id", GAMES)
 def test_the_default_analyst_does_not_change_its_mind_with_every_ply(game_id: str) -> None:
     """What one side gains the other loses: v(t) + v(t+1) is nearly 0 along its own lines."""
@@ -532,24 +514,3 @@ def test_tables(tmp_path: Path) -> None:
     graph = tmp_path / "graph.svg"
     command("othello", file, "--with", "greedy", "--graph", graph)
     assert graph.stat().st_size > 1000
-
-
-def test_errors_name_what_is_wrong(tmp_path: Path) -> None:
-    file = tmp_path / "games.jsonl"
-    save(file, [random_record("othello", 5)])
-    for words, said in (
-        (("othello", "nothing.jsonl"), "no such file"),
-        (("othello", "8/8 black"), "2 ranks"),
-        (("othello", file, "--number", 2), "1 games"),
-        (("othello", file, "--ply", 99), "no position after ply 99"),
-        (("othello", file, "--time", 1), "--ply"),
-        (("othello", file, "--graph", "graph.gif"), "gif"),
-        (("othello", file, "--graph", tmp_path / "nowhere" / "graph.png"), "no folder"),
-        (("othello", "--graph", "graph.png"), "recorded game"),
-        (("othello", "--number", 2), "--number"),
-        (("lines_of_action", file), "not lines_of_action"),
-        (("othello", "--with", "perfect"), "othello"),
-        (("othello", "--time", 0), "more than 0"),
-        (("lines_of_action", "--tournament"), "tournament"),
-    ):
-        assert said in command(*words, code=2)

@@ -100,10 +100,6 @@ def test_no_command_at_all_shows_what_there_is() -> None:
         assert name in output
 
 
-def test_an_unknown_command_is_named() -> None:
-    assert "perft" in run("pertf", code=2)
-
-
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_explains_itself(name: str) -> None:
     """A sentence, an example, and a word on each argument and option."""
@@ -162,25 +158,6 @@ def test_a_game_without_a_page_shows_what_its_class_says(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize(
-    ("spec", "message"),
-    [
-        ("otello", "Did you mean 'othello'"),
-        ("othello:", "write 'othello' for defaults"),
-        ("othello:rules=classic", "unknown parameter of othello 'rules'. Did you mean 'holes'"),
-        ("lines_of_action:rules=clasic", "Did you mean 'classic'"),
-        ("lines_of_action:max_steps=many", "max_steps is 'many': it must be a whole number"),
-        ("lines_of_action:max_steps=0", "max_steps is 0: it must be 1 or more"),
-        ("wolf_and_sheep:max_plies=no", "it must be a whole number or none"),
-        ("wolf_and_sheep:id=othello", "unknown parameter of wolf_and_sheep 'id'"),
-    ],
-)
-def test_a_wrong_game_is_named(spec: str, message: str) -> None:
-    assert message in run("games", spec, code=2)
-    with pytest.raises(ValueError, match=re.escape(message)):
-        games.parse(spec)
-
-
-@pytest.mark.parametrize(
     "spec",
     [
         "othello",
@@ -223,17 +200,6 @@ def test_perft_goes_on_from_a_position() -> None:
     depth, nodes, *_ = rows(run("perft", "othello", 5, "--position", text))[-1]
     # The four first moves are images of each other, so each has a quarter of the sixth depth.
     assert (depth, nodes) == ("5", f"{PERFT['othello'][5] // 4:,}")
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("othello", 2, "--position", "8/8 black"), "the board has 2 ranks"),
-        (("othello", 2, "--position", "8/8/8/8/8/8/8/8 white"), "unknown role 'white'"),
-    ],
-)
-def test_perft_names_what_is_wrong(words: tuple[object, ...], message: str) -> None:
-    assert message in run("perft", *words, code=2)
 
 
 # ---- replay ------------------------------------------------------------------------------------
@@ -338,23 +304,3 @@ def test_replay_of_other_games_and_formats(tmp_path: Path) -> None:
     path.write_text("1. b1-b3 a3xc1\n")
     words = ("replay", path, "--game", "lines_of_action", "--format", "moves")
     assert rows(run(*words))[0][:5] == ["lines_of_action", "1", "0", "1", "0"]
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("--number", 3), "has 2 games: there is no game 3"),
-        (("--number", 1, "--ply", 4), "the game has 3 plies: there is no board after ply 4"),
-        (("--game", "lines"), "Did you mean 'lines_of_action'"),
-        (("--format", "wtor"), "Did you mean 'wthor'"),
-        (("--save", "games.pgn"), "end the name in one of"),
-    ],
-)
-def test_replay_names_what_is_wrong(
-    transcripts: Path, words: tuple[object, ...], message: str
-) -> None:
-    assert message in run("replay", transcripts, *words, code=2).replace("\n", " ")
-
-
-def test_replay_of_no_file(tmp_path: Path) -> None:
-    assert "No such file" in run("replay", tmp_path / "games.wtb", code=2)

@@ -1,134 +1,105 @@
-"""Bad input to the rules: each message names the value, what is wrong and what would be right."""
+"""Wrong input: each message names the value, what is wrong and what would be right. One table of
+calls and one of command lines.
+"""
+
+from __future__ import annotations
 
 import re
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from command_line import WRONG_PLAYERS, run
 from variants import make
 
 import boardenvs
 from boardenvs import PositionError, games
 from boardenvs.board.bitboard import from_squares
 from boardenvs.game import fen
-from boardenvs.game.contract import stack
+from boardenvs.game.contract import Game, stack
 from boardenvs.game.notation import square_of
+from boardenvs.game.openings import MAX_PLIES, random_openings
 from boardenvs.games import Othello
+from boardenvs.play import MoveNotation
+from boardenvs.records import Record, save
+
+# ---- calls ---------------------------------------------------------------------------------------
+
+OTHELLO, HOLES = make("othello"), make("othello_holes")
+WOLF, LINES = make("wolf_and_sheep"), make("lines_of_action")
+GAMES = [OTHELLO, HOLES, WOLF, LINES, make("wolf_and_sheep_described")]
+THIRTEEN = (1 << 13) - 1
+NO_SETS = "are not two disjoint sets of squares"
+
+Row = tuple[Callable[[], object], type[Exception], str]
 
 
-def error(kind, *parts):
-    """An error of this kind whose message has all the parts."""
-    return pytest.raises(kind, match="".join(f"(?=.*{part})" for part in parts))
-
-
-# ---- games and their parameters ------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("wrong", "right"),
-    [
+def names_of_games() -> Iterator[Row]:
+    for wrong, right in (
         ("othelo", "othello"),
         ("Othello", "othello"),
         ("lines-of-action", "lines_of_action"),
+        ("loa", "lines_of_action"),
+        ("LOA", "lines_of_action"),
         ("wolf", "wolf_and_sheep"),
         ("othello_hole", "othello_holes"),
-    ],
-)
-def test_unknown_game(wrong, right):
-    with error(ValueError, f"unknown game '{wrong}'", f"Did you mean '{right}'", "'reversi'"):
-        games.make(wrong)
-    with error(ValueError, f"unknown game '{wrong}'"):
-        games.parameters(wrong)
+    ):
+        yield (
+            partial(games.make, wrong),
+            ValueError,
+            f"'{wrong}'. Did you mean {right!r}",
+        )
+    yield partial(games.parameters, "wolf"), ValueError, "unknown game 'wolf'"
+    yield partial(games.make, "xyzzy"), ValueError, "unknown game 'xyzzy'. Known: 'lines_of_action'"
+    yield partial(games.make, "x" * 100_000), ValueError, "unknown game 'xxx"
 
 
-def test_unknown_game_like_no_other():
-    with pytest.raises(ValueError, match=r"unknown game 'xyzzy'\. Known: 'lines_of_action'"):
-        games.make("xyzzy")
+def parameters_of_rules() -> Iterator[Row]:
+    lines, wolf = (partial(games.make, g) for g in ("lines_of_action", "wolf_and_sheep"))
+    yield partial(lines, max_step=10), TypeError, "unknown parameter of lines_of_action 'max_step'"
+    yield partial(games.make, "othello", rules="classic"), TypeError, "parameter of othello 'rules'"
+    yield partial(wolf, id="fox"), TypeError, "unknown parameter of wolf_and_sheep 'id'"
+    for make_one in (lines, wolf):
+        yield partial(make_one, rules="clasic"), ValueError, "'clasic'. Did you mean 'classic'"
+        for value in (2.5, True, "x", [1]):
+            yield partial(make_one, rules=value), ValueError, "unknown rules"
+    for value in (2.5, True, "x", [1], 0, -1, (1 << 30) + 1, 1 << 64):
+        yield partial(lines, max_steps=value), ValueError, f"max_steps is {value!r}: it must be 1"
+        yield partial(wolf, max_plies=value), ValueError, f"max_plies is {value!r}: it must be 1"
+    for holes in (2.5, "x", -1, 1 << 64, from_squares(["d4"]), from_squares(["a1", "e4"])):
+        yield partial(Othello, holes=holes), ValueError, f"holes is {holes!r}"  # type: ignore[arg-type]
 
 
-def test_unknown_parameter():
-    with error(TypeError, "unknown parameter of lines_of_action 'max_step'", "'max_steps'"):
-        games.make("lines_of_action", max_step=10)
-    with error(TypeError, "unknown parameter of othello 'rules'", "Known"):
-        games.make("othello", rules="classic")
-    with error(TypeError, "unknown parameter of wolf_and_sheep 'id'"):
-        games.make("wolf_and_sheep", id="fox")
+def positions() -> Iterator[Row]:
+    for game in GAMES:
+        squares, place = game.setup(), game.position
+        for sets in ((1, 1), (3, 2), (-1, 0), (0, 1 << 64), (1.5, 0), (True, 0), ("a", 0)):
+            yield partial(place, sets), PositionError, NO_SETS  # type: ignore[arg-type]
+        for to_move in (-1, 2, "black", 1.5, True, None):
+            wrong: Any = to_move
+            yield partial(place, squares, wrong), PositionError, f"to_move is {to_move!r}: it must"
+        for ply in (-1, (1 << 30) + 1, 1 << 64, 1.5, True, "a", None):
+            wrong = ply
+            yield partial(place, squares, 0, wrong), PositionError, f"ply is {ply!r}: it must be 0"
+    on_holes = (from_squares(["c3", "d4"]), from_squares(["f6"]))
+    yield partial(HOLES.position, on_holes), PositionError, "a piece on c3, f6, which is a hole"
+    for wolves, sheep in ((0, 4), (2, 4), (1, 3), (1, 5), (1, 0), (4, 1)):
+        sets = ((1 << wolves) - 1, (1 << sheep) - 1 << 8)
+        for name in ("wolf_and_sheep", "wolf_and_sheep_described"):
+            said = f"{wolves} wolves and {sheep} sheep"
+            yield partial(make(name).position, sets), PositionError, said
+    for name in ("lines_of_action", "lines_of_action_described"):
+        for role, sets in (("black", (THIRTEEN, 0)), ("white", (0, THIRTEEN))):
+            said = f"{role} has 13 pieces: a side has at most 12"
+            yield partial(make(name).position, sets), PositionError, said
 
 
-@pytest.mark.parametrize("game_id", ["wolf_and_sheep", "lines_of_action"])
-def test_unknown_rules(game_id):
-    with error(ValueError, "unknown rules 'clasic'", "Did you mean 'classic'", "'described'"):
-        games.make(game_id, rules="clasic")
-    assert games.make(game_id) == games.make(game_id, rules="classic")
-
-
-@pytest.mark.parametrize("steps", [0, -1, (1 << 30) + 1, 1 << 64])
-def test_limits(steps):
-    with pytest.raises(ValueError, match=f"max_steps is {steps}: it must be 1 or more"):
-        games.make("lines_of_action", max_steps=steps)
-    with pytest.raises(ValueError, match=f"max_plies is {steps}: it must be 1 or more, or None"):
-        games.make("wolf_and_sheep", max_plies=steps)
-
-
-@pytest.mark.parametrize("holes", [-1, 1 << 64, from_squares(["d4"]), from_squares(["a1", "e4"])])
-def test_wrong_holes(holes):
-    """Holes are squares of the board, and none of the four in the centre."""
-    with error(ValueError, f"holes is {holes}", "without the four squares in the centre"):
-        Othello(holes=holes)
-
-
-# ---- positions -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("squares", [(1, 1), (3, 2), (-1, 0), (0, 1 << 64)])
-def test_squares_that_are_no_disjoint_sets(game, squares):
-    with pytest.raises(PositionError, match="are not two disjoint sets of squares"):
-        game.position(squares)
-
-
-def test_side_to_move_and_ply(game):
-    squares = game.setup()
-    for to_move in (-1, 2, "black"):
-        with error(PositionError, f"to_move is {to_move!r}", "0 or 1"):
-            game.position(squares, to_move=to_move)
-    for ply in (-1, (1 << 30) + 1, 1 << 31, 1 << 64):
-        with error(PositionError, f"ply is {ply}", "0 or more"):
-            game.position(squares, ply=ply)
-    last = game.position(squares, to_move=1, ply=1 << 30)
-    assert last.to_move == 1
-    if not last.is_over():  # a batch goes on from there as one board does
-        action = last.legal_actions()[0]
-        after = game.step(stack([last]), np.array([action]))
-        assert game.positions(after) == [last.step(action)]
-
-
-def test_disc_on_a_hole():
-    game = make("othello_holes")
-    with pytest.raises(PositionError, match="there is a piece on c3, f6, which is a hole"):
-        game.position((from_squares(["c3", "d4"]), from_squares(["f6"])))
-    assert make("othello").position((from_squares(["c3", "d4"]), from_squares(["f6"])))
-
-
-@pytest.mark.parametrize("name", ["wolf_and_sheep", "wolf_and_sheep_described"])
-@pytest.mark.parametrize(("wolves", "sheep"), [(0, 4), (2, 4), (1, 3), (1, 5), (1, 0), (4, 1)])
-def test_wolves_and_sheep_are_counted(name, wolves, sheep):
-    squares = ((1 << wolves) - 1, (1 << sheep) - 1 << 8)
-    with error(PositionError, f"{wolves} wolves and {sheep} sheep", "one wolf and four sheep"):
-        make(name).position(squares)
-
-
-@pytest.mark.parametrize("name", ["lines_of_action", "lines_of_action_described"])
-def test_men_are_counted(name):
-    thirteen = (1 << 13) - 1
-    with pytest.raises(PositionError, match="black has 13 pieces: a side has at most 12"):
-        make(name).position((thirteen, 0))
-    with pytest.raises(PositionError, match="white has 13 pieces: a side has at most 12"):
-        make(name).position((0, thirteen))
-    assert make(name).position((thirteen >> 1, thirteen >> 1 << 20))
-
-
-@pytest.mark.parametrize(
-    ("text", "part"),
-    [
+def texts_of_positions() -> Iterator[Row]:
+    for text, said in (
         ("", "has 0 fields:"),
         ("8/8/8/8/8/8/8/8", "has 1 field:"),
         ("8/8/8/8/8/8/8/8 black 0 x", "has 4 fields:"),
@@ -139,148 +110,224 @@ def test_men_are_counted(name):
         ("8/8/8/3rb3/3br3/8/8/8 blak", "unknown role 'blak'. Did you mean 'black'"),
         ("8/8/8/3rb3/3br3/8/8/8 black -1", "'-1' is not a number of plies"),
         ("8/8/8/3rb3/3br3/8/8/8 black 99999999999", "it must be 0 or more, and at most 2**30"),
-    ],
-)
-def test_malformed_text(text, part):
-    with pytest.raises(PositionError) as caught:
-        fen.parse_position(make("othello"), text)
-    assert part in str(caught.value)
-    assert repr(text) in str(caught.value)
-
-
-def test_impossible_position_as_text():
-    """The game's own objection, with the text that it is about."""
-    with error(PositionError, "position '8/", "a piece on c3, which is a hole"):
-        fen.parse_position(make("othello_holes"), "8/8/8/3rb3/3br3/2b5/8/8 black")
-    with error(PositionError, "position '8/", "0 wolves and 0 sheep"):
-        fen.parse_position(make("wolf_and_sheep"), "8/8/8/8/8/8/8/8 wolf")
-
-
-# ---- actions -------------------------------------------------------------------------------------
-
-
-def test_action_out_of_range(game):
-    for action in (-1, game.num_actions, 10**9):
-        part = f"action {action} is out of range: actions are 0 to {game.num_actions - 1}"
-        with pytest.raises(ValueError, match=part):
-            game.action_name(action)
-        with pytest.raises(ValueError, match=part):
-            game.action_gdl(action, game.start())
-
-
-@pytest.mark.parametrize("name", ["othello", "othello_holes", "reversi"])
-@pytest.mark.parametrize("text", ["", "d", "d9", "i3", "D3", "d33", "noop", "PASS", "3d"])
-def test_no_name_of_a_placing(name, text):
-    with error(ValueError, f"'{text}' is not a square", "a1 to h8"):
-        make(name).parse_action(text)
-
-
-@pytest.mark.parametrize("name", ["othello", "othello_holes", "reversi"])
-@pytest.mark.parametrize("text", ["", "4", "4 0", "0 4", "9 1", "4  3", "4 3 ", "d 3", "pass"])
-def test_no_rule_sheet_spelling_of_a_placing(name, text):
-    with error(ValueError, "written|not on the board"):
-        make(name).parse_gdl(text)
-
-
-MOVING = [
-    "wolf_and_sheep",
-    "wolf_and_sheep_described",
-    "lines_of_action",
-    "lines_of_action_described",
-]
-
-
-@pytest.mark.parametrize("name", MOVING)
-@pytest.mark.parametrize(
-    "text", ["", "b1", "b1-", "-b1", "b1-b1", "b1-c3", "b1-b9", "b1-x", "b1-b2-b3", "noop"]
-)
-def test_no_name_of_a_move(name, text):
-    with error(ValueError, f"'{text}' is not a move like"):
-        make(name).parse_action(text)
-
-
-@pytest.mark.parametrize("name", MOVING)
-@pytest.mark.parametrize("text", ["", "b 1", "b 1 b", "b 1 b 9", "c1 c1 c2 c4", "1 1 2 2", "pass"])
-def test_no_rule_sheet_spelling_of_a_move(name, text):
-    with error(ValueError, f"'{text}' is not a move like"):
-        make(name).parse_gdl(text)
-
-
-@pytest.mark.parametrize("cell", [(0, 1), (1, 0), (9, 1), (1, 9)])
-def test_cell_off_the_board(cell):
-    with pytest.raises(ValueError, match="is not on the board: x and y go from 1 to 8"):
-        square_of(*cell)
-
-
-@pytest.mark.parametrize("value", [2.5, True, "x", [1]])
-def test_parameters_of_a_wrong_type(value):
-    """Named with their value, as those out of range are."""
-    for game_id, name in (
-        ("wolf_and_sheep", "max_plies"),
-        ("lines_of_action", "max_steps"),
-        ("othello", "holes"),
     ):
-        with pytest.raises(ValueError, match=re.escape(f"{name} is {value!r}: it must be")):
-            games.make(game_id, **{name: value})
-    for game_id in ("wolf_and_sheep", "lines_of_action"):
-        with pytest.raises(ValueError, match="unknown rules"):
-            games.make(game_id, rules=value)
+        parse = partial(fen.parse_position, OTHELLO, text)
+        yield parse, PositionError, said
+        yield parse, PositionError, repr(text)
+    # The game's own objection, with the text that it is about.
+    board = "8/8/8/3rb3/3br3/2b5/8/8 black"
+    yield partial(fen.parse_position, HOLES, board), PositionError, f"position '{board}'"
+    yield partial(fen.parse_position, HOLES, board), PositionError, "c3, which is a hole"
 
 
-@pytest.mark.parametrize("value", [1.5, True, "a", None])
-def test_positions_of_a_wrong_type(game, value):
-    squares = game.setup()
-    for arguments in (
-        {"squares": (value, 0)},
-        {"squares": squares, "to_move": value},
-        {"squares": squares, "ply": value},
-    ):
-        with pytest.raises(PositionError, match=re.escape(repr(value))):
-            game.position(**arguments)
+def actions() -> Iterator[Row]:
+    for game in GAMES:
+        for action in (-1, game.num_actions, 10**9):
+            said = f"action {action} is out of range: actions are 0 to {game.num_actions - 1}"
+            yield partial(game.action_name, action), ValueError, said
+            yield partial(game.action_gdl, action, game.start()), ValueError, said
+    for text in ("", "d", "d9", "i3", "D3", "d33", "noop", "PASS", "3d"):
+        for game in (OTHELLO, HOLES, make("reversi")):
+            yield partial(game.parse_action, text), ValueError, f"'{text}' is not a square"
+    for text in ("", "4", "4 0", "0 4", "9 1", "4  3", "4 3 ", "d 3", "pass"):
+        yield partial(OTHELLO.parse_gdl, text), ValueError, ""
+    for game in (WOLF, LINES, make("wolf_and_sheep_described")):
+        for text in ("", "b1", "b1-", "-b1", "b1-b1", "b1-c3", "b1-b9", "b1-x", "b1-b2-b3", "noop"):
+            yield partial(game.parse_action, text), ValueError, f"'{text}' is not a move like"
+        for text in ("", "b 1", "b 1 b", "b 1 b 9", "c1 c1 c2 c4", "1 1 2 2", "pass"):
+            yield partial(game.parse_gdl, text), ValueError, f"'{text}' is not a move like"
+    for cell in ((0, 1), (1, 0), (9, 1), (1, 9)):
+        yield partial(square_of, *cell), ValueError, "is not on the board: x and y go from 1 to 8"
 
 
-def test_the_name_of_an_illegal_move_in_lines_of_action_is_its_direction():
-    game = make("lines_of_action")
-    start = game.start()
-    for action in range(game.num_actions):
-        name = game.action_name(action, start)
-        assert game.parse_action(name) == action
-        assert (name == game.action_name(action)) == (not start.is_legal(action) or action == 512)
-
-
-# ---- ordinary mistakes ---------------------------------------------------------------------------
-
-
-def test_initials_find_a_game():
-    with error(ValueError, "unknown game 'loa'", "Did you mean 'lines_of_action'"):
-        games.make("loa")
-    with error(ValueError, "unknown game 'LOA'", "Did you mean 'lines_of_action'"):
-        games.make("LOA")
-
-
-def test_long_names_are_not_repeated_whole():
-    with pytest.raises(ValueError, match="unknown game 'xxx") as caught:
-        games.make("x" * 100_000)
-    assert len(str(caught.value)) < 300
-
-
-def test_reset_options_and_actions_of_another_kind():
+def environments() -> Iterator[Row]:
     for maker in (boardenvs.othello_v0.env, boardenvs.othello_v0.parallel_env):
-        with error(TypeError, r"options is \[1\]", "it must be a dict"):
-            maker().reset(options=[1])
-    env = boardenvs.othello_v0.env()
+        wrong: Any = [1]
+        yield partial(maker().reset, options=wrong), TypeError, "options is [1]: it must be a dict"
+    env: Any = boardenvs.othello_v0.env()
     env.reset()
-    with error(ValueError, "unknown agent 'white'", "'black', 'red'"):
-        env.observe("white")
-    parallel = boardenvs.othello_v0.parallel_env()
+    yield partial(env.observe, "white"), ValueError, "unknown agent 'white'"
+    parallel: Any = boardenvs.othello_v0.parallel_env()
     parallel.reset()
-    with error(TypeError, "actions are 19", "they must be a dict"):
-        parallel.step(19)
+    yield partial(parallel.step, 19), TypeError, "actions are 19: they must be a dict"
+    many = partial(boardenvs.vec_env, "othello", 2)
+    no_plies: list[Any] = [(4, 0), None, 3, "ab", (1, 2, 3), (0.5, 2), (True, 2), (0, 1001)]
+    for plies in (*no_plies, (0, 10**5000)):
+        yield partial(many, opening_plies=plies), ValueError, "a range (low, high) from 0 to"
+    openings = partial(random_openings, OTHELLO, 3)
+    rng = np.random.default_rng(0)
+    yield partial(openings, (0, MAX_PLIES + 1), rng), ValueError, "are (0, 1001)"
+    tournament = partial(MoveNotation, LINES, tournament=True)
+    yield tournament, ValueError, "lines_of_action has no tournament coordinates"
 
 
 @pytest.mark.parametrize(
-    "plies", [(4, 0), None, 3, "ab", (1, 2, 3), (0.5, 2), (True, 2), (0, 1001), (0, 10**5000)]
+    "rows",
+    [names_of_games, parameters_of_rules, positions, texts_of_positions, actions, environments],
 )
-def test_opening_plies_are_a_range(plies):
-    with pytest.raises(ValueError, match=r"opening_plies are .* a range \(low, high\) from 0 to"):
-        boardenvs.vec_env("othello", 2, opening_plies=plies)
+def test_wrong_calls_say_what_is_wrong(rows: Callable[[], Iterator[Row]]) -> None:
+    for call, kind, message in rows():
+        with pytest.raises(kind) as caught:
+            call()
+        assert message in str(caught.value), call
+        assert len(str(caught.value)) < 1000
+
+
+def test_what_is_just_right_is_taken() -> None:
+    assert OTHELLO.position((from_squares(["c3", "d4"]), from_squares(["f6"])))
+    assert LINES.position((THIRTEEN >> 1, THIRTEEN >> 1 << 20))
+    assert len(random_openings(OTHELLO, 3, (0, 50), np.random.default_rng(0)).ply) == 3
+    for game in GAMES:
+        last = game.position(game.setup(), to_move=1, ply=1 << 30)
+        if not last.is_over():  # a batch goes on from there as one board does
+            action = last.legal_actions()[0]
+            after = game.step(stack([last]), np.array([action]))
+            assert game.positions(after) == [last.step(action)]
+
+
+def test_the_name_of_an_illegal_move_in_lines_of_action_is_its_direction() -> None:
+    start = LINES.start()
+    for action in range(LINES.num_actions):
+        name = LINES.action_name(action, start)
+        assert LINES.parse_action(name) == action
+        assert (name == LINES.action_name(action)) == (not start.is_legal(action) or action == 512)
+
+
+# ---- command lines -------------------------------------------------------------------------------
+
+MATCH = ["match", "othello", "random", "greedy"]
+LONG = "x" * 100_000
+OVER = "8/8 black"
+
+COMMANDS: list[tuple[list[Any], str]] = [
+    (["mtch"], "'mtch'. Did you mean 'match'"),
+    (["--versoin"], "'--versoin'. Did you mean '--version'"),
+    # Options and arguments.
+    (["match", "othello", "random"], "SECOND.*Usage: boardenvs match .*GAME.* .*FIRST"),
+    ([*MATCH, "one"], r"extra argument.*\(one\).*Usage: boardenvs match"),
+    ([*MATCH, "--pear", 3], "'--pear'. Did you mean '--pairs'"),
+    ([*MATCH, "--seed"], "'--seed' requires an argument"),
+    ([*MATCH, "--seed", -1], "--seed.*-1.*(0 or more|x>=0)"),
+    ([*MATCH, "--pairs", 0], "--pairs.* 0.*(1 or more|x>=1|x<=100000)"),
+    ([*MATCH, "--pairs", "x"], "--pairs.*'x'.*(whole number|integer)"),
+    ([*MATCH, "--pairs", 10**12], "100000"),
+    ([*MATCH, "--noise", 2], "--noise.* 2.*(1.0 or less|x<=1)"),
+    ([*MATCH, "--opening-plies", 5], "'--opening-plies' requires 2 arguments"),
+    ([*MATCH, "--opening-plies", 5, "x"], "--opening-plies.*'x'.*(whole number|integer)"),
+    ([*MATCH, "--opening-plies", 5, 2], r"\(5, 2\): they must be a range"),
+    ([*MATCH, "--opening-plies", 0, 2_000_000_000], "from 0 to 1000"),
+    ([*MATCH, "--record", "x" * 5000 + ".jsonl"], "too long"),
+    (["arena", "random", "greedy", "--opening-plies", 0, 10**30], "from 0 to 1000"),
+    (["arena", "random", "greedy", "--seed", -1], "--seed.*-1.*(0 or more|x>=0)"),
+    (["rate", "random", "--seconds", 0], "seconds is 0.0: it must be more than 0"),
+    (["perft", "othello", "x"], "DEPTH.*'x'.*(whole number|integer)"),
+    # Games.
+    (["perft", "otello", 2], "unknown game 'otello'. Did you mean 'othello'"),
+    (["games", "otello"], "Did you mean 'othello'"),
+    (["games", "othello:"], "write 'othello' for defaults"),
+    (["games", "othello:rules=classic"], "unknown parameter of othello 'rules'.*'holes'"),
+    (["games", "lines_of_action:rules=clasic"], "Did you mean 'classic'"),
+    (["games", "lines_of_action:max_steps=many"], "max_steps is 'many': it must be a whole number"),
+    (["games", "lines_of_action:max_steps=0"], "max_steps is 0: it must be 1 or more"),
+    (["games", "wolf_and_sheep:max_plies=no"], "it must be a whole number or none"),
+    (["games", "wolf_and_sheep:id=othello"], "unknown parameter of wolf_and_sheep 'id'"),
+    (["match", LONG, "random", "random"], "unknown game"),
+    # Players.
+    *[([name, *words], said) for name in ("exam", "rate") for words, said in WRONG_PLAYERS],
+    (["match", "othello", LONG, "random"], "unknown agent"),
+    (["match", "othello", "python:..x:y", "random"], "write MODULE:NAME"),
+    (["match", "othello", "python:a\0b:y", "random"], "write MODULE:NAME"),
+    (["match", "othello", "python:raising:x", "random"], "ZeroDivisionError: .* line 1"),
+    (["match", "othello", "python:broken:x", "random"], "SyntaxError"),
+    (["match", "untyped:make:size=3", "random", "random"], "must be annotated as bool, int"),
+    (["exam", "othello"], "othello is a game: name a player, as in `boardenvs exam trained"),
+    (["exam", "greedy", "--game", "othello:holes=1"], "there is no exam for othello:holes=1"),
+    (["exam", "greedy", "--game", "wolf_and_sheep:max_plies=2"], "no move .* gives a win away"),
+    (["exam", "greedy", "--svg", "exam.png"], "--svg is exam.png: the name of such"),
+    (["exam", "greedy", "--svg", "/nowhere/exam.svg"], "there is no folder /nowhere"),
+    # Positions.
+    (["perft", "othello", 2, "--position", OVER], "the board has 2 ranks"),
+    (["perft", "othello", 2, "--position", "8/8/8/8/8/8/8/8 white"], "unknown role 'white'"),
+    (["perft", "othello", 1, "--position", LONG], "has 1 field:"),
+    (["solve", "othello", "--position", OVER + " " + "9" * 5000], "not a number of plies"),
+    (["solve", "wolf_and_sheep", "--position", "3w4/8/8/8/8/8/8/ss2s1s1 wolf"],
+     "four sheep on squares of one colour"),
+    (["solve", "othello", "--position", "X" * 63 + "O Y"], "'Black', 'O', 'White', 'X', 'black'"),
+    (["solve", "othello", "--position", "-" * 63 + "x X"], "'x' on h8 is none of 'X', 'O' and '-'"),
+    (["solve", "othello", "--time", 0], "time is 0.0: it must be more than 0 seconds"),
+    (["solve", "othello", "--depth", 101], "depth is 101: it must be 1 to 100 plies"),
+    (["solve", "othello", "--file", "a", "--position", "b"], "--file and --position are both"),
+    (["solve", "othello", "--file", "no such file"], "no such file: No such file or directory"),
+    (["solve", "othello", "--file", "binary"], "binary is not a text"),
+    (["analyse", "othello", "nothing.jsonl"], "no such file"),
+    (["analyse", "othello", OVER], "2 ranks"),
+    (["analyse", "othello", "games.jsonl", "--number", 2], "1 games"),
+    (["analyse", "othello", "games.jsonl", "--ply", 99], "no position after ply 99"),
+    (["analyse", "othello", "games.jsonl", "--time", 1], "--ply"),
+    (["analyse", "othello", "games.jsonl", "--graph", "graph.gif"], "gif"),
+    (["analyse", "othello", "games.jsonl", "--graph", "nowhere/graph.png"], "no folder"),
+    (["analyse", "othello", "--graph", "graph.png"], "recorded game"),
+    (["analyse", "othello", "--number", 2], "--number"),
+    (["analyse", "lines_of_action", "games.jsonl"], "not lines_of_action"),
+    (["analyse", "othello", "--with", "perfect"], "othello"),
+    (["analyse", "othello", "--time", 0], "more than 0"),
+    (["analyse", "lines_of_action", "--tournament"], "tournament"),
+    # Records.
+    (["replay", "games.txt", "--number", 3], "has 2 games: there is no game 3"),
+    (["replay", "games.txt", "--number", 1, "--ply", 4], "there is no board after ply 4"),
+    (["replay", "games.txt", "--game", "lines"], "Did you mean 'lines_of_action'"),
+    (["replay", "games.txt", "--format", "wtor"], "Did you mean 'wthor'"),
+    (["replay", "games.txt", "--save", "games.pgn"], "end the name in one of"),
+    (["replay", "games.wtb"], "No such file"),
+    (["replay", "x.jsonl", "--svg", "x.png"], "--svg is x.png: .* ends in .svg"),
+    (["replay", "x.jsonl", "--gif", "x.svg"], "--gif is x.svg: .* ends in .gif"),
+    (["replay", "x.jsonl", "--html", "x.svg"], "--html is x.svg: .* ends in .html or .htm"),
+    # Play.
+    (["play", "othello", "--against", "nobody"], "unknown agent"),
+    (["play", "othello", "--against", "perfect"], "perfect"),
+    (["play", "othello", "--as", "white"], "'white'"),
+    (["play", "othello", "--as", "both", "--against", "greedy"], "--against"),
+    (["play", "othello", "--resume"], "no games"),
+    (["play", "othello", "--position", "8/8"], "position"),
+    (["play", "othello", "--record", "play.txt"], "jsonl"),
+    (["play", "othello", "--record", "nothing.jsonl.bad"], "jsonl"),
+    (["play", "lines_of_action", "--tournament"], "tournament"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("errors")
+    (path / "binary").write_bytes(b"\xb1")
+    (path / "raising.py").write_text("1 / 0\n")
+    (path / "broken.py").write_text("def\n")
+    (path / "untyped.py").write_text("def make(size): ...\n")
+    (path / "games.txt").write_text("f5d6c3\nf5a1\n")
+    save(path / "games.jsonl", [Record(make("othello"), (20,))])
+    return path
+
+
+@pytest.mark.usefixtures("in_python")
+@pytest.mark.parametrize(("words", "message"), COMMANDS)
+def test_wrong_command_lines_end_in_a_line_that_says_so(
+    folder: Path, words: list[Any], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    (line,) = run(*words, code=2).splitlines()
+    assert line.startswith("error: ")
+    assert re.search(message, line)
+    assert len(line) < 3000
+
+
+@pytest.mark.parametrize("error", [RuntimeError("cannot"), MemoryError(), ImportError("cannot")])
+def test_errors_of_machine_and_installation_need_no_traceback(
+    error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> Game:
+        raise error
+
+    monkeypatch.setattr("boardenvs.games.parse", fail)
+    (line,) = run("perft", "othello", 1, code=2).splitlines()
+    assert line.startswith("error: ")
+    assert __name__ not in line  # which alone would be enough for code of users

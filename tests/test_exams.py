@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from command_line import WRONG_PLAYERS, run
+from command_line import run
 from negamax import is_over, lead_with_best_play, loses_within, wins_within
 
 from boardenvs.agents import make_agent
@@ -239,23 +239,6 @@ def test_the_command_says_what_python_says(tmp_path: Path) -> None:
     assert "<svg" in picture.read_text()
     output = run("exam", "python:arena_agents:lowest", "--game", "wolf_and_sheep")
     assert "sheep to win" in output
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        *WRONG_PLAYERS,
-        (["greedy", "--game", "othello:holes=1"], "there is no exam for othello:holes=1"),
-        (["greedy", "--game", "wolf_and_sheep:max_plies=2"], "no move of it gives a win away"),
-        (
-            ["greedy", "--svg", "exam.png"],
-            "--svg is exam.png: the name of such",
-        ),
-        (["greedy", "--svg", "/nowhere/exam.svg"], "there is no folder /nowhere"),
-    ],
-)
-def test_what_cannot_be_is_said(words: list[str], message: str) -> None:
-    assert message in run("exam", *words, code=2)
 
 
 def test_all_games_are_taken_that_the_player_can_play() -> None:

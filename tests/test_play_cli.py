@@ -182,18 +182,14 @@ def test_a_position_to_begin_with(file):
     assert load(file)[0].start == start
 
 
-def test_errors_come_before_the_game(file):
-    for words, said in (
-        (("othello", "--against", "nobody"), "unknown agent"),
-        (("othello", "--against", "perfect"), "perfect"),
-        (("othello", "--as", "white"), "'white'"),
-        (("othello", "--as", "both", "--against", "greedy"), "--against"),
-        (("othello", "--resume"), "no games"),
-        (("othello", "--position", "8/8"), "position"),
-        (("lines_of_action", "--tournament"), "tournament"),
-    ):
-        assert said in play(file, *words, code=2)
-    assert "jsonl" in play(file.with_suffix(".txt"), "othello", code=2)
+def test_a_file_that_is_no_record_stays_as_it_is(file):
+    file.parent.mkdir()
     file.write_text("nothing\n")
     assert "line 1" in play(file, "othello", code=2)
     assert file.read_text() == "nothing\n"
+
+
+def test_a_question_mark_lists_the_words(file):
+    text = play(file, "othello", "--as", "both", lines=["?", "e3"])
+    assert "level AGENT: go on against another agent" in text
+    assert len(load(file)[0].actions) == 1

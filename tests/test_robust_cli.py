@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from command_line import run
 
 import boardenvs
 from boardenvs.bench import __main__ as bench
 from boardenvs.cli.console import make_console
-from boardenvs.game.openings import MAX_PLIES, random_openings
 from boardenvs.games import make
 from boardenvs.records import Record, load, save
 
@@ -29,96 +26,6 @@ def _folder(in_python: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 # ---- words ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["match", "othello", "python:..x:y", "random"], "write MODULE:NAME"),
-        (["match", "othello", "python:.:y", "random"], "write MODULE:NAME"),
-        (["match", "othello", "python:a\0b:y", "random"], "write MODULE:NAME"),
-        (["match", "othello", "python:raising:x", "random"], "ZeroDivisionError: .* line 1"),
-        (["match", "othello", "python:broken:x", "random"], "SyntaxError"),
-        (["match", "untyped:make:size=3", "random", "random"], "must be annotated as bool int"),
-        (["match", "othello", "random", "random", "--opening-plies", 0, 2_000_000_000],
-         "from 0 to 1000"),
-        (["arena", "random", "greedy", "--opening-plies", 0, 10**30], "from 0 to 1000"),
-        (["match", "othello", "random", "random", "--pairs", 10**12], "100000"),
-        (["match", "othello", "x" * 100_000, "random"], "unknown agent"),
-        (["match", "x" * 100_000, "random", "random"], "unknown game"),
-        (["perft", "othello", 1, "--position", "x" * 100_000], "has 1 field:"),
-        (["solve", "othello", "--position", "8/8 black " + "9" * 5000], "not a number of plies"),
-        (["match", "othello", "random", "random", "--seed", -1], "--seed.*-1.*(0 or more|x>=0)"),
-        (["arena", "random", "greedy", "--seed", -1], "--seed.*-1.*(0 or more|x>=0)"),
-        (["match", "othello", "random", "random", "--record", "x" * 5000 + ".jsonl"], "too long"),
-        (["solve", "othello", "--file", "binary"], "binary is not a text"),
-    ],
-)  # fmt: skip
-def test_wrong_words_end_in_a_short_line(words: list[object], message: str) -> None:
-    Path("binary").write_bytes(b"\xb1")
-    Path("raising.py").write_text("1 / 0\n")
-    Path("broken.py").write_text("def\n")
-    Path("untyped.py").write_text("def make(size): ...\n")
-    output = " ".join(run(*words, code=2).split())
-    assert re.search(message, output.replace(",", ""))
-    assert len(output) < 3000
-    assert "Traceback" not in output
-
-
-MATCH = ["match", "othello", "random", "greedy"]
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["mtch"], "'mtch'. Did you mean 'match'"),
-        (["--versoin"], "'--versoin'. Did you mean '--version'"),
-        (["match", "othello", "random"], "SECOND.*Usage: boardenvs match .*GAME.* .*FIRST"),
-        ([*MATCH, "one"], r"extra argument.*\(one\).*Usage: boardenvs match"),
-        ([*MATCH, "--pear", 3], "'--pear'. Did you mean '--pairs'"),
-        ([*MATCH, "--seed"], "'--seed' requires an argument"),
-        ([*MATCH, "--pairs", 0], "--pairs.* 0.*(1 or more|x>=1|x<=100000)"),
-        ([*MATCH, "--pairs", "x"], "--pairs.*'x'.*(whole number|integer)"),
-        ([*MATCH, "--noise", 2], "--noise.* 2.*(1.0 or less|x<=1)"),
-        ([*MATCH, "--opening-plies", 5], "'--opening-plies' requires 2 arguments"),
-        ([*MATCH, "--opening-plies", 5, "x"], "--opening-plies.*'x'.*(whole number|integer)"),
-        ([*MATCH, "--opening-plies", 5, 2], r"\(5, 2\): they must be a range"),
-        (["rate", "random", "--seconds", 0], "seconds is 0.0: it must be more than 0"),
-        (["kernel", "othello", "advance", "--as", "nump"], "--as.*'nump'.*'numpy'"),
-        (["perft", "othello", "x"], "DEPTH.*'x'.*(whole number|integer)"),
-        (["replay", "x.jsonl", "--svg", "x.png"], "--svg is x.png: .* ends in .svg"),
-        (["replay", "x.jsonl", "--gif", "x.svg"], "--gif is x.svg: .* ends in .gif"),
-        (["replay", "x.jsonl", "--html", "x.svg"], "--html is x.svg: .* ends in .html or .htm"),
-    ],
-)  # fmt: skip
-def test_wrong_options_and_arguments_are_named_in_one_line(
-    words: list[object], message: str
-) -> None:
-    (line,) = run(*words, code=2).splitlines()
-    assert line.startswith("error: ")
-    assert re.search(message, line)
-
-
-def test_openings_have_a_bound_that_games_can_reach() -> None:
-    rng = np.random.default_rng(0)
-    game = make("othello")
-    assert len(random_openings(game, 3, (0, 50), rng).ply) == 3
-    with pytest.raises(ValueError, match=r"are \(0, 1001\): .* from 0 to 1000"):
-        random_openings(game, 3, (0, MAX_PLIES + 1), rng)
-
-
-@pytest.mark.parametrize("error", [RuntimeError("cannot"), MemoryError(), ImportError("cannot")])
-def test_errors_of_machine_and_installation_need_no_traceback(
-    error: Exception, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*_: object) -> None:
-        raise error
-
-    monkeypatch.setattr("boardenvs.games.parse", fail)
-    output = run("perft", "othello", 1, code=2)
-    assert output.startswith("error: ")
-    assert len(output.splitlines()) == 1
-    assert __name__ not in output  # which alone would be enough for code of users
 
 
 @pytest.mark.parametrize(
@@ -208,7 +115,6 @@ COMMANDS_OF_GAMES = [
     ["solve", "{}"],
     ["perft", "{}", 1],
     ["games", "{}"],
-    ["kernel", "{}", "advance"],
     ["replay", "games.jsonl", "--game", "{}"],
 ]
 

@@ -91,30 +91,6 @@ def test_a_position_and_one_that_is_over() -> None:
     assert "Best play" not in text
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["wolf_and_shep"], "Did you mean 'wolf_and_sheep'"),
-        (["wolf_and_sheep:rules=x"], "Known: 'classic', 'described'."),
-        (["wolf_and_sheep", "--position", "8/8 wolf"], "the board has 2 ranks"),
-        (
-            ["wolf_and_sheep", "--position", "3w4/8/8/8/8/8/8/ss2s1s1 wolf"],
-            "four sheep on squares of one colour",
-        ),
-        (["othello", "--time", "0"], "time is 0.0: it must be more than 0 seconds"),
-        (["othello", "--depth", "101"], "depth is 101: it must be 1 to 100 plies"),
-        (["othello", "--position", "X" * 63 + "O Y"], "'Black', 'O', 'White', 'X', 'black', 'red'"),
-        (["othello", "--position", "-" * 63 + "x X"], "'x' on h8 is none of 'X', 'O' and '-'"),
-        (["othello", "--file", "a", "--position", "b"], "--file and --position are both given"),
-        (["othello", "--file", "no such file"], "no such file: No such file or directory"),
-    ],
-)
-def test_errors_are_short_and_named(words: list[str], message: str) -> None:
-    text = solve(*words, code=2)
-    assert message in " ".join(text.split())
-    assert "Traceback" not in text
-
-
 def test_progress_is_not_on_standard_output(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     """JSON stays JSON while the table is made."""
     from boardenvs.tablebase import build, table

@@ -198,10 +198,10 @@ class TerminalGame:
 
     def _result(self) -> str:
         session, roles = self.session, self.session.game.roles
-        goal = session.goal or (0.0, 0.0)
+        goal, plies = session.goal or (0.0, 0.0), len(session.actions)
         if goal[0] == goal[1]:
-            return "the game is a draw"
+            return f"the game is a draw after {plies} plies"
         winner = roles[goal[1] > goal[0]]
         if session.resigned is not None:
             return f"{roles[session.resigned]} resigned: {winner} wins"
-        return f"the game is over: {winner} wins"
+        return f"the game is over after {plies} plies: {winner} wins"

@@ -49,6 +49,13 @@ class Analysis:
       play comes to where `margin` is known, else what a learnt evaluation expects;
     - "heuristic": the analyst's own numbers, below `MAX_VALUE` = 100,000 either way; a move that is
       proven to win or lose has 100,000 or -100,000.
+
+    ```python
+    import boardenvs
+
+    found = boardenvs.analyse(boardenvs.games.make("wolf_and_sheep"))
+    print(found.outcome, found.plies, found.names(found.line))
+    ```
     """
 
     position: Position

@@ -27,8 +27,6 @@ COMMANDS: list[list[str]] = [
     ["games", "othello"],
     ["perft", "reversi", "2"],
     ["perft", "othello", "1", "--divide", "--position", START],
-    ["kernel", "lines_of_action", "advance", "--as", "numpy"],
-    ["kernel", "othello", "over"],
     ["match", "reversi", "random", "greedy", "--pairs", "1", "--record", "games.jsonl"],
     ["match", "reversi", "random", "random", "--pairs", "1", "--opening-plies", "2", "3"],
     ["match", "wolf_and_sheep", "random", "random", "--pairs", "1", "--seed", "5"],
