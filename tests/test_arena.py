@@ -26,6 +26,7 @@ from boardenvs.arena import (
     Played,
     Settings,
     make_settings,
+    play_match,
     play_pairings,
     run_tournament,
     write_results,
@@ -36,7 +37,6 @@ from boardenvs.arena.report import document, markdown
 from boardenvs.arena.results import OVERALL, Results, summarise
 from boardenvs.arena.settings import make_plan, resumed_settings
 from boardenvs.arena.tournament import JOURNAL
-from boardenvs.game.openings import distinct_openings
 from boardenvs.games import make
 from boardenvs.kernel import set_backend
 
@@ -116,40 +116,19 @@ def test_wrong_settings_are_named(change: dict[str, Any], message: str) -> None:
 
 
 def test_openings_of_wolf_and_sheep_are_still_the_sheeps() -> None:
-    """A solver of its own, by the rules alone, agrees that the sheep win every opening kept."""
+    """Perfect players, who meet twice from each opening, show whose it is."""
     game = make("wolf_and_sheep")
-    known: dict[Any, bool] = {}
-
-    def mover_wins(position: Any) -> bool:
-        key = position[:4]
-        if key not in known:
-            if position.terminated:
-                known[key] = position.result()[position.to_move] == 100
-            else:
-                moves = position.legal_actions()
-                known[key] = not all(mover_wins(position.step(a)) for a in moves)
-        return known[key]
-
-    rng = np.random.default_rng(0)
-    state, lines = distinct_openings(game, 40, (10, 14), rng, same_winner)
-    for row, line in enumerate(lines.tolist()):
-        position = game.start()
-        for action in line[: state.ply[row]]:
-            position = position.step(action)
-        assert mover_wins(position) == (position.to_move == 1)
-    unchecked, _ = distinct_openings(game, 200, (4, 6), rng)
-    assert 0.5 < same_winner(game, unchecked).mean() < 0.95
-    assert same_winner(make("othello"), make("othello").init(3)).all()
-
-
-def test_perfect_sheep_never_lose() -> None:
-    results = play_here(make_settings(["perfect", "random", "greedy"], ["wolf_and_sheep"], pairs=9))
-    (table,) = results.tables
-    wolf, sheep = table.standings["perfect"].by_role
-    assert sheep == [18, 0, 0]
-    assert table.entrants[0] == "perfect"
-    assert sum(wolf) == 18
+    kept, every = (
+        play_match(game, "perfect", "perfect", 60, opening_plies=(4, 6), **keep)
+        for keep in ({}, {"keep": None})
+    )
+    wolf, sheep = kept.scores
+    assert (wolf.sum(), sheep.sum()) == (0, 60)
+    assert 3 < every.scores[0].sum() < 30
+    assert (every.scores[0] == 1 - every.scores[1]).all()
+    results = play_here(make_settings(["random", "greedy"], ["wolf_and_sheep"], pairs=1))
     assert "wolf_and_sheep: Only openings are played that do not change who wins." in results.notes
+    assert same_winner(make("othello"), make("othello").init(3)).all()
 
 
 def test_games_that_cannot_be_sent_to_a_process_are_named(

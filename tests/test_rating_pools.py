@@ -78,25 +78,6 @@ def test_near_pairings_count_more_than_far_ones() -> None:
 
 
 @pytest.mark.usefixtures("in_python")
-def test_a_reference_is_found_where_it_was_published() -> None:
-    """Among the weaker ones, which are quick."""
-    game = make("othello")
-    pool = replace(rating_pool(game), anchors=rating_pool(game).anchors[:4])
-    (published,) = [r for r in pool.anchors if r.agent == "positional"]
-    found = estimate_rating(
-        game, make_agent("positional"), pool,
-        games=200, seconds=None, without="positional", seed=3,
-    )  # fmt: skip
-    assert found.low is not None
-    assert found.high is not None
-    assert found.low < published.rating < found.high
-    assert half_width(found) < 80
-    assert found.where == "on"
-    assert found.games == 200 == sum(against.games for against in found.against)
-    assert "positional" not in [against.agent for against in found.against]
-
-
-@pytest.mark.usefixtures("in_python")
 def test_an_interval_is_wider_where_no_rating_fits() -> None:
     """A player that beats whom the pool has as strong and loses to whom it has as weak."""
     game, agent = make("othello"), make_agent("greedy")
@@ -376,13 +357,8 @@ def test_levels_are_in_order(game_id: str) -> None:
 def test_a_level_explains_what_it_plays() -> None:
     game, level = make("othello"), make_agent("level:4")
     state = random_openings(game, 4, (4, 12), np.random.default_rng(1))
-    for row in range(4):
+    for row, position in enumerate(game.positions(state)):
         one = State(*(x[row : row + 1] for x in state))
-        position = game.start() if row == 0 else None
-        if position is None:
-            (position,) = game.positions(one)
-        else:
-            one = game.init(1)
         for seed in range(3):
             chosen = level.act(game, one, np.random.default_rng(seed))
             found = analyse(position, level, rng=np.random.default_rng(seed))
@@ -421,13 +397,3 @@ def test_a_level_plays_on_with_the_same_players() -> None:
         level.act(game, game.init(2), rng)
     analyse(game, level)
     assert made == [read_levels(game)[1][side] for side in ("weaker", "stronger")]
-
-
-def test_levels_are_opponents_in_environments() -> None:
-    import boardenvs
-
-    env = boardenvs.vec_env("othello", 2, opponent="level:2")
-    env.reset(seed=1)
-    env.close()
-    with pytest.raises(ValueError, match="there are no levels for othello:holes=1"):
-        boardenvs.vec_env("othello:holes=1", 2, opponent="level:2")
