@@ -130,17 +130,27 @@ def test_an_arena_is_played_resumed_and_widened(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="needs limits on files")
 def test_games_that_cannot_be_written_are_named_and_played_again(tmp_path: Path) -> None:
     """The journal has no pairing of which the games are not there."""
-    out = tmp_path / "arena"
-    words = ["arena", "random", "greedy", "--game", "reversi", "--pairs", "30", "--workers", "1"]
 
     def limit() -> None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (5_000, resource.RLIM_INFINITY))
 
-    command = [sys.executable, "-m", "boardenvs", *words, "--out", str(out)]
-    ended = subprocess.run(command, preexec_fn=limit, capture_output=True, text=True, check=False)
-    assert ended.returncode == 2
+    def end(*words: object) -> str:
+        command = [sys.executable, "-m", "boardenvs", *map(str, words), "--pairs", "30"]
+        ended = subprocess.run(
+            command, preexec_fn=limit, capture_output=True, text=True, check=False
+        )
+        assert ended.returncode == 2
+        return " ".join(ended.stderr.split())
+
+    out = tmp_path / "arena"
     path = out / "games" / "reversi.jsonl"
-    assert f"{path}: File too large" in " ".join(ended.stderr.split())
+    said = end("arena", "random", "greedy", "--game", "reversi", "--workers", 1, "--out", out)
+    assert f"{path}: File too large" in said
     assert path.read_bytes() == b""
     assert len((out / "journal.jsonl").read_bytes().splitlines()) == 1
+    path = tmp_path / "match.jsonl"
+    path.write_text("before")
+    said = end("match", "reversi", "random", "greedy", "--record", path)
+    assert f"{path}: File too large" in said
+    assert path.read_text() == "before"
