@@ -119,8 +119,8 @@ def test_openings_of_wolf_and_sheep_are_still_the_sheeps() -> None:
     """Perfect players, who meet twice from each opening, show whose it is."""
     game = make("wolf_and_sheep")
     kept, every = (
-        play_match(game, "perfect", "perfect", 60, opening_plies=(4, 6), **keep)
-        for keep in ({}, {"keep": None})
+        play_match(game, "perfect", "perfect", 60, opening_plies=(4, 6), keep=keep)
+        for keep in (same_winner, None)
     )
     wolf, sheep = kept.scores
     assert (wolf.sum(), sheep.sum()) == (0, 60)
