@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -9,12 +10,12 @@ from typing import ClassVar
 import pytest
 from boardenvs_breakthrough import Breakthrough
 from three_in_a_row import FullThreeInARow, ThreeInARow
-from variants import BUILT_IN, make
+from variants import BACKENDS, BUILT_IN, make
 
 from boardenvs.board import ALL_EIGHT, MIRROR, Symmetry
 from boardenvs.board.bitboard import FILE_A
 from boardenvs.game import Feature, Game, Moving, PositionError, RulesError, check_rules
-from boardenvs.kernel import ALL, Bits, get_backend, guard, popcount, set_backend
+from boardenvs.kernel import ALL, Bits, Table, get_backend, guard, popcount, set_backend
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,45 @@ class BrokenGuard(Breakthrough):
         return guard(own & 0, _one), opp & 0
 
 
+@dataclass(frozen=True)
+class NoFlag(Breakthrough):
+    def over(self, own: Bits, opp: Bits, moves: Sequence[Bits], to_move: Bits, ply: Bits) -> Bits:
+        return super().over(own, opp, moves, to_move, ply) * 2
+
+
+@dataclass(frozen=True)
+class NeverOver(ThreeInARow):
+    def over(self, own: Bits, opp: Bits, moves: Sequence[Bits], to_move: Bits, ply: Bits) -> Bits:
+        return 0
+
+
+@dataclass(frozen=True)
+class SwapsSides(Breakthrough):
+    def play(self, own: Bits, opp: Bits, action: Bits) -> tuple[Bits, Bits]:
+        return super().play(own, opp, action)[::-1]
+
+
+@dataclass(frozen=True)
+class ComparesWords(Breakthrough):
+    def over(self, own: Bits, opp: Bits, moves: Sequence[Bits], to_move: Bits, ply: Bits) -> Bits:
+        return moves[0] == 0
+
+
+@dataclass(frozen=True)
+class NineByNine(ThreeInARow):
+    def moves(self, own: Bits, opp: Bits, to_move: Bits) -> tuple[Bits, ...]:
+        return ((1 << 81) - 1 & ~(own | opp),)
+
+
+@dataclass(frozen=True)
+class ShortTable(ThreeInARow):
+    def play(self, own: Bits, opp: Bits, action: Bits) -> tuple[Bits, Bits]:
+        return own | _SQUARES[action], opp
+
+
+_SQUARES = Table([1 << square for square in range(64)])
+
+
 def _one(nothing: Bits) -> Bits:
     return nothing + 1
 
@@ -127,6 +167,9 @@ def _one(nothing: Bits) -> Bits:
         (TooSmallFeature(), "the feature 'lost' is 1: it must be below its size, 1"),
         (LopsidedFeature(), "features under .*flip_files=True.* is "),
         (FillsUp(), "fills_up is True, but at ply 0 .* fills no square"),
+        (NoFlag(), "over returns 2: it must be a flag, 0 or 1"),
+        (NeverOver(), "none of 20 random games ends within 200 plies: let `over` end them"),
+        (SwapsSides(), "play swaps the sides"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Game) else "",
 )
@@ -167,3 +210,39 @@ def test_games_are_played_no_further_than_asked() -> None:
 def test_roles_are_told_apart_by_their_first_letters(given: tuple[str, str]) -> None:
     with pytest.raises(ValueError, match=r"the roles of Twins are .*: they must be two words"):
         type("Twins", (Breakthrough,), {"roles": given})
+
+
+@pytest.mark.parametrize("backend", BACKENDS, indirect=True)
+@pytest.mark.usefixtures("backend")
+@pytest.mark.parametrize(
+    ("game", "error", "message"),
+    [
+        (ComparesWords(), TypeError, r"words are not compared by == or !=.*nonzero\(a \^ b\)"),
+        (NineByNine(), ValueError, "the constant 0x1f+ has 81 bits: words have 64"),
+        (ShortTable(), ValueError, "action 64, noop: a Table of 64 words has no element 64; .* 65"),
+    ],
+)
+def test_what_cannot_be_compiled_is_said(game: Game, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        game.start()
+
+
+class Rows(ThreeInARow):
+    """A parameter that is no field, and so unseen by equality."""
+
+    rows: int
+
+    def __init__(self, rows: int) -> None:
+        super().__init__()
+        object.__setattr__(self, "rows", rows)
+
+    def moves(self, own: Bits, opp: Bits, to_move: Bits) -> tuple[Bits, ...]:
+        return (((1 << 8 * self.rows) - 1) & ~(own | opp),)
+
+
+def test_games_that_are_equal_and_differ_share_no_rules() -> None:
+    assert Rows(2) == Rows(3)
+    counts = [len(game.start().legal_actions()) for game in (Rows(2), Rows(3))]
+    assert counts == [16, 24]
+    assert len(pickle.loads(pickle.dumps(Rows(3))).start().legal_actions()) == 24
+    assert ThreeInARow().kernels is ThreeInARow().kernels

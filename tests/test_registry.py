@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import subprocess
 import sys
 from functools import partial
@@ -17,7 +18,7 @@ import boardenvs
 from boardenvs import games
 from boardenvs.agents import make_agent
 from boardenvs.agents.policy_file import PolicyFileError, load_policy, save_policy
-from boardenvs.games import Othello, WolfAndSheep
+from boardenvs.games import Othello, WolfAndSheep, registry
 
 PLACE = "three_in_a_row:ThreeInARow"
 
@@ -182,3 +183,33 @@ def test_policies_of_games_that_are_not_registered(tmp_path: Path, monkeypatch) 
     with pytest.raises(PolicyFileError, match="which a file does not import"):
         load_policy(path)
     sys.modules["three_in_a_row"] = kept
+
+
+def declare(monkeypatch, *points):
+    """Have installed packages declare these entry points, (name, value), and read them anew."""
+    group = registry.ENTRY_POINTS
+    found = [importlib.metadata.EntryPoint(name, value, group) for name, value in points]
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: found)
+    monkeypatch.setattr(registry, "GAMES", registry._Games())
+
+
+def test_one_package_that_cannot_be_imported_leaves_the_others(monkeypatch):
+    declare(monkeypatch, ("broken", "no_such_module:Game"), ("three", "three_in_a_row:ThreeInARow"))
+    with pytest.warns(RuntimeWarning, match="'broken' cannot be imported: .*left out"):
+        found = registry.importable()
+    assert "broken" not in found
+    assert {"othello", "reversi"} <= set(found)
+
+
+def test_who_declares_an_id_that_is_there_is_told(monkeypatch):
+    with pytest.warns(RuntimeWarning) as caught:
+        declare(monkeypatch, ("othello", "a:A"), ("hex", "b:B"), ("hex", "c:C"))
+    said = [str(w.message) for w in caught]
+    assert len(said) == 2
+    assert "'othello' (a:A) has the id of a built-in game" in said[0]
+    assert "'hex' (c:C) is left out: game 'hex' (b:B) has the same id" in said[1]
+
+
+def test_parameters_of_a_game_in_python_come_after_a_colon():
+    with pytest.raises(ValueError, match="write three_in_a_row:ThreeInARow:rows=5"):
+        games.make("three_in_a_row:ThreeInARow,rows=5")

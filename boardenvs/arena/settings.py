@@ -115,7 +115,9 @@ def make_settings(
         anchor = _DEFAULT_ANCHOR
     if anchor is not None and anchor not in labels:
         raise ValueError(unknown("anchor", anchor, labels))
-    made = [games.parse(text) for text in (games.GAMES if games_played is None else games_played)]
+    made = [
+        games.parse(text) for text in (games.importable() if games_played is None else games_played)
+    ]
     if not made:
         raise ValueError("no game is given: there must be one or more")
     return Settings(

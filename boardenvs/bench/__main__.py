@@ -24,7 +24,7 @@ from boardenvs.bench.workloads import ours, peers, searches
 from boardenvs.cli.command import function_of, usage_errors_as_values
 from boardenvs.cli.console import make_console, make_progress
 from boardenvs.game.contract import Game
-from boardenvs.games import GAMES, parse, spec_of
+from boardenvs.games import importable, parse, spec_of
 from boardenvs.kernel.backend import Backend
 from boardenvs.utils.checks import check_name
 from boardenvs.utils.ending import ending_in_a_line
@@ -79,7 +79,7 @@ class Bench:
             self._measure()
 
     def _measure(self) -> None:
-        made = {spec_of(game): game for game in map(parse, self.games or GAMES)}
+        made = {spec_of(game): game for game in map(parse, self.games or importable())}
         sizes, backends = self._checked()
         check_folder(self.out)
         pinned, console = pin_to_one_core(), make_console()

@@ -47,11 +47,11 @@ def games(
 def _print_list(console: Console) -> None:
     from boardenvs.cli.console import make_table
     from boardenvs.game.perft import perft
-    from boardenvs.games import GAMES, defaults, make
+    from boardenvs.games import defaults, importable, make
     from boardenvs.utils.spec import write_value
 
     rows = []
-    for game_id in GAMES:
+    for game_id in importable():
         game = make(game_id)
         for number, rules in enumerate(game.variants or [None]):
             variant = game if rules is None else make(game_id, rules=rules)

@@ -17,6 +17,8 @@ from boardenvs.game.errors import PositionError
 from boardenvs.game.rules import MAX_VALUE
 from boardenvs.kernel import ALL, get_backend, set_backend
 
+_MANY_PLIES = 200  # in which one of the random games should end
+
 
 class RulesError(ValueError):
     """Rules that contradict themselves, or what a game must satisfy."""
@@ -25,9 +27,10 @@ class RulesError(ValueError):
 def check_rules(game: Game, seed: int = 0, num_games: int = 20, max_plies: int = 200) -> None:
     """Play random games and check what every game must satisfy.
 
-    Pieces do not overlap, what play reaches `check_squares` accepts, names and texts are read
-    back, observations determine the rules, symmetries leave rules, heuristic and features as they
-    are, the heuristic stays below `MAX_VALUE` and features below their sizes, `fills_up`,
+    `over` is a flag and ends some game, `play` returns the side that has moved first, pieces do not
+    overlap, what play reaches `check_squares` accepts, names and texts are read back, observations
+    determine the rules, symmetries leave rules, heuristic and features as they are, the heuristic
+    stays below `MAX_VALUE` and features below their sizes, `fills_up`,
     `fills_by_capture` and `stable` are true, and one board, a batch and every backend agree. The
     games are played up to `max_plies`; the same seed plays the same.
 
@@ -35,7 +38,9 @@ def check_rules(game: Game, seed: int = 0, num_games: int = 20, max_plies: int =
     checked is consistency: that the rules are those of the game you mean, perft tells.
     """
     _check_class(game)
+    _check_sides(game, np.random.default_rng(seed), max_plies)
     rng = np.random.default_rng(seed)
+    ended = False
     for _ in range(num_games):
         positions, actions = [game.start()], list[int]()
         while not positions[-1].is_over() and len(actions) < max_plies:
@@ -43,10 +48,16 @@ def check_rules(game: Game, seed: int = 0, num_games: int = 20, max_plies: int =
             actions.append(int(rng.choice(positions[-1].legal_actions())))
             positions.append(positions[-1].step(actions[-1]))
         _check_position(game, positions[-1])
+        ended |= positions[-1].is_over()
         with _at(game, positions[0]):
             _check_filling(game, positions, actions)
             _check_stable(game, positions)
             _check_batches(game, positions, actions)
+    if not ended and max_plies >= _MANY_PLIES:
+        raise RulesError(
+            f"{game.id}: none of {num_games} random games ends within {max_plies} plies: let "
+            "`over` end them, give the class `max_plies`, or check with a higher max_plies"
+        )
 
 
 def is_symmetric(game: Game, symmetry: Symmetry, position: Position) -> bool:
@@ -85,12 +96,29 @@ def _check_class(game: Game) -> None:
         )
 
 
+def _check_sides(game: Game, rng: np.random.Generator, max_plies: int) -> None:
+    """Most squares stay with their side in a ply, where `play` does not swap the sides."""
+    kept = swapped = 0
+    before = game.start()
+    while not before.is_over() and before.ply < max_plies:
+        after = before.step(rng.choice(before.legal_actions()))
+        kept += (before.own & after.opp).bit_count() + (before.opp & after.own).bit_count()
+        swapped += (before.own & after.own).bit_count() + (before.opp & after.opp).bit_count()
+        before = after
+    if swapped > kept:
+        raise RulesError(
+            f"{game.id}: play swaps the sides: it returns the squares of the side that has moved "
+            "first, and then those of the other"
+        )
+
+
 # ---- one position --------------------------------------------------------------------------------
 
 
 def _check_position(game: Game, position: Position) -> None:
     with _at(game, position):
         for check in (
+            _check_over,
             _check_squares,
             _check_successors,
             _check_names,
@@ -112,6 +140,13 @@ def _at(game: Game, position: Position) -> Iterator[None]:
     except RulesError as error:
         text = position.fen()
         raise RulesError(f"{game.id}, {text!r}: {error}") from None
+
+
+def _check_over(game: Game, position: Position) -> None:
+    own, opp, _, to_move, ply, *_ = position
+    flag = game.over(own, opp, game.moves(own, opp, to_move), to_move, ply)
+    if flag not in (0, 1):
+        raise RulesError(f"over returns {flag}: it must be a flag, 0 or 1, as of `nonzero`")
 
 
 def _check_squares(game: Game, position: Position) -> None:

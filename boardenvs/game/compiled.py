@@ -37,11 +37,18 @@ class CompiledRules(Rules):
     @cached_property
     def kernels(self) -> Kernels:
         """The rules as functions on words, for one board and for a batch."""
-        return _kernels_of(self)
+        # A game with more than its equality sees shares nothing with those that are equal to it.
+        seen = {f.name for f in fields(self) if f.compare}
+        return _kernels_of(self) if seen.issuperset(self.__getstate__()) else Kernels(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        # The compiled rules are derived, and functions made by exec do not pickle.
-        return {f.name: getattr(self, f.name) for f in fields(self)}
+        # What is computed from the rest is left out: functions made by exec do not pickle.
+        kind = type(self)
+        return {
+            name: value
+            for name, value in vars(self).items()
+            if not isinstance(getattr(kind, name, None), cached_property)
+        }
 
     @cached_property
     def observation_shape(self) -> tuple[int, int, int]:

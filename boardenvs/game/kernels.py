@@ -16,6 +16,7 @@ class Kernels:
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
+        self._check_tables()
         legal = rules.action_planes + 1
         planes = len(trace(rules.planes, 4, "batch").outputs)
         self.begin = Kernel(self._begin, 4, "begin", (legal, 1))
@@ -34,6 +35,18 @@ class Kernels:
         self.observe = Kernel(self._observe, (1, 1, 1, 1, legal), "observe", (-planes, -legal))
         self.evaluate = Kernel(rules.evaluate if rules.has_heuristic else _even, 4, "evaluate")
         self.features = Kernel(self._features, 4, "features")
+
+    def _check_tables(self) -> None:
+        """ValueError where a Table of `play` ends before the last action: machine code does not
+        look whether an element is there.
+        """
+        try:
+            self._rules.play(*self._rules.setup(), self._rules.noop)
+        except IndexError as error:
+            raise ValueError(
+                f"{self._rules.id}: play of action {self._rules.noop}, noop: {error}; one that is "
+                f"indexed by actions needs {self._rules.num_actions}"
+            ) from error
 
     def _begin(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[Bits, ...]:
         """The legal actions, noop as last word, and whether the game is over."""

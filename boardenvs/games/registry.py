@@ -13,6 +13,7 @@ import importlib.metadata
 import inspect
 import re
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
@@ -47,11 +48,15 @@ class _Games(Mapping[str, Factory]):
 
     def __init__(self) -> None:
         self._factories: dict[str, Factory] = dict(_BUILT_IN)
-        self._entry_points = {
-            point.name: point
-            for point in importlib.metadata.entry_points(group=ENTRY_POINTS)
-            if point.name not in self._factories
-        }
+        self._entry_points: dict[str, importlib.metadata.EntryPoint] = {}
+        for point in importlib.metadata.entry_points(group=ENTRY_POINTS):
+            other = self._entry_points.get(point.name)
+            if point.name in self._factories:
+                _warn(f"{_declared(point)} has the id of a built-in game: it is left out")
+            elif other is not None and other.value != point.value:
+                _warn(f"{_declared(point)} is left out: {_declared(other)} has the same id")
+            else:
+                self._entry_points[point.name] = point
 
     def __getitem__(self, game_id: str) -> Factory:
         if game_id not in self._factories:
@@ -85,8 +90,30 @@ class _Games(Mapping[str, Factory]):
         self._factories[game_id] = factory
 
 
+def _declared(point: importlib.metadata.EntryPoint) -> str:
+    package = f" of the package {point.dist.name}" if point.dist else ""
+    return f"game {point.name!r} ({point.value}{package})"
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, RuntimeWarning, stacklevel=2)
+
+
 GAMES = _Games()
 add = GAMES.add
+
+
+def importable() -> list[str]:
+    """The ids of the games that can be made; RuntimeWarning for each that cannot be imported."""
+    found = []
+    for game_id in GAMES:
+        try:
+            make(game_id)
+        except ValueError as error:
+            _warn(f"{error}: it is left out")
+        else:
+            found.append(game_id)
+    return found
 
 
 def _load(point: importlib.metadata.EntryPoint) -> Factory:
@@ -208,6 +235,11 @@ def _find(spec: str) -> _Named:
         return _Named(name, factory, values, hidden)
     in_python = _IN_PYTHON.fullmatch(spec)
     if in_python is None:
+        place, comma, given = spec.partition(",")
+        if comma and _IN_PYTHON.fullmatch(place):
+            raise ValueError(
+                f"{cut(spec)!r} has its parameters after a comma: write {cut(f'{place}:{given}')}"
+            )
         raise ValueError(unknown("game", name, GAMES))
     try:
         found = import_object(in_python["target"])

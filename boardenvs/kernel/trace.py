@@ -51,8 +51,8 @@ class Program:
         row, first = OPERATIONS[name], operands[0]
         if row.is_first is not None and isinstance(first, Word):
             known = [
-                self._operand(self.index(x)) if isinstance(x, Word) else Operand(x & ALL, x & ALL)
-                for x in operands
+                self._operand(self.index(x)) if isinstance(x, Word) else Operand(x, x)
+                for x in (x if isinstance(x, Word) else _constant(x) for x in operands)
             ]
             if row.is_first(*known):
                 return first
@@ -75,7 +75,7 @@ class Program:
             if value.program is not self:
                 raise ValueError("a word of another program: pass it to the function as argument")
             return value.index
-        return self.add("const", extra=operator.index(value) & ALL).index
+        return self.add("const", extra=_constant(value)).index
 
     def _operand(self, index: int) -> Operand:
         node = self.nodes[index]
@@ -148,6 +148,17 @@ class Program:
                 return f"t{index}"
 
 
+def _constant(value: int) -> int:
+    """A number as a word, negative ones modulo 2**64; ValueError where it has more than 64 bits."""
+    number = operator.index(value)
+    if not -(1 << 64) <= number <= ALL:
+        raise ValueError(
+            f"the constant {number:#x} has {number.bit_length()} bits: words have 64, one a square "
+            "of a board of 8x8; AND it with boardenvs.kernel.ALL if its lowest 64 bits are meant"
+        )
+    return number & ALL
+
+
 def write_constant(value: int) -> str:
     """In hexadecimal, unless both notations are the same."""
     return hex(value) if value > 9 else str(value)
@@ -181,6 +192,15 @@ class Word:
 
     def __bool__(self) -> bool:
         raise TypeError("a rule must not branch on data; use kernel.when or kernel.guard")
+
+    def __eq__(self, other: object) -> bool:
+        raise TypeError(
+            "words are not compared by == or !=, which would be decided once for all boards: "
+            "nonzero(a ^ b) is the flag 1 where they differ, nonzero(a ^ b) ^ 1 where they do not"
+        )
+
+    __ne__ = __eq__
+    __hash__ = None  # type: ignore[assignment]
 
     def lookup(self, table: Table) -> Word:
         """See `words.Table`."""

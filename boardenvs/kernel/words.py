@@ -61,6 +61,8 @@ class Table:
 
     def __getitem__(self, index: Bits) -> Bits:
         if isinstance(index, int):
+            if not 0 <= index < len(self.values):
+                raise IndexError(f"a Table of {len(self.values)} words has no element {index}")
             return self.values[index]
         if isinstance(index, np.ndarray):
             return self.array[index.astype(np.intp, copy=False)]

@@ -34,7 +34,7 @@ def write_pictures(folder: Path | str) -> None:
     """Write a picture of every game into the folder."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    for game_id in games.GAMES:
+    for game_id in games.importable():
         (folder / f"{game_id}.svg").write_text(picture(game_id), encoding="utf-8", newline="\n")
 
 

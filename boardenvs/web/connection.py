@@ -108,7 +108,7 @@ class Connection:
         return {
             "version": __version__,
             "games": {
-                **{game_id: _variants(game_id) for game_id in games.GAMES},
+                **{game_id: _variants(game_id) for game_id in games.importable()},
                 **{text: [] for text in self.options.games},
             },
             "agents": [
