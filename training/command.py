@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Generic, TypeAlias
+from typing import TypeAlias
 
 import torch as th
 from rich.console import Console
@@ -25,61 +25,52 @@ Train: TypeAlias = Callable[[Settings, Path, bool, Console], bool]
 EXIT_FAILURE, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 
 
-class TrainingCommand(Generic[Settings]):
-    """A way of training as a command.
+def training_command(
+    module: str,
+    settings: type[Settings],
+    train: Callable[..., bool],
+    arguments: Sequence[str] | None = None,
+    more: Mapping[str, str] | None = None,
+) -> int:
+    """A way of training as a command; returns the exit code: 0, 1 where files cannot be written,
+    2 for wrong input, 130 for an interruption.
 
     `train` trains, evaluates the best policy and writes the results into the run's folder, going on
     from the last checkpoint where it is to resume; it returns False where it was interrupted.
-    `options` are further ones that take a text, with what `--help` says of them; `train` has them
-    by name, None where they are not given.
+    `more` are options that take a text, with what `--help` says of them; `train` has them by name,
+    None where they are not given.
     """
+    parser = _parser(module)
+    for name, text in (more or {}).items():
+        parser.add_argument(f"--{name}", metavar=name.upper(), help=text)
+    options = parser.parse_args(arguments)
+    own = {name: getattr(options, name) for name in more or {}}
+    again = _resume(module, options, own)
+    console = Console(markup=False)
+    try:
+        config = read_settings(settings, options.config, options.set, trust=options.trust)
+        how = {"resume": options.resume, "overwrite": options.overwrite}
+        finished = run(partial(train, **own), config, console, **how)
+    except (ConfigError, CheckpointError, RunError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return EXIT_USAGE
+    except OSError as error:
+        print(f"error: {error}\nWhen it is put right: {again}", file=sys.stderr)
+        return EXIT_FAILURE
+    except KeyboardInterrupt:
+        finished = False
+    if not finished:
+        console.print(f"interrupted; go on with: {again}", soft_wrap=True)
+        return EXIT_INTERRUPTED
+    return 0
 
-    def __init__(
-        self,
-        module: str,
-        settings: type[Settings],
-        train: Callable[..., bool],
-        options: Mapping[str, str] | None = None,
-    ) -> None:
-        self.module = module
-        self.settings = settings
-        self.train = train
-        self.options = dict(options or {})
-        self.parser = _parser(module)
-        for name, text in self.options.items():
-            self.parser.add_argument(f"--{name}", metavar=name.upper(), help=text)
 
-    def __call__(self, arguments: Sequence[str] | None = None) -> int:
-        """Run it; returns the exit code: 0, 1 where files cannot be written, 2 for wrong input,
-        130 for an interruption.
-        """
-        options = self.parser.parse_args(arguments)
-        console = Console(markup=False)
-        try:
-            config = read_settings(self.settings, options.config, options.set, trust=options.trust)
-            how = {"resume": options.resume, "overwrite": options.overwrite}
-            own = {name: getattr(options, name) for name in self.options}
-            finished = run(partial(self.train, **own), config, console, **how)
-        except (ConfigError, CheckpointError, RunError) as error:
-            print(f"error: {error}", file=sys.stderr)
-            return EXIT_USAGE
-        except OSError as error:
-            again = self._resume(options)
-            print(f"error: {error}\nWhen it is put right: {again}", file=sys.stderr)
-            return EXIT_FAILURE
-        except KeyboardInterrupt:
-            finished = False
-        if not finished:
-            console.print(f"interrupted; go on with: {self._resume(options)}", soft_wrap=True)
-            return EXIT_INTERRUPTED
-        return 0
-
-    def _resume(self, options: argparse.Namespace) -> str:
-        words = ["python", "-m", self.module, str(options.config), "--resume"]
-        words += ["--trust"] * options.trust
-        own = {name: getattr(options, name) for name in self.options}
-        words += [word for name, text in own.items() if text for word in (f"--{name}", text)]
-        return shlex.join(words + [word for item in options.set for word in ("--set", item)])
+def _resume(module: str, options: argparse.Namespace, own: Mapping[str, str | None]) -> str:
+    """The command that goes on."""
+    words = ["python", "-m", module, str(options.config), "--resume"]
+    words += ["--trust"] * options.trust
+    words += [word for name, text in own.items() if text for word in (f"--{name}", text)]
+    return shlex.join(words + [word for item in options.set for word in ("--set", item)])
 
 
 def run(
@@ -90,7 +81,7 @@ def run(
     resume: bool = False,
     overwrite: bool = False,
 ) -> bool:
-    """Train in the run's folder, which is made where it is not to resume; see `TrainingCommand`.
+    """Train in the run's folder, which is made where it is not to resume; see `training_command`.
 
     Raises ConfigError, RunError, CheckpointError, OSError and KeyboardInterrupt.
     """

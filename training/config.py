@@ -8,8 +8,7 @@ from pydantic import Field, field_validator, model_validator
 
 from training.callbacks import check_callback
 from training.device import find_device
-from training.settings import NotNegative, Positive, Section, Share
-from training.start import StartSettings
+from training.settings import NotNegative, Positive, RunSettings, Section, Share, between
 
 
 class PPOSettings(Section):
@@ -29,24 +28,20 @@ class PPOSettings(Section):
 
     def learning_rate_at(self, done: float) -> float:
         """The step size after this share of the run, 0 to 1."""
-        return _between(self.learning_rate, self.final_learning_rate, done)
+        return between(self.learning_rate, self.final_learning_rate, done)
 
     def entropy_bonus_at(self, done: float) -> float:
         """The entropy bonus after this share of the run, 0 to 1."""
         last = self.final_entropy_bonus
-        return _between(self.entropy_bonus, self.entropy_bonus if last is None else last, done)
+        return between(self.entropy_bonus, self.entropy_bonus if last is None else last, done)
 
 
-class PPORunSettings(StartSettings):
+class PPORunSettings(RunSettings):
     """The settings of every training by PPO."""
 
     hidden_setting: ClassVar = "ppo.hidden"
 
     ppo: PPOSettings = Field(default_factory=PPOSettings)
-
-    @property
-    def hidden(self) -> tuple[int, ...]:
-        return self.ppo.hidden
 
     def check_machine(self) -> None:
         find_device(self.device)
@@ -78,7 +73,3 @@ class Config(PPORunSettings):
                 f"ppo.steps_per_update = {rollout}, the steps of an update"
             )
         return self
-
-
-def _between(first: float, last: float, done: float) -> float:
-    return first + (last - first) * min(1.0, done)

@@ -22,7 +22,7 @@ from rich.console import Console
 from boardenvs.agents.jax_players import jax_agent, network_of
 from boardenvs.agents.policy import Policy, PolicyAgent
 from training.checkpoint import to_arrays, to_tensors
-from training.command import TrainingCommand
+from training.command import training_command
 from training.config import Config
 from training.history import policy_notes
 from training.jax_boards import Pool
@@ -153,7 +153,7 @@ def _device(name: str, threads: int) -> Any:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit code, see `training.command`."""
-    return TrainingCommand("training.jax_ppo", JaxConfig, train)(arguments)
+    return training_command("training.jax_ppo", JaxConfig, train, arguments)
 
 
 if __name__ == "__main__":

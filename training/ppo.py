@@ -20,7 +20,7 @@ from boardenvs.envs.sb3 import BoardVecEnv
 from boardenvs.utils.files import write_atomically
 from training.boards import board_groups, board_options, game_metrics
 from training.callbacks import Callbacks, make_callback
-from training.command import TrainingCommand, run
+from training.command import run, training_command
 from training.config import Config
 from training.history import policy_notes
 from training.learner import make_learner
@@ -159,7 +159,7 @@ def _callbacks_of(config: Config) -> list[BaseCallback]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit code, see `training.command`."""
-    return TrainingCommand("training.ppo", Config, _train)(arguments)
+    return training_command("training.ppo", Config, _train, arguments)
 
 
 if __name__ == "__main__":

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pydantic_core import ErrorDetails
 
 from boardenvs import games
 from boardenvs.agents import agent_for
+from boardenvs.agents.policy import Policy
+from boardenvs.agents.policy_file import load_policy
+from boardenvs.agents.trained import trained_policy
 from boardenvs.game.openings import MAX_PLIES
 from boardenvs.utils.checks import check_name, cut, quote, unknown
 from boardenvs.utils.decoding import parse_yaml
+from training.start import widened
 from training.trust import code_named
 
 Ply = Annotated[int, Field(ge=0, le=MAX_PLIES)]
@@ -23,6 +29,9 @@ Boards = Annotated[int, Field(gt=0, le=1 << 24)]
 NotNegative = Annotated[float, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Part = Annotated[float, Field(gt=0, le=1)]
+
+# What networks begin as, beside a file.
+SCRATCH, TRAINED = "scratch", "trained"
 
 # The names of boards that are not played against an opponent by specification.
 SELF_PLAY, POOL = "self-play", "pool"
@@ -165,11 +174,14 @@ class GameSettings(Section):
 class RunSettings(GameSettings):
     """The settings of every training of policies; `configs/othello.yaml` says what each means."""
 
+    hidden_setting: ClassVar[str]  # where the widths of the layers that policy and value share are
+
     steps: Positive
     minutes: Annotated[float, Field(gt=0)] | None = None
     checkpoint_every: Positive = 500_000
     device: Annotated[str, Field(pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$")] = "cpu"
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
+    start: str = SCRATCH
     self_play: SelfPlaySettings = Field(default_factory=SelfPlaySettings)
     evaluation: EvaluationSettings = Field(default_factory=EvaluationSettings)
     report: ReportSettings = Field(default_factory=ReportSettings)
@@ -180,7 +192,40 @@ class RunSettings(GameSettings):
         self._check_opponents(game)
         check_name("self_play.learn", self.self_play.learn, ("both", *game.roles))
         self.self_play.groups()
+        self._policy_to_start()
         return self
+
+    @property
+    def hidden(self) -> tuple[int, ...]:
+        """The widths of the layers that policy and value share."""
+        widths: tuple[int, ...] = attrgetter(self.hidden_setting)(self)
+        return widths
+
+    def start_policy(self) -> Policy | None:
+        """The policy that the network begins as, with layers as wide; None where it is untrained.
+
+        ValueError where there is no such policy, or it does not fit.
+        """
+        policy = self._policy_to_start()
+        if policy is None:
+            return None
+        return widened(policy, self.hidden, np.random.default_rng([self.seed, 3]))
+
+    def _policy_to_start(self) -> Policy | None:
+        if self.start == SCRATCH:
+            return None
+        game, hidden = self.make_game(), self.hidden
+        policy = trained_policy(game) if self.start == TRAINED else load_policy(self.start)
+        policy.check_game(game)
+        widths = tuple(len(biases) for _, biases in policy.hidden)
+        wider = [a > b for a, b in zip(widths, hidden, strict=False)]
+        if policy.activation != "relu" or len(widths) != len(hidden) or any(wider):
+            raise ValueError(
+                f"start is {self.start!r}, with layers of {widths} and {policy.activation}: it "
+                f"must have relu and as many layers as {self.hidden_setting}, {hidden}, none of "
+                "them wider"
+            )
+        return policy
 
     def _check_opponents(self, game: games.Game) -> None:
         """ValueError where one cannot play, or is met in training and in the report."""
@@ -279,6 +324,11 @@ def _fields_of(kind: type[Section], groups: Sequence[int | str]) -> list[str]:
     for group in groups:
         model = model.model_fields[group].annotation
     return list(model.model_fields)
+
+
+def between(first: float, last: float, done: float) -> float:
+    """What changes linearly from first to last, after this share of a run, 0 to 1."""
+    return first + (last - first) * min(1.0, done)
 
 
 def _ascending(plies: tuple[int, int]) -> tuple[int, int]:

@@ -38,14 +38,12 @@ def _said(override: str) -> Iterator[str]:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """All texts in nested dicts and lists, keys too."""
-    level = [value]
-    seen: set[int] = set()  # YAML may put one value into many places, and into itself
-    while level:
-        value = level.pop()
-        if isinstance(value, str):
-            yield value
-        elif isinstance(value, dict | list) and id(value) not in seen:
-            seen.add(id(value))
-            level.extend(value)
-            level.extend(value.values() if isinstance(value, dict) else ())
+    """All texts in nested dicts and lists, keys too; `parse_yaml` bounds how many there are."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for item in value.items():
+            yield from _texts(list(item))
+    elif isinstance(value, list):
+        for part in value:
+            yield from _texts(part)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from training.command import TrainingCommand
+from training.command import training_command
 from training.gumbel.run import GumbelRun
 from training.gumbel.settings import GumbelConfig
 
@@ -29,7 +29,7 @@ def train(config: GumbelConfig, folder: Path, resume: bool, console: Console) ->
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit code, see `training.command`."""
-    return TrainingCommand("training.gumbel", GumbelConfig, train)(arguments)
+    return training_command("training.gumbel", GumbelConfig, train, arguments)
 
 
 if __name__ == "__main__":

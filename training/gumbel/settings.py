@@ -11,8 +11,16 @@ from boardenvs.search.evaluation import Evaluation
 from boardenvs.search.gumbel import GumbelSettings
 from boardenvs.search.limits import MAX_DEPTH
 from training.device import find_device
-from training.settings import NotNegative, Part, Positive, Section, Share
-from training.start import TRAINED, StartSettings
+from training.settings import (
+    TRAINED,
+    NotNegative,
+    Part,
+    Positive,
+    RunSettings,
+    Section,
+    Share,
+    between,
+)
 
 
 class JudgeSettings(Section):
@@ -58,10 +66,10 @@ class LearningSettings(Section):
 
     def learning_rate_at(self, done: float) -> float:
         """The step size after this share of the run, 0 to 1, falling linearly."""
-        return self.learning_rate + (self.final_learning_rate - self.learning_rate) * min(1.0, done)
+        return between(self.learning_rate, self.final_learning_rate, done)
 
 
-class GumbelConfig(StartSettings):
+class GumbelConfig(RunSettings):
     """All settings of a run; `configs/gumbel/othello.yaml` says what each means."""
 
     hidden_setting: ClassVar = "learning.hidden"
@@ -69,10 +77,6 @@ class GumbelConfig(StartSettings):
     device: Annotated[str, Field(pattern=r"^(auto|cpu|cuda(:\d+)?)$")] = "auto"
     search: SearchSettings = Field(default_factory=SearchSettings)
     learning: LearningSettings = Field(default_factory=LearningSettings)
-
-    @property
-    def hidden(self) -> tuple[int, ...]:
-        return self.learning.hidden
 
     def check_machine(self) -> None:
         find_device(self.device)

@@ -11,11 +11,19 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
 
 from boardenvs.agents import make_agent
 from boardenvs.search import Evaluation
@@ -25,12 +33,13 @@ from boardenvs.search.evaluation_file import (
     save_evaluation,
 )
 from boardenvs.utils.files import write_atomically
-from training.command import TrainingCommand
+from training.command import training_command
 from training.evaluation import Score, play_suite
 from training.folder import RunError, check_settings
 from training.history import REPORT_SEED
 from training.ntuple.play import PositionsFileError
 from training.ntuple.run import NTupleRun, StopLearning
+from training.ntuple.run import Progress as Show
 from training.ntuple.settings import NTupleConfig
 from training.run import stop_requests
 
@@ -40,9 +49,9 @@ def train(config: NTupleConfig, folder: Path, resume: bool, console: Console) ->
     if resume:
         check_settings(folder, config)
     began = time.process_time()
-    with _Display(console) as display:
+    with _display(console) as show:
         with stop_requests() as stop_requested:
-            run = NTupleRun(config, folder, display.show, stop_requested)
+            run = NTupleRun(config, folder, show, stop_requested)
             try:
                 evaluation = run.learn()
             except StopLearning:
@@ -51,48 +60,41 @@ def train(config: NTupleConfig, folder: Path, resume: bool, console: Console) ->
                 raise RunError(f"{error}; where it is removed, --resume makes it anew") from None
         minutes = (time.process_time() - began) / 60
         save_evaluation(evaluation, folder / "evaluation.npz")
-        scores = _judge(config, folder / "evaluation.npz", display)
+        scores = _judge(config, folder / "evaluation.npz", show)
     _write_results(config, folder, minutes, scores)
     console.print((folder / "report.md").read_text(encoding="utf-8"), markup=False, soft_wrap=True)
     return True
 
 
-def _judge(config: NTupleConfig, file: Path, display: _Display) -> dict[str, Score]:
+def _judge(config: NTupleConfig, file: Path, show: Show) -> dict[str, Score]:
     """The scores of search by the evaluation in the file against the report's opponents."""
     game, suite = config.make_game(), config.report
     player = make_agent(f"alphabeta:depth={suite.depth},evaluation={file}")
 
     def progress(matches: int) -> None:
-        display.show("the report's matches", matches, len(suite.opponents))
+        show("the report's matches", matches, len(suite.opponents))
 
     return play_suite(game, player, suite, REPORT_SEED + config.seed, progress)
 
 
-class _Display:
-    """The progress of a run: one bar at a time."""
+@contextmanager
+def _display(console: Console) -> Iterator[Show]:
+    """Shows how much of what is done: one bar at a time."""
+    columns = (
+        TextColumn("[bold]{task.description}"),
+        BarColumn(bar_width=20),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    tasks = dict[str, TaskID]()
+    with Progress(*columns, console=console) as bar:
 
-    def __init__(self, console: Console) -> None:
-        self._bar = Progress(
-            TextColumn("[bold]{task.description}"),
-            BarColumn(bar_width=20),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            console=console,
-        )
-        self._tasks = dict[str, int]()
+        def show(what: str, done: int, total: int) -> None:
+            if what not in tasks:
+                tasks[what] = bar.add_task(what, total=total)
+            bar.update(tasks[what], completed=done)
 
-    def __enter__(self) -> _Display:
-        self._bar.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._bar.stop()
-
-    def show(self, what: str, done: int, total: int) -> None:
-        """So much of it is done."""
-        if what not in self._tasks:
-            self._tasks[what] = self._bar.add_task(what, total=total)
-        self._bar.update(self._tasks[what], completed=done)  # type: ignore[arg-type]
+        yield show
 
 
 def _write_results(
@@ -155,7 +157,7 @@ def _report(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit code, see `training.command`."""
-    return TrainingCommand("training.ntuple", NTupleConfig, train)(arguments)
+    return training_command("training.ntuple", NTupleConfig, train, arguments)
 
 
 if __name__ == "__main__":

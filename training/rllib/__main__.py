@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from training.command import TrainingCommand
+from training.command import training_command
 from training.folder import find_checkpoint
 from training.rllib.cluster import joined
 from training.rllib.run import RLlibRun, running
@@ -43,7 +43,7 @@ def train(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit code, see `training.command`."""
-    return TrainingCommand("training.rllib", RLlibSettings, train, _OPTIONS)(arguments)
+    return training_command("training.rllib", RLlibSettings, train, arguments, _OPTIONS)
 
 
 if __name__ == "__main__":
