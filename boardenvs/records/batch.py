@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -29,16 +30,15 @@ def play(
     `insert_passes` plays a noop wherever it is legal before the given action.
     """
     lengths = np.array([len(actions) for actions in given], np.int64)
-    table = np.full((len(given), int(lengths.max(initial=0))), game.noop, np.int64)
-    for row, of_game in zip(table, given, strict=True):
-        row[: len(of_game)] = of_game
+    flat = np.fromiter(itertools.chain.from_iterable(given), np.int64, int(lengths.sum()))
+    first = np.cumsum(lengths) - lengths
     final = take(starts, np.arange(len(given)))  # a copy
     at = np.zeros(len(given), np.int64)
-    played: list[tuple[IntArray, IntArray]] = []
+    played: list[list[int]] = [[] for _ in given]
     rows = np.flatnonzero(lengths > 0)
     while rows.size:
         state = take(final, rows)
-        actions = table[rows, at[rows]]
+        actions = flat[first[rows] + at[rows]]
         passes: BoolArray = np.zeros(len(rows), np.bool_)
         if insert_passes:
             passes = game.is_legal(state, np.full(len(rows), game.noop))
@@ -46,19 +46,11 @@ def play(
         legal = game.is_legal(state, actions) & ~game.is_truncated(state)
         rows, actions = rows[legal], actions[legal]
         put(final, rows, game.step(take(state, legal), actions))
-        played.append((rows, actions))
+        for row, action in zip(rows.tolist(), actions.tolist(), strict=True):
+            played[row].append(action)
         at[rows] += ~passes[legal]
         rows = rows[at[rows] < lengths[rows]]
-    return Replayed(final, _by_game(len(given), played), lengths - at)
-
-
-def _by_game(count: int, plies: list[tuple[IntArray, IntArray]]) -> list[tuple[int, ...]]:
-    """The actions of each game, gathered from lists of (rows, actions), one list a ply."""
-    found: list[list[int]] = [[] for _ in range(count)]
-    for rows, actions in plies:
-        for row, action in zip(rows.tolist(), actions.tolist(), strict=True):
-            found[row].append(action)
-    return [tuple(actions) for actions in found]
+    return Replayed(final, [tuple(actions) for actions in played], lengths - at)
 
 
 Ending: TypeAlias = Literal["finished", "truncated", "cut off", "illegal"]

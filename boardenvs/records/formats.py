@@ -25,22 +25,19 @@ class Format(NamedTuple):
     lacks: tuple[str, ...]  # the fields of a record that it does not hold
 
 
-def _read_jsonl(path: Path, game: Game | None) -> Iterable[Record]:
-    return read_jsonl(path, MAX_MEMORY)
-
-
-def _read_wthor(path: Path, game: Game | None) -> Iterable[Record]:
-    return read_wthor(path, MAX_MEMORY)[1]
-
-
-def _read_moves(path: Path, game: Game | None) -> Iterable[Record]:
-    return read_moves_file(path, game or make("othello"), MAX_MEMORY)
-
-
 FORMATS = {
-    "jsonl": Format((".jsonl", ".jsonl.gz"), _read_jsonl, write_jsonl, ()),
-    "wthor": Format((".wtb",), _read_wthor, write_wthor, ("players",)),
-    "moves": Format((".txt",), _read_moves, write_moves_file, ("players", "info")),
+    "jsonl": Format(
+        (".jsonl", ".jsonl.gz"), lambda path, game: read_jsonl(path, MAX_MEMORY), write_jsonl, ()
+    ),
+    "wthor": Format(
+        (".wtb",), lambda path, game: read_wthor(path, MAX_MEMORY)[1], write_wthor, ("players",)
+    ),
+    "moves": Format(
+        (".txt",),
+        lambda path, game: read_moves_file(path, game or make("othello"), MAX_MEMORY),
+        write_moves_file,
+        ("players", "info"),
+    ),
 }
 
 

@@ -43,12 +43,13 @@ from boardenvs.records.batch import play, starts_of
 from boardenvs.records.bounds import GAME, too_much
 from boardenvs.records.moves import discs_placed, turned, with_passes
 from boardenvs.records.record import Record
-from boardenvs.utils.checks import cut, is_whole
+from boardenvs.utils.checks import is_whole, quote
 from boardenvs.utils.files import write_atomically
 
 _HEADER = struct.Struct("<4BIHH4B")
 _GAME = struct.Struct("<HHHBB60s")
 _DISCS, _MOVES = 64, 60
+_NUMBERS = ("tournament", "black", "white")  # of a game, in this order
 _MEMORY = 2 * GAME  # bytes that a game takes at most
 
 
@@ -115,16 +116,8 @@ def _parse(content: bytes) -> tuple[Header, list[Record]]:
 
 
 def _info(header: Header, row: tuple[Any, ...]) -> dict[str, int]:
-    tournament, black, white, score, theoretical, _ = row
-    return {
-        "tournament": tournament,
-        "black": black,
-        "white": white,
-        "score": score,
-        "theoretical": theoretical,
-        "year": header.year,
-        "depth": header.depth,
-    }
+    numbers = dict(zip((*_NUMBERS, "score", "theoretical"), row, strict=False))
+    return {**numbers, "year": header.year, "depth": header.depth}
 
 
 def _goal(score: int) -> tuple[float, float]:
@@ -153,7 +146,7 @@ def _header_of(records: Sequence[Record]) -> Header:
     for key, value, most in (("year", year, 0xFFFF), ("depth", depth, 0xFF)):
         if not is_whole(value, 0, most):
             raise ValueError(
-                f"game 1 cannot be written as WTHOR: its info {key} is {cut(repr(value))}: it must "
+                f"game 1 cannot be written as WTHOR: its info {key} is {quote(value)}: it must "
                 f"be a whole number from 0 to {most}"
             )
     return Header(made, year, depth)
@@ -169,10 +162,10 @@ def _write(records: Sequence[Record], header: Header) -> bytes:
         if type(record.game) is not Othello or record.game.holes:
             raise ValueError(f"game {number} is {record.game.id}: WTHOR holds Othello alone")
     games = zip(itertools.count(1), records, _scores(records), strict=False)
-    return head + b"".join(_write_game(record, score, number) for number, record, score in games)
+    return head + b"".join(itertools.starmap(_write_game, games))
 
 
-def _write_game(record: Record, discs: int | None, number: int) -> bytes:
+def _write_game(number: int, record: Record, discs: int | None) -> bytes:
     info = record.info
     try:
         score = info.get("score", discs)
@@ -182,7 +175,7 @@ def _write_game(record: Record, discs: int | None, number: int) -> bytes:
         if len(squares) > _MOVES:
             raise ValueError(f"it has {len(squares)} moves, and {_MOVES} are the most")
         return _GAME.pack(
-            *(info.get(key, 0) for key in ("tournament", "black", "white")),
+            *(info.get(key, 0) for key in _NUMBERS),
             *(score, info.get("theoretical", score)),
             bytes(10 * (square // 8 + 1) + square % 8 + 1 for square in squares),
         )
