@@ -225,8 +225,21 @@ def test_analyse_a_blunder(tab):
     tab.page.locator(".variation").wait_for()
 
 
+def test_who_asks_for_the_exact_result_gets_no_estimate(tab):
+    tab.new_game("lines_of_action", "human", "human")
+    tab.view("Analyse")
+    tab.page.get_by_label("For at most, seconds").fill("0.5")
+    tab.button("Exact result", tab.page.locator("section")).click()
+    summary = tab.page.locator(".summary")
+    tab.until(lambda: "Not proven" in summary.inner_text())
+    assert "heuristic" not in summary.inner_text()
+    assert tab.page.locator("table.moves").count() == 0
+
+
 def test_analysis_shows_on_the_board(tab):
     tab.new_game("othello", "human", "human")
+    tab.view("Analyse")
+    tab.page.get_by_label("By the agent").fill("trained")
     tab.button("Analyse", tab.page.locator("section")).click()
     tab.until(lambda: tab.page.locator(".badge").count() == 4)
     tab.page.get_by_label("On the board").select_option("probability")

@@ -49,7 +49,7 @@ export class AnalyseView {
 
   // Ask about the position on the board, better and better.
   async run(agent = null) {
-    const { table, connection } = this.app, { tree, node } = table;
+    const { table, connection } = this.app, { tree, node } = table, exact = agent !== null;
     agent ??= await this.check();
     if (!agent || table.position.over) return;
     this.cancel();
@@ -60,12 +60,14 @@ export class AnalyseView {
       await connection.request({ do: "explain", line: tree.line(node), agent, seconds: Math.min(60, Math.max(0.5, Number(this.seconds.value) || 5)) }, {
         signal: job.signal,
         part: ({ explanation }) => {
-          node.explanation = { ...explanation, agent };
+          // Who asks for the exact result gets no estimate in its place.
+          const proven = exact && !explanation.proven ? { value: null, moves: explanation.moves.filter((move) => move.outcome) } : {};
+          node.explanation = { ...explanation, ...proven, agent };
           if (table.node === node) this.app.render();
         },
       });
       const found = node.explanation;
-      if (found && table.node === node) say(`${found.moves[0].move}. ${T.value(found)}`);
+      if (found && table.node === node) say(found.value === null ? T.notProven : `${found.moves[0].move}. ${T.value(found)}`);
     } catch (problem) {
       error = problem;
     }
@@ -172,13 +174,13 @@ export class AnalyseView {
     if (table.position.over) facts.push(T.overPosition);
     else if (!seen) facts.push(T.noAnalysis);
     else {
-      facts.push(`${seen.agent}: ${T.value(seen)} (${T.units[seen.unit]})`, T.working(seen.nodes, seen.seconds));
+      facts.push(seen.value === null ? seen.agent : `${seen.agent}: ${T.value(seen)} (${T.units[seen.unit]})`, T.working(seen.nodes, seen.seconds));
       facts.push(seen.proven ? T.proven(seen, role) : T.notProven);
     }
     if (this.progress) facts.push(this.progress);
     this.summary.textContent = facts.join(" · ");
-    this.moves.hidden = !seen;
-    if (seen) this.moves.replaceChildren(this.#table(seen));
+    this.moves.hidden = !seen?.moves.length;
+    if (seen?.moves.length) this.moves.replaceChildren(this.#table(seen));
     this.#graph();
   }
 
