@@ -7,7 +7,7 @@ written; it counts for nothing, and its pairing is played again.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +33,11 @@ class Journal:
         self._path = path
 
     @classmethod
-    def create(cls, path: Path, settings: dict[str, Any]) -> Journal:
-        """A new journal in the place of whatever is there."""
-        write_atomically(path, _line(settings) + b"\n")
-        return cls(path, settings, [])
+    def create(cls, path: Path, settings: dict[str, Any], played: Sequence[Played] = ()) -> Journal:
+        """A journal with these results in the place of whatever is there."""
+        lines = [settings, *(one.to_json() for one in played)]
+        write_atomically(path, b"".join(_line(values) + b"\n" for values in lines))
+        return cls(path, settings, list(played))
 
     @classmethod
     def open(cls, path: Path, check_settings: Callable[[dict[str, Any]], None]) -> Journal:
@@ -61,13 +62,6 @@ class Journal:
             except ValueError as error:
                 raise JournalError(f"{path}, line {number}, is not a result: {error}") from error
         return cls(path, settings, played)
-
-    def change_settings(self, settings: dict[str, Any]) -> None:
-        """Replace the settings; the results stay."""
-        if settings != self.settings:
-            lines = [_line(settings), *(_line(played.to_json()) for played in self.played)]
-            write_atomically(self._path, b"".join(line + b"\n" for line in lines))
-            self.settings = settings
 
     def add(self, played: Played) -> None:
         """Append a result, so that it is on the disk when this returns; OSError names the file."""

@@ -97,9 +97,8 @@ def _open(settings: Settings, folder: Path, resume: bool, overwrite: bool) -> Jo
     if resume:
         journal = open_journal(folder)
         _check_same(path, journal.settings, settings.to_json())
-        journal.change_settings(settings.to_json())
         remove_left_over(folder, WRITTEN)
-        return journal
+        return Journal.create(path, settings.to_json(), journal.played)
     if path.exists() and not overwrite:
         raise JournalError(
             f"{folder} has a tournament: --resume goes on with it, --overwrite replaces it, and "
