@@ -24,11 +24,12 @@ from boardenvs.game.contract import Game, stack
 class BoardSingleEnv(gymnasium.Env[Observation, np.int64]):
     """The learner's plies are steps; the opponent's are played inside, the opening one by `reset`.
 
-    `opponent` is whatever `Batch` takes. `seat` is the learner's role, or "random" (drawn by
+    `opponent` is whatever `BoardGroup` takes. `seat` is the learner's role, or "random" (drawn by
     `reset` from its seed) or "alternating". The observation is (8, 8, C) int8 and
     `info["action_mask"]` (A,) int8; `action_masks()` gives the mask to sb3-contrib. An illegal
-    action loses the game: -1. With `mask_in_observation` the observation is a dict of both,
-    "observation" and "action_mask", as PettingZoo's environments have it.
+    action loses the game: -1, and `info["illegal_action"]` is True. With `mask_in_observation` the
+    observation is a dict of both, "observation" and "action_mask", as PettingZoo's environments
+    have it.
 
     `reward="zero_sum"`, the default of Gymnasium's environments here, rewards the end of the game
     with +1, 0 or -1; "goal" with the goal values of the rule sheets, 100, 50 or 0.
@@ -134,6 +135,10 @@ class BoardSingleEnv(gymnasium.Env[Observation, np.int64]):
 
     def _seen(self) -> tuple[Observation, dict[str, Any]]:
         view = self.board.observe(self._role)
-        info = {"action_mask": view["action_mask"], "seat": self._role}
-        observation = view if self.mask_in_observation else view["observation"]
-        return observation, {**info, **self.board.infos[self._role]}
+        info = {
+            "action_mask": view["action_mask"],
+            "seat": self._role,
+            # Always there: what records steps, such as Minari, wants them to be alike.
+            "illegal_action": "illegal_action" in self.board.infos[self._role],
+        }
+        return view if self.mask_in_observation else view["observation"], info

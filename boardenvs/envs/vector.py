@@ -41,7 +41,7 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
     """`num_envs` games at once. Observations are (B, 8, 8, C) int8, actions (B,) integers.
 
     Without an `opponent` every step is one ply of whoever is to move, and the reward is the
-    mover's. With one (whatever `Batch` takes) every step is a ply of the learner's `seat` (a role,
+    mover's. With one (whatever `BoardGroup` takes) every step is a ply of the learner's `seat` (a role,
     "random" for each game or "alternating") and the opponent's reply, and the reward is the
     learner's; a learner without a move has noop to play, like everybody.
 
@@ -151,7 +151,7 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
         self._begun = True
         self._last = None
         self.batch.restart(None if mask is None else np.flatnonzero(mask))
-        return self._seen()
+        return self._seen(np.zeros(self.num_envs, np.bool_))
 
     def step(
         self, actions: IntArray
@@ -169,9 +169,7 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
         result = batch.step(actions)
         if self.render_mode is not None:
             self._last = _Step(before, np.array(actions))
-        observations, infos = self._seen()
-        if result.illegal.any():
-            infos |= {"illegal_action": result.illegal, "_illegal_action": result.illegal | True}
+        observations, infos = self._seen(result.illegal)
         if self.autoreset_mode is AutoresetMode.SAME_STEP and result.ended.size:
             infos |= self._final(result)
         return (
@@ -224,8 +222,8 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
         """The legal actions of every game, (B, A) bool; see `infos["action_mask"]`."""
         return self.batch.observe()[1]
 
-    def _seen(self) -> tuple[Observation, dict[str, Any]]:
-        """Observations and infos of the positions on the boards."""
+    def _seen(self, illegal: BoolArray) -> tuple[Observation, dict[str, Any]]:
+        """Observations and infos of the positions on the boards; where actions were illegal."""
         planes, mask = self.batch.observe()
         action_mask = mask.view(np.int8)
         observations: Observation = planes
@@ -237,6 +235,8 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
             "_action_mask": everywhere,
             "to_move": self.batch.state.to_move.copy(),
             "_to_move": everywhere,
+            "illegal_action": illegal,
+            "_illegal_action": everywhere,
         }
 
     def _paid(self, result: StepResult) -> FloatArray:
@@ -263,8 +263,7 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
         to_move = np.zeros(self.num_envs, np.int8)
         to_move[rows] = last.to_move
         info = {"plies": plies_played, "_plies": over, "to_move": to_move, "_to_move": over}
-        if result.illegal.any():
-            info |= {"illegal_action": result.illegal, "_illegal_action": over}
+        info |= {"illegal_action": result.illegal, "_illegal_action": over}
         return {
             "final_obs": observations,
             "_final_obs": over,

@@ -1,0 +1,620 @@
+"""One game through every interface at once, against the slow reference; and what the libraries that
+the interfaces come from check themselves.
+"""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import gymnasium
+import numpy as np
+import pettingzoo
+import pytest
+from gymnasium.utils.env_checker import check_env
+from hypothesis import Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, seed_test
+from reference import REFERENCE, ClassicLinesOfAction
+from variants import BUILT_IN, make, public_module
+
+import boardenvs
+from boardenvs import IllegalActionError, ResetNeededError, games
+from boardenvs.envs.factory import gymnasium_id
+from boardenvs.envs.sb3 import BoardVecEnv
+from boardenvs.envs.single import BoardSingleEnv
+from boardenvs.game.contract import Game, stack
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::UserWarning:pettingzoo", "ignore:unknown reset option"
+)
+
+
+class Seen(NamedTuple):
+    """What an interface says of a game: of one that goes on, or of its end."""
+
+    to_move: int | None
+    legal: list[int] | None
+    planes: Any  # of the side to move, (8, 8, C)
+    terminated: bool = False
+    truncated: bool = False
+    rewards: tuple[float, float] = (0.0, 0.0)  # zero-sum, by role
+
+    def assert_same(self, other: Seen, name: str) -> None:
+        for field, mine, theirs in zip(self._fields, self, other, strict=True):
+            assert np.array_equal(mine, theirs), (name, field, mine, theirs)
+
+
+def end(terminated: Any, truncated: Any, rewards: Any, scale: str = "zero_sum") -> Seen:
+    first, second = ((r - 50) / 50 if scale == "goal" else r for r in rewards)
+    return Seen(None, None, None, bool(terminated), bool(truncated), (first, second))
+
+
+class AsPosition:
+    """Positions, one after the other; and how every other interface is asked."""
+
+    copies: Callable[[Any], Any] = copy.deepcopy
+
+    def __init__(self, game: Game) -> None:
+        self.game = game
+
+    def begin(self) -> None:
+        self.position = self.game.start()
+
+    def play(self, action: int, ends: bool) -> None:
+        """A legal action; whether the game is over then."""
+        self.position = self.position.step(action)
+
+    def offend(self, action: int) -> None:
+        """An illegal action, which must be refused, or lose the game."""
+        with pytest.raises(IllegalActionError):
+            self.position.step(action)
+
+    def seen(self) -> Seen | None:
+        """What there is to be seen; None where it shows nothing now."""
+        p = self.position
+        if p.is_over():
+            return end(p.terminated, p.is_truncated(), p.result(), "goal")
+        return Seen(p.to_move, p.legal_actions(), self.game.observe(stack([p]))[0])
+
+
+class AsState(AsPosition):
+    def begin(self) -> None:
+        self.state = self.game.init(2)
+
+    def play(self, action: int, ends: bool) -> None:
+        self.state = self.game.step(self.state, np.array([action, action]), check=True)
+
+    def offend(self, action: int) -> None:
+        with pytest.raises(IllegalActionError):
+            self.game.step(self.state, np.array([action, action]), check=True)
+
+    def seen(self) -> Seen:
+        game, state = self.game, self.state
+        if game.is_over(state)[1]:
+            truncated = game.is_truncated(state)[1]
+            return end(state.terminated[1], truncated, game.results(state)[1], "goal")
+        legal = np.flatnonzero(game.legal(state)[1]).tolist()
+        return Seen(int(state.to_move[1]), legal, game.observe(state)[1])
+
+
+class AsAEC(AsPosition):
+    """`raw_env`, which refuses, with goal values."""
+
+    def begin(self) -> None:
+        self.env = boardenvs.raw_env(self.game)
+        self.env.reset(seed=1)
+
+    def play(self, action: int, ends: bool) -> None:
+        self.env.step(action)
+
+    def offend(self, action: int) -> None:
+        before = self.env.position
+        with pytest.raises(IllegalActionError):
+            self.env.step(action)
+        assert self.env.position == before
+
+    def seen(self) -> Seen:
+        env, (first, second) = self.env, self.env.possible_agents
+        if env.is_over:
+            assert not any(env.observe(a)["action_mask"].any() for a in (first, second))
+            rewards = [env.rewards[agent] for agent in (first, second)]
+            return end(env.terminations[first], env.truncations[second], rewards, "goal")
+        mover = env.agent_selection
+        other = second if mover == first else first
+        shown, theirs = env.observe(mover), env.observe(other)
+        assert not theirs["action_mask"].any()
+        assert np.array_equal(theirs["observation"][..., :2], shown["observation"][..., 1::-1])
+        state = env.state()
+        assert np.array_equal(state[..., :-1], env.observe(first)["observation"])
+        assert (state[..., -1] == (mover == second)).all()
+        legal = np.flatnonzero(shown["action_mask"]).tolist()
+        return Seen(env.possible_agents.index(mover), legal, shown["observation"])
+
+
+class AsForfeitingAEC(AsAEC):
+    """`env`, in which an illegal action loses; pickled where others are copied."""
+
+    @staticmethod
+    def copies(adapter: Any) -> Any:
+        return pickle.loads(pickle.dumps(adapter))
+
+    def begin(self) -> None:
+        self.env = boardenvs.env(self.game, reward="goal")
+        self.env.reset()
+
+    def offend(self, action: int) -> None:
+        env, offender = self.env, self.env.agent_selection
+        if not 0 <= action < self.game.num_actions:
+            with pytest.raises(IllegalActionError, match="actions are 0 to"):
+                env.step(action)
+            return
+        env.step(action)
+        assert env.infos[offender] == {"illegal_action": action}
+        assert env.rewards == {a: -1 if a == offender else 100 for a in env.possible_agents}
+        assert all(env.terminations.values())
+        assert not any(env.truncations.values())
+
+
+class AsParallel(AsPosition):
+    def begin(self) -> None:
+        self.env = boardenvs.parallel_env(self.game, reward="zero_sum")
+        self.views, _ = self.env.reset()
+        self.result: Any = None
+
+    def joint(self, action: int) -> dict[str, int]:
+        roles, mover = self.env.possible_agents, self.env.position.to_move
+        return {roles[mover]: action, roles[1 - mover]: self.game.noop}
+
+    def play(self, action: int, ends: bool) -> None:
+        self.views, *self.result = self.env.step(self.joint(action))
+        assert not any(self.result[3].values())  # infos
+
+    def offend(self, action: int) -> None:
+        joint = self.joint(action)
+        offender = next(iter(joint))
+        if 0 <= action < self.game.num_actions:
+            _, rewards, terminations, _, infos = self.env.step(joint)
+            assert rewards == {a: -1 if a == offender else 1 for a in joint}
+            assert all(terminations.values())
+            assert infos[offender] == {"illegal_action": action}
+            assert self.env.agents == []
+        else:
+            with pytest.raises(IllegalActionError):
+                self.env.step(joint)
+
+    def seen(self) -> Seen:
+        roles = self.env.possible_agents
+        if not self.env.agents:
+            assert not any(view["action_mask"].any() for view in self.views.values())
+            rewards, terminations, truncations, _ = self.result
+            over = terminations[roles[0]], truncations[roles[1]]
+            return end(*over, [rewards[role] for role in roles])
+        mover = self.env.position.to_move
+        waits = self.views[roles[1 - mover]]["action_mask"]
+        assert np.flatnonzero(waits).tolist() == [self.game.noop]
+        shown = self.views[roles[mover]]
+        return Seen(mover, np.flatnonzero(shown["action_mask"]).tolist(), shown["observation"])
+
+
+class AsVector(AsPosition):
+    """`vec_env`, whose games stay over."""
+
+    def begin(self) -> None:
+        self.env = boardenvs.vec_env(self.game, 2, autoreset_mode="Disabled")
+        self.planes, self.infos = self.env.reset(seed=1)
+        self.over: Any = None
+
+    def play(self, action: int, ends: bool) -> None:
+        mover = self.infos["to_move"][1]
+        actions = np.array([action, action])
+        self.planes, rewards, terminated, truncated, self.infos = self.env.step(actions)
+        assert not self.infos["illegal_action"].any()
+        if ends:
+            to_first = rewards[1] * (1 if mover == 0 else -1)
+            self.over = end(terminated[1], truncated[1], (to_first, -to_first))
+        else:
+            assert not np.any([rewards, terminated, truncated])
+
+    def offend(self, action: int) -> None:
+        before = self.env.batch.state.own.tolist()
+        _, rewards, terminated, truncated, infos = self.env.step(np.array([action, action]))
+        assert infos["illegal_action"].all()
+        assert terminated.all()
+        assert rewards.tolist() == [-1, -1]
+        assert not truncated.any()
+        assert not infos["action_mask"].any()
+        assert self.env.batch.state.own.tolist() == before
+
+    def seen(self) -> Seen:
+        if self.over is not None:
+            return self.over
+        legal = np.flatnonzero(self.infos["action_mask"][1]).tolist()
+        return Seen(int(self.infos["to_move"][1]), legal, self.planes[1])
+
+
+class AsSB3(AsPosition):
+    """`BoardVecEnv`, whose games are replaced as they end."""
+
+    def begin(self) -> None:
+        self.env = BoardVecEnv(self.game, 2, seed=1)
+        self.planes: Any = self.env.reset()
+        self.over: Any = None
+
+    def play(self, action: int, ends: bool) -> None:
+        mover = self.env.state.to_move[1]
+        self.planes, rewards, dones, infos = self.env.step(np.array([action, action]))
+        assert dones.tolist() == [ends, ends]
+        if ends:
+            to_first = rewards[1] * (1 if mover == 0 else -1)
+            truncated = infos[1]["truncated"]
+            self.over = end(not truncated, truncated, (to_first, -to_first))
+            assert not infos[1].get("TimeLimit.truncated", False)  # the cap pays out
+            assert (self.env.state.ply == 0).all()
+        else:
+            assert infos == [{}, {}]
+
+    def offend(self, action: int) -> None:
+        before = self.env.state.own.tolist()
+        with pytest.raises(IllegalActionError, match="is not legal on board 0; legal: "):
+            self.env.step(np.array([action, action]))
+        assert self.env.state.own.tolist() == before
+
+    def seen(self) -> Seen:
+        if self.over is not None:
+            return self.over
+        (masks,) = self.env.env_method("action_masks")
+        legal = np.flatnonzero(masks[1]).tolist()
+        return Seen(int(self.env.state.to_move[1]), legal, self.planes[1])
+
+
+class Dictated:
+    """An opponent that plays what it is told."""
+
+    def __init__(self) -> None:
+        self.actions: list[int] = []
+
+    def act(self, game: Game, state: Any, rng: np.random.Generator) -> Any:
+        return np.full(len(state.ply), self.actions.pop())
+
+
+class AsSingle(AsPosition):
+    """Gymnasium's environment: the first role learns, and its ply waits for the reply's."""
+
+    def begin(self) -> None:
+        self.told = Dictated()
+        self.env = BoardSingleEnv(
+            self.game, opponent=self.told, seat=self.game.roles[0], mask_in_observation=True
+        )
+        self.shown, _ = self.env.reset(seed=1)
+        self.mine: int | None = None
+        self.over: Seen | None = None
+
+    def play(self, action: int, ends: bool) -> None:
+        if self.mine is None and not ends:
+            self.mine = action
+            return
+        if self.mine is not None:
+            self.told.actions.append(action)
+            action = self.mine
+        self.shown, reward, terminated, truncated, _ = self.env.step(action)
+        self.mine = None
+        if ends:
+            self.over = end(terminated, truncated, (reward, -reward))
+
+    def offend(self, action: int) -> None:
+        if self.mine is not None:
+            return
+        if not 0 <= action < self.game.num_actions:
+            with pytest.raises(IllegalActionError):
+                self.env.step(action)
+            return
+        _, reward, terminated, truncated, info = self.env.step(action)
+        assert (reward, terminated, truncated) == (-1, True, False)
+        assert info["illegal_action"]
+
+    def seen(self) -> Seen | None:
+        if self.over is not None or self.mine is not None:
+            return self.over
+        mask = self.shown["action_mask"]
+        assert np.array_equal(mask, self.env.action_masks())
+        return Seen(0, np.flatnonzero(mask).tolist(), self.shown["observation"])
+
+
+ADAPTERS = (*(AsPosition, AsState, AsAEC, AsForfeitingAEC, AsParallel, AsVector, AsSB3, AsSingle),)
+VARIANTS = {
+    **{name: (make(name), REFERENCE[name]) for name in BUILT_IN},
+    "capped": (games.make("wolf_and_sheep", max_plies=9), REFERENCE["wolf_and_sheep"]),
+    "short": (games.make("lines_of_action", max_steps=7), ClassicLinesOfAction(7)),
+}
+
+
+def machine(name: str) -> type[RuleBasedStateMachine]:
+    """Plays one variant through all interfaces."""
+    game, rules = VARIANTS[name]
+
+    class Interfaces(RuleBasedStateMachine):
+        @initialize()
+        def begin(self) -> None:
+            self.board = rules.start
+            self.offended = False
+            self.adapters = [kind(game) for kind in ADAPTERS]
+            for adapter in self.adapters:
+                adapter.begin()
+
+        def over(self) -> tuple[bool, bool]:
+            """Terminated and truncated, by the reference."""
+            terminated = rules.over(self.board)
+            cap = game.max_plies
+            return terminated, cap is not None and self.board.ply >= cap and not terminated
+
+        def legal(self) -> dict[int, Any]:
+            return {game.parse_gdl(rules.spell(m)): m for m in rules.legal(self.board)}
+
+        @precondition(lambda self: not (any(self.over()) or self.offended))
+        @rule(picks=st.lists(st.integers(0, 1000), min_size=1, max_size=25))
+        def play(self, picks: list[int]) -> None:
+            for pick in picks:
+                legal = self.legal()
+                action = sorted(legal)[pick % len(legal)]
+                self.board = rules.after(self.board, legal[action])
+                ends = any(self.over())
+                for adapter in self.adapters:
+                    adapter.play(action, ends)
+                if ends:
+                    return
+
+        @precondition(lambda self: not (any(self.over()) or self.offended))
+        @rule(action=st.integers(-3, game.num_actions + 3))
+        def offend(self, action: int) -> None:
+            if action not in self.legal():
+                for adapter in self.adapters:
+                    adapter.offend(action)
+                self.offended = True
+
+        @precondition(lambda self: any(self.over()) or self.offended)
+        @rule()
+        def begin_again(self) -> None:
+            self.begin()
+
+        @precondition(lambda self: not self.offended)
+        @rule()
+        def go_on_as_copies(self) -> None:
+            self.adapters = [type(adapter).copies(adapter) for adapter in self.adapters]
+
+        @invariant()
+        def all_see_the_same(self) -> None:
+            if self.offended:
+                return
+            position = game.position(tuple(map(word, self.board.pieces)), self.board.to_move,
+                                     self.board.ply)  # fmt: skip
+            expected = Seen(self.board.to_move, sorted(self.legal()),
+                            game.observe(stack([position]))[0])  # fmt: skip
+            terminated, truncated = self.over()
+            if terminated or truncated:
+                expected = end(terminated, truncated, rules.goals(self.board), "goal")
+            for adapter in self.adapters:
+                seen = adapter.seen()
+                if seen is not None:
+                    expected.assert_same(seen, type(adapter).__name__)
+
+    return Interfaces
+
+
+def word(cells: Any) -> int:
+    return sum(1 << (8 * (y - 1) + x - 1) for x, y in cells)
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_every_interface_plays_the_reference(name: str) -> None:
+    how = settings(max_examples=8, phases=[Phase.generate], stateful_step_count=12)
+    run_state_machine_as_test(machine(name), settings=how)
+
+
+# ---- the libraries' own checks -------------------------------------------------------------------
+
+RULES = [
+    *((game_id, {}) for game_id in games.GAMES),
+    ("wolf_and_sheep", {"rules": "described"}),
+    ("lines_of_action", {"rules": "described"}),
+]
+
+
+@pytest.mark.parametrize(("game_id", "rules"), RULES)
+def test_pettingzoo_accepts_it(game_id: str, rules: dict[str, Any], capsys: Any) -> None:
+    module = public_module(game_id)
+    for maker, reward in (("env", "goal"), ("raw_env", "zero_sum")):
+        api_test(getattr(module, maker)(**rules, reward=reward), num_cycles=100)
+    seed_test(lambda: module.env(**rules), 100)
+    parallel_api_test(module.parallel_env(**rules), num_cycles=100)
+    parallel_seed_test(lambda: module.parallel_env(**rules), 100)
+
+
+@pytest.mark.parametrize("game_id", games.GAMES)
+@pytest.mark.parametrize("mask_in_observation", [False, True])
+def test_gymnasium_accepts_it(game_id: str, mask_in_observation: bool) -> None:
+    """`check_env` samples unmasked actions, so most games here end by an illegal one."""
+    env = gymnasium.make(gymnasium_id(game_id), mask_in_observation=mask_in_observation)
+    check_env(env.unwrapped, skip_render_check=True)
+
+
+@pytest.mark.skipif(not hasattr(pettingzoo, "make"), reason="this PettingZoo has no registry")
+@pytest.mark.parametrize("game_id", games.GAMES)
+def test_registered_in_pettingzoo(game_id: str) -> None:
+    env = pettingzoo.make("aec", f"boardenvs/{game_id}-v0", reward="zero_sum")
+    assert (str(env), env.reward, env.on_illegal) == (f"{game_id}_v0", "zero_sum", "forfeit")
+    parallel = pettingzoo.make("parallel", f"boardenvs/{game_id}-v0")
+    assert parallel.possible_agents == env.possible_agents
+
+
+# ---- what they are given -------------------------------------------------------------------------
+
+
+def test_reset_to_a_position() -> None:
+    for game_id in games.GAMES:
+        env = public_module(game_id).env()
+        position = env.game.start()
+        for _ in range(6):
+            position = position.step(position.legal_actions()[-1])
+        for given in (position.fen(), position):
+            env.reset(options={"position": given})
+            assert env.position == position
+            assert env.agent_selection == env.possible_agents[position.to_move]
+        env.reset(seed=1)
+        assert env.position == env.game.start()
+
+
+BLACK_WINS = "8/8/8/8/8/8/8/brr5 black 0"  # d1 is black's only move, and red has no disc then
+
+
+def test_the_last_rewards_are_handed_out_once() -> None:
+    env = boardenvs.othello_v0.env()
+    env.reset(options={"position": BLACK_WINS})
+    env.step(3)
+    seen = {}
+    for agent in env.agent_iter():
+        _, seen[agent], *_ = env.last()
+        env.step(None)
+    assert seen == {"black": 100, "red": 0}
+    assert env.agents == []
+    single = gymnasium.make("boardenvs/Othello-v0", seat="black", reward="goal")
+    single.reset(options={"position": BLACK_WINS})
+    assert single.step(3)[1:4] == (100, True, False)
+
+
+def test_order_of_calls_is_enforced() -> None:
+    env = boardenvs.reversi_v0.env(render_mode="ansi")
+    calls: list[Callable[[], Any]] = [
+        *(lambda: env.step(20), lambda: env.observe("black"), env.last, env.state, env.render),
+        *(lambda: next(iter(env.agent_iter())), lambda: env.agents),
+        lambda: boardenvs.reversi_v0.parallel_env().step({"black": 20, "red": 64}),
+        lambda: gymnasium.make("boardenvs/Othello-v0").unwrapped.step(20),
+    ]
+    for call in calls:
+        with pytest.raises(ResetNeededError, match="reset"):
+            call()
+    assert not hasattr(env, "rewards")
+    assert issubclass(ResetNeededError, gymnasium.error.ResetNeeded)
+    env.reset(options={"position": BLACK_WINS})
+    env.step(3)
+    with pytest.raises(ValueError, match="None"):
+        env.step(5)
+    env.step(None)
+    env.step(None)
+    with pytest.raises(ResetNeededError, match="reset"):
+        env.step(None)
+    env.reset()
+    with pytest.raises(AssertionError, match="step"):
+        list(env.agent_iter())
+    with pytest.raises(AttributeError, match="no attribute 'agent'"):
+        _ = env.agent
+
+
+def stepped(action: Any, game_id: str = "othello", maker: str = "env") -> Callable[[], Any]:
+    def call() -> Any:
+        env = getattr(boardenvs, maker)(game_id)
+        env.reset()
+        try:
+            return env.step(action)
+        finally:
+            assert env.position.ply == 0
+
+    return call
+
+
+def at(position: Any) -> Callable[[], Any]:
+    return lambda: boardenvs.othello_holes_v0.env().reset(options={"position": position})
+
+
+def made(maker: str, *args: Any, **options: Any) -> Callable[[], Any]:
+    return lambda: getattr(boardenvs, maker)(*args, **options)
+
+
+ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
+    *((stepped(x), TypeError, "int from 0 to 64") for x in ("d3", 1.0, None, [3], np.arange(2))),
+    *((stepped(x), IllegalActionError, "actions are 0 to 64") for x in (65, -1, np.int64(10**12))),
+    (
+        stepped(0, maker="raw_env"),
+        IllegalActionError,
+        r"action 0 \(a1\).*black.*20 \(e3\), 29 \(f4\)",
+    ),
+    (stepped({"black": 20}, maker="parallel_env"), ValueError, "no action for red"),
+    (
+        stepped({"blakc": 20, "red": 64}, maker="parallel_env"),
+        ValueError,
+        "unknown agent 'blakc'. Did you mean 'black'",
+    ),
+    (stepped({"black": 20, "red": 65}, maker="parallel_env"), IllegalActionError, "out of range"),
+    (stepped({"black": "d3", "red": 64}, maker="parallel_env"), TypeError, "int from 0 to 64"),
+    (stepped(3, maker="parallel_env"), TypeError, "they must be a dict"),
+    (at("8/8/8/3rb3/3br3/8/8 black 0"), ValueError, "7 ranks"),
+    (at("8/8/8/3rb3/3br3/8/8/7 black 0"), ValueError, "rank 1.*7 squares"),
+    (at("8/8/8/3rb3/3br3/8/8/7x black 0"), ValueError, "'x' in rank 1"),
+    (at("8/8/8/3rb3/3br3/8/8/8 white 0"), ValueError, "unknown role 'white'"),
+    (at("8/8/8/3rb3/3br3/8/8/8 blakc 0"), ValueError, "Did you mean 'black'"),
+    (at("8/8/8/3rb3/3br3/8/8/8 black x"), ValueError, "'x' is not a number of plies"),
+    (at("8/8/8/3rb3/3br3/8/8/8"), ValueError, "1 field:"),
+    (at("8/8/8/8/8/8/8/bbb5 black 9"), ValueError, "the game is over"),
+    (at("8/8/2b5/3rb3/3br3/8/8/8 black 9"), ValueError, "c6, which is a hole"),
+    (at(17), ValueError, "position is a int"),
+    (made("env", "othello", reward="gaol"), ValueError, "unknown reward 'gaol'. Did you mean 'go"),
+    (
+        made("parallel_env", "othello", render_mode="rgb"),
+        ValueError,
+        "unknown render_mode 'rgb'. Did you mean 'rgb_array'",
+    ),
+    (
+        made("raw_env", "othello", reword="goal"),
+        TypeError,
+        "unknown option of othello_v0 'reword'.*'reward'",
+    ),
+    (
+        made("env", "lines_of_action", rules="clasic"),
+        ValueError,
+        "unknown rules 'clasic'. Did you mean 'classic'",
+    ),
+    (
+        lambda: gymnasium.make("boardenvs/LinesOfAction-v0", seat="whit"),
+        ValueError,
+        "unknown seat 'whit'. Did you mean 'white'",
+    ),
+    (
+        lambda: gymnasium.make("boardenvs/LinesOfAction-v0", rule="classic"),
+        TypeError,
+        "unknown option of lines_of_action_v0 'rule'.*'rules'",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "message"), ERRORS, ids=[m for *_, m in ERRORS])
+def test_what_is_wrong_is_named(
+    call: Callable[[], Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        call()
+
+
+@pytest.mark.filterwarnings("default:unknown reset option")
+def test_an_unknown_reset_option_is_warned_of() -> None:
+    with pytest.warns(UserWarning, match="Did you mean 'position'"):
+        boardenvs.othello_v0.env().reset(options={"positon": BLACK_WINS})
+
+
+def test_both_agents_can_offend() -> None:
+    env = boardenvs.othello_v0.parallel_env()
+    for actions, rewards in (
+        ({"black": 20, "red": 3}, {"black": 100, "red": -1}),
+        ({"black": 64, "red": 3}, {"black": -1, "red": -1}),
+    ):
+        env.reset()
+        assert env.step(actions)[1] == rewards
