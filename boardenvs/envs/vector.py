@@ -41,8 +41,8 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
     """`num_envs` games at once. Observations are (B, 8, 8, C) int8, actions (B,) integers.
 
     Without an `opponent` every step is one ply of whoever is to move, and the reward is the
-    mover's. With one (whatever `BoardGroup` takes) every step is a ply of the learner's `seat` (a role,
-    "random" for each game or "alternating") and the opponent's reply, and the reward is the
+    mover's. With one (whatever `BoardGroup` takes) every step is a ply of the learner's `seat` (a
+    role, "random" for each game or "alternating") and the opponent's reply, and the reward is the
     learner's; a learner without a move has noop to play, like everybody.
 
     `infos["action_mask"]` (B, A) int8 has 1 for the legal actions of the observation's side, none
