@@ -25,7 +25,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, seed_test
-from reference import REFERENCE, ClassicLinesOfAction
+from reference import REFERENCE, Board, ClassicLinesOfAction
 from variants import BUILT_IN, make, public_module
 
 import boardenvs
@@ -213,7 +213,7 @@ class AsVector(AsPosition):
     def begin(self) -> None:
         self.env = boardenvs.vec_env(self.game, 2, autoreset_mode="Disabled")
         self.planes, self.infos = self.env.reset(seed=1)
-        self.over: Any = None
+        self.over: Seen | None = None
 
     def play(self, action: int, ends: bool) -> None:
         mover = self.infos["to_move"][1]
@@ -249,7 +249,7 @@ class AsSB3(AsPosition):
     def begin(self) -> None:
         self.env = BoardVecEnv(self.game, 2, seed=1)
         self.planes: Any = self.env.reset()
-        self.over: Any = None
+        self.over: Seen | None = None
 
     def play(self, action: int, ends: bool) -> None:
         mover = self.env.state.to_move[1]
@@ -396,7 +396,7 @@ def machine(name: str) -> type[RuleBasedStateMachine]:
         def all_see_the_same(self) -> None:
             if self.offended:
                 return
-            position = game.position(tuple(map(word, self.board.pieces)), self.board.to_move,
+            position = game.position(words(self.board), self.board.to_move,
                                      self.board.ply)  # fmt: skip
             expected = Seen(self.board.to_move, sorted(self.legal()),
                             game.observe(stack([position]))[0])  # fmt: skip
@@ -411,8 +411,9 @@ def machine(name: str) -> type[RuleBasedStateMachine]:
     return Interfaces
 
 
-def word(cells: Any) -> int:
-    return sum(1 << (8 * (y - 1) + x - 1) for x, y in cells)
+def words(board: Board) -> tuple[int, int]:
+    first, second = (sum(1 << (8 * y + x - 9) for x, y in cells) for cells in board.pieces)
+    return first, second
 
 
 @pytest.mark.parametrize("name", VARIANTS)
