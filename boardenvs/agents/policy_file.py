@@ -31,7 +31,6 @@ from boardenvs.utils.version import __version__
 FORMAT = 2
 _READ = (1, 2)  # the first had no activation: all were ReLU
 
-_HEADS = ("policy", "value")
 _STORED = ("float16", "float32")
 _MOST_NUMBERS = 1 << 24  # weights and biases: a hundred times those of the policies we train
 _MOST_LAYERS = 64
@@ -53,7 +52,7 @@ def save_policy(policy: Policy, path: Path | str, *, stored: str = "float16") ->
     """
     check_name("type of stored weights", stored, _STORED)
     arrays: dict[str, Any] = {"metadata": json.dumps(_describe(policy))}
-    for name, (weights, biases) in _named_layers(policy).items():
+    for name, (weights, biases) in zip(_names(len(policy.hidden)), policy.layers, strict=True):
         for kind, values in (("weight", weights), ("bias", biases)):
             with np.errstate(over="ignore"):
                 array = values.astype(stored)
@@ -103,12 +102,10 @@ def _assemble(about: dict[str, Any], archive: zipfile.ZipFile, path: Path) -> Po
     with _KIND.fitting(path):
         game = games.make_from_file(about["game"], **about["rules"])
         shapes = _shapes(game, about["hidden"])
-    layers = {key: _read_layer(archive, key, shape) for key, shape in shapes.items()}
-    hidden = tuple(layers[str(i)] for i in range(len(shapes) - len(_HEADS)))
-    policy, value = (layers[head] for head in _HEADS)
+    *hidden, policy, value = [_read_layer(archive, key, shape) for key, shape in shapes.items()]
     with _KIND.fitting(path):
         notes, activation = about["notes"], about.get("activation", "relu")
-        return Policy(game, hidden, policy, value, notes, shown(path), activation)
+        return Policy(game, tuple(hidden), policy, value, notes, shown(path), activation)
 
 
 def _shapes(game: Game, hidden: Any) -> dict[str, tuple[int, int]]:
@@ -117,10 +114,11 @@ def _shapes(game: Game, hidden: Any) -> dict[str, tuple[int, int]]:
         raise ValueError(f"hidden is {cut(repr(hidden))}: it must be a list of layers' widths")
     if len(hidden) > _MOST_LAYERS:
         raise ValueError(f"there are {len(hidden)} hidden layers: at most {_MOST_LAYERS} are read")
-    widths = [int(np.prod(game.observation_shape)), *hidden]
-    shapes = {str(i): (widths[i], widths[i + 1]) for i in range(len(hidden))}
-    shapes |= {"policy": (widths[-1], game.num_actions), "value": (widths[-1], 1)}
-    numbers = sum((inputs + 1) * outputs for inputs, outputs in shapes.values())
+    inputs = [int(np.prod(game.observation_shape)), *hidden]
+    outputs = [*hidden, game.num_actions, 1]
+    sizes = zip([*inputs, inputs[-1]], outputs, strict=True)
+    shapes = dict(zip(_names(len(hidden)), sizes, strict=True))
+    numbers = sum((rows + 1) * columns for rows, columns in shapes.values())
     if numbers > _MOST_NUMBERS:
         raise ValueError(
             f"there are {numbers} weights and biases: at most {_MOST_NUMBERS} are read"
@@ -141,6 +139,6 @@ def _read_layer(archive: zipfile.ZipFile, key: str, shape: tuple[int, int]) -> L
     return weights, biases
 
 
-def _named_layers(policy: Policy) -> dict[str, Layer]:
-    hidden = {str(i): layer for i, layer in enumerate(policy.hidden)}
-    return {**hidden, **dict(zip(_HEADS, (policy.policy_head, policy.value_head), strict=True))}
+def _names(hidden: int) -> list[str]:
+    """What the layers are called in files, of so many hidden ones and the heads."""
+    return [*map(str, range(hidden)), "policy", "value"]
