@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from variants import BUILT_IN, HERE, VARIANTS, make, of_built_in, random_line
 
 import boardenvs
-from boardenvs import games
+from boardenvs import Game, Position, games
 from boardenvs.cli import app
 from boardenvs.cli.options import game_names, player_names
 from boardenvs.kernel import get_backend, set_backend
@@ -304,3 +304,26 @@ def test_replay_of_other_games_and_formats(tmp_path: Path) -> None:
     path.write_text("1. b1-b3 a3xc1\n")
     words = ("replay", path, "--game", "lines_of_action", "--format", "moves")
     assert rows(run(*words))[0][:5] == ["lines_of_action", "1", "0", "1", "0"]
+
+
+def test_perft_says_where_it_gets_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("boardenvs.cli.perft._LONG", 0.0)
+    output = " ".join(run("perft", "othello", 3).split())
+    assert re.search(r"depth 2 takes about [\d,]+ minutes, and each one after it \d+ times", output)
+    assert "perft of othello" in output
+
+
+def test_perft_that_is_interrupted_shows_what_it_has_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from boardenvs.game.perft import perft as count
+
+    def interrupted(game: Game, depth: int, position: Position) -> int:
+        if depth > 1 and position.ply:
+            raise KeyboardInterrupt
+        return count(game, depth, position)
+
+    monkeypatch.setattr(sys.modules["boardenvs.game.perft"], "perft", interrupted)
+    result = CliRunner().invoke(app, ["perft", "othello", "99"])
+    assert result.exit_code == 130
+    assert [row[:2] for row in rows(result.stdout)] == [["1", "4"], ["2", "12"]]
