@@ -59,7 +59,7 @@ def _caption(game: Game, position: Position, last_action: int | None, counts: bo
         if not position.terminated:
             return f"stopped after {position.ply} plies: {score}"
         if goals[0] == goals[1]:
-            return f"draw: {score}"
+            return f"draw after {position.ply} plies: {score}"
         return f"{game.roles[goals[1] > goals[0]]} won: {score}"
     passed = f"{game.roles[1 - position.to_move]} passed, " if last_action == game.noop else ""
     to_move = f"{passed}{game.roles[position.to_move]} to move"
