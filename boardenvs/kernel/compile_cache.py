@@ -5,6 +5,10 @@ is named by a digest of all that the machine code depends on: the whole source t
 stands in, its name, the types of its arguments, the processor, and the versions of Python, Numba
 and of this format. It is read only where nobody else could have written it (`utils.cache`). What is
 damaged is made anew, with one line said; in a folder that cannot be written to nothing is kept.
+
+It takes two private classes of Numba, `_Cache` and `CompileResultCacheImpl`: what is public,
+`njit(cache=True)`, runs whatever lies in its folder, knows a file by its time alone, and keeps
+nothing of functions that stand in no file.
 """
 
 from __future__ import annotations
