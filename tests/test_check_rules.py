@@ -10,7 +10,7 @@ from typing import ClassVar
 import pytest
 from boardenvs_breakthrough import Breakthrough
 from three_in_a_row import FullThreeInARow, ThreeInARow
-from variants import BACKENDS, BUILT_IN, make
+from variants import BACKENDS
 
 from boardenvs.board import ALL_EIGHT, MIRROR, Symmetry
 from boardenvs.board.bitboard import FILE_A
@@ -192,12 +192,6 @@ def test_one_board_and_a_batch_must_agree() -> None:
 @pytest.mark.parametrize("game", [Breakthrough(), ThreeInARow(), FullThreeInARow()])
 def test_sound_rules_pass(game: Game) -> None:
     check_rules(game, num_games=3)
-
-
-@pytest.mark.parametrize("name", BUILT_IN)
-def test_built_in_games_pass(name: str) -> None:
-    """On both backends, one board and batches."""
-    check_rules(make(name), num_games=1)
 
 
 def test_games_are_played_no_further_than_asked() -> None:

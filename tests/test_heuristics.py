@@ -16,12 +16,10 @@ from three_in_a_row import ThreeInARow
 from variants import make, random_position
 
 from boardenvs.board.bitboard import from_squares, parse_square, squares_of
-from boardenvs.game.contract import Game, Position, stack
+from boardenvs.game.contract import Game, Position
 from boardenvs.game.fen import parse_position
-from boardenvs.game.rules import MAX_VALUE
 from boardenvs.games.lines_of_action_groups import MEN, connected, euler_number
 from boardenvs.games.othello import WEIGHTS
-from boardenvs.kernel import set_backend
 
 SEEDS = st.integers(0, 2**32 - 1)
 SYMMETRIC = ["othello", "othello_holes", "reversi", "lines_of_action", "lines_of_action_described"]
@@ -52,18 +50,6 @@ def position_of(game: Game, seed: int) -> Position:
 
 
 @given(seed=SEEDS)
-def test_one_board_is_a_row_of_a_batch_by_every_backend(game: Game, seed: int) -> None:
-    positions = [position_of(game, seed + k) for k in range(5)]
-    for backend in ("numpy", None):
-        set_backend(backend)
-        values = game.values(stack(positions))
-        assert values.dtype == np.int64
-        assert values.tolist() == [value(game, p) for p in positions]
-        assert np.abs(values).max() < MAX_VALUE
-        assert len(game.values(game.init(0))) == 0
-
-
-@given(seed=SEEDS)
 def test_what_one_side_gains_the_other_loses(game: Game, seed: int) -> None:
     position = position_of(game, seed)
     swapped = position._replace(own=position.opp, opp=position.own, to_move=1 - position.to_move)
@@ -79,16 +65,6 @@ def test_the_sides_are_alike(name: str, seed: int) -> None:
     assert value(game, position._replace(to_move=1 - position.to_move)) == value(game, position)
     if not name.startswith("lines"):
         assert value(game, game.start()) == 0
-
-
-@given(seed=SEEDS)
-def test_turned_and_mirrored_boards_are_worth_the_same(game: Game, seed: int) -> None:
-    position = position_of(game, seed)
-    for symmetry in game.symmetries:
-        turned = position._replace(
-            own=symmetry.apply(position.own), opp=symmetry.apply(position.opp)
-        )
-        assert value(game, turned) == value(game, position)
 
 
 def test_a_game_without_one_says_what_to_write() -> None:

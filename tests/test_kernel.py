@@ -87,15 +87,6 @@ def expected_neighbours(bits):
     )
 
 
-def expected_line_count(bits, axis, count):
-    found = set()
-    for cell in cells(ALL):
-        line = {cell, *walk(cell, (axis.dx, axis.dy)), *walk(cell, (-axis.dx, -axis.dy))}
-        if len(line & cells(bits)) == count:
-            found.add(cell)
-    return bits_of(found)
-
-
 def test_directions():
     """Their order and shifts, which action numbers depend on, and their opposites."""
     assert [d.name for d in DIRECTIONS] == ["n", "ne", "e", "se", "s", "sw", "w", "nw"]
@@ -125,13 +116,6 @@ def test_rays_and_reach():
 
 
 @given(bits=WORDS)
-def test_mirrors(bits):
-    assert cells(bitboard.flip_ranks(bits)) == {(x, 9 - y) for x, y in cells(bits)}
-    assert cells(bitboard.flip_files(bits)) == {(9 - x, y) for x, y in cells(bits)}
-    assert cells(bitboard.transpose(bits)) == {(y, x) for x, y in cells(bits)}
-
-
-@given(bits=WORDS)
 def test_single_squares(bits):
     squares = [s for s in range(64) if bits >> s & 1]
     assert list(squares_of(bits)) == squares
@@ -144,16 +128,6 @@ def test_single_squares(bits):
         assert bitboard.select(bits, k) == square
         assert bitboard.rank_of(1 << square) == square // 8
     assert bitboard.rank_of(0) == 8
-
-
-@given(bits=WORDS)
-def test_line_counts(bits):
-    """For each axis and each count the squares whose line holds so many; 8 is not counted."""
-    for axis in DIRECTIONS:
-        counts = line_counts(bits, axis)
-        assert len(counts) == 8
-        for k, word in enumerate(counts):
-            assert word & ALL == expected_line_count(bits, axis, k)
 
 
 # ---- the same function on ints, on arrays and compiled -------------------------------------------

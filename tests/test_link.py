@@ -14,7 +14,6 @@ from types import ModuleType
 from typing import Any
 
 import loops_perft
-import loops_same_names
 import numpy as np
 import pytest
 from variants import HERE, make
@@ -60,11 +59,6 @@ def test_loops_play_by_the_rules(backend: str) -> None:
         assert tuple(after[:2].tolist()) in actions
         chosen = position.legal_actions()[actions.index(tuple(after[:2].tolist()))]
         state = game.step(state, np.array([chosen]))
-
-
-def test_names_are_defined_once() -> None:
-    with pytest.raises(ValueError, match="loops_perft and loops_same_names both define 'walk'"):
-        linked("wolf_and_sheep", loops_same_names)
 
 
 def test_constants_are_those_of_the_game(backend: str) -> None:

@@ -75,13 +75,6 @@ def test_any_game_has_a_page():
     assert "gymnasium.make" not in page.split("## Gymnasium")[1]  # it is not registered
 
 
-def test_pages_follow_the_rule_parameters():
-    page = page_of(games.make("wolf_and_sheep", max_plies=None))
-    assert "| 2 | everywhere for the sheep, nowhere for the wolf |\n\n" in page  # and no more
-    page = page_of(games.make("othello", holes=1))
-    assert "| 2 | the holes |" in page
-
-
 def test_the_page_says_whose_default_a_scale_of_rewards_is():
     page = page_of(games.make("othello"))
     by_scale = dict(re.findall(r'^\| `"(\w+)"` \|.* \| ([^|]+) \|$', page, re.MULTILINE))

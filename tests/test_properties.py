@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from variants import make, of_built_in, random_line, random_position
+from variants import make, random_line, random_position
 
 from boardenvs import games
 from boardenvs.board import bitboard
@@ -19,7 +19,6 @@ from boardenvs.game.state import State, concat, put, take, where
 
 SEEDS = st.integers(0, 2**32 - 1)
 PLIES = st.integers(0, 70)
-OTHELLOS = ["othello", "othello_holes", "reversi"]
 
 
 def batch_of(game, seed, rows=5):
@@ -44,33 +43,6 @@ def assert_equal(a, b):
 
 
 @given(seed=SEEDS)
-def test_one_board_is_a_row_is_a_batch(game, seed):
-    """`next` on ints, `step` on a batch of one and `step` on a larger batch agree, in all that a
-    position says.
-    """
-    positions = batch_of(game, seed)
-    actions = [action_of(game, p, seed) for p in positions]
-    state = stack(positions)
-    after = game.step(state, np.array(actions))
-    for row, (position, action) in enumerate(zip(positions, actions, strict=True)):
-        expected = position if position.terminated else position.step(action)
-        assert game.positions(after)[row] == expected
-        alone = game.step(stack([position]), np.array([action]))
-        assert_equal(alone, take(after, [row]))
-        assert_equal(alone, stack([expected]))
-        assert tuple(game.results(after)[row]) == expected.result()
-        legal = np.flatnonzero(game.legal(after)[row]).tolist()
-        assert legal == expected.legal_actions()
-        assert [a for a in range(game.num_actions) if expected.is_legal(a)] == legal
-        again = game.position(
-            (expected.pieces(0), expected.pieces(1)), expected.to_move, expected.ply
-        )
-        assert again == expected  # nothing hangs on the way to a position
-    unsigned = game.step(state, np.array(actions, np.uint16))
-    assert_equal(unsigned, after)
-
-
-@given(seed=SEEDS)
 def test_step_leaves_its_input_and_finished_rows(game, seed):
     positions = batch_of(game, seed)
     state = stack(positions)
@@ -87,13 +59,6 @@ def test_step_leaves_its_input_and_finished_rows(game, seed):
     over = take(state, state.terminated)
     if len(over.own):
         assert_equal(game.step(over, np.full(len(over.own), 3)), over)
-
-
-def test_start(game):
-    assert_equal(game.init(3), stack([game.start()] * 3))
-    start = game.start()
-    assert (start.to_move, start.ply, start.terminated) == (0, 0, False)
-    assert (start.pieces(0), start.pieces(1)) == game.setup()
 
 
 @settings(max_examples=20)
@@ -147,69 +112,6 @@ def test_rules_are_consistent(game, seed):
 
 
 # ---- the course of a game ----------------------------------------------------------------------
-
-
-@given(seed=SEEDS)
-def test_course_of_a_game(game, seed):
-    """Turns alternate, noop stands alone, and goals come at the end: one win, or a draw."""
-    positions, actions = random_line(game, seed, 120)
-    for ply, position in enumerate(positions):
-        assert (position.ply, position.to_move) == (ply, ply % 2)
-        assert not position.own & position.opp
-        legal = position.legal_actions()
-        assert bool(legal) != position.terminated
-        if game.noop in legal:
-            assert legal == [game.noop]
-        goals = tuple(game.goal(stack([position]))[0])
-        assert goals == (position.result() if position.terminated else (0, 0))
-        assert position.result() in {(100, 0), (50, 50), (0, 100)}
-        lead = game.score_margin(stack([position]))[0] * (1 if position.to_move == 0 else -1)
-        first, second = position.result()
-        assert np.sign(lead) == np.sign(first - second)
-    assert all(not p.terminated for p in positions[:-1])
-    assert len(actions) == len(positions) - 1
-
-
-@pytest.mark.parametrize("name", OTHELLOS)
-@given(seed=SEEDS)
-def test_discs_never_vanish(name, seed):
-    """A ply adds exactly one disc, on an empty square, or is a noop; holes stay empty."""
-    game = make(name)
-    positions, actions = random_line(game, seed, 100)
-    for before, action, after in zip(positions, actions, positions[1:], strict=False):
-        discs, more = before.own | before.opp, after.own | after.opp
-        if action == game.noop:
-            assert (after.own, after.opp) == (before.opp, before.own)
-        else:
-            assert more == discs | 1 << action != discs
-            assert after.opp & before.own == before.own  # own discs stay own
-            assert (before.opp & after.opp).bit_count() >= 1  # and at least one has flipped
-        assert not more & game.holes
-    assert bool(game.holes) == (name == "othello_holes")
-
-
-@pytest.mark.parametrize("name", ["wolf_and_sheep", "wolf_and_sheep_described"])
-@given(seed=SEEDS)
-def test_one_wolf_and_four_sheep(name, seed):
-    game = make(name)
-    for position in random_line(game, seed, 100)[0]:
-        assert (position.pieces(0).bit_count(), position.pieces(1).bit_count()) == (1, 4)
-        assert game.noop not in position.legal_actions()
-
-
-@pytest.mark.parametrize("name", ["lines_of_action", "lines_of_action_described"])
-@given(seed=SEEDS)
-def test_men_never_grow(name, seed):
-    game = make(name)
-    positions, actions = random_line(game, seed, 100)
-    for before, action, after in zip(positions, actions, positions[1:], strict=False):
-        assert before.own.bit_count() <= 12
-        assert after.opp.bit_count() == before.own.bit_count()  # the mover loses nobody
-        assert before.opp.bit_count() - after.own.bit_count() in (0, 1)
-        assert after.own & before.opp == after.own
-        if action != game.noop:
-            assert before.own & ~after.opp == 1 << action % 64
-    assert positions[-1].ply <= 50
 
 
 @pytest.mark.parametrize("backend", ["numpy"], indirect=True)
@@ -308,46 +210,6 @@ def test_games_are_values(game):
 # ---- observations --------------------------------------------------------------------------------
 
 
-def word(plane) -> int:
-    return sum(1 << square for square, bit in enumerate(plane.flatten().tolist()) if bit)
-
-
-def number(planes) -> int:
-    """The number that constant planes write in binary, lowest digit first."""
-    digits = [plane.flatten().tolist() for plane in planes]
-    assert all(len(set(digit)) == 1 for digit in digits)
-    return sum(digit[0] << i for i, digit in enumerate(digits))
-
-
-@of_built_in
-@given(seed=SEEDS, plies=PLIES)
-def test_observation_tells_the_position(name, game, seed, plies):
-    """All that the rest of the game depends on can be read from what the side to move sees."""
-    positions = [*batch_of(game, seed), random_position(game, seed, plies)]
-    seen = game.observe(stack(positions))
-    assert seen.shape == (len(positions), *game.observation_shape)
-    assert seen.dtype == np.int8
-    assert set(np.unique(seen)) <= {0, 1}
-    for position, observation in zip(positions, seen, strict=True):
-        own, opp, *rest = np.moveaxis(observation, -1, 0)
-        assert (word(own), word(opp)) == (position.own, position.opp)
-        assert observation[2, 4, 0] == (position.own >> (8 * 2 + 4) & 1)  # [y - 1, x - 1, plane]
-        # Where turns are told, and plies count, they are there.
-        to_move, ply = position.to_move, position.ply
-        if name.startswith("wolf_and_sheep"):
-            assert set(rest[0].flatten().tolist()) == {to_move}
-            ply = game.max_plies - number(rest[1:])
-        elif name.startswith("lines_of_action"):
-            ply = game.max_steps - number(rest)
-        else:
-            assert [word(plane) for plane in rest] == ([game.holes] if game.holes else [])
-        assert ply == position.ply
-        rebuilt = game.position((word(own), word(opp))[:: -1 if to_move else 1], to_move, ply)
-        assert rebuilt == position
-        words = position.planes()
-        assert list(words) == [word(plane) for plane in np.moveaxis(observation, -1, 0)]
-
-
 # ---- sampling ------------------------------------------------------------------------------------
 
 
@@ -394,21 +256,3 @@ def test_names_of_all_actions_are_read_back_without_a_position(game):
         assert game.parse_action(game.action_name(action)) == action
         assert game.parse_gdl(game.action_gdl(action)) == action
     assert (game.action_name(game.noop), game.action_gdl(game.noop)) == ("pass", "noop")
-
-
-def test_names():
-    """The spellings of the rule sheets and of players, written by hand."""
-    examples = [
-        ("othello", 19, "d3", "4 3"),
-        ("reversi", 63, "h8", "8 8"),
-        ("wolf_and_sheep", 64 * 5 + 59, "d8-c7", "c4 c8 c3 c7"),
-        ("lines_of_action", 64 * 0 + 1, "b1-b3", "b 1 b 3"),
-        ("lines_of_action", 64 * 2 + 1, "b1-h1", "b 1 h 1"),
-        ("lines_of_action_described", 64 * 2 + 9, "b2-h2", "b 2 h 2"),
-    ]
-    for name, action, text, sheet in examples:
-        game = make(name)
-        assert game.action_name(action, game.start()) == text
-        assert game.action_gdl(action, game.start()) == sheet
-        assert (game.parse_action(text), game.parse_gdl(sheet)) == (action, action)
-    assert make("lines_of_action").action_name(1) == "b1-n"

@@ -75,13 +75,6 @@ def test_play_goes_on_when_the_window_is_closed_by_hand():
     assert env.position.ply == 2
 
 
-def test_without_a_render_mode_there_is_a_clear_error():
-    env = boardenvs.othello_v0.env()
-    env.reset()
-    with pytest.raises(ValueError, match="render_mode= one of 'human', 'ansi', 'rgb_array'"):
-        env.render()
-
-
 @pytest.mark.parametrize("game_id", GAME_IDS)
 def test_gymnasium_records_it(game_id):
     env = gymnasium.make(gymnasium_id(game_id), render_mode="rgb_array")
