@@ -80,7 +80,7 @@ def views(tab, games_file):
     tab.page.locator(".movelist .ply").nth(20).wait_for()
     yield "records"
     tab.view("Training and arena")
-    tab.page.get_by_role("link", name="Report of othello").wait_for()
+    tab.page.get_by_role("link", name="The report as a page").wait_for()
     yield "training"
 
 

@@ -379,9 +379,9 @@ def test_a_run_has_its_report_and_its_policy_plays(tab, folder):
     (run / "report.html").write_text("<h1>How it went</h1>")
     shutil.copy(TRAINED / "othello.npz", run / "policy.npz")
     with tab.context.expect_page() as opened:
-        tab.page.get_by_role("link", name="Report of first_try").click()
+        tab.page.get_by_role("link", name="The report as a page").click()
     opened.value.get_by_role("heading", name="How it went").wait_for()
-    tab.button("Play against the latest policy of first_try").click()
+    tab.button("Play against its latest policy").click()
     tab.until(lambda: "your turn" in tab.note)
     tab.move("e3")
 

@@ -30,9 +30,10 @@ export class RunsView {
 
   #item(run) {
     const about = [T[run.kind], run.game, T.age(run.age)].filter(Boolean).join(", ");
-    const report = el("a", { id: `report-${run.name}`, href: `runs/${encodeURIComponent(run.name)}/report.html`, target: "_blank", rel: "noopener" }, T.reportOf(run.name));
-    const play = button(T.playLatest, () => this.app.playAgainst(run.game, run.policy), { id: `play-${run.name}`, "aria-label": T.playLatestOf(run.name) });
-    return el("li", {}, el("h3", {}, run.name), el("p", {}, about),
+    const name = { "aria-describedby": `run-${run.name}` };
+    const report = el("a", { id: `report-${run.name}`, href: `runs/${encodeURIComponent(run.name)}/report.html`, target: "_blank", rel: "noopener", ...name }, T.reportPage);
+    const play = button(T.playLatest, () => this.app.playAgainst(run.game, run.policy), { id: `play-${run.name}`, ...name });
+    return el("li", {}, el("h3", { id: `run-${run.name}` }, run.name), el("p", {}, about),
       el("div", { class: "buttons" }, run.report ? report : el("span", {}, T.noReport), run.policy && run.game ? play : run.kind === "training" ? el("span", {}, T.noPolicy) : ""));
   }
 }

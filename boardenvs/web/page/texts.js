@@ -149,9 +149,8 @@ export const T = {
   tournament: "tournament",
   age: (seconds) => (seconds < 90 ? `changed ${Math.round(seconds)} s ago` : seconds < 5400 ? `changed ${Math.round(seconds / 60)} min ago` : `changed ${Math.round(seconds / 3600)} h ago`),
   runsHelp: "Curves of a training are in TensorBoard: tensorboard --logdir runs. Its report is written when it has ended.",
-  reportOf: (name) => `Report of ${name}`,
+  reportPage: "The report as a page, with games to step through",
   noReport: "There is no report yet.",
   playLatest: "Play against its latest policy",
-  playLatestOf: (name) => `Play against the latest policy of ${name}`,
   noPolicy: "There is no policy yet.",
 };
