@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from command_line import run
-from negamax import lead_with_best_play, worths
+from negamax import lead_with_best_play, wins_within, worths
 from variants import is_compiled
 
 from boardenvs.agents import analyse, analyse_steadily, default_analyst, make_agent
@@ -263,6 +263,19 @@ def test_a_win_at_once_is_seen_by_all_that_look() -> None:
         assert (found.outcome, found.plies) == ("win", 1)
         assert (found.moves[0].outcome, found.choice) == ("win", found.moves[0].action)
         assert before.step(found.line[0]).result()[before.to_move] == 100
+
+
+def test_plies_to_the_end_of_each_move_are_those_of_plain_search() -> None:
+    game = make("lines_of_action")
+    position = fen.parse_position(game, "1ww2b2/3b3w/1w2bbbb/w7/6b1/8/w2w4/2w3w1 white 41")
+    found = analyse(position, "alphabeta:depth=4")
+    proven = [move for move in found.moves if move.outcome == "loss"]
+    assert len({move.plies for move in proven}) > 1
+    for move in proven:
+        after = position.step(move.action)
+        assert move.plies is not None
+        assert move.plies == 1 or wins_within(game, after, move.plies - 1)
+        assert move.plies < 3 or not wins_within(game, after, move.plies - 3)
 
 
 # ---- by tables, networks and trees ---------------------------------------------------------------
