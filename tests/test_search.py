@@ -37,6 +37,7 @@ from boardenvs.tablebase import Tablebase
 GOLDEN = HERE / "searches.json"
 # Machine code for each game takes seconds to make: these stand for all.
 COMPILED = ("othello", "wolf_and_sheep", "lines_of_action")
+RECORDED = ("othello_holes", "wolf_and_sheep_described")  # beside these
 needs_numba = pytest.mark.skipif(not find_spec("numba"), reason="minutes without Numba")
 
 
@@ -97,7 +98,7 @@ def recorded(name: str) -> dict[str, list[list[int]]]:
     return found
 
 
-@pytest.mark.parametrize("name", [*COMPILED, "othello_holes", "wolf_and_sheep_described"])
+@pytest.mark.parametrize("name", [*COMPILED, *RECORDED])
 def test_searches_are_as_recorded(name: str) -> None:
     expected = json.loads(GOLDEN.read_text())["alphabeta"][name]
     for _ in backends(name):
@@ -520,9 +521,12 @@ def test_what_reaches_the_end_is_proven_with_probcut() -> None:
     assert [margin_of(int(value)) for value in found.value] == margins
 
 
-if __name__ == "__main__":
-    golden = json.loads(GOLDEN.read_text()) if GOLDEN.exists() else {}
-    names = [*COMPILED, "othello_holes", "wolf_and_sheep_described"]
+if __name__ == "__main__":  # records what both files of tests expect
+    import test_trees
+
     set_backend("numpy")
-    golden["alphabeta"] = {name: recorded(name) for name in names}
-    GOLDEN.write_text(json.dumps(golden) + "\n")
+    found = {
+        "alphabeta": {name: recorded(name) for name in (*COMPILED, *RECORDED)},
+        "trees": {name: test_trees.recorded(name) for name in COMPILED},
+    }
+    GOLDEN.write_text(json.dumps(found) + "\n")

@@ -36,12 +36,16 @@ def has_exact_end(game: Game) -> bool:
     return game.fills_up and game.margin_counts
 
 
-def compile_for(game: Game, function: _Function, **parts: Callable[..., Any]) -> _Function:
-    """A function of `compiled` with the rules of the game, by the backend in use; `parts` stand for
-    the functions of these names that its module declares.
+def compile_for(
+    game: Game, function: _Function, module: ModuleType | None = None, **parts: Callable[..., Any]
+) -> _Function:
+    """A function of `compiled` with the rules of the game, by the backend in use.
+
+    It is compiled with the module that it is in, or with another one that uses it; `parts` stand
+    for the functions of these names that the module declares.
     """
     with _linking:
-        module = sys.modules[function.__module__]
+        module = sys.modules[function.__module__] if module is None else module
         linked = _link_module(game, get_backend(), module, frozenset(parts.items()))
     compiled: _Function = getattr(linked, function.__name__)
     return compiled

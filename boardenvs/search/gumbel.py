@@ -17,13 +17,17 @@ from boardenvs.game.state import FloatArray, IntArray, State
 from boardenvs.kernel.link import array_for_loops
 from boardenvs.search.compiled.policies import (
     Gumbel,
+    add_no_guesses,
     look_for_win,
     read_gumbel_roots,
     select_by_gumbel,
 )
 from boardenvs.search.compiled.tree import NONE
-from boardenvs.search.compiler import compile_for, flat, room
+from boardenvs.search.compiler import flat, room
 from boardenvs.search.trees import Evaluator, Policy, Trees, TreeSettings
+
+# One leaf of a tree at a time: code for guesses would take long to compile.
+_PARTS = {"select_edge": select_by_gumbel, "look": look_for_win, "add_guesses": add_no_guesses}
 
 
 class GumbelSettings(NamedTuple):
@@ -74,7 +78,7 @@ def gumbel_search(
         state,
         np.zeros(rows, np.uint64),
         TreeSettings(settings.simulations, 0.0, 1, evaluator),
-        policy=Policy(policy, select_by_gumbel, look_for_win, until_proven=False),
+        policy=Policy(policy, _PARTS, until_proven=False),
     )
     with np.errstate(divide="ignore"):
         np.maximum(noise + np.log(trees.priors), -1e9, out=scores)
@@ -82,7 +86,7 @@ def gumbel_search(
     actions: IntArray = np.zeros(rows, np.int64)
     improved: FloatArray = np.zeros(shape)
     values: FloatArray = np.zeros(rows)
-    read = compile_for(game, read_gumbel_roots)
+    read = trees.compiled(read_gumbel_roots)
     read(policy, trees.tree, flat(actions), flat(improved), flat(values))
     return GumbelResults(actions, improved, values)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -15,8 +15,7 @@ from boardenvs.search.compiled import simulations as loops
 from boardenvs.search.compiled.policies import (
     Exploration,
     look_for_no_win,
-    select_by_puct,
-    select_by_ucb,
+    select_by_bound,
 )
 from boardenvs.search.compiled.simulations import Leaves, TreeLimits, Walks
 from boardenvs.search.compiled.tree import NONE, add_roots, copy_subtree, read_root
@@ -30,6 +29,8 @@ from boardenvs.search.compiler import (
 )
 from boardenvs.search.tree_arrays import Subtree, child_of, edges_of, empty_tree, shrunk
 from boardenvs.utils.splitmix import GOLDEN, mix
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 # Edges that a tree has room for, by its nodes: about twice what games have on average. A position
 # that finds no room stays a leaf.
@@ -74,8 +75,7 @@ class Policy(NamedTuple):
     """How trees select edges: what compiled search takes as its parts."""
 
     settings: Any  # a NamedTuple for loops
-    select_edge: Callable[..., int]
-    look: Callable[..., None]
+    parts: dict[str, Callable[..., Any]]  # by the names that `compiled.simulations` has for them
     until_proven: bool = True  # whether a tree is done once its root's result is proven
 
 
@@ -89,8 +89,8 @@ class TreeSettings(NamedTuple):
 
     def policy(self) -> Policy:
         """UCT, or with an evaluator PUCT."""
-        select = select_by_ucb if self.evaluator is None else select_by_puct
-        return Policy(Exploration(self.c), select, look_for_no_win)
+        settings = Exploration(self.c, int(self.evaluator is not None))
+        return Policy(settings, {"select_edge": select_by_bound, "look": look_for_no_win})
 
     def leaves_at_once(self, trees: int) -> int:
         """Of each of so many trees, at most."""
@@ -159,7 +159,6 @@ class Trees:
     ) -> None:
         self._game, self._settings, self._size = game, settings, len(seeds)
         self._policy = settings.policy() if policy is None else policy
-        self._copy_subtree = compile_for(game, copy_subtree)
         edges_below = EDGES_PER_NODE * (settings.most_nodes() - 1)
         widest = np.bitwise_count(state.legal_bits).sum(axis=1, dtype=np.int64).max(initial=0)
         self._at_once = settings.leaves_at_once(self._size)
@@ -168,19 +167,16 @@ class Trees:
         self._leaves, self._walks = self._room_for_leaves(), self._room_for_walks()
         # (T, A): what the evaluator gave the roots' actions; 0 where a root was kept, or is over.
         self.priors: FloatArray = np.zeros((self._size, game.num_actions))
-        compile_for(game, add_roots)(flat(position_words(state)), edges_below, self.tree)
+        self.compiled(add_roots)(flat(position_words(state)), edges_below, self.tree)
         origins = room(self.tree.max_nodes, np.int64)[0]
         for row, known in enumerate(kept):
             if known is not None:
-                self._copy_subtree(known.node, known.tree, row, self.tree, origins)
+                self.compiled(copy_subtree)(known.node, known.tree, row, self.tree, origins)
         self._expand_roots(state)
 
-    def _compiled(self, function: Any) -> Any:
-        """A function of the loop, by this policy."""
-        selection = self._policy
-        return compile_for(
-            self._game, function, select_edge=selection.select_edge, look=selection.look
-        )
+    def compiled(self, function: _Function) -> _Function:
+        """A function of the loop or of what it is made of, by this policy."""
+        return compile_for(self._game, function, loops, **self._policy.parts)
 
     def _room_for_leaves(self) -> Leaves:
         """As many as can be judged at once, as arrays for loops."""
@@ -220,7 +216,7 @@ class Trees:
         if self._settings.evaluator is None and one_by_one:
             self._simulate(simulations, limits, stop)
             return
-        select_leaves = self._compiled(loops.select_leaves)
+        select_leaves = self.compiled(loops.select_leaves)
         while count := select_leaves(
             self._policy.settings, limits, self.tree, self._leaves, self._walks
         ):
@@ -249,14 +245,14 @@ class Trees:
         nodes, edges = int(tree.visits[root]) + 1, int(tree.edges_used[row])
         part = empty_tree(self._game, np.zeros(1, np.uint64), nodes, edges)
         part.max_edges[0] = edges
-        self._copy_subtree(node, tree, 0, part, room(nodes, np.int64)[0])
+        self.compiled(copy_subtree)(node, tree, 0, part, room(nodes, np.int64)[0])
         return Subtree(shrunk(part), 0)
 
     def _simulate(
         self, simulations: int, limits: TreeLimits, stop: Callable[[], bool] | None
     ) -> None:
         """Tree by tree and leaf by leaf, judged by random games in compiled code."""
-        simulate, path = self._compiled(loops.simulate), numbers(self.tree.max_nodes)
+        simulate, path = self.compiled(loops.simulate), numbers(self.tree.max_nodes)
         a_call = _SIMULATIONS_A_CALL if stop is None else _SIMULATIONS_A_QUESTION
         rows = max(1, a_call // max(simulations, 1))
         begun = self.visits()
@@ -286,7 +282,7 @@ class Trees:
 
     def _expand_and_backup(self, count: int, probabilities: FloatArray) -> None:
         """Probabilities are (count, A), or (count, 0) without priors."""
-        self._compiled(loops.expand_and_backup)(
+        self.compiled(loops.expand_and_backup)(
             count,
             self._leaves,
             self._policy.settings,
@@ -299,12 +295,12 @@ class Trees:
             return play_out(self._game, state, seeds)
         values: FloatArray = np.zeros(len(seeds))
         positions = flat(position_words(state))
-        self._compiled(loops.play_out)(positions, self.tree.position_size, seeds, values)
+        self.compiled(loops.play_out)(positions, self.tree.position_size, seeds, values)
         return values
 
     def read(self) -> TreeResults:
         """What is known of the roots' actions."""
-        read, shape = compile_for(self._game, read_root), (self._size, self._game.num_actions)
+        read, shape = self.compiled(read_root), (self._size, self._game.num_actions)
         visits: IntArray = np.zeros(shape, np.int64)
         values: FloatArray = np.zeros(shape)
         bounds: IntArray = np.full((*shape, 2), -1)

@@ -14,7 +14,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from boardenvs.kernel.loops import ONE, ZERO, Array, Word, arrive, entry, inline, number, word
 from boardenvs.search.compiled.position import Position, final_margin, is_final
@@ -29,6 +29,7 @@ class Exploration(NamedTuple):
     """What UCT and PUCT select by."""
 
     c: float  # how much exploring weighs
+    uses_priors: int  # 1: PUCT
 
 
 class Gumbel(NamedTuple):
@@ -46,7 +47,15 @@ class Gumbel(NamedTuple):
 
 
 @inline
-def select_by_ucb(node: int, row: int, random: Word, policy: Exploration, tree: Tree) -> int:
+def select_by_bound(node: int, row: int, random: Word, policy: Exploration, tree: Tree) -> int:
+    """By UCT or PUCT. (One part for both, since to compile the search for each takes seconds.)"""
+    if policy.uses_priors == 1:
+        return select_by_puct(node, policy.c, tree)
+    return select_by_ucb(node, policy.c, random, tree)
+
+
+@inline
+def select_by_ucb(node: int, c: float, random: Word, tree: Tree) -> int:
     """An edge never tried, by chance, or the one of the highest UCB1."""
     visits, totals = tree.edge_visits, tree.edge_total
     first = number(tree.first_edge[node])
@@ -62,7 +71,7 @@ def select_by_ucb(node: int, row: int, random: Word, policy: Exploration, tree: 
                 if k == 0:
                     return edge
                 k -= 1
-    width = policy.c * math.sqrt(math.log(tree.visits[node]))
+    width = c * math.sqrt(math.log(tree.visits[node]))
     best, best_bound = first, -1e9
     for edge in range(first, end):
         bound = totals[edge] / visits[edge] + width / math.sqrt(visits[edge])
@@ -72,14 +81,14 @@ def select_by_ucb(node: int, row: int, random: Word, policy: Exploration, tree: 
 
 
 @inline
-def select_by_puct(node: int, row: int, random: Word, policy: Exploration, tree: Tree) -> int:
+def select_by_puct(node: int, c: float, tree: Tree) -> int:
     """The edge of the highest PUCT; one never tried counts as good as those tried, on average."""
     visits, totals, priors = tree.edge_visits, tree.edge_total, tree.edge_prior
     first = number(tree.first_edge[node])
     end = first + number(tree.edges[node])
     tries = number(tree.visits[node])
     average = total_value(node, tree) / tries if tries > 0 else 0.0
-    width = policy.c * math.sqrt(tries + 1)
+    width = c * math.sqrt(tries + 1)
     best, best_bound = first, -1e9
     for edge in range(first, end):
         mean = totals[edge] / visits[edge] if visits[edge] > 0 else average
@@ -122,6 +131,13 @@ def select_by_gumbel(node: int, row: int, random: Word, policy: Gumbel, tree: Tr
         if lack > highest:
             best, highest = edge, lack
     return best
+
+
+def add_no_guesses(
+    row: int, count: int, policy: Gumbel, limits: Any, tree: Tree, leaves: Any, walks: Any
+) -> int:
+    """In place of `simulations.add_guesses`."""
+    return count
 
 
 def look_for_win(node: int, row: int, position: Position, policy: Gumbel, tree: Tree) -> None:
