@@ -38,7 +38,15 @@ GOLDEN = HERE / "searches.json"
 # Machine code for each game takes seconds to make: these stand for all.
 COMPILED = ("othello", "wolf_and_sheep", "lines_of_action")
 RECORDED = ("othello_holes", "wolf_and_sheep_described")  # beside these
-needs_numba = pytest.mark.skipif(not find_spec("numba"), reason="minutes without Numba")
+
+
+@pytest.fixture
+def in_machine_code() -> Iterator[None]:
+    if not find_spec("numba"):
+        pytest.skip("minutes without Numba")
+    set_backend("numba")
+    yield
+    set_backend(None)
 
 
 def backends(name: str) -> Iterator[str]:
@@ -207,7 +215,7 @@ def test_ends_are_those_of_plain_search(board: str) -> None:
         assert margin(game, game.start()) == -8
 
 
-@needs_numba
+@pytest.mark.usefixtures("in_machine_code")
 def test_endgames_of_others() -> None:
     """Black's discs less White's, and that the best square given keeps them."""
     path, game = SHARED / "records" / "endgames_13_14.txt", make("othello")
@@ -263,7 +271,7 @@ def test_stable_squares_are_kept_whatever_is_played(board: str) -> None:
 # ---- wins and losses in so many plies ------------------------------------------------------------
 
 
-@needs_numba
+@pytest.mark.usefixtures("in_machine_code")
 def test_the_classic_start_is_lost_for_the_wolf_in_44_plies() -> None:
     game, table = make(CLASSIC), Tablebase.load(make(CLASSIC))
     found = search_one(game, game.start(), Limits())
