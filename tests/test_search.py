@@ -519,8 +519,10 @@ def test_probcut() -> None:
 def test_what_reaches_the_end_is_proven_with_probcut() -> None:
     """Wins, losses and draws, however little is searched on the way there."""
     game = make("othello")
-    positions = [p for seed in range(60) for p in [random_line(game, seed, 55)[0][-1]]]
-    positions = [p for p in positions if not p.terminated][:24]
+    lines = [random_line(game, seed, 56)[0][-1] for seed in range(150)]
+    going = [p for p in lines if not p.terminated]
+    drawn = [p for p in going if lead_with_best_play(game, p) == 0]
+    positions = [*going[:12], *drawn[:2]]
     margins = [lead_with_best_play(game, position) for position in positions]
     assert {int(np.sign(x)) for x in margins} == {-1, 0, 1}
     state, searcher = stack(positions), engine_for(game, trained_evaluation(game))
