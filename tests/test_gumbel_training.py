@@ -437,7 +437,7 @@ def test_configurations_that_come_with_the_project_are_valid(path: Path) -> None
 
 def kept(game: Game, policy: Any, state: State) -> float:
     """The share of positions in which the policy's move keeps what best play gives."""
-    from test_gumbel_search import exact
+    from test_trees import exact
 
     actions = policy.evaluate(game, state)[0].argmax(axis=1)
     after = game.positions(game.step(state, actions))

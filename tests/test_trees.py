@@ -191,7 +191,7 @@ def plain_search(
         for before, action in reversed(path):
             value = -value
             before.add(action, value)
-    found = {}
+    found = dict[int, tuple[float, ...]]()
     for action in root.priors:
         lower, upper = root.below(action)
         mean = root.mean(action) if root.visits[action] else 0.0
@@ -335,6 +335,27 @@ def test_every_simulation_tries_an_action(
             assert not found.visits[~OTHELLO.legal(state)].any()
             assert not found.values[found.visits == 0].any()
             assert np.abs(found.values).max() <= 1
+
+
+@pytest.mark.usefixtures("in_python")
+@pytest.mark.parametrize("evaluator", [None, Toy()])
+def test_a_tree_alone_is_given_more_room(evaluator: Toy | None) -> None:
+    state, seeds, found = OTHELLO.init(1), np.ones(1, np.uint64), []
+    for room in (12, 90):
+        grown = Trees(OTHELLO, state, seeds, TreeSettings(room, 1.0, 3, evaluator))
+        grown.search(90)
+        found.append(grown.read())
+        kept = grown.keep(0, int(found[-1].visits[0].argmax()))
+        assert kept is not None
+        known = int(kept.tree.visits[0])
+        after = OTHELLO.step(state, found[-1].visits.argmax(axis=1))
+        later = Trees(OTHELLO, after, seeds, TreeSettings(5, 1.0, 3, evaluator), [kept])
+        assert later.visits().tolist() == [known]
+        later.search(40)
+        assert later.visits().tolist() == [40]
+    assert found[0].visits.sum() == 90
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_guesses_spare_calls() -> None:

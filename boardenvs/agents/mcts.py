@@ -29,6 +29,7 @@ from boardenvs.search.trees import (
 from boardenvs.utils.checks import is_number, is_whole, quote
 
 _MOST_SIMULATIONS = 10_000_000  # a tree of so many takes some 20 GB
+_MOST_IN_TIME = 1 << 22  # a tree of so many takes some 2 to 6 GB
 _SIMULATIONS = 200  # without any limit
 
 _CHANCE = 1e-6  # decides between actions that nothing else does
@@ -94,8 +95,9 @@ class MCTSAgent:
     """Plays the action most often tried by a Monte Carlo tree search.
 
     simulations: positions judged for a move, by random games (UCT) or by the evaluator (PUCT); 200
-    where neither they nor a time are given. time: seconds a move, about; only this limit makes play
-    depend on the machine, and with it boards are searched one after the other.
+    where neither they nor a time are given. time: seconds a move, about, by the clock; only this
+    limit makes play depend on the machine: it is weaker on a busy one. With it boards are searched
+    one after the other, each in a tree of at most four million positions.
     c: the weight of exploration against values from -1 to 1.
     leaves: positions of a tree that the evaluator is asked about at once, by default as many as is
     fast. Beside the next position these are the ones that are likely to come after it, so that what
@@ -131,12 +133,16 @@ class MCTSAgent:
         if self.time is not None and not (is_number(self.time, 0) and self.time > 0):
             raise ValueError(f"time is {quote(self.time)}: it must be more than 0 seconds")
 
+    def _most(self) -> int:
+        """Simulations of a move, at most."""
+        if self.simulations is not None:
+            return self.simulations
+        return _SIMULATIONS if self.time is None else _MOST_IN_TIME
+
     def _settings(self) -> TreeSettings:
-        """Of the trees of a move, with room for all of their simulations."""
-        most = self.simulations
-        if most is None:
-            most = _SIMULATIONS if self.time is None else MAX_SIMULATIONS
-        return TreeSettings(most, self.c, self.leaves, self.evaluator)
+        """Of the trees of a move, with room for their simulations, at first, where time counts."""
+        room = self._most() if self.time is None else min(self._most(), MAX_SIMULATIONS)
+        return TreeSettings(room, self.c, self.leaves, self.evaluator)
 
     def _stop(self) -> _Stop | None:
         """Says when the time of a move that begins now is over; None where time does not matter."""
@@ -175,7 +181,7 @@ class MCTSAgent:
             rows = choice[part]
             before = [] if known is None else [known[row] for row in rows]
             trees = Trees(game, take(state, rows), seeds[rows], settings, before)
-            trees.search(settings.simulations, self._stop())
+            trees.search(self._most(), self._stop())
             preference = _preference(trees.read()) + chance[rows] * _CHANCE
             preference[~legal[rows]] = -1.0
             chosen[rows] = preference.argmax(axis=1)
@@ -188,7 +194,7 @@ class MCTSAgent:
     def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
         """By the visits, values and most visited lines of the tree, and what it proves."""
         tree = _TreeView(self._settings(), position, rng)
-        tree.search(tree.room, self._stop())
+        tree.search(self._most(), self._stop())
         return tree.analysis()
 
     def analyse_steadily(

@@ -7,8 +7,9 @@ action its value, tried or not. With exact values the improved policy is never w
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,7 +28,11 @@ from boardenvs.search.compiler import flat, room
 from boardenvs.search.trees import Evaluator, Policy, Trees, TreeSettings
 
 # One leaf of a tree at a time: code for guesses would take long to compile.
-_PARTS = {"select_edge": select_by_gumbel, "look": look_for_win, "add_guesses": add_no_guesses}
+_PARTS: dict[str, Callable[..., Any]] = {
+    "select_edge": select_by_gumbel,
+    "look": look_for_win,
+    "add_guesses": add_no_guesses,
+}
 
 
 class GumbelSettings(NamedTuple):

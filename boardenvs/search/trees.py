@@ -157,12 +157,16 @@ class Trees:
         kept: Sequence[Subtree | None] = (),
         policy: Policy | None = None,
     ) -> None:
+        # A tree that was given more room may come back with more than the settings have room for.
+        most = max((int(known.tree.nodes_used[0]) for known in kept if known), default=0)
+        settings = settings._replace(simulations=max(settings.simulations, most - 1))
         self._game, self._settings, self._size = game, settings, len(seeds)
         self._policy = settings.policy() if policy is None else policy
         edges_below = EDGES_PER_NODE * (settings.most_nodes() - 1)
         widest = np.bitwise_count(state.legal_bits).sum(axis=1, dtype=np.int64).max(initial=0)
         self._at_once = settings.leaves_at_once(self._size)
         self.tree = empty_tree(game, seeds, settings.most_nodes(), edges_below + int(widest))
+        self._room = settings.simulations
         self._roots = np.arange(self._size) * self.tree.max_nodes
         self._leaves, self._walks = self._room_for_leaves(), self._room_for_walks()
         # (T, A): what the evaluator gave the roots' actions; 0 where a root was kept, or is over.
@@ -208,8 +212,28 @@ class Trees:
     def search(self, simulations: int, stop: Callable[[], bool] | None = None) -> None:
         """Judge positions until there are so many in each tree, in all no more than there is room
         for; fewer where a result is proven, or when `stop()` is true, which is asked every few
-        milliseconds.
+        milliseconds. A tree alone is given more room as it needs it.
         """
+        while simulations > self._room and self._size == 1:
+            self._search(self._room, stop)
+            if self.visits()[0] < self._room:
+                return
+            self._grow()
+        self._search(simulations, stop)
+
+    def _grow(self) -> None:
+        """Twice the room, for a tree that is alone and has filled its own."""
+        before = self.tree
+        nodes, edges = 2 * before.max_nodes, 2 * before.edge_stride
+        self.tree = empty_tree(self._game, np.asarray(before.seeds), nodes, edges)
+        for name, array in before._asdict().items():
+            if not isinstance(array, int):
+                np.asarray(getattr(self.tree, name))[: len(array)] = array
+        self.tree.max_edges[0] = edges
+        self._room *= 2
+        self._leaves, self._walks = self._room_for_leaves(), self._room_for_walks()
+
+    def _search(self, simulations: int, stop: Callable[[], bool] | None) -> None:
         targets: IntArray = np.full(self._size, simulations)
         limits = TreeLimits(array_for_loops(targets), self._at_once, int(self._policy.until_proven))
         one_by_one = get_backend() == "numba" or self._size < _FEW
