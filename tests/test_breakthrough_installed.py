@@ -17,7 +17,7 @@ PLACE = "boardenvs_breakthrough:Breakthrough"
 
 # Tests of all games, which an installed one joins.
 SUITE = [
-    *("aec", "agents", "cli", "foreign", "heuristics", "match", "parallel"),
+    *("agents", "cli", "foreign", "heuristics", "interfaces", "match"),
     *("policy", "properties", "records", "render", "render_games", "rendering_envs", "sb3"),
     *("search_agents", "search_trees", "single", "vector"),
 ]
