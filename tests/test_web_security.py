@@ -105,7 +105,7 @@ def test_other_names_of_this_machine_are_refused(server, host):
     """As a page has them that has had its own name point here (DNS rebinding)."""
     cookie = f"Cookie: {server.cookie['Cookie']}\r\n"
     head = f"GET / HTTP/1.1\r\nHost: {host}\r\n{cookie}Connection: close\r\n\r\n"
-    assert raw(server, head.encode()).startswith(b"HTTP/1.1 403")
+    assert b"not to this name" in raw(server, head.encode())
 
 
 PATHS = ["/../pyproject.toml", "/%2e%2e/server.py", "/..%2fserver.py", "//etc/passwd",
@@ -191,7 +191,7 @@ def test_sizes_are_bounded(server):
 LIMITS = """
 import sys
 from boardenvs.web import server
-server.MOST_SOCKETS, server.ASKING_SECONDS, server.UPLOAD_SECONDS = 8, 1.0, 1.0
+server.MOST_SOCKETS, server.ASKING_SECONDS, server.UPLOAD_SECONDS = 8, 3.0, 1.0
 from boardenvs.cli import main
 sys.argv[1:] = ["web", "--no-browser", "--port", "0"]
 main()
@@ -203,15 +203,23 @@ def test_sockets_that_ask_for_nothing_and_uploads_that_do_not_end_are_closed():
         port = ("127.0.0.1", server.parts.port)
         idle = [socket.create_connection(port, timeout=10) for _ in range(12)]
         idle[0].sendall(b"GET / HTTP/1.1\r\nHost: ")
+        assert closed(idle[-1])  # at once, since there are too many
+        idle[1].setblocking(False)
+        with pytest.raises(BlockingIOError):
+            idle[1].recv(1)
+        idle[1].settimeout(10)
         assert all(closed(one) for one in idle)
         head = f"POST /records HTTP/1.1\r\nHost: {server.parts.netloc}\r\nOrigin: {server.origin}"
         head += f"\r\nCookie: {server.cookie['Cookie']}\r\nContent-Length: 99\r\n\r\n"
         uploads = [socket.create_connection(port, timeout=20) for _ in range(6)]
         for one in uploads:
             one.sendall(head.encode())
-        assert b"it has not come in" in uploads[-1].recv(1 << 16)
+        answer = b""
+        while b"it has not come in" not in answer:
+            answer += (chunk := uploads[-1].recv(1 << 16))
+            assert chunk, answer
         with server.page() as page:
-            time.sleep(1.2)  # a page that has been open for longer stays
+            time.sleep(3.2)  # a page that has been open for longer stays
             assert page.ask("line", line=line("othello"))["positions"]
         for one in [*idle, *uploads]:
             one.close()
