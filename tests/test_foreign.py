@@ -12,6 +12,8 @@ import pytest
 from arena_agents import Otherwise, highest, lowest
 
 from boardenvs.agents import GreedyAgent, as_agent, check_game, make_agent
+from boardenvs.agents.policy import PolicyAgent
+from boardenvs.agents.trained import trained_policy
 from boardenvs.envs.factory import raw_env
 from boardenvs.game.openings import random_openings
 from boardenvs.games import GAMES, make
@@ -63,6 +65,13 @@ FORMS: dict[str, Any] = {
 @pytest.mark.parametrize("given", FORMS.values(), ids=FORMS)
 def test_every_form_plays(given: object) -> None:
     assert np.array_equal(as_agent(given).act(GAME, STATE, np.random.default_rng(0)), LOWEST)
+
+
+def test_a_policy_of_numbers_plays() -> None:
+    """What `policy_from_sb3` gives."""
+    policy = trained_policy(GAME)
+    chosen = as_agent(policy).act(GAME, STATE, np.random.default_rng(0))
+    assert np.array_equal(chosen, PolicyAgent(policy).act(GAME, STATE))
 
 
 def test_texts_are_agents_of_ours() -> None:

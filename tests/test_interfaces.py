@@ -533,6 +533,10 @@ def stepped(action: Any, game_id: str = "othello", maker: str = "env") -> Callab
     return call
 
 
+def seeded(maker: str, seed: Any) -> Callable[[], Any]:
+    return lambda: getattr(boardenvs, maker)("reversi").reset(seed=seed)
+
+
 def at(position: Any) -> Callable[[], Any]:
     return lambda: boardenvs.othello_holes_v0.env().reset(options={"position": position})
 
@@ -558,6 +562,11 @@ ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (stepped({"black": 20, "red": 65}, maker="parallel_env"), IllegalActionError, "out of range"),
     (stepped({"black": "d3", "red": 64}, maker="parallel_env"), TypeError, "int from 0 to 64"),
     (stepped(3, maker="parallel_env"), TypeError, "they must be a dict"),
+    (stepped(True), TypeError, "action True is a bool"),
+    (seeded("env", "a"), TypeError, "seed is 'a': it must be a whole number"),
+    *((seeded(m, -1), ValueError, "seed is -1: it must be 0") for m in ("env", "parallel_env")),
+    (seeded("vec_env", -1), ValueError, "seed is -1: it must be 0"),
+    (seeded("vec_env", "a"), TypeError, "seeds are 'a'"),
     (at("8/8/8/3rb3/3br3/8/8 black 0"), ValueError, "7 ranks"),
     (at("8/8/8/3rb3/3br3/8/8/7 black 0"), ValueError, "rank 1.*7 squares"),
     (at("8/8/8/3rb3/3br3/8/8/7x black 0"), ValueError, "'x' in rank 1"),
@@ -609,6 +618,23 @@ def test_what_is_wrong_is_named(
 def test_an_unknown_reset_option_is_warned_of() -> None:
     with pytest.warns(UserWarning, match="Did you mean 'position'"):
         boardenvs.othello_v0.env().reset(options={"positon": BLACK_WINS})
+
+
+def test_numbers_and_texts_of_other_kinds_are_taken() -> None:
+    assert boardenvs.vec_env("othello", np.int64(3)).num_envs == 3
+    assert BoardVecEnv("othello_holes", 3).game == games.make("othello_holes")
+
+
+@pytest.mark.parametrize("opponent", ["random", "greedy"])
+def test_infos_have_the_same_keys_in_every_step(opponent: str) -> None:
+    """What records steps, as Minari does, wants them to be alike, of the first observation too."""
+    single = gymnasium.make("boardenvs/Othello-v0", opponent=opponent, seat="black")
+    batch = boardenvs.vec_env("othello", 1, opponent=opponent, autoreset_mode="NextStep")
+    for env, actions in ((single, [20, 0]), (batch, [np.array([20]), np.array([0])])):
+        _, first = env.reset(seed=1)  # type: ignore[attr-defined]
+        infos = [env.step(action)[-1] for action in actions]  # type: ignore[attr-defined]
+        kinds = [{key: np.asarray(x).dtype for key, x in i.items()} for i in (first, *infos)]
+        assert kinds[0] == kinds[1] == kinds[2]
 
 
 def test_both_agents_can_offend() -> None:

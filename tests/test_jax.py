@@ -1,11 +1,12 @@
 """JAX against NumPy and Python: words, rules, environments and players."""
 
+import pickle
 import re
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from jax_rules import PAIRS, UINT64, check_functions, check_operations, compare, jax
+from jax_rules import PAIRS, UINT64, check_functions, check_operations, compare, jax, with_words
 from test_policy import random_policy
 
 import boardenvs.envs.jax
@@ -197,6 +198,23 @@ def test_an_opponent_that_does_not_play_in_jax_is_named():
             boardenvs.envs.jax.make("othello", opponent=opponent)
     with pytest.raises(ValueError, match="Did you mean 'othello'"):
         boardenvs.envs.jax.make("otello")
+
+
+@pytest.mark.parametrize("kind", [PAIRS, UINT64])
+def test_states_keep_their_types_and_copies_work(kind):
+    """A scan may begin with `init`'s state, with 64-bit integers too; numbers of Python are
+    actions; nothing relies on arrays of one rank standing in for those of another.
+    """
+    with with_words(kind), jax.numpy_rank_promotion("raise"):
+        env = pickle.loads(pickle.dumps(boardenvs.envs.jax.make("three_in_a_row:ThreeInARow")))
+        state = env.init(jax.random.key(0))
+        step = jax.jit(env.step)
+        after = step(state, 3, jax.random.key(1))
+        types = [[x.dtype for x in jax.tree.leaves(s)] for s in (state, after)]
+        assert types[0] == types[1]
+        assert state.rewards.dtype == np.float32
+        with pytest.raises(TypeError, match="it must be an integer"):
+            env.step(state, 3.0, jax.random.key(1))
 
 
 # ---- what XLA makes of it ------------------------------------------------------------------------

@@ -10,7 +10,7 @@
 
 `observation` is {"observation": int8 (8, 8, C), "action_mask": int8 (A,)} and `agent` the role's
 name. Such a policy gets no generator: where it needs chance it has its own, or Python's or NumPy's
-global one, which the arena seeds.
+global one, which the arena seeds. A `Policy` (`agents/policy.py`) plays its most probable action.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from typing import Any, cast
 import numpy as np
 
 from boardenvs.agents.base import Agent
+from boardenvs.agents.policy import Policy, PolicyAgent
 from boardenvs.game.contract import Game
 from boardenvs.game.state import IntArray, State
 from boardenvs.utils.checks import quote
@@ -69,6 +70,8 @@ def adapt(given: object) -> Agent:
     """Make an agent of an object, a class or a function (see the top of this file); TypeError for
     anything else.
     """
+    if isinstance(given, Policy):
+        return PolicyAgent(given)
     if inspect.isclass(given):
         return adapt(given())
     if callable(getattr(given, "act", None)):

@@ -38,9 +38,10 @@ class BoardAECEnv(BoardEnv, AECEnv):
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
         """Start a game, at `options["position"]` where given (see `boardenvs.game.fen`).
 
-        Nothing in the games is random: the seed changes nothing.
+        Nothing in the games is random: the seed changes nothing. TypeError or ValueError for what
+        is no seed.
         """
-        self._start(options)
+        self._start(seed, options)
         self.agents = list(self.possible_agents)
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple, TypedDict
 
@@ -20,7 +20,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 
 from boardenvs.agents import Agent, agent_for
-from boardenvs.envs.core import OnIllegal
+from boardenvs.envs.core import OnIllegal, check_seed
 from boardenvs.envs.memory import ReusedMemory
 from boardenvs.envs.opponent import Opponent, check_actions, check_seat, choose, draw_seats
 from boardenvs.envs.symmetry import BoardSymmetries
@@ -173,14 +173,10 @@ class Batch:
         seed: int | None = None,
     ) -> None:
         self.game = game
-        self.groups = list(groups) if isinstance(groups, Sequence) else [BoardGroup(groups)]
+        given = groups if isinstance(groups, Sequence) else [BoardGroup(groups)]
+        self.groups = [replace(group, boards=_size(group.boards)) for group in given]
         if not self.groups:
             raise ValueError("there are no groups of boards: give one or more")
-        for group in self.groups:
-            if not is_whole(group.boards, 1):
-                raise ValueError(
-                    f"num_envs is {quote(group.boards)}: it must be a whole number, 1 or more"
-                )
         if not is_whole(threads, 1):
             raise ValueError(f"threads is {quote(threads)}: it must be a whole number, 1 or more")
         self.autoreset, self.on_illegal = autoreset, on_illegal
@@ -229,11 +225,12 @@ class Batch:
         if seeds is None:
             seeds = int(np.random.default_rng().integers(1 << 63))
         if isinstance(seeds, (int, np.integer)):
+            check_seed(seeds)
             seeds = [int(seeds) + board for board in range(self.size)]
-        if not isinstance(seeds, Sequence | np.ndarray) or not all(
-            isinstance(seed, int | np.integer) for seed in seeds
-        ):
-            raise TypeError(f"seeds are {quote(seeds)}: they must be ints, or one int")
+        if not isinstance(seeds, Sequence | np.ndarray) or isinstance(seeds, str):
+            raise TypeError(f"seeds are {quote(seeds)}: they must be whole numbers, or one")
+        for seed in seeds:
+            check_seed(seed)
         if len(seeds) != self.size:
             raise ValueError(f"there are {len(seeds)} seeds for {self.size} games")
         self._keys = np.array([int(seed) % (1 << 64) for seed in seeds], np.uint64)
@@ -445,3 +442,11 @@ class Batch:
 
     def _rngs(self) -> list[np.random.Generator]:
         return [self._rng, *(group.rng for group in self._groups)]
+
+
+def _size(given: object) -> int:
+    """A number of boards as int; ValueError where it is none."""
+    size = int(given) if isinstance(given, np.integer) else given
+    if not isinstance(size, int) or not is_whole(size, 1):
+        raise ValueError(f"num_envs is {quote(given)}: it must be a whole number, 1 or more")
+    return size

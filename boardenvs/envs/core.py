@@ -155,8 +155,9 @@ class BoardEnv:
             self._window.close()
             self._window = None
 
-    def _start(self, options: Mapping[str, Any] | None) -> None:
+    def _start(self, seed: int | None, options: Mapping[str, Any] | None) -> None:
         """Set the board up, at `options["position"]` where that is given."""
+        check_seed(seed)
         if options is not None and not isinstance(options, Mapping):
             raise TypeError(f'options is {quote(options)}: it must be a dict, {{"position": ...}}')
         for name in options or ():
@@ -188,7 +189,7 @@ class BoardEnv:
     def _checked(self, action: Any) -> int:
         """The action as int; TypeError or IllegalActionError where it is not an action at all."""
         try:
-            number = operator.index(action)
+            number = operator.index(action if not isinstance(action, bool) else None)
         except TypeError:
             raise TypeError(
                 f"action {quote(action)} is a {type(action).__name__}: it must be an int from 0 to "
@@ -246,6 +247,16 @@ _AFTER_RESET = frozenset(
         "_position",
     )
 )
+
+
+def check_seed(seed: object) -> None:
+    """TypeError or ValueError for what is neither None nor a whole number, 0 or more."""
+    if seed is None:
+        return
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
+        raise TypeError(f"seed is {quote(seed)}: it must be a whole number, 0 or more, or None")
+    if seed < 0:
+        raise ValueError(f"seed is {quote(seed)}: it must be 0 or more")
 
 
 def observation_and_mask(game: Game) -> spaces.Dict:

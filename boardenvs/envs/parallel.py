@@ -38,7 +38,7 @@ class BoardParallelEnv(BoardEnv, ParallelEnv):
 
         Nothing in the games is random: the seed changes nothing.
         """
-        self._start(options)
+        self._start(seed, options)
         self.agents = list(self.possible_agents)
         if self.render_mode == "human":
             self.render()

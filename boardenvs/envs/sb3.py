@@ -32,6 +32,7 @@ from gymnasium import spaces
 from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
 
+from boardenvs import games
 from boardenvs.envs.batch import Batch, BatchOptions, BoardGroup, EndedGames, StepResult
 from boardenvs.envs.opponent import Opponent
 from boardenvs.game.contract import Game
@@ -61,7 +62,7 @@ class BoardVecEnv(VecEnv):
 
     def __init__(
         self,
-        game: Game,
+        game: str | Game,
         num_envs: int | None = None,
         *,
         opponent: Opponent | None = None,
@@ -76,7 +77,7 @@ class BoardVecEnv(VecEnv):
             groups = [BoardGroup(num_envs, opponent, seat)]
         elif num_envs is not None or opponent is not None:
             raise ValueError("groups have boards and opponents of their own: leave out the others")
-        self.game = game
+        self.game = game = games.make(game)
         self.boards = Batch(game, groups, **options)
         self._final_infos = final_infos
         self._mask: BoolArray | None = None  # of what was last observed, until it is asked for

@@ -72,8 +72,8 @@ class BoardSingleEnv(gymnasium.Env[Observation, np.int64]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
         """A new game, at `options["position"]` where given (see `boardenvs.game.fen`)."""
+        self.board.reset(seed=seed, options=options)  # first: nothing changes where it refuses them
         super().reset(seed=seed)
-        self.board.reset(options=options)  # first: nothing changes where it refuses them
         if seed is not None:
             self._games = 0
         self._role = self._draw_role()

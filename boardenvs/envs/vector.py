@@ -88,7 +88,6 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
         if render_mode is not None:
             check_name("render_mode", render_mode, get_args(VectorRenderMode))
         self.game = game
-        self.num_envs = num_envs
         self.reward = reward
         self.autoreset_mode = _autoreset_mode(autoreset_mode)
         self.batch = Batch(
@@ -99,6 +98,7 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
             on_illegal="forfeit",
             copy=copy,
         )
+        self.num_envs = num_envs = self.batch.size
         self.render_mode = render_mode
         self.metadata = {
             "name": env_name(game),

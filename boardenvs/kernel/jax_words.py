@@ -248,7 +248,7 @@ def _bits(words: Sequence[jax.Array]) -> jax.Array:
 
 def _spread(numbers: jax.Array, width: int) -> jax.Array:
     """The bits of each number, lowest first, as one array of bool."""
-    places = jnp.arange(width, dtype=numbers.dtype)
+    places = jnp.arange(width, dtype=numbers.dtype)[None, :]  # of one rank: JAX may insist
     one = jnp.ones((), numbers.dtype)
     return ((numbers[:, None] >> places) & one).reshape(-1).astype(jnp.bool_)
 

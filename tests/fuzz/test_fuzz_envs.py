@@ -50,6 +50,7 @@ positions = st.builds(
     st.integers(0, 1) | thing,
     whole | thing,
     st.booleans() | thing,
+    st.just(boardenvs.games.make("reversi")),
 )
 resets = st.one_of(
     st.none(),

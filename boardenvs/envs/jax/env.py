@@ -9,6 +9,7 @@ The fields of a state are named as Pgx names them; `pgx` beside it has the same 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -80,9 +81,13 @@ class JaxEnv:
         self.rules = JaxRules(game)
         self.autoreset = autoreset
         self._opponent: JaxPlayer | None = None
+        self._made_of = partial(JaxEnv, opponent=opponent, autoreset=autoreset)
         if opponent is not None:
             self._opponent = jax_player(self.rules, opponent)
             self._replies = self._first_replies()
+
+    def __reduce__(self) -> Any:
+        return self._made_of, (self.game,)  # what is compiled belongs to one process
 
     @property
     def num_actions(self) -> int:
@@ -95,14 +100,20 @@ class JaxEnv:
     def init(self, key: jax.Array) -> JaxState:
         """A new game; `key` draws which player has the first role, and an opponent's ply."""
         board, player = self._begin(key)
-        return self._seen(board, player, jnp.zeros(PLAYERS), jnp.bool_(False), jnp.bool_(False))
+        return self._seen(
+            board, player, jnp.zeros(PLAYERS, jnp.float32), jnp.bool_(False), jnp.bool_(False)
+        )
 
     def step(self, state: JaxState, action: jax.Array, key: jax.Array | None = None) -> JaxState:
         """The state after the current player's action, () int.
 
         `key` draws what `init` draws for the game that follows; without it players swap roles from
-        game to game. ValueError where there is an opponent and no key.
+        game to game. ValueError where there is an opponent and no key, TypeError for an action that
+        is no integer.
         """
+        action = jnp.asarray(action)
+        if not jnp.issubdtype(action.dtype, jnp.integer):
+            raise TypeError(f"action is {action.dtype}: it must be an integer")
         illegal = ~self.rules.is_legal(state.board, action)
         board = self.rules.advance(state.board, action)
         over = self.rules.is_over(board) | illegal
@@ -121,6 +132,7 @@ class JaxEnv:
             paid = jnp.where(ended, self.rules.outcome(board), paid)
             over, player = over | ended, state.current_player
         rewards = jnp.where(jnp.arange(PLAYERS) == state.current_player, paid, -paid)
+        rewards = rewards.astype(jnp.float32)  # with 64-bit integers too
         truncated = self.rules.is_truncated(board) & ~illegal
         if self.autoreset:
             first = player ^ board.to_move  # who has had the first role
@@ -129,7 +141,7 @@ class JaxEnv:
         before = state.board, state.current_player
         board, player = choose(illegal, before, (board, player))
         new = self._seen(board, player, rewards, over & ~truncated, truncated)
-        same = state._replace(rewards=jnp.zeros(PLAYERS))
+        same = state._replace(rewards=jnp.zeros(PLAYERS, jnp.float32))
         chosen: JaxState = choose(state.terminated | state.truncated, same, new)
         return chosen
 

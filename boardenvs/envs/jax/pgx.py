@@ -126,7 +126,7 @@ class PgxEnv(pgx.Env):
         return JaxState(
             current_player=state.current_player,
             observation=state.observation,
-            rewards=jnp.zeros(PLAYERS),
+            rewards=jnp.zeros(PLAYERS, jnp.float32),
             terminated=state.terminated,
             truncated=jnp.zeros_like(state.terminated),
             legal_action_mask=state.legal_action_mask,
