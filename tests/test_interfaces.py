@@ -566,7 +566,7 @@ ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (seeded("env", "a"), TypeError, "seed is 'a': it must be a whole number"),
     *((seeded(m, -1), ValueError, "seed is -1: it must be 0") for m in ("env", "parallel_env")),
     (seeded("vec_env", -1), ValueError, "seed is -1: it must be 0"),
-    (seeded("vec_env", "a"), TypeError, "seeds are 'a'"),
+    (seeded("vec_env", "a"), TypeError, "seed is 'a'"),
     (at("8/8/8/3rb3/3br3/8/8 black 0"), ValueError, "7 ranks"),
     (at("8/8/8/3rb3/3br3/8/8/7 black 0"), ValueError, "rank 1.*7 squares"),
     (at("8/8/8/3rb3/3br3/8/8/7x black 0"), ValueError, "'x' in rank 1"),
@@ -621,7 +621,8 @@ def test_an_unknown_reset_option_is_warned_of() -> None:
 
 
 def test_numbers_and_texts_of_other_kinds_are_taken() -> None:
-    assert boardenvs.vec_env("othello", np.int64(3)).num_envs == 3
+    three: Any = np.int64(3)
+    assert boardenvs.vec_env("othello", three).num_envs == 3
     assert BoardVecEnv("othello_holes", 3).game == games.make("othello_holes")
 
 
@@ -630,9 +631,13 @@ def test_infos_have_the_same_keys_in_every_step(opponent: str) -> None:
     """What records steps, as Minari does, wants them to be alike, of the first observation too."""
     single = gymnasium.make("boardenvs/Othello-v0", opponent=opponent, seat="black")
     batch = boardenvs.vec_env("othello", 1, opponent=opponent, autoreset_mode="NextStep")
-    for env, actions in ((single, [20, 0]), (batch, [np.array([20]), np.array([0])])):
-        _, first = env.reset(seed=1)  # type: ignore[attr-defined]
-        infos = [env.step(action)[-1] for action in actions]  # type: ignore[attr-defined]
+    runs: list[tuple[Any, list[Any]]] = [
+        (single, [20, 0]),
+        (batch, [np.array([20]), np.array([0])]),
+    ]
+    for env, actions in runs:
+        _, first = env.reset(seed=1)
+        infos = [env.step(action)[-1] for action in actions]
         kinds = [{key: np.asarray(x).dtype for key, x in i.items()} for i in (first, *infos)]
         assert kinds[0] == kinds[1] == kinds[2]
 

@@ -227,7 +227,7 @@ class Batch:
         if isinstance(seeds, (int, np.integer)):
             check_seed(seeds)
             seeds = [int(seeds) + board for board in range(self.size)]
-        if not isinstance(seeds, Sequence | np.ndarray) or isinstance(seeds, str):
+        if not isinstance(seeds, Sequence | np.ndarray):
             raise TypeError(f"seeds are {quote(seeds)}: they must be whole numbers, or one")
         for seed in seeds:
             check_seed(seed)

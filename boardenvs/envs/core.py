@@ -189,7 +189,9 @@ class BoardEnv:
     def _checked(self, action: Any) -> int:
         """The action as int; TypeError or IllegalActionError where it is not an action at all."""
         try:
-            number = operator.index(action if not isinstance(action, bool) else None)
+            if isinstance(action, bool):
+                raise TypeError
+            number = operator.index(action)
         except TypeError:
             raise TypeError(
                 f"action {quote(action)} is a {type(action).__name__}: it must be an int from 0 to "
