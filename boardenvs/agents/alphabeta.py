@@ -32,7 +32,8 @@ class AlphaBetaAgent:
     """Searches each position as deep as the limits allow; `depth=4` where none is given.
 
     depth: plies of search, 1 to 100. nodes: positions generated a move, at most about so many.
-    time: seconds a move, about; only this limit makes play depend on the machine.
+    time: seconds a move, about, by the clock; only this limit makes play depend on the machine: it
+    is weaker on a busy one.
     endgame: in the Othello family, positions with at most so many empty squares are solved to the
     end, for the largest margin; by default none with a depth alone, 12 with `nodes` or `time`.
 
