@@ -87,7 +87,8 @@ def gumbel_search(
     )
     with np.errstate(divide="ignore"):
         np.maximum(noise + np.log(trees.priors), -1e9, out=scores)
-    trees.search(settings.simulations)
+    for simulation in range(settings.simulations):  # all trees in step: networks judge in batches
+        trees.search(simulation + 1)
     actions: IntArray = np.zeros(rows, np.int64)
     improved: FloatArray = np.zeros(shape)
     values: FloatArray = np.zeros(rows)
