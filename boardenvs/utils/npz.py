@@ -106,5 +106,8 @@ def _read(archive: zipfile.ZipFile, name: str, most: int) -> np.ndarray[Any, Any
     with archive.open(f"{name}.npy") as file:
         np.lib.format.read_magic(file)
         shape, by_columns, dtype = np.lib.format.read_array_header_1_0(file)
+        if dtype.itemsize * math.prod(shape) > most:
+            size = cut(str(shape))
+            raise ValueError(f"{name} is {dtype} of shape {size}: it must be {most} bytes at most")
         content = file.read(most + 1)
     return np.frombuffer(content, dtype).reshape(shape, order="F" if by_columns else "C")
