@@ -21,6 +21,8 @@ def each(found):
 def test_jax(example, tmp_path):
     pytest.importorskip("jax")
     pytest.importorskip("pgx")
+    if "import mctx" in example.text:
+        pytest.importorskip("mctx", reason="mctx is not installed: pip install '.[test]'")
     run_example(example, tmp_path)
 
 

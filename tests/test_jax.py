@@ -13,6 +13,7 @@ import boardenvs.envs.jax
 from boardenvs import games
 from boardenvs.agents.jax_players import draw_action, jax_player
 from boardenvs.agents.policy import PolicyAgent
+from boardenvs.game.contract import stack
 from boardenvs.game.jax_rules import positions_of
 
 jnp = jax.numpy
@@ -139,6 +140,59 @@ def test_the_other_player_sees_the_other_side(env, batch):
     np.testing.assert_array_equal(other, env.game.observe(turned))
 
 
+def test_games_go_on_from_positions():
+    """Whichever side is to move, to the end and past it, as the positions themselves."""
+    env = boardenvs.envs.jax.make("wolf_and_sheep:max_plies=16", autoreset=False)
+    game, rng = env.game, np.random.default_rng(0)
+    position, positions = game.start(), []
+    for _ in range(12):
+        positions.append(position)
+        position = position.step(position.legal_actions()[-1])
+    position = stack(positions)
+    state, step = env.from_state(position), jax.jit(jax.vmap(env.step))
+    for _ in range(17):
+        over = game.is_over(position)
+        for x, y in zip(positions_of(state.board), position, strict=True):
+            np.testing.assert_array_equal(x, y)
+        np.testing.assert_array_equal(state.current_player, position.to_move)
+        np.testing.assert_array_equal(state.observation, game.observe(position))
+        np.testing.assert_array_equal(state.legal_action_mask, game.legal(position) | over[:, None])
+        np.testing.assert_array_equal(state.terminated, position.terminated)
+        np.testing.assert_array_equal(state.truncated, game.is_truncated(position))
+        same = env.from_state(position)
+        for x, y in zip(same._replace(rewards=state.rewards), state, strict=True):
+            jax.tree.map(np.testing.assert_array_equal, x, y)
+        actions = game.sample(position, rng)
+        state = step(state, actions)
+        moved = game.step(position, actions)
+        position = type(position)(
+            *(np.where(over.reshape(-1, *[1] * (x.ndim - 1)), x, y)
+              for x, y in zip(position, moved, strict=True))
+        )  # fmt: skip
+    assert over.all()
+    with pytest.raises(ValueError, match="12 games that are over"):
+        boardenvs.envs.jax.make("wolf_and_sheep:max_plies=16").from_state(position)
+
+
+def test_a_search_counts_the_other_players_value_as_a_loss():
+    """And nothing after the end; the reward is the mover's."""
+    env = boardenvs.envs.jax.make("three_in_a_row:ThreeInARow", autoreset=False)
+    start = env.game.start()
+    almost = start.step(0).step(8).step(1).step(9)  # two in a row each
+    second = almost.step(16)
+    recurrent = jax.jit(env.recurrent_fn(lambda s: (s.legal_action_mask * 1.0, jnp.float32(0.5))))
+    state = env.from_state(stack([start, almost, second, almost]))
+    actions = jnp.array([0, 2, 10, 0])  # goes on, wins, the other wins, is illegal
+    output, after = recurrent(None, jax.random.key(0), actions, state)
+    np.testing.assert_array_equal(output.reward, [0, 1, 1, -1])
+    np.testing.assert_array_equal(output.discount, [-1, 0, 0, 0])
+    np.testing.assert_array_equal(output.value, 0.5)
+    np.testing.assert_array_equal(after.terminated, [False, True, True, True])
+    output, _ = recurrent(None, jax.random.key(1), actions, after)
+    np.testing.assert_array_equal(output.reward[1:], 0)
+    np.testing.assert_array_equal(output.discount[1:], 0)
+
+
 # ---- players -------------------------------------------------------------------------------------
 
 
@@ -150,12 +204,18 @@ def test_policies_choose_as_in_numpy(env):
     for _ in range(7):
         state = game.step(state, game.sample(state, rng))
     boards = rules.boards(state)
-    chances, _ = policy.evaluate(game, state)
+    chances, values = policy.evaluate(game, state)
     best = jax_player(rules, PolicyAgent(policy))
     actions = np.asarray(jax.jit(jax.vmap(best.act))(boards, keys(0, 200)))
     np.testing.assert_array_equal(actions, PolicyAgent(policy).act(game, state))
     sampling = jax_player(rules, PolicyAgent(policy, sample=True))
     np.testing.assert_allclose(jax.jit(jax.vmap(sampling.chances))(boards), chances, atol=1e-5)
+    evaluate = jax.jit(jax.vmap(env.evaluator(PolicyAgent(policy))))
+    logits, value = evaluate(env.from_state(state))
+    np.testing.assert_allclose(jax.nn.softmax(logits), chances, atol=1e-5)
+    np.testing.assert_allclose(value, values, atol=1e-5)
+    with pytest.raises(ValueError, match="'random' has no network"):
+        env.evaluator("random")
     one = jax.tree.map(lambda x: x[0], boards)
     drawn = np.asarray(jax.jit(jax.vmap(sampling.act, (None, 0)))(one, keys(1, 20_000)))
     shares = np.bincount(drawn, minlength=game.num_actions) / 20_000

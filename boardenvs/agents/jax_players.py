@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from boardenvs.agents.policy import Policy, PolicyAgent
 from boardenvs.agents.random import RandomAgent
@@ -21,7 +22,14 @@ from boardenvs.utils.checks import quote
 
 JaxLayer: TypeAlias = tuple[jax.Array, jax.Array]  # weights (inputs, outputs), biases (outputs,)
 
+# What a network says of a board: the logits of actions, (A,) float32, and the value to the side to
+# move, () float32.
+Evaluator: TypeAlias = Callable[[Board], tuple[jax.Array, jax.Array]]
+
 ACTIVATIONS = {"relu": jax.nn.relu, "tanh": jnp.tanh}
+
+# The logits of illegal actions. Their probability is 0, and a search may add to them.
+NEVER = float(np.finfo(np.float32).min)
 
 
 class JaxPlayer(NamedTuple):
@@ -71,6 +79,28 @@ def jax_player(rules: JaxRules, given: object) -> JaxPlayer:
     return network_player(rules, network, sample=agent.sample, activation=activation)
 
 
+def jax_evaluator(rules: JaxRules, given: object) -> Evaluator:
+    """The network of a policy, an agent or its text; ValueError as of `jax_agent`, and for an agent
+    without a network.
+    """
+    agent = jax_agent(rules.game, given)
+    if isinstance(agent, RandomAgent):
+        raise ValueError(f"{quote(given)} has no network: 'trained' and 'policy:PATH' have one")
+    return network_evaluator(rules, network_of(agent.policy), agent.policy.activation)
+
+
+def network_evaluator(rules: JaxRules, network: JaxNetwork, activation: str) -> Evaluator:
+    """The outputs of a network for a board, where illegal actions have `NEVER`; the value is from
+    -1 to 1.
+    """
+
+    def evaluate(board: Board) -> tuple[jax.Array, jax.Array]:
+        logits, value = forward(network, rules.planes(board), activation)
+        return jnp.where(legal_or_noop(rules, board), logits, NEVER), jnp.clip(value, -1, 1)
+
+    return evaluate
+
+
 def jax_agent(game: Game, given: object) -> RandomAgent | PolicyAgent:
     """The agent that plays in JAX of an object or a text: "random", "trained", "policy:PATH", the
     last two with sample=true or without.
@@ -100,10 +130,10 @@ def network_player(
     rules: JaxRules, network: JaxNetwork, *, sample: bool, activation: str = "relu"
 ) -> JaxPlayer:
     """The network's most probable action or, where it samples, one by its probabilities."""
+    evaluate = network_evaluator(rules, network, activation)
 
     def logits(board: Board) -> jax.Array:
-        found, _ = forward(network, rules.planes(board), activation)
-        return jnp.where(legal_or_noop(rules, board), found, -jnp.inf)
+        return evaluate(board)[0]
 
     def draw(board: Board, key: jax.Array) -> jax.Array:
         return draw_action(logits(board), key)

@@ -9,18 +9,20 @@ The fields of a state are named as Pgx names them; `pgx` beside it has the same 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
 
 from boardenvs import games
-from boardenvs.agents.jax_players import JaxPlayer, jax_player
+from boardenvs.agents.jax_players import JaxPlayer, jax_evaluator, jax_player
 from boardenvs.envs.opponent import Opponent
 from boardenvs.game.contract import Game, stack
 from boardenvs.game.jax_rules import Board, JaxRules, choose
 from boardenvs.game.rules import ILLEGAL_ACTION_REWARD
+from boardenvs.game.state import State
 
 PLAYERS = 2
 _LEARNER = 0  # the player that an environment with an opponent is for
@@ -36,6 +38,25 @@ class JaxState(NamedTuple):
     truncated: jax.Array  # () bool: the last step ended a game by the cap on plies
     legal_action_mask: jax.Array  # (A,) bool
     board: Board
+
+
+# What a network says of a game: the logits of actions, (A,) float32, and the value to the current
+# player, () float32.
+Evaluate: TypeAlias = Callable[[JaxState], tuple[jax.Array, jax.Array]]
+
+
+class RecurrentOutput(NamedTuple):
+    """What a step of a search gives, of B games: the fields of `mctx.RecurrentFnOutput`."""
+
+    reward: jax.Array  # (B,) float32: to who has moved
+    discount: jax.Array  # (B,) float32: what the value counts for who has moved
+    prior_logits: jax.Array  # (B, A) float32
+    value: jax.Array  # (B,) float32: to who is to move
+
+
+RecurrentFn: TypeAlias = Callable[
+    [Any, jax.Array, jax.Array, JaxState], tuple[RecurrentOutput, JaxState]
+]
 
 
 def make(
@@ -85,6 +106,7 @@ class JaxEnv:
         if opponent is not None:
             self._opponent = jax_player(self.rules, opponent)
             self._replies = self._first_replies()
+        self._from_boards = jax.jit(jax.vmap(self._from_board))
 
     def __reduce__(self) -> Any:
         return self._made_of, (self.game,)  # what is compiled belongs to one process
@@ -102,6 +124,28 @@ class JaxEnv:
         board, player = self._begin(key)
         return self._seen(
             board, player, jnp.zeros(PLAYERS, jnp.float32), jnp.bool_(False), jnp.bool_(False)
+        )
+
+    def from_state(self, state: State) -> JaxState:
+        """B games that go on from these positions, each array of B rows.
+
+        Player 0 has the first role or, with an opponent, whichever role is to move. Not to be
+        jitted: `state` is in NumPy. Compiled once for each B. ValueError for games that are over,
+        unless they stay over, `autoreset=False`.
+        """
+        over = self.game.is_over(state)
+        if self.autoreset and over.any():
+            raise ValueError(
+                f"state has {over.sum()} games that are over: only autoreset=False takes them"
+            )
+        found: JaxState = self._from_boards(self.rules.boards(state))
+        return found
+
+    def _from_board(self, board: Board) -> JaxState:
+        player = board.to_move if self._opponent is None else jnp.int32(_LEARNER)
+        truncated = self.rules.is_truncated(board)
+        return self._seen(
+            board, player, jnp.zeros(PLAYERS, jnp.float32), board.terminated, truncated
         )
 
     def step(self, state: JaxState, action: jax.Array, key: jax.Array | None = None) -> JaxState:
@@ -157,6 +201,36 @@ class JaxEnv:
         ValueError for an agent that does not play in JAX; see `agents.jax_players.jax_player`.
         """
         return jax_player(self.rules, agent)
+
+    def evaluator(self, agent: Opponent) -> Evaluate:
+        """A policy's network: the logits of actions, the lowest of float32 where illegal, and the
+        value to the current player, from -1 to 1.
+
+        ValueError for an agent that does not play in JAX, or has no network.
+        """
+        evaluate = jax_evaluator(self.rules, agent)
+        return lambda state: evaluate(state.board)
+
+    def recurrent_fn(self, evaluate: Evaluate) -> RecurrentFn:
+        """The `recurrent_fn` of a search of mctx, whose embeddings are states of B games.
+
+        A reward is the mover's, and the value that of the next player: the discount is -1, as the
+        other player's gain is the mover's loss, 1 where the mover is to move again, with an
+        opponent, and 0 where a game has ended. `params` are not used.
+        """
+
+        def recurrent_fn(
+            params: Any, key: jax.Array, action: jax.Array, state: JaxState
+        ) -> tuple[RecurrentOutput, JaxState]:
+            mover = state.current_player
+            state = jax.vmap(self.step)(state, action, jax.random.split(key, len(action)))
+            logits, value = jax.vmap(evaluate)(state)
+            reward = jnp.take_along_axis(state.rewards, mover[:, None], axis=1)[:, 0]
+            sign = jnp.where(state.current_player == mover, 1.0, -1.0)
+            discount = jnp.where(state.terminated | state.truncated, 0.0, sign)
+            return RecurrentOutput(reward, discount.astype(jnp.float32), logits, value), state
+
+        return recurrent_fn
 
     def observe(self, state: JaxState, player: jax.Array) -> jax.Array:
         """What this player would see if it were to move, (8, 8, C) bool."""
