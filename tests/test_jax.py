@@ -209,7 +209,9 @@ def test_policies_choose_as_in_numpy(env):
     actions = np.asarray(jax.jit(jax.vmap(best.act))(boards, keys(0, 200)))
     np.testing.assert_array_equal(actions, PolicyAgent(policy).act(game, state))
     sampling = jax_player(rules, PolicyAgent(policy, sample=True))
-    np.testing.assert_allclose(jax.jit(jax.vmap(sampling.chances))(boards), chances, atol=1e-5)
+    np.testing.assert_allclose(
+        jax.jit(jax.vmap(sampling.probabilities))(boards), chances, atol=1e-5
+    )
     evaluate = jax.jit(jax.vmap(env.evaluator(PolicyAgent(policy))))
     logits, value = evaluate(env.from_state(state))
     np.testing.assert_allclose(jax.nn.softmax(logits), chances, atol=1e-5)

@@ -111,11 +111,11 @@ def look(game: boardenvs.Game, state: boardenvs.State, device: str) -> tuple[Ten
 
 def draw(logits: Tensor) -> tuple[Tensor, Tensor]:
     """An action for each row, drawn by its probability, and the logarithm of that."""
-    chances = torch.softmax(logits, 1)  # fast for masked logits too, unlike torch.exp
-    reached = chances.cumsum(1)
+    probabilities = torch.softmax(logits, 1)  # fast for masked logits too, unlike torch.exp
+    reached = probabilities.cumsum(1)
     height = (1 - torch.rand(len(logits), 1, device=logits.device)) * reached[:, -1:]
     actions = (reached < height).sum(1)
-    return actions, chances.gather(1, actions[:, None]).squeeze(1).log()
+    return actions, probabilities.gather(1, actions[:, None]).squeeze(1).log()
 
 
 @dataclass
@@ -175,8 +175,8 @@ def play(boards: Batch, net: Network, args: argparse.Namespace) -> list[Tensor]:
 def learn(
     net: Network, optimizer: torch.optim.Adam, columns: list[Tensor], args: argparse.Namespace
 ) -> dict[str, float]:
-    """One update; its figures."""
-    figures = []
+    """One update; its metrics."""
+    metrics = []
     for _ in range(args.update_epochs):
         order = torch.randperm(len(columns[0]), device=args.device)
         for rows in order.view(args.num_minibatches, -1):
@@ -196,8 +196,8 @@ def learn(
             nn.utils.clip_grad_norm_(net.parameters(), args.max_grad_norm)
             optimizer.step()
             kl = (ratio - 1 - change).mean()
-            figures.append(torch.stack([entropy, value_loss, kl]).detach())
-    means = torch.stack(figures).mean(0).tolist()
+            metrics.append(torch.stack([entropy, value_loss, kl]).detach())
+    means = torch.stack(metrics).mean(0).tolist()
     return dict(zip(("entropy", "value loss", "kl"), means, strict=True))
 
 
@@ -224,13 +224,13 @@ def main(args: argparse.Namespace) -> None:
         done = steps / args.total_timesteps
         rate = args.learning_rate + (args.final_learning_rate - args.learning_rate) * done
         optimizer.param_groups[0]["lr"] = rate
-        figures = learn(net, optimizer, play(boards, net, args), args)
+        metrics = learn(net, optimizer, play(boards, net, args), args)
         steps += size
         seconds += time.perf_counter() - began
         last = steps >= args.total_timesteps
         if last or steps // size % 10 == 1:
-            told = "  ".join(f"{name} {value:.3f}" for name, value in figures.items())
-            print(f"{steps:>11,} steps  {steps / seconds:,.0f} a second  {told}", flush=True)
+            shown = "  ".join(f"{name} {value:.3f}" for name, value in metrics.items())
+            print(f"{steps:>11,} steps  {steps / seconds:,.0f} a second  {shown}", flush=True)
         if last or steps // args.eval_every > (steps - size) // args.eval_every:
             save_policy(net.to_policy(game, {"seed": args.seed, "steps": steps}), args.out)
             for name in ("random", "greedy"):

@@ -36,7 +36,7 @@ class JaxPlayer(NamedTuple):
     """A player, by how it draws its actions."""
 
     act: Callable[[Board, jax.Array], jax.Array]  # (board, key): a legal action, () int32
-    chances: Callable[[Board], jax.Array]  # the probability of each action, (A,) float32
+    probabilities: Callable[[Board], jax.Array]  # the probability of each action, (A,) float32
 
 
 class JaxNetwork(NamedTuple):
@@ -119,11 +119,11 @@ def jax_agent(game: Game, given: object) -> RandomAgent | PolicyAgent:
 
 
 def _random_player(rules: JaxRules) -> JaxPlayer:
-    def chances(board: Board) -> jax.Array:
+    def probabilities(board: Board) -> jax.Array:
         legal = legal_or_noop(rules, board)
         return legal / legal.sum()
 
-    return JaxPlayer(rules.sample, chances)
+    return JaxPlayer(rules.sample, probabilities)
 
 
 def network_player(

@@ -25,9 +25,9 @@ def act_by_value(
     plies counts as its end.
     """
     rows, moves, after = successors(game, state)
-    worth = _worth(game, after, value)
+    values = _values_after(game, after, value)
     # Sorted by row, then value, then chance, the last move of each row is the choice.
-    order = np.lexsort((np.random.default_rng(rng).random(len(rows)), worth, rows))
+    order = np.lexsort((np.random.default_rng(rng).random(len(rows)), values, rows))
     chosen = np.full(len(state.ply), game.noop, np.int64)
     chosen[rows[order]] = moves[order]  # of equal indices the last assignment stays
     return chosen
@@ -38,13 +38,13 @@ def analyse_by_value(position: Position, rng: np.random.Generator, value: Value)
     game, state = position.game, stack([position])
     chosen = int(act_by_value(game, state, rng, value)[0])
     _, actions, after = successors(game, state)
-    worth, over = _worth(game, after, value), game.is_over(after)
+    values, over = _values_after(game, after, value), game.is_over(after)
     outcomes: dict[float, Outcome] = {np.inf: "win", 0.0: "draw", -np.inf: "loss"}
     moves = [
         MoveAnalysis(
             action=action,
-            value=float(np.clip(worth[place], -MAX_VALUE, MAX_VALUE)),
-            outcome=outcomes[float(worth[place])] if over[place] else None,
+            value=float(np.clip(values[place], -MAX_VALUE, MAX_VALUE)),
+            outcome=outcomes[float(values[place])] if over[place] else None,
             plies=1 if over[place] else None,
             line=(action,),
         )
@@ -61,14 +61,14 @@ def analyse_by_value(position: Position, rng: np.random.Generator, value: Value)
     )
 
 
-def _worth(game: Game, after: State, value: Value) -> FloatArray:
+def _values_after(game: Game, after: State, value: Value) -> FloatArray:
     """What each position is worth to the side that has just moved, infinite where that decides the
     game, (B,).
     """
-    worth: FloatArray = -value(after).astype(np.float64)
+    values: FloatArray = -value(after).astype(np.float64)
     lead = -game.score_margin(after).astype(np.float64)
     over = game.is_over(after)
-    worth[over] = 0.0
+    values[over] = 0.0
     decided = over & (lead != 0)
-    worth[decided] = lead[decided] * np.inf
-    return worth
+    values[decided] = lead[decided] * np.inf
+    return values

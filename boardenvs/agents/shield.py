@@ -40,12 +40,12 @@ class Shield:
         row = np.arange(len(chosen))
         refused = np.flatnonzero(allowed.any(axis=1) & ~allowed[row, chosen])
         if refused.size:
-            liking = self._liking(game, take(state, refused), rng)
-            liking[~allowed[refused]] = -np.inf
-            chosen[refused] = liking.argmax(axis=1)
+            preferences = self._preferences(game, take(state, refused), rng)
+            preferences[~allowed[refused]] = -np.inf
+            chosen[refused] = preferences.argmax(axis=1)
         return chosen
 
-    def _liking(self, game: Game, state: State, rng: np.random.Generator) -> Array:
+    def _preferences(self, game: Game, state: State, rng: np.random.Generator) -> Array:
         if isinstance(self.agent, Evaluator):
             return self.agent.evaluate(game, state)[0].copy()
         return rng.random((len(state.ply), game.num_actions))

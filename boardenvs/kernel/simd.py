@@ -16,7 +16,6 @@ from llvmlite import ir  # type: ignore[import-untyped]
 from boardenvs.kernel.words import ALL, Table
 
 WORD = ir.IntType(64)
-_BIT = ir.IntType(1)
 
 # Processors whose vectors of 512 bits are as fast as two of 256, and these (Ice Lake's and Zen 4's
 # generation on; the ones before slow down for them); those with 256 bits. All others have 128.

@@ -197,7 +197,7 @@ def analyse_by_evaluator(evaluator: Evaluator, position: Position) -> Analysis:
     """
     game = position.game
     probabilities = _probabilities(evaluator, position)
-    liking = evaluator.evaluate(game, stack([position]))[0][0]
+    unaveraged = evaluator.evaluate(game, stack([position]))[0][0]
     _, actions, after = successors(game, stack([position]))
     live = np.flatnonzero(~game.is_over(after))
     scores = final_scores(game, after)
@@ -216,7 +216,7 @@ def analyse_by_evaluator(evaluator: Evaluator, position: Position) -> Analysis:
         )
         for place, action in enumerate(actions.tolist())
     ]
-    moves.sort(key=lambda move: -liking[move.action])
+    moves.sort(key=lambda move: -unaveraged[move.action])
     nodes = len(game.symmetries) * (1 + len(live)) + judged
     return Analysis(position=position, moves=tuple(moves), nodes=nodes)
 

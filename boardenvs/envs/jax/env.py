@@ -263,9 +263,9 @@ class JaxEnv:
             return start, first
         if self._opponent is None:
             return start, (jax.random.bits(key, (), jnp.uint32) & 1).astype(jnp.int32)
-        boards, chances = self._replies
+        boards, logits = self._replies
         seat_key, reply_key = jax.random.split(key)
-        chosen = jax.random.categorical(reply_key, chances)
+        chosen = jax.random.categorical(reply_key, logits)
         reply = jax.tree.map(lambda x: x[chosen], boards)
         return choose(jax.random.bernoulli(seat_key), reply, start), jnp.int32(_LEARNER)
 
@@ -276,5 +276,5 @@ class JaxEnv:
         actions = start.legal_actions()
         boards = self.rules.boards(stack([start.step(action) for action in actions]))
         with jax.ensure_compile_time_eval():
-            chances = self._opponent.chances(self.rules.start)[jnp.array(actions)]
-            return boards, jnp.log(chances)
+            probabilities = self._opponent.probabilities(self.rules.start)[jnp.array(actions)]
+            return boards, jnp.log(probabilities)
