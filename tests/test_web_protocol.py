@@ -131,7 +131,7 @@ def test_records_are_opened(server, tmp_path, suffix):
     records.save(path, kept)
     content = path.read_bytes()
     if suffix == ".jsonl.gz":  # of two members, as `cat` makes it of two files
-        content = b"".join(gzip.compress(x) for x in gzip.decompress(content).splitlines(True))
+        content = b"".join(gzip.compress(x, mtime=0) for x in gzip.decompress(content).splitlines(True))
     found = server.client.post(f"/records?name={path.name}", content=content).json()["games"]
     assert [game["moves"].split() for game in found] == [names(record) for record in kept]
     assert [game["goals"] for game in found] == [list(record.goal) for record in kept]
@@ -144,7 +144,7 @@ LINE = json.dumps({"version": 1, "game": "othello", "actions": ""}).encode() + b
     ("name", "content", "message"),
     [
         ("games.wtb", b"not a file of this kind", "games.wtb: 23 bytes: a WTHOR file"),
-        ("games.jsonl.gz", gzip.compress(LINE * 99)[:-20], "the file is damaged"),
+        ("games.jsonl.gz", gzip.compress(LINE * 99, mtime=0)[:-20], "the file is damaged"),
         ("games.jsonl.gz", gzip.compress(b"\0" * (64 << 20)), "32 MiB"),
         ("games.jsonl", LINE + b"nonsense", "games.jsonl, line 2: this is not JSON"),
         ("games.jsonl", LINE * 20_001, "at most 20,000 are shown"),
