@@ -38,7 +38,7 @@ class Play:
         str | None,
         typer.Option(
             metavar="AGENT",
-            help="Who to play against, such as `trained` or `mcts:rollouts=100`. Default: "
+            help="Who to play against, such as `trained` or `mcts:simulations=100`. Default: "
             "`trained` where there is a trained policy, else `mcts`.",
             show_default=False,
             autocompletion=player_names,

@@ -84,7 +84,7 @@ export class PlayView {
     this.variants = hello.games;
     this.games.replaceChildren(...Object.keys(hello.games).map((text) => el("option", { value: text }, text.replace(/_/g, " "))));
     if (current) this.games.value = current;
-    this.element.querySelector("datalist").replaceChildren(...["human", ...hello.agents, "alphabeta:depth=4", "mcts:rollouts=400", "trained:shield=true"].map((value) => el("option", { value })));
+    this.element.querySelector("datalist").replaceChildren(...["human", ...hello.agents, "alphabeta:depth=4", "mcts:simulations=400", "trained:shield=true"].map((value) => el("option", { value })));
   }
 
   async begin(start = null) {

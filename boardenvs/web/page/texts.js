@@ -32,7 +32,7 @@ export const T = {
   rules: (text) => (text.includes("=") ? text.split("=")[1] : "usual rules"),
   seat: (role) => `${role[0].toUpperCase()}${role.slice(1)} is played by`,
   human: "human",
-  seatHelp: "human, or an agent such as trained, alphabeta:depth=4 or mcts:rollouts=400",
+  seatHelp: "human, or an agent such as trained, alphabeta:depth=4 or mcts:simulations=400",
   newGame: "New game",
   undo: "Undo",
   redo: "Redo",
