@@ -119,7 +119,7 @@ class WeightsAndBiases(Tracker):
 
 
 def _allowed(name: str) -> str:
-    """The name with "_" for signs that MLflow does not take, such as "=" of "mcts:simulations=16"."""
+    """The name with "_" for signs that MLflow does not take, such as "=" of "mcts:rollouts=16"."""
     return re.sub(r"[^\w./: -]", "_", name)
 
 
