@@ -131,7 +131,8 @@ def test_records_are_opened(server, tmp_path, suffix):
     records.save(path, kept)
     content = path.read_bytes()
     if suffix == ".jsonl.gz":  # of two members, as `cat` makes it of two files
-        content = b"".join(gzip.compress(x, mtime=0) for x in gzip.decompress(content).splitlines(True))
+        lines = gzip.decompress(content).splitlines(keepends=True)
+        content = b"".join(gzip.compress(line, mtime=0) for line in lines)
     found = server.client.post(f"/records?name={path.name}", content=content).json()["games"]
     assert [game["moves"].split() for game in found] == [names(record) for record in kept]
     assert [game["goals"] for game in found] == [list(record.goal) for record in kept]
