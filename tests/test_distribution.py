@@ -117,7 +117,7 @@ def test_the_source_archive_builds_the_same_wheel(wheel, source_archive, tmp_pat
         with zipfile.ZipFile(path) as archive:
             contents.append({name: archive.read(name) for name in archive.namelist()})
     assert contents[0] == contents[1]
-    for name in ("README.md", "CHANGELOG.md", "CITATION.cff", "LICENSE", "tests/test_interfaces.py"):
+    for name in ("README.md", "CHANGELOG.md", "LICENSE", "tests/test_interfaces.py"):
         assert (folder / name).exists()
 
 
