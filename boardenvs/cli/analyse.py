@@ -56,8 +56,8 @@ class Analyse:
         typer.Option(
             "--with",
             metavar="AGENT",
-            help="An agent such as `trained` or `mcts:simulations=400`. Default: the exact solution "
-            "where the game is solved, else a search.",
+            help="An agent such as `trained` or `mcts:simulations=400`. Default: the exact "
+            "solution where the game is solved, else a search.",
             show_default=False,
             autocompletion=player_names,
         ),
