@@ -314,8 +314,8 @@ def test_a_file_is_saved_and_a_link_restores_game_and_ply(tab, browser, server, 
     tab.button("Copy link").click()
     tab.page.get_by_text("Copied.").first.wait_for()
     link = tab.page.evaluate("navigator.clipboard.readText()")
-    other = Tab(browser, server)
-    other.page.goto(link)
+    assert link.startswith(server.origin + "/#")
+    other = Tab(browser, server).open(link.removeprefix(server.origin + "/"))
     other.page.locator(".movelist .ply").nth(3).wait_for()
     assert other.page.locator(".movelist [aria-current]").inner_text() == "f3"
     assert other.plies == 3
