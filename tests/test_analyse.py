@@ -228,7 +228,7 @@ def end_of_othello(empty: int, seed: int) -> tuple[Game, Position]:
 
 
 def test_alphabeta_knows_the_margin_near_the_end() -> None:
-    for seed in range(2):
+    for seed in range(4):
         game, position = end_of_othello(6, seed)
         found = analyse(position, "alphabeta:depth=2,endgame=12")
         assert (found.proven, found.unit) == (True, "margin")

@@ -117,7 +117,8 @@ def test_the_source_archive_builds_the_same_wheel(wheel, source_archive, tmp_pat
         with zipfile.ZipFile(path) as archive:
             contents.append({name: archive.read(name) for name in archive.namelist()})
     assert contents[0] == contents[1]
-    for name in ("README.md", "CHANGELOG.md", "LICENSE", "tests/test_interfaces.py"):
+    names = ("README.md", "CHANGELOG.md", "CITATION.cff", "LICENSE", "tests/test_interfaces.py")
+    for name in names:
         assert (folder / name).exists()
 
 

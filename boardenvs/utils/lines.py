@@ -30,7 +30,7 @@ def append_lines(path: Path, lines: Iterable[bytes]) -> None:
             while written < len(added):
                 written += file.write(added[written:]) or 0
             os.fsync(file.fileno())
-        except BaseException:
+        except OSError:  # an interruption leaves whole lines, or a half one that goes later
             file.truncate(end)
             raise
 
