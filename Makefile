@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test installed learning lint mutants fuzz soak soak-short browser jax examples rllib docs install clean
+.PHONY: demo test installed versions learning lint mutants fuzz soak soak-short browser compiled jax examples rllib docs install clean
 
 # A short PPO self-play training on Othello; results in runs/demo/.
 demo: $(VENV)/.train
@@ -12,7 +12,7 @@ demo: $(VENV)/.train
 # Style, types and all tests but those that have a target of their own below.
 test: lint
 	$(BIN)/python -m pytest --numprocesses=auto --dist=loadfile --ignore-glob='tests/test_web_[ab]*' --ignore-glob='tests/test_jax_*' \
-		--ignore=tests/test_learning.py --ignore=tests/test_examples_long.py \
+		--ignore=tests/test_learning.py --ignore-glob='tests/test_*_long.py' \
 		--ignore=tests/test_site.py --ignore=tests/test_breakthrough_installed.py \
 		--ignore=tests/test_distribution.py
 
@@ -21,9 +21,17 @@ installed: $(VENV)/.dev
 	$(BIN)/python -m pytest tests/test_breakthrough_installed.py \
 		tests/test_distribution.py
 
+# The lowest and the newest versions of other libraries, on two Pythons where there are two.
+versions:
+	PYTHON=$(PYTHON) .ci/versions
+
 # Trainings until they are strong: some minutes.
 learning: $(VENV)/.dev
 	$(BIN)/python -m pytest tests/test_learning.py tests/test_examples_long.py -k learning
+
+# The searches of every game in machine code: minutes, most of them compiling.
+compiled: $(VENV)/.dev
+	$(BIN)/python -m pytest tests/test_compiled_long.py
 
 # Every game in JAX, and training there: minutes, most of them compiling.
 jax: $(VENV)/.dev

@@ -5,41 +5,13 @@
 from __future__ import annotations
 
 import sys
-from typing import Unpack
 
-from boardenvs.envs import factory
-from boardenvs.envs.aec import BoardAECEnv
+from boardenvs.envs.factory import makers
 from boardenvs.envs.page import GameModule
-from boardenvs.envs.parallel import BoardParallelEnv
-from boardenvs.envs.vector import BoardVectorEnv
-from boardenvs.othello_v0 import OthelloEnvOptions, OthelloVecOptions
+from boardenvs.othello_v0 import board_options, vector_options
 
 game_id = "reversi"
 sys.modules[__name__].__class__ = GameModule
-
-
-@factory.shows_options(game_id, BoardAECEnv)
-def env(**options: Unpack[OthelloEnvOptions]) -> BoardAECEnv:
-    """See `boardenvs.env`."""
-    return factory.env(game_id, **options)
-
-
-@factory.shows_options(game_id, BoardAECEnv)
-def raw_env(**options: Unpack[OthelloEnvOptions]) -> BoardAECEnv:
-    """See `boardenvs.raw_env`."""
-    return factory.raw_env(game_id, **options)
-
-
-@factory.shows_options(game_id, BoardParallelEnv)
-def parallel_env(**options: Unpack[OthelloEnvOptions]) -> BoardParallelEnv:
-    """See `boardenvs.parallel_env`."""
-    return factory.parallel_env(game_id, **options)
-
-
-@factory.shows_options(game_id, BoardVectorEnv)
-def vec_env(num_envs: int = 1, **options: Unpack[OthelloVecOptions]) -> BoardVectorEnv:
-    """See `boardenvs.vec_env`."""
-    return factory.vec_env(game_id, num_envs, **options)
-
+env, raw_env, parallel_env, vec_env = makers(game_id, board_options, vector_options)
 
 __all__ = ["env", "parallel_env", "raw_env", "vec_env"]

@@ -64,12 +64,12 @@ def run_example(example: Example, folder: Path, *, readme: bool = False) -> str:
     """What an example prints, alone in a file in a folder, as one who copies it would run it.
 
     It can import what is in this repository, and modules beside the tests, which guides name; in
-    README it cannot. Those of docstrings use the rules in NumPy, for which nothing is compiled.
+    README it cannot. Those that do not train use the rules in NumPy: nothing is compiled.
     """
     file = folder / "example.py"
     file.write_text(example.text, encoding="utf-8")
     path = os.pathsep.join([str(ROOT), *([] if readme else [str(ROOT / "tests")])])
-    backend = {} if ".md" in example.place else {"BOARDENVS_BACKEND": "numpy"}
+    backend = {} if trains(example) else {"BOARDENVS_BACKEND": "numpy"}
     shown = subprocess.run(
         [sys.executable, str(file)],
         cwd=folder,

@@ -1,6 +1,7 @@
-"""What tests in JAX share: one thread, and rules in JAX beside the same rules in NumPy."""
+"""What tests in JAX share: one thread, rules in JAX beside those in NumPy, compiled batches."""
 
 import os
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -23,10 +24,11 @@ from boardenvs.game.contract import Game  # noqa: E402 - after what it needs
 from boardenvs.game.jax_rules import JaxRules, positions_of  # noqa: E402
 from boardenvs.game.state import State, put, take  # noqa: E402
 from boardenvs.kernel import ALL, trace  # noqa: E402
-from boardenvs.kernel.jax_words import words_in_use  # noqa: E402
+from boardenvs.kernel.jax_words import Pair, Word64, words_in_use  # noqa: E402
 from boardenvs.kernel.jax_writer import compile_jax  # noqa: E402
 
 PAIRS, UINT64 = "pairs", "uint64"
+KINDS = {PAIRS: Pair, UINT64: Word64}
 
 
 def with_words(kind: str):
@@ -41,7 +43,7 @@ def compare(game: Game, plies: int, boards: int, kind: str) -> int:
     """
     with with_words(kind):
         rules = JaxRules(game)
-        assert rules.words.name == kind
+        assert rules.words is KINDS[kind]
 
         def step(board, bits):
             action = rules.sample_by(board, bits)
@@ -100,7 +102,7 @@ def check_functions(kind: str) -> None:
 def compiled(function, kind, *words):
     """The outputs of a function on words, (rows, outputs) uint64."""
     with with_words(kind):
-        assert words_in_use().name == kind
+        assert words_in_use() is KINDS[kind]
         run = compile_jax(trace(function, len(words), "batch"), function.__name__, words_in_use())
         rules = JaxRules(games.make("reversi"))  # only for how words are stored
         outputs = jax.jit(jax.vmap(run))(*map(rules.stored, words))
@@ -108,3 +110,12 @@ def compiled(function, kind, *words):
     if kind == UINT64:
         return np.stack(halves, axis=1)
     return np.stack(halves[::2], axis=1) | np.stack(halves[1::2], axis=1) << np.uint64(32)
+
+
+def keys(seed, count=64):
+    return jax.random.split(jax.random.key(seed), count)
+
+
+def compiled_batch(env):
+    functions = (env.init, env.step, env.sample)
+    return SimpleNamespace(**{f.__name__: jax.jit(jax.vmap(f)) for f in functions})

@@ -1,4 +1,4 @@
-"""Perft as a loop over rules: a small module to link."""
+"""Perft, and what tables judge, as loops over rules: a small module to link."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from boardenvs.kernel.loops import (
     ONE,
     ZERO,
     Array,
+    Word,
     entry,
     legal_words,
     number,
@@ -15,7 +16,14 @@ from boardenvs.kernel.loops import (
     word,
     wrap,
 )
-from boardenvs.search.compiled.position import Position, load_position, play, save_position
+from boardenvs.search.compiled.position import (
+    Position,
+    load_position,
+    play,
+    playout,
+    save_position,
+)
+from boardenvs.search.compiled.tuples import TupleTables, tuple_value
 from boardenvs.utils.splitmix import mix
 
 FACTOR = 6364136223846793005
@@ -56,6 +64,18 @@ def walk(positions: Array, size: int, seed: int, plies: int) -> int:
         position = play(position, sample(*position.legal_bits, random)[0])
         save_position(positions, k * size, position)
     return plies
+
+
+@entry
+def random_result(positions: Array, seed: int) -> int:
+    """What a random game from the first position comes to for the side to move there."""
+    return playout(load_position(positions, 0), word(seed))
+
+
+@entry
+def judge(own: Word, opp: Word, to_move: Word, ply: Word, tables: TupleTables) -> int:
+    """What a position is worth by the tables."""
+    return tuple_value(own, opp, to_move, ply, tables)
 
 
 @entry

@@ -56,27 +56,19 @@ def lead_with_best_play(game: Game, position: Position) -> int:
 
 def wins_within(game: Game, position: Position, plies: int) -> bool:
     """Whether the side to move can force its win within so many plies, its own included."""
-    if plies < 1:
-        return False
-    for action in position.legal_actions():
-        after = position.step(action)
-        if is_over(game, after):
-            if after.result()[position.to_move] == 100:
-                return True
-        elif loses_within(game, after, plies - 1):
-            return True
-    return False
+    return plies > 0 and any(
+        after.result()[position.to_move] == 100
+        if is_over(game, after)
+        else loses_within(game, after, plies - 1)
+        for after in map(position.step, position.legal_actions())
+    )
 
 
 def loses_within(game: Game, position: Position, plies: int) -> bool:
     """Whether whatever the side to move does, it has lost after so many plies."""
-    if plies < 1:
-        return False
-    for action in position.legal_actions():
-        after = position.step(action)
-        if is_over(game, after):
-            if after.result()[position.to_move] != 0:
-                return False
-        elif not wins_within(game, after, plies - 1):
-            return False
-    return True
+    return plies > 0 and all(
+        after.result()[position.to_move] == 0
+        if is_over(game, after)
+        else wins_within(game, after, plies - 1)
+        for after in map(position.step, position.legal_actions())
+    )

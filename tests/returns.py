@@ -9,9 +9,10 @@ import numpy as np
 import torch as th
 from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer
 
+from boardenvs.envs.batch import SAME_SIDE
 from boardenvs.envs.sb3 import BoardVecEnv
 from boardenvs.game.contract import Game
-from boardenvs.game.state import FloatArray, IntArray, State
+from boardenvs.game.state import FloatArray, IntArray, State, where
 
 
 @dataclass(frozen=True)
@@ -38,13 +39,7 @@ def played_on(game: Game, before: State, actions: IntArray, replies: Any) -> Sta
     after = game.step(before, actions)
     answers = FirstLegal().act(game, after, np.random.default_rng(0))
     answered = game.step(after, answers)
-    stays = over(game, after) | ~replies
-    return State(
-        *(
-            np.where(stays if x.ndim == 1 else stays[:, None], x, y)
-            for x, y in zip(after, answered, strict=True)
-        )
-    )
+    return where(over(game, after) | ~replies, after, answered)
 
 
 def returns_and_results(env: BoardVecEnv, discounts: Any) -> tuple[FloatArray, FloatArray]:
@@ -53,7 +48,7 @@ def returns_and_results(env: BoardVecEnv, discounts: Any) -> tuple[FloatArray, F
     """
     game, boards, steps = env.game, env.num_envs, 70
     rng = np.random.default_rng(0)
-    replies = np.concatenate([[g.opponent is not None] * g.boards for g in env.boards.groups])
+    replies = env.discounts == SAME_SIDE
     buffer = MaskableRolloutBuffer(
         steps, env.observation_space, env.action_space, gae_lambda=1.0, n_envs=boards
     )

@@ -20,14 +20,15 @@ from training.config import Config
 from training.settings import ConfigError, read_settings
 
 th.set_num_threads(1)
+pytestmark = pytest.mark.usefixtures("in_python")
 
 SETTINGS: dict[str, Any] = {
     "game": "othello",
-    "steps": 1500,
-    "self_play": {"boards": 16, "pool": {"share": 0.25, "every": 500, "at_once": 1}},
-    "ppo": {"hidden": [16], "steps_per_update": 32, "batch_size": 256},
-    "evaluation": {"every": 1000, "pairs": 2},
-    "report": {"pairs": 2},
+    "steps": 700,
+    "self_play": {"boards": 16, "pool": {"share": 0.25, "every": 250, "at_once": 1}},
+    "ppo": {"hidden": [16], "steps_per_update": 16, "batch_size": 256},
+    "evaluation": {"every": 500, "pairs": 2, "opponents": ["random"]},
+    "report": {"pairs": 2, "opponents": ["random"]},
 }
 CODE = """
 from training.trackers import Tracker
@@ -96,10 +97,10 @@ def test_a_callback_gets_the_figures_and_files_of_the_run(settings: Path) -> Non
 
 def test_a_callback_that_returns_false_ends_the_run_with_its_report(settings: Path) -> None:
     settings.write_text(yaml.safe_dump({**SETTINGS, "steps": 100_000}))
-    named = "callbacks={'mine:Kept': {label: x, stop_after: 600}}"
+    named = "callbacks={'mine:Kept': {label: x, stop_after: 300}}"
     assert ppo.main([str(settings), "--set", named]) == 0
     result = json.loads(Path("runs/tiny/result.json").read_text())
-    assert result["steps"] == 1024, "the update in progress, of 512 steps, is finished"
+    assert result["steps"] == 512, "the update in progress, of 256 steps, is finished"
     assert "result.json" in kept().files
 
 
@@ -125,7 +126,7 @@ def test_training_from_python_with_callbacks(settings: Path) -> None:
     assert given.ended
     assert kept().files == ["config.yaml", "policy.npz"]
     assert ppo.train(config, resume=True, console=quiet)
-    assert [f["steps"] for f in kept().metrics] == [1024, 1536]
+    assert [f["steps"] for f in kept().metrics] == [512, 768]
 
 
 @pytest.mark.parametrize(

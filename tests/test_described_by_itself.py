@@ -48,6 +48,7 @@ def positions(game: Game, seed: int) -> Iterator[tuple[frozenset[int], frozenset
             position = position.step(int(rng.choice(position.legal_actions())))
 
 
+@pytest.mark.usefixtures("in_python")
 @pytest.mark.parametrize("game", THREE, ids=lambda game: game.id)
 def test_a_game_of_placing_that_is_not_othello_is_searched_right(game: Game) -> None:
     for mine, theirs in set(positions(game, 1)):
@@ -62,6 +63,7 @@ def test_a_game_of_placing_that_is_not_othello_is_searched_right(game: Game) -> 
         assert found.margin is None
 
 
+@pytest.mark.usefixtures("in_python")
 @pytest.mark.parametrize("game", THREE, ids=lambda game: game.id)
 def test_the_endgame_solver_is_for_games_that_fill_up_and_count_a_margin(game: Game) -> None:
     roots = stack([game.start()])

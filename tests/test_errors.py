@@ -19,6 +19,7 @@ from variants import make
 import boardenvs
 from boardenvs import PositionError, games
 from boardenvs.board.bitboard import from_squares
+from boardenvs.exams import positions as positions_module
 from boardenvs.game import fen
 from boardenvs.game.contract import Game, stack
 from boardenvs.game.notation import square_of
@@ -26,6 +27,7 @@ from boardenvs.game.openings import MAX_PLIES, random_openings
 from boardenvs.games import Othello
 from boardenvs.play import MoveNotation
 from boardenvs.records import Record, save
+from boardenvs.tablebase import Tablebase
 
 # ---- calls ---------------------------------------------------------------------------------------
 
@@ -144,8 +146,17 @@ def environments() -> Iterator[Row]:
     for maker in (boardenvs.othello_v0.env, boardenvs.othello_v0.parallel_env):
         wrong: Any = [1]
         yield partial(maker().reset, options=wrong), TypeError, "options is [1]: it must be a dict"
+        wrong = "a"
+        yield (
+            partial(maker().reset, seed=wrong),
+            TypeError,
+            "seed is 'a': it must be a whole number",
+        )
+        yield partial(maker().reset, seed=-1), ValueError, "seed is -1: it must be 0 or more"
     env: Any = boardenvs.othello_v0.env()
     env.reset()
+    for action, kind in ((True, "bool"), (np.True_, "bool"), (20.0, "float")):
+        yield partial(env.step, action), TypeError, f"is a {kind}: it must be an int from 0 to 64"
     yield partial(env.observe, "white"), ValueError, "unknown agent 'white'"
     parallel: Any = boardenvs.othello_v0.parallel_env()
     parallel.reset()
@@ -177,6 +188,8 @@ def test_what_is_just_right_is_taken() -> None:
     assert OTHELLO.position((from_squares(["c3", "d4"]), from_squares(["f6"])))
     assert LINES.position((THIRTEEN >> 1, THIRTEEN >> 1 << 20))
     assert len(random_openings(OTHELLO, 3, (0, 50), np.random.default_rng(0)).ply) == 3
+    three: Any = np.int64(3)
+    assert boardenvs.vec_env("othello", three).num_envs == 3
     for game in GAMES:
         last = game.position(game.setup(), to_move=1, ply=1 << 30)
         if not last.is_over():  # a batch goes on from there as one board does
@@ -219,6 +232,10 @@ COMMANDS: list[tuple[list[Any], str]] = [
     ([*MATCH, "--record", "x" * 5000 + ".jsonl"], "too long"),
     (["arena", "random", "greedy", "--opening-plies", 0, 10**30], "from 0 to 1000"),
     (["arena", "random", "greedy", "--seed", -1], "--seed.*-1.*(0 or more|x>=0)"),
+    (["arena", "random"], "two or more"),
+    (["arena", "--resume"], "no tournament was begun there"),
+    (["arena", "--resume", "--overwrite"], "take one"),
+    ([*MATCH, "--record", "x.doc"], "does not say its format"),
     (["rate", "random", "--seconds", 0], "seconds is 0.0: it must be more than 0"),
     (["perft", "othello", "x"], "DEPTH.*'x'.*(whole number|integer)"),
     # Games.
@@ -242,7 +259,6 @@ COMMANDS: list[tuple[list[Any], str]] = [
     (["match", "untyped:make:size=3", "random", "random"], "must be annotated as bool, int"),
     (["exam", "othello"], "othello is a game: name a player, as in `boardenvs exam trained"),
     (["exam", "greedy", "--game", "othello:holes=1"], "there is no exam for othello:holes=1"),
-    (["exam", "greedy", "--game", "wolf_and_sheep:max_plies=2"], "no move .* gives a win away"),
     (["exam", "greedy", "--svg", "exam.png"], "--svg is exam.png: the name of such"),
     (["exam", "greedy", "--svg", "/nowhere/exam.svg"], "there is no folder /nowhere"),
     # Positions.
@@ -320,6 +336,13 @@ def test_wrong_command_lines_end_in_a_line_that_says_so(
     assert len(line) < 3000
 
 
+def test_an_exam_without_a_question_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(positions_module, "won_positions", lambda game, role: game.init(1))
+    monkeypatch.setattr(Tablebase, "preserving", lambda self, state: WOLF.legal(state))
+    with pytest.raises(ValueError, match="no move of it gives a win away"):
+        positions_module.exam_positions.__wrapped__(WOLF)
+
+
 @pytest.mark.parametrize("error", [RuntimeError("cannot"), MemoryError(), ImportError("cannot")])
 def test_errors_of_machine_and_installation_need_no_traceback(
     error: Exception, monkeypatch: pytest.MonkeyPatch
@@ -327,7 +350,7 @@ def test_errors_of_machine_and_installation_need_no_traceback(
     def fail(*_: object) -> Game:
         raise error
 
-    monkeypatch.setattr("boardenvs.games.parse", fail)
+    monkeypatch.setattr(sys.modules["boardenvs.cli.perft"], "parse", fail)
     (line,) = run("perft", "othello", 1, code=2).splitlines()
     assert line.startswith("error: ")
     assert __name__ not in line  # which alone would be enough for code of users

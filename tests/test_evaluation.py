@@ -6,7 +6,9 @@ import json
 import zipfile
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import loops_perft
 import numpy as np
 import pytest
 from variants import make, random_line, searched
@@ -16,11 +18,12 @@ from boardenvs.agents import make_agent
 from boardenvs.agents.base import check_game
 from boardenvs.board.bitboard import from_squares, parse_square
 from boardenvs.game.contract import Game, stack
-from boardenvs.game.state import State, take
+from boardenvs.game.state import State
 from boardenvs.games import Othello
-from boardenvs.kernel import get_backend, set_backend
+from boardenvs.kernel import set_backend
 from boardenvs.search import Evaluation, Limits, engine_for
-from boardenvs.search.evaluation import Places, Tuple
+from boardenvs.search.compiler import compile_for
+from boardenvs.search.evaluation import Places, Tuple, tuple_tables
 from boardenvs.search.evaluation_file import (
     EvaluationFileError,
     load_evaluation,
@@ -97,24 +100,14 @@ def test_values_are_sums_over_images(name: str) -> None:
         assert values[row] == expected
 
 
-@pytest.mark.parametrize("name", GAMES)
-def test_values_are_the_same_under_symmetries(name: str) -> None:
-    game = make(name)
-    evaluation, positions = random_evaluation(game), random_line(game, 3, 30)[0][:-1]
-    values = evaluation.values(stack(positions)).tolist()
-    for s in game.symmetries:
-        images = [
-            game.position((s.apply(p.pieces(0)), s.apply(p.pieces(1))), p.to_move, p.ply)
-            for p in positions
-        ]
-        assert evaluation.values(stack(images)).tolist() == values
-
-
 def test_search_judges_by_the_tables(backend: str) -> None:
     """One ply deep: the best of the values after each move. The games stand for both backends."""
-    for name in GAMES if backend == "numpy" else GAMES[:1]:
-        game = make(name)
-        evaluation = random_evaluation(game)
+    evaluations = [random_evaluation(make(name)) for name in GAMES]
+    size = Places(evaluations[-1].game, TUPLES).size  # of a game with features, which may be unused
+    weights = evaluations[-1].weights[:, :size]
+    evaluations.append(replace(evaluations[-1], weights=weights, features={}))
+    for evaluation in evaluations if backend == "numpy" else evaluations[:1]:
+        game = evaluation.game
         for position in random_line(game, 1, 40)[0][4:-1:6]:
             state = stack([position])
             search = engine_for(game, evaluation).search
@@ -125,23 +118,16 @@ def test_search_judges_by_the_tables(backend: str) -> None:
                 assert found.value == -values.min()
 
 
-@pytest.mark.parametrize(
-    ("name", "depth", "rows"), [("othello", 3, 80), ("lines_of_action", 2, 12)]
-)
-def test_both_backends_search_the_same(name: str, depth: int, rows: int) -> None:
-    game = make(name)
-    evaluation, state = random_evaluation(game), take(sample(game), slice(rows))
-    found = []
-    for backend in {"numpy", get_backend()}:
-        set_backend(backend)
-        engine = engine_for(game, evaluation)
-        found.append(
-            engine.search(state, np.arange(len(state.ply), dtype=np.uint64), Limits(depth))
-        )
-    set_backend(None)
-    for column in zip(*found, strict=True):
-        for other in column[1:]:
-            np.testing.assert_array_equal(column[0], other)
+def test_features_are_weighed_by_loops(backend: str) -> None:
+    """Of both backends, as search calls them."""
+    game = make("lines_of_action")
+    evaluation, state = random_evaluation(game), sample(game)
+    judge: Any = compile_for(game, loops_perft.judge)
+    tables = tuple_tables(evaluation)
+    word = np.uint64 if backend == "numba" else int
+    rows = zip(state.own, state.opp, state.to_move, state.ply, strict=True)
+    found = [judge(*map(word, row), tables) for row in rows]
+    assert found == evaluation.values(state).tolist()
 
 
 def test_the_exact_end_is_the_same_by_whatever_moves_are_ordered() -> None:

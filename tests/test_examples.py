@@ -1,6 +1,7 @@
-"""Every example runs alone, as one who copies it into an empty file would run it."""
+"""Every example runs in a namespace and a folder of its own, as one who copies it would run it."""
 
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -16,11 +17,16 @@ QUICK = [example for example in PYTHON if not runs_jax(example) and not trains(e
 
 
 @pytest.mark.parametrize("example", QUICK, ids=[example.place for example in QUICK])
-def test_examples_run_alone(example, tmp_path):
-    """The others in `test_examples_long.py`."""
+def test_examples_run_alone(example, tmp_path, monkeypatch, in_python):
+    """The others in `test_examples_long.py`, those of README in `test_readme.py`, as processes."""
     if "onnx" in example.text:
         pytest.importorskip("onnxruntime")
-    run_example(example, tmp_path)
+    if "register_game" in example.text:  # which would stay
+        run_example(example, tmp_path)
+        return
+    monkeypatch.chdir(tmp_path)
+    Path("example.py").write_text(example.text, encoding="utf-8")
+    runpy.run_path("example.py", run_name="__main__")
 
 
 def test_there_are_examples_of_every_kind():

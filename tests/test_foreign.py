@@ -78,6 +78,7 @@ def test_texts_are_agents_of_ours() -> None:
     assert as_agent("greedy") == GreedyAgent()
 
 
+@pytest.mark.usefixtures("in_python")
 @pytest.mark.parametrize("game_id", GAMES)
 def test_a_policy_sees_what_pettingzoo_shows(game_id: str) -> None:
     seen: list[tuple[dict[str, Any], str]] = []

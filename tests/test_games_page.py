@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
+import gymnasium
 import pytest
 import yaml
+from command_line import run
+from pettingzoo.env_registry import registration
 from variants import HERE, PACKAGE
 
+from boardenvs import games
 from training.config import Config
 from training.settings import read_settings
 
@@ -29,38 +30,41 @@ def blocks(language: str) -> list[str]:
     return [text for kind, text in BLOCKS if kind == language]
 
 
-def run(*words: str) -> str:
-    """What a command prints in the folder of the package, which is not installed."""
-    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-    done = subprocess.run(
-        [sys.executable, *words],
-        cwd=PACKAGE,
-        env={**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 def test_there_are_blocks_of_each_kind() -> None:
     assert {kind for kind, _ in BLOCKS} == {"python", "console", "toml", "yaml"}
     assert sum(block in SOURCE for block in blocks("python")) >= 11
 
 
+@pytest.fixture
+def registries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is registered is forgotten afterwards."""
+    for holder, name in (
+        (games.GAMES, "_factories"),
+        (gymnasium, "registry"),
+        (registration, "aec_registry"),
+        (registration, "parallel_registry"),
+    ):
+        monkeypatch.setattr(holder, name, dict(getattr(holder, name)))
+
+
+@pytest.mark.usefixtures("registries", "in_python")
 @pytest.mark.parametrize("block", [block for block in blocks("python") if block not in SOURCE])
 def test_code_that_is_not_in_the_file_runs(block: str) -> None:
-    run("-c", block)
+    exec(block.replace("seed=0)", "seed=0, num_games=1)"), {})
 
 
-def test_commands_print_what_is_shown() -> None:
+@pytest.mark.usefixtures("in_python")
+def test_commands_print_what_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     (block,) = blocks("console")
     for part in block.split("$ ")[1:]:
         command, *shown = part.splitlines()
         program, *words = shlex.split(command)
-        printed = run(*(["-m", "boardenvs"] if program == "boardenvs" else []), *words)
-        assert program in ("boardenvs", "python")
+        if program == "boardenvs":
+            printed = run(*words)
+        else:
+            assert (program, words[0]) == ("python", "-c")
+            exec(words[1], {})
+            printed = capsys.readouterr().out
         assert printed.splitlines()[-len(shown) :] == shown or not shown
 
 

@@ -17,16 +17,21 @@ HEAVY = [
 
 
 def test_import_is_light():
-    """Heavy libraries wait until they are used, and no rule is compiled on import."""
+    """Heavy libraries wait until they are used, which Numba is not by the other backend, and no
+    rule is compiled on import.
+    """
     code = (
-        "import sys, boardenvs; "
+        "import sys, numpy as np, boardenvs, boardenvs.cli; "
         f"print([m for m in {HEAVY} if m in sys.modules]); "
-        "g = boardenvs.games.make('othello'); print('kernels' in vars(g))"
+        "g = boardenvs.games.make('othello'); print('kernels' in vars(g)); "
+        "boardenvs.kernel.set_backend('numpy'); state = g.init(5); "
+        "g.step(state, g.sample(state, np.random.default_rng(0))); g.start().step(20); "
+        "print('numba' in sys.modules)"
     )
     result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
-    assert result.stdout.split("\n")[:2] == ["[]", "False"]
+    assert result.stdout.split("\n")[:3] == ["[]", "False", "False"]
 
 
 def test_a_pettingzoo_without_a_registry_will_do():

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import gymnasium
 import numpy as np
-import pettingzoo
 import pytest
 from gymnasium.utils.env_checker import check_env
 from hypothesis import Phase, settings
@@ -26,7 +25,7 @@ from hypothesis.stateful import (
 )
 from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, seed_test
 from reference import REFERENCE, Board, ClassicLinesOfAction
-from variants import BUILT_IN, make, public_module
+from variants import make, public_module
 
 import boardenvs
 from boardenvs import IllegalActionError, ResetNeededError, games
@@ -34,6 +33,7 @@ from boardenvs.envs.factory import gymnasium_id
 from boardenvs.envs.sb3 import BoardVecEnv
 from boardenvs.envs.single import BoardSingleEnv
 from boardenvs.game.contract import Game, stack
+from boardenvs.kernel import set_backend
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::UserWarning:pettingzoo", "ignore:unknown reset option"
@@ -332,11 +332,13 @@ class AsSingle(AsPosition):
 
 
 ADAPTERS = (*(AsPosition, AsState, AsAEC, AsForfeitingAEC, AsParallel, AsVector, AsSB3, AsSingle),)
+# One of each way to move and of each cap; the other variants' games are in test_playouts.py.
 VARIANTS = {
-    **{name: (make(name), REFERENCE[name]) for name in BUILT_IN},
+    **{name: (make(name), REFERENCE[name])
+       for name in ("othello", "wolf_and_sheep", "wolf_and_sheep_described", "lines_of_action")},
     "capped": (games.make("wolf_and_sheep", max_plies=9), REFERENCE["wolf_and_sheep"]),
     "short": (games.make("lines_of_action", max_steps=7), ClassicLinesOfAction(7)),
-}
+}  # fmt: skip
 
 
 def machine(name: str) -> type[RuleBasedStateMachine]:
@@ -418,30 +420,34 @@ def words(board: Board) -> tuple[int, int]:
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_every_interface_plays_the_reference(name: str) -> None:
-    how = settings(max_examples=8, phases=[Phase.generate], stateful_step_count=12)
-    run_state_machine_as_test(machine(name), settings=how)
+    """With machine code for Othello; that of the others is compared in test_turn.py."""
+    set_backend(None if name == "othello" else "numpy")
+    how = settings(max_examples=6, phases=[Phase.generate], stateful_step_count=12)
+    try:
+        run_state_machine_as_test(machine(name), settings=how)
+    finally:
+        set_backend(None)
 
 
 # ---- the libraries' own checks -------------------------------------------------------------------
 
-RULES = [
-    *((game_id, {}) for game_id in games.GAMES),
-    ("wolf_and_sheep", {"rules": "described"}),
-    ("lines_of_action", {"rules": "described"}),
-]
+# Those of another package too, where it is installed.
+ONE_OF_EACH = [game_id for game_id in games.GAMES if game_id not in ("othello_holes", "reversi")]
 
 
-@pytest.mark.parametrize(("game_id", "rules"), RULES)
-def test_pettingzoo_accepts_it(game_id: str, rules: dict[str, Any], capsys: Any) -> None:
+@pytest.mark.usefixtures("in_python")
+@pytest.mark.parametrize("game_id", ONE_OF_EACH)
+def test_pettingzoo_accepts_it(game_id: str, capsys: Any) -> None:
     module = public_module(game_id)
     for maker, reward in (("env", "goal"), ("raw_env", "zero_sum")):
-        api_test(getattr(module, maker)(**rules, reward=reward), num_cycles=100)
-    seed_test(lambda: module.env(**rules), 100)
-    parallel_api_test(module.parallel_env(**rules), num_cycles=100)
-    parallel_seed_test(lambda: module.parallel_env(**rules), 100)
+        api_test(getattr(module, maker)(reward=reward), num_cycles=100)
+    seed_test(module.env, 100)
+    parallel_api_test(module.parallel_env(), num_cycles=100)
+    parallel_seed_test(module.parallel_env, 100)
 
 
-@pytest.mark.parametrize("game_id", games.GAMES)
+@pytest.mark.usefixtures("in_python")
+@pytest.mark.parametrize("game_id", ONE_OF_EACH)
 @pytest.mark.parametrize("mask_in_observation", [False, True])
 def test_gymnasium_accepts_it(game_id: str, mask_in_observation: bool) -> None:
     """`check_env` samples unmasked actions, so most games here end by an illegal one."""
@@ -449,18 +455,10 @@ def test_gymnasium_accepts_it(game_id: str, mask_in_observation: bool) -> None:
     check_env(env.unwrapped, skip_render_check=True)
 
 
-@pytest.mark.skipif(not hasattr(pettingzoo, "make"), reason="this PettingZoo has no registry")
-@pytest.mark.parametrize("game_id", games.GAMES)
-def test_registered_in_pettingzoo(game_id: str) -> None:
-    env = pettingzoo.make("aec", f"boardenvs/{game_id}-v0", reward="zero_sum")
-    assert (str(env), env.reward, env.on_illegal) == (f"{game_id}_v0", "zero_sum", "forfeit")
-    parallel = pettingzoo.make("parallel", f"boardenvs/{game_id}-v0")
-    assert parallel.possible_agents == env.possible_agents
-
-
 # ---- what they are given -------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("in_python")
 def test_reset_to_a_position() -> None:
     for game_id in games.GAMES:
         env = public_module(game_id).env()
@@ -521,9 +519,9 @@ def test_order_of_calls_is_enforced() -> None:
         _ = env.agent
 
 
-def stepped(action: Any, game_id: str = "othello", maker: str = "env") -> Callable[[], Any]:
+def stepped(action: Any, maker: str = "env") -> Callable[[], Any]:
     def call() -> Any:
-        env = getattr(boardenvs, maker)(game_id)
+        env = getattr(boardenvs, maker)("othello")
         env.reset()
         try:
             return env.step(action)
@@ -531,6 +529,10 @@ def stepped(action: Any, game_id: str = "othello", maker: str = "env") -> Callab
             assert env.position.ply == 0
 
     return call
+
+
+def together(black: Any, **others: Any) -> Callable[[], Any]:
+    return stepped({"black": black, **others}, "parallel_env")
 
 
 def seeded(maker: str, seed: Any) -> Callable[[], Any]:
@@ -541,75 +543,42 @@ def at(position: Any) -> Callable[[], Any]:
     return lambda: boardenvs.othello_holes_v0.env().reset(options={"position": position})
 
 
-def made(maker: str, *args: Any, **options: Any) -> Callable[[], Any]:
-    return lambda: getattr(boardenvs, maker)(*args, **options)
+def made(maker: str, **options: Any) -> Callable[[], Any]:
+    return lambda: getattr(boardenvs, maker)("lines_of_action", **options)
 
 
+def single(**options: Any) -> Callable[[], Any]:
+    return lambda: gymnasium.make("boardenvs/LinesOfAction-v0", **options)
+
+
+# What is wrong with texts of positions is in test_errors.py.
 ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
     *((stepped(x), TypeError, "int from 0 to 64") for x in ("d3", 1.0, None, [3], np.arange(2))),
     *((stepped(x), IllegalActionError, "actions are 0 to 64") for x in (65, -1, np.int64(10**12))),
-    (
-        stepped(0, maker="raw_env"),
-        IllegalActionError,
-        r"action 0 \(a1\).*black.*20 \(e3\), 29 \(f4\)",
-    ),
-    (stepped({"black": 20}, maker="parallel_env"), ValueError, "no action for red"),
-    (
-        stepped({"blakc": 20, "red": 64}, maker="parallel_env"),
-        ValueError,
-        "unknown agent 'blakc'. Did you mean 'black'",
-    ),
-    (stepped({"black": 20, "red": 65}, maker="parallel_env"), IllegalActionError, "out of range"),
-    (stepped({"black": "d3", "red": 64}, maker="parallel_env"), TypeError, "int from 0 to 64"),
-    (stepped(3, maker="parallel_env"), TypeError, "they must be a dict"),
+    (stepped(0, "raw_env"), IllegalActionError, r"action 0 \(a1\).*black.*20 \(e3\), 29 \(f4\)"),
     (stepped(True), TypeError, "action True is a bool"),
-    (seeded("env", "a"), TypeError, "seed is 'a': it must be a whole number"),
-    *((seeded(m, -1), ValueError, "seed is -1: it must be 0") for m in ("env", "parallel_env")),
-    (seeded("vec_env", -1), ValueError, "seed is -1: it must be 0"),
-    (seeded("vec_env", "a"), TypeError, "seed is 'a'"),
-    (at("8/8/8/3rb3/3br3/8/8 black 0"), ValueError, "7 ranks"),
-    (at("8/8/8/3rb3/3br3/8/8/7 black 0"), ValueError, "rank 1.*7 squares"),
-    (at("8/8/8/3rb3/3br3/8/8/7x black 0"), ValueError, "'x' in rank 1"),
-    (at("8/8/8/3rb3/3br3/8/8/8 white 0"), ValueError, "unknown role 'white'"),
-    (at("8/8/8/3rb3/3br3/8/8/8 blakc 0"), ValueError, "Did you mean 'black'"),
-    (at("8/8/8/3rb3/3br3/8/8/8 black x"), ValueError, "'x' is not a number of plies"),
-    (at("8/8/8/3rb3/3br3/8/8/8"), ValueError, "1 field:"),
+    (together(20), ValueError, "no action for red"),
+    (together(20, rde=64), ValueError, "unknown agent 'rde'. Did you mean 'red'"),
+    (together(20, red=65), IllegalActionError, "out of range"),
+    (together("d3", red=64), TypeError, "int from 0 to 64"),
+    (stepped(3, "parallel_env"), TypeError, "they must be a dict"),
+    *((seeded(m, "a"), TypeError, "seed is 'a': it must be") for m in ("env", "vec_env")),
+    *((seeded(m, -1), ValueError, "seed is -1: it must be 0")
+      for m in ("env", "parallel_env", "vec_env")),
     (at("8/8/8/8/8/8/8/bbb5 black 9"), ValueError, "the game is over"),
     (at("8/8/2b5/3rb3/3br3/8/8/8 black 9"), ValueError, "c6, which is a hole"),
     (at(17), ValueError, "position is a int"),
-    (made("env", "othello", reward="gaol"), ValueError, "unknown reward 'gaol'. Did you mean 'go"),
-    (
-        made("parallel_env", "othello", render_mode="rgb"),
-        ValueError,
-        "unknown render_mode 'rgb'. Did you mean 'rgb_array'",
-    ),
-    (
-        made("raw_env", "othello", reword="goal"),
-        TypeError,
-        "unknown option of othello_v0 'reword'.*'reward'",
-    ),
-    (
-        made("env", "lines_of_action", rules="clasic"),
-        ValueError,
-        "unknown rules 'clasic'. Did you mean 'classic'",
-    ),
-    (
-        lambda: gymnasium.make("boardenvs/LinesOfAction-v0", seat="whit"),
-        ValueError,
-        "unknown seat 'whit'. Did you mean 'white'",
-    ),
-    (
-        lambda: gymnasium.make("boardenvs/LinesOfAction-v0", rule="classic"),
-        TypeError,
-        "unknown option of lines_of_action_v0 'rule'.*'rules'",
-    ),
-]
+    (made("env", reward="gaol"), ValueError, "unknown reward 'gaol'. Did you mean 'go"),
+    (made("parallel_env", render_mode="rgb"), ValueError, "mode 'rgb'. Did you mean 'rgb_array'"),
+    (made("raw_env", reword=1), TypeError, "option of lines_of_action_v0 'reword'.*'reward'"),
+    (made("env", rules="clasic"), ValueError, "unknown rules 'clasic'. Did you mean 'classic'"),
+    (single(seat="whit"), ValueError, "unknown seat 'whit'. Did you mean 'white'"),
+    (single(rule="classic"), TypeError, "option of lines_of_action_v0 'rule'.*'rules'"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("call", "error", "message"), ERRORS, ids=[m for *_, m in ERRORS])
-def test_what_is_wrong_is_named(
-    call: Callable[[], Any], error: type[Exception], message: str
-) -> None:
+def test_what_is_wrong_is_named(call: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         call()
 

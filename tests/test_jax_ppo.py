@@ -81,7 +81,7 @@ def test_returns_are_results() -> None:
 
 def test_the_sign_of_the_next_state_is_the_boards(trainer: Trainer) -> None:
     signs, boards = np.asarray(trainer.boards.discounts), trainer.boards
-    kinds = {g.name: set(signs[g.rows].tolist()) for g in boards.groups}
+    kinds = {name: set(signs[boards.names == name].tolist()) for name in set(boards.names)}
     assert kinds == {"self-play": {-1.0}, "random": {1.0}, "pool": {1.0}}
 
 
@@ -96,10 +96,10 @@ class Begun(NamedTuple):
 
 def begin(boards: Boards) -> Begun:
     def run(key: Any) -> Begun:
-        openings, _ = boards.openings(key, None)
+        openings, _ = boards.openings(key, ())
         games = boards.begin(key, openings)
         seen = boards.view(games)
-        after, _ = boards.step(games, seen.legal.argmax(axis=1), key, openings, None)
+        after, _ = boards.step(games, seen.legal.argmax(axis=1), key, openings, ())
         return Begun(openings, games, seen, after)
 
     found: Begun = jax.jit(run)(jax.random.key(0))
@@ -130,7 +130,7 @@ def test_games_are_seen_under_symmetries(trainer: Trainer, begun: Begun) -> None
         for index, action in zip(chosen, np.asarray(begun.seen.legal).argmax(axis=1), strict=True)
     ]
     after, expected = positions_of(begun.after.board), game.step(state, np.array(meant))
-    alone = np.arange(size) < trainer.boards.groups[0].rows.stop  # self-play: nobody replies
+    alone = trainer.boards.names == "self-play"  # where nobody replies
     going = alone & (after.ply == state.ply + 1)
     assert going.sum() > size / 4
     np.testing.assert_array_equal(after.own[going], expected.own[going])
@@ -144,9 +144,9 @@ def test_openings_and_seats(trainer: Trainer, begun: Begun) -> None:
     assert state.ply.min() < 3
     assert 17 < state.ply.max() <= 21
     assert not trainer.boards.rules.game.is_over(state).any()
-    for group in trainer.boards.groups:
-        roles = state.to_move[2 * group.rows.start : 2 * group.rows.stop]
-        assert set(roles.tolist()) == {0, 1}
+    names = np.repeat(trainer.boards.names, 2)
+    for name in set(names):
+        assert set(state.to_move[names == name].tolist()) == {0, 1}
 
 
 def test_one_role_alone_may_learn_and_flat_planes_are_one_input() -> None:
@@ -167,8 +167,8 @@ def test_with_64_bit_numbers_the_program_computes_in_32() -> None:
     """It is traced alone, which takes no compiling."""
     with jax.enable_x64(True):
         trainer = Trainer(config())
-        learner, _ = jax.eval_shape(trainer._new, jax.random.key(0))
-        after, _ = jax.eval_shape(trainer.update, learner, None, 1e-3, 0.01)
+        learner, _ = jax.eval_shape(trainer.untrained, jax.random.key(0))
+        after, *_ = jax.eval_shape(trainer.update, learner, (), 1e-3, 0.01)
     assert jax.tree.map(lambda x: (x.shape, x.dtype), after) == jax.tree.map(
         lambda x: (x.shape, x.dtype), learner
     )

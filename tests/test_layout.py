@@ -20,15 +20,12 @@ def mixed(a: Bits, b: Bits, c: Bits, narrow: Bits) -> tuple[Bits, ...]:
     return (a + narrow & ALL, rare, a ^ b, c, nonzero(b & c), a, b, c)
 
 
-LAYOUT: tuple[int, ...] = (1, 1, 2, 1, -3)
-
-
 def random_words(shape: Any, seed: int) -> Any:
     return np.random.default_rng(seed).integers(1 << 64, size=shape, dtype=np.uint64)
 
 
-@pytest.mark.parametrize("bits", [1, 64, 65, 191, 192])
-@pytest.mark.parametrize("rows", [1, 2, 7, 8, 9, 16, 43])
+@pytest.mark.parametrize("bits", [1, 64, 65])
+@pytest.mark.parametrize("rows", [1, 7, 8, 9, 43])
 def test_words_and_bytes(backend: str, rows: int, bits: int) -> None:
     """Every output is written, and nothing beside it."""
     words = 1 + (bits - 1) // 64

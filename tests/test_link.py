@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import itertools
-import json
 import os
 import subprocess
 import sys
@@ -19,13 +18,11 @@ import pytest
 from variants import HERE, make
 
 import boardenvs
-from boardenvs.game.contract import Position, stack
+from boardenvs.game.contract import stack
 from boardenvs.kernel import set_backend
 from boardenvs.kernel.link import array_for_loops, link
-from boardenvs.search import Limits, compiled, engine
-from boardenvs.search.compiled import position as playout
+from boardenvs.search import compiled
 from boardenvs.search.compiled.position import TERMINATED
-from boardenvs.search.compiled.position import Position as PositionOfWords
 from boardenvs.search.compiler import flat, position_size, position_words, words
 from boardenvs.utils.splitmix import GOLDEN, mix
 
@@ -65,21 +62,12 @@ def test_constants_are_those_of_the_game(backend: str) -> None:
     """The cap on plies decides where a random game ends."""
     game = make("wolf_and_sheep")
     rules = {name: getattr(game.kernels, name) for name in ("advance", "points", "sample")}
-    for cap in (1, 2, 200):
+    for cap in (1, 200):
         constants = {"legal_words": game.action_planes + 1, "max_ply": cap}
-        compiled = link(playout, rules, constants)
-        start = game.start()._replace(ply=cap)
-        value = np.sign(game.score_margin(stack([start])))
-        position = start if backend == "numpy" else as_words(start)
-        assert compiled.playout(position, np.uint64(1) if backend == "numba" else 1) == value
-
-
-def as_words(position: Position) -> Any:
-    """As machine code takes it from Python."""
-    own, opp, legal_bits, to_move, ply, terminated, _ = tuple[Any, ...](position)
-    legal = tuple(map(np.uint64, legal_bits))
-    words: tuple[Any, ...] = (np.uint64(own), np.uint64(opp), legal)
-    return PositionOfWords._make((*words, np.uint64(to_move), np.uint64(ply), terminated))
+        loops = link(loops_perft, rules, constants)
+        start = stack([game.start()._replace(ply=cap)])
+        value = np.sign(game.score_margin(start)[0])
+        assert loops.random_result(flat(position_words(start)), 1) == value
 
 
 def test_tracebacks_show_the_source() -> None:
@@ -143,52 +131,34 @@ def test_recursive_loops_are_not_called_with_bare_numbers() -> None:
                     assert not (isinstance(bare, ast.Name) and bare.id.isupper()), ast.unparse(call)
 
 
-# Links the small module, searches Wolf and Sheep, and says what had to be compiled for the first.
+# Links the small module, and says what it counts and had to be compiled for it.
 SCRIPT = """
-import json, sys
+import sys
 sys.path.insert(0, sys.argv[1])
-import test_link
-print(json.dumps(test_link.perft_and_search(sys.argv[2] == "search")))
+import loops_perft
+from boardenvs import games
+from boardenvs.kernel.link import link
+from boardenvs.search.compiler import flat, position_words
+game = games.make("wolf_and_sheep")
+rules = {"advance": game.kernels.advance, "sample": game.kernels.sample}
+perft = link(loops_perft, rules, {"legal_words": game.action_planes + 1}).perft
+print(perft(flat(position_words(game.init(1))), 0, 4), sum(perft.stats.cache_misses.values()),
+      sum(perft.stats.cache_hits.values()), len(perft.nopython_signatures))
 """
-
-
-def perft_and_search(with_search: bool) -> dict[str, list[int]]:
-    game = make("wolf_and_sheep")
-    small = linked("wolf_and_sheep", loops_perft)
-    results = [small.perft(flat(position_words(game.init(1))), 0, 4)]
-    if with_search:
-        seeds = np.ones(1, np.uint64)
-        found = engine.engine_for(game).search(game.init(1), seeds, Limits(6))
-        results += [int(found.value[0]), int(found.nodes[0])]
-    return {
-        "results": results,
-        "compiled": [sum(small.perft.stats.cache_misses.values())],
-        "loaded": [sum(small.perft.stats.cache_hits.values())],
-        "signatures": [len(small.count.nopython_signatures)],
-    }
-
-
-def in_a_process(what: str, **variables: str) -> dict[str, list[int]]:
-    path = str(Path(boardenvs.__file__).parents[1])
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, str(HERE), what],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | {"BOARDENVS_BACKEND": "numba", "PYTHONPATH": path} | variables,
-    )
-    assert done.returncode == 0, done.stderr
-    answer: dict[str, list[int]] = json.loads(done.stdout)
-    return answer
 
 
 def test_a_second_process_compiles_nothing(tmp_path: Path) -> None:
     pytest.importorskip("numba")
-    first, second = (in_a_process("perft", BOARDENVS_CACHE=str(tmp_path)) for _ in range(2))
-    assert first["compiled"] == [1]
-    assert first["signatures"] == [1]  # of the function that calls itself
-    assert (second["compiled"], second["loaded"]) == ([0], [1])
-    assert second["results"] == first["results"] == [344]
+    variables = {
+        "BOARDENVS_BACKEND": "numba",
+        "BOARDENVS_CACHE": str(tmp_path),
+        "PYTHONPATH": str(Path(boardenvs.__file__).parents[1]),
+    }
+    command = [sys.executable, "-c", SCRIPT, str(HERE)]
+    printed = [
+        subprocess.check_output(command, text=True, env=os.environ | variables) for _ in range(2)
+    ]
+    assert [words.split() for words in printed] == [["344", "1", "0", "1"], ["344", "0", "1", "1"]]
 
 
 @pytest.fixture(autouse=True)

@@ -27,7 +27,7 @@ MEANING = {
 }
 SHIFTS = ("shl", "shr")
 WORDS = st.one_of(st.integers(0, ALL), st.integers(0, 70), st.integers(ALL - 70, ALL))
-CONSTANTS = (0, 1, 8, 63, 0xFF00, 1 << 63, ALL)
+CONSTANTS = (0, 8, 0xFF00, ALL)
 
 
 def exact(name):
@@ -47,7 +47,7 @@ def uses(name, apply, a, b, c):
         words = [(a,), (beside(a, c),), (~a,), (a & 0xFF00,), (a & b & c,)]
         return [apply(*some) for some in words]
     if name in SHIFTS:
-        b, constants = b & 63, (0, 1, 8, 63)
+        b, constants = b & 63, (0, 8, 63)
     else:
         constants = CONSTANTS
     pairs = [(a, b), (beside(a, c), beside(b, a)), (a & 0xFF00, b & 15), (a & c, b)]
@@ -58,19 +58,18 @@ def uses(name, apply, a, b, c):
 
 
 def all_rows(a, b, c):
-    """Every row in all its uses; where it stands for a Python operator, by that too."""
+    """Every row in all its uses; by the Python operator that it stands for, where there is one."""
     results = []
     for name, row in OPERATIONS.items():
-        results += uses(name, row, a, b, c)
-        if row.method:
-            results += uses(name, getattr(operator, f"__{row.method}__"), a, b, c)
+        apply = getattr(operator, f"__{row.method}__") if row.method else row
+        results += uses(name, apply, a, b, c)
     return results
 
 
 def expected(a, b, c):
     results = []
-    for name, row in OPERATIONS.items():
-        results += uses(name, exact(name), a, b, c) * (2 if row.method else 1)
+    for name in OPERATIONS:
+        results += uses(name, exact(name), a, b, c)
     return results
 
 

@@ -24,11 +24,6 @@ def vector(opponent: Any) -> Any:
     return env.batch.state.own.tolist()
 
 
-def sb3(opponent: Any) -> Any:
-    env = BoardVecEnv(OTHELLO, 8, opponent=opponent, seat="red", seed=0)
-    return env.state.own.tolist()
-
-
 def grouped(opponent: Any) -> Any:
     env = BoardVecEnv(OTHELLO, groups=[BoardGroup(8, opponent, "red")], seed=0)
     return env.state.own.tolist()
@@ -40,7 +35,7 @@ def single(opponent: Any) -> Any:
     return env.board.position.own
 
 
-ENVIRONMENTS = pytest.mark.parametrize("begin", [vector, sb3, grouped, single])
+ENVIRONMENTS = pytest.mark.parametrize("begin", [vector, grouped, single])
 Begin = Callable[[Any], Any]
 
 

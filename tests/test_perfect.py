@@ -42,30 +42,6 @@ def won(game: WolfAndSheep, final: State, role: int) -> BoolArray:
     return result
 
 
-@pytest.mark.parametrize("opponent", OPPONENTS)
-def test_the_classic_sheep_never_lose(opponent: str) -> None:
-    """From the start they win within 44 plies whatever the wolf does, and in 44 at its best."""
-    game = game_of(CLASSIC)
-    final = play(game, game.init(1500), make_agent(opponent), PerfectAgent(), seed=1)
-    assert final.terminated.all()
-    assert (game.goal(final) == [0, 100]).all()
-    assert final.ply.max() <= 44
-    if opponent == "perfect":
-        assert (final.ply == 44).all()
-        assert len(np.unique(final.opp)) > 1  # in several ways: ties are drawn
-    else:
-        assert final.ply.min() < 30
-
-
-@pytest.mark.parametrize("opponent", OPPONENTS)
-def test_the_described_wolf_wins_in_seven_moves(opponent: str) -> None:
-    game = game_of(DESCRIBED)
-    final = play(game, game.init(500), PerfectAgent(), make_agent(opponent), seed=2)
-    assert (game.goal(final) == [100, 0]).all()
-    assert final.ply.max() == 13
-    assert (final.ply == 13).all() or opponent != "perfect"
-
-
 @pytest.mark.parametrize("max_plies", [None, 12])
 @pytest.mark.parametrize("opponent", OPPONENTS)
 @pytest.mark.parametrize("variant", [CLASSIC, DESCRIBED])
@@ -74,7 +50,7 @@ def test_from_anywhere_it_gets_what_is_promised(
 ) -> None:
     """Playing either role: a winner wins in time; a loser wins or lasts as long as it can."""
     game = game_of(variant, max_plies)
-    state = random_placings(game, 1200, seed=7)
+    state = concat([game.init(20), random_placings(game, 400, seed=7)])
     value, distance = Tablebase.load(game).lookup(state)
     assert (value == 0).any() == (max_plies is not None)  # that is the wolf's, at the cap
     promised_to_wolf = (value == 0) | (value == np.where(state.to_move == WOLF, 1, -1))
@@ -134,17 +110,6 @@ def test_one_seed_plays_one_game() -> None:
     )
     for a, b in zip(first, second, strict=True):
         np.testing.assert_array_equal(a, b)
-
-
-def test_finished_rows_get_noop() -> None:
-    game = game_of(CLASSIC)
-    over = play(game, game.init(1), PerfectAgent(), PerfectAgent(), seed=0)
-    state = concat([over, game.init(1), over])
-    actions = make_agent("perfect").act(game, state, np.random.default_rng(0))
-    assert actions.dtype == np.int64
-    assert actions[[0, 2]].tolist() == [512, 512]
-    assert actions[1] in game.start().legal_actions()
-    assert PerfectAgent().act(game, take(state, []), np.random.default_rng(0)).shape == (0,)
 
 
 def test_at_the_cap_it_still_plays() -> None:

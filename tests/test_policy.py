@@ -69,19 +69,21 @@ def test_a_game_that_is_over_has_noop_alone() -> None:
     assert probabilities[1:, OTHELLO.noop].tolist() == [0, 0]
 
 
-@pytest.mark.parametrize(("stored", "error"), [("float32", 1e-5), ("float16", 0.05)])
-def test_a_file_holds_the_policy(game: Game, path: Path, stored: str, error: float) -> None:
+def test_a_file_holds_the_policy(in_python: None, game: Game, path: Path) -> None:
     """Also of weights that lie in memory by columns, as those of torch do."""
     policy = random_policy(game)
     *hidden, head, value = ((np.asfortranarray(w), biases) for w, biases in policy.layers)
-    save_policy(Policy(game, tuple(hidden), head, value, {"steps": 7}), path, stored=stored)
-    loaded = load_policy(path)
-    assert loaded.game == game
-    assert loaded.notes == {"steps": 7}
-    outputs = [p.forward(game.observe(positions(game))) for p in (policy, loaded)]
-    for expected, found in zip(*outputs, strict=True):
-        assert expected.dtype == found.dtype == np.float32
-        assert np.abs(expected - found).max() <= error
+    by_columns = Policy(game, tuple(hidden), head, value, {"steps": 7})
+    observation = game.observe(positions(game))
+    for stored, error in (("float32", 1e-5), ("float16", 0.05)):
+        save_policy(by_columns, path, stored=stored)
+        loaded = load_policy(path)
+        assert loaded.game == game
+        assert loaded.notes == {"steps": 7}
+        outputs = [p.forward(observation) for p in (policy, loaded)]
+        for expected, found in zip(*outputs, strict=True):
+            assert expected.dtype == found.dtype == np.float32
+            assert np.abs(expected - found).max() <= error
 
 
 def test_the_agent_plays_the_most_probable_action_or_draws_by_probability() -> None:
@@ -155,8 +157,8 @@ CASES: dict[str, tuple[dict[str, bytes], str]] = {
         "weight_1 is int64 of shape .*: it must be float16 or float32",
     ),
     "a header that asks for terabytes": ({"weight_0": array((1 << 20, 1 << 20))}, ANY),
-    "a bomb": ({"weight_0": array((128, 24), bytes(400_000_000))}, ANY),
-    "a bomb of metadata": ({"metadata": array((), bytes(4 * 10**8), f"<U{10**8}")}, ANY),
+    "a bomb": ({"weight_0": array((128, 24), bytes(40_000_000))}, ANY),
+    "a bomb of metadata": ({"metadata": array((), bytes(4 * 10**7), f"<U{10**7}")}, ANY),
     "deep metadata": ({"metadata": metadata("[" * 100_000)}, ANY),
     "deep notes": ({"metadata": metadata('{"format":1,"notes":' + "[" * 50_000)}, ANY),
     "wide layers": (about(hidden=[1 << 23, 1 << 23]), ANY),

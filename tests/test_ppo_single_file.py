@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
-import os
+import runpy
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -21,8 +20,10 @@ from boardenvs.envs.batch import Batch, BoardGroup, StepResult
 from boardenvs.game.contract import Game
 from training import ppo_single_file
 
+pytestmark = pytest.mark.usefixtures("in_python")
+
 FILE = Path(ppo_single_file.__file__)
-TINY = ["--total-timesteps", "1500", "--num-envs", "32", "--num-steps", "16", "--hidden", "16"]
+TINY = ["--total-timesteps", "1000", "--num-envs", "32", "--num-steps", "16", "--hidden", "16"]
 TINY += ["--num-minibatches", "2", "--pool-every", "512", "--eval-pairs", "3"]
 
 
@@ -37,19 +38,20 @@ def test_it_needs_torch_numpy_and_boardenvs_alone() -> None:
     assert others == {"torch", "numpy", "boardenvs"}
 
 
-def test_a_copy_in_an_empty_folder_makes_a_policy(tmp_path: Path) -> None:
+def test_a_copy_in_an_empty_folder_makes_a_policy(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     shutil.copy(FILE, tmp_path / "mine.py")
+    monkeypatch.chdir(tmp_path)
     game = "wolf_and_sheep:rules=described"
-    environment = {**os.environ, "PYTHONPATH": str(FILE.parents[1]), "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(
-        [sys.executable, "mine.py", "--game", game, *TINY],
-        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert "against greedy" in done.stdout
+    monkeypatch.setattr(sys, "argv", ["mine.py", "--game", game, *TINY])
+    runpy.run_path("mine.py", run_name="__main__")
+    assert "against greedy" in capsys.readouterr().out
     policy = load_policy(tmp_path / "policy.npz")
     assert policy.game == boardenvs.games.make(game)
-    assert policy.notes == {"seed": 0, "steps": 1536}
+    assert policy.notes == {"seed": 0, "steps": 1024}
     result = boardenvs.play_match(policy.game, f"policy:{tmp_path / 'policy.npz'}", "random", 2)
     assert not any(faults.forfeits for faults in result.faults)
 

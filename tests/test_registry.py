@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.metadata
-import subprocess
 import sys
 from functools import partial
 from pathlib import Path
@@ -72,21 +71,6 @@ def test_parameters_may_stand_in_the_text_or_beside_it() -> None:
 def test_texts_that_name_no_game(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         games.parse(text)
-
-
-def test_a_file_does_not_decide_what_is_imported(tmp_path: Path) -> None:
-    (tmp_path / "planted.py").write_text("raise SystemExit('imported')")
-    code = (
-        "from boardenvs import games\n"
-        "try:\n    games.make_from_file('planted:Game')\n"
-        "except ValueError as error:\n    print(error)"
-    )
-    shown = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
-    assert "code of the module 'planted', which a file does not import" in shown.stdout
-    assert games.make_from_file(PLACE) == ThreeInARow()  # which these tests have imported
-    assert games.make_from_file("othello", holes=1) == Othello(holes=1)
 
 
 # ---- registration --------------------------------------------------------------------------------
@@ -167,9 +151,6 @@ def test_who_needs_a_heuristic_says_what_to_write(text: str) -> None:
     ):
         boardenvs.agents.check_game(agent, ThreeInARow())
     boardenvs.agents.check_game(agent, Othello())
-
-
-# ---- Reversi -------------------------------------------------------------------------------------
 
 
 def test_policies_of_games_that_are_not_registered(tmp_path: Path, monkeypatch) -> None:

@@ -1,26 +1,33 @@
-"""Pictures show what is on the board, at the right place, in every form."""
+"""Pictures show what is on the board, at the right place, in every form; in those of whole games
+each board holds what the picture of its position alone holds.
+"""
+
+from __future__ import annotations
 
 import re
+import runpy
 import subprocess
 import sys
-import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterable
+from itertools import pairwise
 from pathlib import Path
+from xml.etree.ElementTree import Element, fromstring
 
 import numpy as np
 import pytest
+from variants import random_line
 
 from boardenvs import games, render
 from boardenvs.board.bitboard import parse_square
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.look import Circle, Look, Polygon
-from boardenvs.render import __main__ as gallery
 from boardenvs.render.geometry import board_look
 
-IMAGES = Path(__file__).parent.parent / ".images"
 SVG = "{http://www.w3.org/2000/svg}"
 # Corners, edges and the inside; no two of them are mirror images of each other.
 SQUARES = {"a1": (0, 7), "h1": (7, 7), "a8": (0, 0), "h8": (7, 0), "b5": (1, 3), "g2": (6, 6)}
 UNIT = 64
+PLIES = 7
 
 
 @pytest.fixture(params=games.GAMES)
@@ -31,40 +38,39 @@ def game(request: pytest.FixtureRequest) -> Game:
 
 def lone(role: int, square: int | None) -> Position:
     """A position, possible or not, with one piece of a role or none."""
-    return Position(
-        0 if square is None else 1 << square, 0, (), role, 0, False, games.make("othello")
-    )
-
-
-def plain(text: str) -> str:
-    """The text without ANSI colours."""
-    return re.sub(r"\x1b\[[0-9;]*m", "", text)
+    own = 0 if square is None else 1 << square
+    return Position(own, 0, (), role, 0, False, games.make("othello"))
 
 
 def cells(text: str) -> dict[str, str]:
     """What the text shows on each square, with the brackets around it."""
-    ranks = plain(text).split("\n")[1:9]
+    ranks = text.split("\n")[1:9]
     return {f + r[0]: r[2 + 3 * x : 5 + 3 * x] for r in ranks for x, f in enumerate("abcdefgh")}
+
+
+def place(use: Element) -> tuple[float, float]:
+    return float(use.get("x", "")), float(use.get("y", ""))
 
 
 def uses(svg: str, what: str) -> list[tuple[float, float]]:
     """The columns and rows, from the upper left square, where the document draws this."""
-    root = ElementTree.fromstring(svg)
-    found = [use for use in root.iter(f"{SVG}use") if use.get("class") == what]
-    return [(float(use.get("x", "")) - 0.5, float(use.get("y", "")) - 0.5) for use in found]
+    found = [place(use) for use in fromstring(svg).iter(f"{SVG}use") if use.get("class") == what]
+    return [(x - 0.5, y - 0.5) for x, y in found]
 
 
-# ---- pieces, holes ------------------------------------------------------------------------------
+# ---- positions ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", SQUARES)
 @pytest.mark.parametrize("role", [0, 1])
-def test_a_piece_is_in_its_square(game: Game, role: int, name: str) -> None:
-    position = lone(role, parse_square(name))
-    shown = cells(render.to_ansi(game, position))
-    assert shown[name] == f" {game.roles[role][0].upper()} "
-    free = set(shown.values()) - {shown[name]}
-    assert free <= {" . ", " # "}
+@pytest.mark.parametrize(
+    ("game_id", "name"),
+    [*(("othello", name) for name in SQUARES), *((game_id, "b5") for game_id in games.GAMES)],
+)
+def test_a_piece_is_in_its_square(game_id: str, name: str, role: int) -> None:
+    game, position = games.make(game_id), lone(role, parse_square(name))
+    shown = cells(render.to_ansi(game, position, colour=False))
+    assert shown.pop(name) == f" {game.roles[role][0].upper()} "
+    assert set(shown.values()) <= {" . ", " # "}
 
     column, row = SQUARES[name]
     assert uses(render.to_svg(game, position), game.roles[role]) == [(column, row)]
@@ -78,68 +84,47 @@ def test_a_piece_is_in_its_square(game: Game, role: int, name: str) -> None:
     assert inside.sum() > UNIT * UNIT / 3
 
 
-# ---- marks, targets, caption --------------------------------------------------------------------
-
-
 def test_the_last_action_is_marked(game: Game) -> None:
-    before = game.start()
-    for _ in range(12):
-        if before.terminated:
-            break
-        action = before.legal_actions()[len(before.legal_actions()) // 2]
-        after = before.step(action)
-        shown = cells(render.to_ansi(game, after, action, before=before))
+    positions, actions = random_line(game, 1, 12)
+    for before, action, after in zip(positions, actions, positions[1:], strict=False):
+        shown = cells(render.to_ansi(game, after, action, before=before, colour=False))
         marked = {name for name, cell in shown.items() if cell[0] == "["}
         named = game.action_name(action, before)
         assert marked == (set() if action == game.noop else set(named.split("-")))
         assert len(uses(render.to_svg(game, after, action, before=before), "mark")) == len(marked)
-        before = after
 
 
-# ---- forms --------------------------------------------------------------------------------------
-
-
-def test_rgb_shape_and_type(game: Game) -> None:
-    pixels = render.to_rgb(game, game.start())
+def test_pixels(game: Game) -> None:
+    pixels, look = render.to_rgb(game, lone(0, None)), board_look(game.look.board)
     assert pixels.dtype == np.uint8
     assert pixels.shape == (605, 576, 3)
     assert pixels.flags.c_contiguous
     assert render.to_rgb(game, game.start(), caption=False, unit=20).shape == (180, 180, 3)
-
-
-def test_rgb_has_the_colours_of_the_board(game: Game) -> None:
-    look = board_look(game.look.board)
-    pixels = render.to_rgb(game, lone(0, None))
     for name in ("a1", "a2", "h1", "e5"):
         x, y = "abcdefgh".index(name[0]), int(name[1]) - 1
         colour = look.dark if (x + y) % 2 == 0 else look.light
-        assert tuple(pixels[32 + 64 * (7 - y) + 20, 32 + 64 * x + 20]) == tuple(
-            bytes.fromhex(colour[1:])
-        )
+        shown = pixels[32 + 64 * (7 - y) + 20, 32 + 64 * x + 20]
+        assert bytes(shown) == bytes.fromhex(colour[1:])
 
 
 def test_svg_refers_only_to_what_it_defines(game: Game) -> None:
     svg = render.to_svg(game, game.start(), legal=True)
-    ids = {element.get("id") for element in ElementTree.fromstring(svg).iter()} - {None}
-    referred = set(re.findall(r'(?:href="|url\()#(\w+)', svg))
-    assert referred == ids
+    ids = {element.get("id") for element in fromstring(svg).iter()} - {None}
+    assert set(re.findall(r'(?:href="|url\()#(\w+)', svg)) == ids
 
 
-def test_pieces_without_a_look_are_discs_with_the_letters_of_their_roles() -> None:
+def test_looks() -> None:
     fox, hens = Look().pieces_of(("fox", "hens"))
     assert "F" in {getattr(shape, "text", None) for shape in fox.drawing.shapes}
     assert "H" in {getattr(shape, "text", None) for shape in hens.drawing.shapes}
     assert fox.colour != hens.colour
-
-
-def test_an_unknown_board_look_is_named() -> None:
     with pytest.raises(ValueError, match=r"unknown board look 'feld'. Did you mean 'felt'"):
         board_look("feld")
 
 
-@pytest.mark.parametrize("index", [0, 1])
-def test_pieces_stay_inside_their_square(game: Game, index: int) -> None:
-    for shape in game.look.pieces_of(game.roles)[index].drawing.shapes:
+def test_pieces_stay_inside_their_square(game: Game) -> None:
+    first, second = game.look.pieces_of(game.roles)
+    for shape in (*first.drawing.shapes, *second.drawing.shapes):
         match shape:
             case Circle():
                 assert shape.radius <= min(shape.x, shape.y, 1 - shape.x, 1 - shape.y)
@@ -149,33 +134,96 @@ def test_pieces_stay_inside_their_square(game: Game, index: int) -> None:
                 pytest.fail(f"{shape} has no extent that can be told")
 
 
-# ---- imports ------------------------------------------------------------------------------------
+# ---- whole games --------------------------------------------------------------------------------
 
 
-def run(code: str) -> str:
-    result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    return result.stdout
+def contents(uses: Iterable[Element]) -> list[list[tuple[object, ...]]]:
+    """What is placed with each board, where it is seen from the board's corner."""
+    boards: list[list[tuple[object, ...]]] = []
+    left = top = 0.0
+    for use in uses:
+        x, y = place(use)
+        if use.get("class") == "board":
+            left, top = x, y
+            boards.append([])
+        elif use.get("class") not in ("label", "caption"):
+            where = round(x - left, 2), round(y - top, 2)
+            boards[-1].append((use.get("class"), use.get("href"), *where))
+    return boards
 
 
-def test_importing_and_text_need_no_drawing_library() -> None:
+def alone(game: Game, positions: list[Position], actions: list[int]) -> list[object]:
+    """The contents of the pictures of single positions."""
+    plies = zip([None, *positions], [None, *actions], positions, strict=False)
+    return [
+        contents(fromstring(render.to_svg(game, after, action, before=before)).iter(f"{SVG}use"))[0]
+        for before, action, after in plies
+    ]
+
+
+def test_a_sheet_shows_every_position_below_its_action(game: Game) -> None:
+    positions, actions = random_line(game, 0, PLIES)
+    sheet = fromstring(render.to_svg_sheet(game, positions, actions, columns=3))
+    uses = list(sheet.iter(f"{SVG}use"))
+    assert contents(uses) == alone(game, positions, actions)
+    corners = [place(use) for use in uses if use.get("class") == "board"]
+    for along, wanted in ((0, [0, 1, 2, 0, 1, 2, 0, 1]), (1, [0, 0, 0, 1, 1, 1, 2, 2])):
+        places = sorted({corner[along] for corner in corners})
+        assert [places.index(corner[along]) for corner in corners] == wanted
+        assert all(b - a > 9 for a, b in pairwise(places))
+    texts = {
+        group.get("id"): text.text
+        for group in sheet.iter(f"{SVG}g")
+        for text in group.iter(f"{SVG}text")
+    }
+    names = [game.action_name(a, p) for a, p in zip(actions, positions, strict=False)]
+    assert [texts[u.attrib["href"][1:]] for u in uses if u.get("class") == "label"] == [
+        "start",
+        *(f"{ply}. {name}" for ply, name in enumerate(names, start=1)),
+    ]
+
+
+def is_visible(frame: Element, time: float) -> bool:
+    """Whether the frame is seen at this part of the whole time; values are discrete."""
+    animation = frame.find(f"{SVG}animate")
+    assert animation is not None
+    times = [float(text) for text in animation.attrib["keyTimes"].split(";")]
+    values = animation.attrib["values"].split(";")
+    assert times[0] == 0
+    assert times == sorted(times)
+    shown = [value for begins, value in zip(times, values, strict=True) if begins <= time]
+    return shown[-1] == "visible"
+
+
+def test_an_animation_shows_one_position_at_a_time(game: Game) -> None:
+    positions, actions = random_line(game, 0, PLIES)
+    document = fromstring(render.to_svg_animation(game, positions, actions, seconds=2))
+    frames = [g for g in document.iter(f"{SVG}g") if g.get("visibility")]
+    boards = alone(game, positions, actions)
+    shown = contents(use for frame in frames for use in frame.iter(f"{SVG}use"))
+    assert shown == [*boards, boards[-1], boards[-1]]  # the last one stays
+    assert [frame.get("visibility") for frame in frames] == ["visible"] + ["hidden"] * (PLIES + 2)
+    for k in range(len(frames)):
+        time = (k + 0.5) / len(frames)
+        assert [is_visible(frame, time) for frame in frames] == [i == k for i in range(len(frames))]
+    for animation in document.iter(f"{SVG}animate"):
+        assert animation.get("dur") == f"{2 * len(frames)}s"
+        assert animation.get("calcMode") == "discrete"
+
+
+# ---- what is needed, and the README's pictures --------------------------------------------------
+
+
+def test_text_needs_no_drawing_library_and_pixels_no_display() -> None:
     code = (
-        "import sys; from boardenvs import games, render; g = games.make('othello'); "
-        "render.to_ansi(g, g.start()); render.to_svg(g, g.start()); "
-        "print([m for m in ('pygame', 'matplotlib') if m in sys.modules])"
+        "import os, sys; os.environ.pop('DISPLAY', None); os.environ.pop('SDL_VIDEODRIVER', None)\n"
+        "from boardenvs import games, render; g = games.make('othello'); s = g.start()\n"
+        "render.to_ansi(g, s); render.to_svg(g, s); render.to_svg_sheet(g, [s], [])\n"
+        "print([m for m in ('pygame', 'matplotlib') if m in sys.modules])\n"
+        "print(render.to_rgb(g, s).shape, sys.modules['pygame'].display.get_init())"
     )
-    assert run(code) == "[]\n"
-
-
-def test_pixels_need_no_display_and_print_nothing() -> None:
-    code = (
-        "import os; os.environ.pop('DISPLAY', None); os.environ.pop('SDL_VIDEODRIVER', None)\n"
-        "from boardenvs import games, render; g = games.make('othello')\n"
-        "shape = render.to_rgb(g, g.start()).shape\n"
-        "import pygame; print(shape, pygame.display.get_init())"
-    )
-    assert run(code) == "(605, 576, 3) False\n"
+    shown = subprocess.check_output([sys.executable, "-c", code], text=True)
+    assert shown == "[]\n(605, 576, 3) False\n"
 
 
 def test_missing_pygame_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,23 +233,12 @@ def test_missing_pygame_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
         render.to_rgb(game, game.start())
 
 
-# ---- the README's pictures ----------------------------------------------------------------------
-
-
-def test_there_is_a_picture_of_every_game_and_no_other() -> None:
-    assert {path.name for path in IMAGES.glob("*.svg")} == {
-        f"{game_id}.svg" for game_id in games.BUILT_IN
-    }
-
-
-@pytest.mark.parametrize("game_id", games.BUILT_IN)
-def test_the_pictures_are_up_to_date(game_id: str) -> None:
-    saved = (IMAGES / f"{game_id}.svg").read_text(encoding="utf-8")
-    assert saved == gallery.picture(game_id), "run `python -m boardenvs.render .images`"
-
-
-def test_the_command_writes_the_pictures(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "boardenvs.render", str(tmp_path / "new")]
-    subprocess.run(command, check=True)
-    for path in IMAGES.glob("*.svg"):
-        assert (tmp_path / "new" / path.name).read_bytes() == path.read_bytes()
+def test_the_command_writes_a_picture_of_every_game(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["render", str(tmp_path / "new")])
+    monkeypatch.delitem(sys.modules, "boardenvs.render.__main__", raising=False)
+    runpy.run_module("boardenvs.render", run_name="__main__")
+    images = Path(__file__).parent.parent / ".images"
+    written = {path.stem for path in (tmp_path / "new").iterdir()}
+    assert {path.stem for path in images.glob("*.svg")} == set(games.BUILT_IN) <= written

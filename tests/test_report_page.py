@@ -6,6 +6,7 @@ import re
 import pytest
 
 from boardenvs.utils.html import report_page
+from boardenvs.utils.tables import markdown_table
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg=="
@@ -68,12 +69,9 @@ def test_curves_are_smoothed_by_means():
 
 
 def test_numbers_stand_to_the_right_in_the_tables_of_a_report():
-    pytest.importorskip("sb3_contrib")
-    from training.report import _table
-
     rows = [("random", "1,000", "0.5 to 1", ""), ("greedy", "-3.5e+01", "0 to ?", "2")]
-    table = _table(("player", "rating", "interval", "loss"), rows)
-    assert table.splitlines()[1] == "| --- | ---: | --- | ---: |"
+    table = markdown_table(("player", "rating", "interval", "loss"), rows)
+    assert table.splitlines()[1] == "| --- | ---: | ---: | ---: |"
 
 
 def test_legends_are_where_no_data_can_be(monkeypatch):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -182,7 +180,7 @@ def test_faults_of_ours_keep_their_traceback(monkeypatch: pytest.MonkeyPatch) ->
     source = "def fail(*_): return {}['ours']"
     names: dict[str, Any] = {}
     exec(compile(source, str(Path(boardenvs.__file__).parent / "x.py"), "exec"), names)
-    monkeypatch.setattr("boardenvs.games.parse", names["fail"])
+    monkeypatch.setattr(sys.modules["boardenvs.cli.perft"], "parse", names["fail"])
     with pytest.raises(KeyError, match="ours"):
         run("perft", "othello", 1)
 
@@ -243,26 +241,3 @@ def test_what_is_printed_is_printed_as_it_is(
     assert make_console().is_terminal == (terminal == "1")
     make_console().print("pip install 'boardenvs[bench]'")
     assert capsys.readouterr().out == "pip install 'boardenvs[bench]'\n"
-
-
-# ---- games in modules ----------------------------------------------------------------------------
-
-
-def test_records_of_a_game_in_a_module_need_its_name() -> None:
-    """In a process of its own, which has not imported it."""
-    save(Path("games.jsonl"), [Record(make("three_in_a_row:ThreeInARow"), (0, 1))])
-    root = Path(__file__).parent.parent
-    paths = os.pathsep.join([str(root), str(root / "tests")])
-    words = [sys.executable, "-m", "boardenvs", "replay", "games.jsonl"]
-
-    def replay(*more: str) -> subprocess.CompletedProcess[str]:
-        environment = {**os.environ, "PYTHONPATH": paths}
-        return subprocess.run(
-            [*words, *more], env=environment, capture_output=True, text=True, check=False
-        )
-
-    refused, read = replay(), replay("--game", "three_in_a_row:ThreeInARow")
-    assert refused.returncode == 2
-    assert "games.jsonl, line 1: game 'three_in_a_row:ThreeInARow' is code" in refused.stderr
-    assert read.returncode == 0, read.stderr
-    assert "three_in_a_row:ThreeInARow" in read.stdout

@@ -17,11 +17,10 @@ import boardenvs
 from boardenvs.agents import make_agent
 from boardenvs.envs.core import ResetNeededError
 from boardenvs.envs.factory import single_env
-from boardenvs.envs.sb3 import BoardVecEnv
-from boardenvs.game.errors import IllegalActionError
 from boardenvs.game.openings import random_openings
 from boardenvs.games import make
 
+pytestmark = pytest.mark.usefixtures("in_python")
 PAGE = Path(boardenvs.__file__).parent / "envs" / "README.md"
 
 AGENTS = [
@@ -102,67 +101,14 @@ def test_a_step_without_a_game_asks_for_reset() -> None:
         env.step(0)
 
 
-def _single(action: int) -> tuple[float, bool]:
-    env = single_env("othello", seat="black")
-    env.reset(seed=0)
-    _, reward, terminated, _, info = env.step(action)
-    return float(reward), terminated and info["illegal_action"]
-
-
-def _aec(make_env: Callable[..., Any]) -> Callable[[int], tuple[float, bool]]:
-    def play(action: int) -> tuple[float, bool]:
-        env = make_env("othello", reward="zero_sum")
-        env.reset()
-        env.step(action)
-        lost = env.terminations["black"] and env.infos["black"]["illegal_action"] == action
-        return env.rewards["black"], lost
-
-    return play
-
-
-def _parallel(action: int) -> tuple[float, bool]:
-    env = boardenvs.parallel_env("othello", reward="zero_sum")
-    env.reset()
-    _, rewards, terminated, _, infos = env.step({"black": action, "red": 64})
-    return rewards["black"], terminated["black"] and "illegal_action" in infos["black"]
-
-
-def _vector(action: int) -> tuple[float, bool]:
-    env = boardenvs.vec_env("othello", 1)
-    env.reset(seed=0)
-    _, rewards, terminated, _, infos = env.step(np.array([action]))
-    return float(rewards[0]), bool(terminated[0] and infos["illegal_action"][0])
-
-
-def _sb3(action: int) -> tuple[float, bool]:
-    env = BoardVecEnv(make("othello"), 1)
-    env.reset()
-    env.step(np.array([action]))
-    raise AssertionError("it was played")
-
-
-LOSES, RAISES = (-1.0, True), IllegalActionError
-
-
 @pytest.mark.parametrize(
-    ("row", "play", "illegal", "out_of_range"),
+    ("rows", "says"),
     [
-        ("env", _aec(boardenvs.env), LOSES, RAISES),
-        ("gymnasium.make", _single, LOSES, RAISES),
-        ("parallel_env", _parallel, LOSES, RAISES),
-        ("vec_env", _vector, LOSES, LOSES),
-        ("raw_env", _aec(boardenvs.raw_env), RAISES, RAISES),
-        ("BoardVecEnv", _sb3, RAISES, RAISES),
+        (("env", "gymnasium.make", "parallel_env", "vec_env"), "loses the game, reward -1"),
+        (("raw_env", "BoardVecEnv"), "raises `IllegalActionError`"),
     ],
 )
-def test_what_is_not_legal_does_what_the_table_says(
-    row: str, play: Callable[[int], Any], illegal: Any, out_of_range: Any
-) -> None:
-    says = "raises `IllegalActionError`" if illegal is RAISES else "loses the game, reward -1"
-    assert re.search(rf"^\| `{row}` \|.*\| {says} \|$", PAGE.read_text(), re.M)
-    for action, outcome in ((0, illegal), (65, out_of_range)):
-        if outcome is RAISES:
-            with pytest.raises(IllegalActionError):
-                play(action)
-        else:
-            assert play(action) == outcome
+def test_the_page_says_what_an_illegal_action_does(rows: tuple[str, ...], says: str) -> None:
+    """It is done by all of them in `test_interfaces`."""
+    for row in rows:
+        assert re.search(rf"^\| `{row}` \|.*\| {says} \|$", PAGE.read_text(), re.M)

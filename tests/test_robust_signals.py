@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -21,6 +22,7 @@ from boardenvs.bench import __main__ as bench
 from boardenvs.cli.match import _Keeper
 from boardenvs.records import check, load
 from boardenvs.utils.ending import ENDING, handling
+from training import ppo
 
 if not hasattr(signal, "SIGHUP"):
     pytest.skip("no such signals here", allow_module_level=True)
@@ -48,12 +50,11 @@ def _listen() -> None:
         signal.signal(number, signal.SIG_DFL)
 
 
-@pytest.mark.parametrize("number", ALL)
-def test_a_match_keeps_the_games_that_are_over(tmp_path: Path, number: signal.Signals) -> None:
+def test_a_match_keeps_the_games_that_are_over(tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
     player = "python:robust_agents:signal_when_some_games_are_over"
     words = ("boardenvs", "match", "othello", player, "random", "--pairs", 20, "--record", path)
-    process = start(*words, ROBUST_SIGNAL=str(int(number)))
+    process = start(*words, ROBUST_SIGNAL=str(int(signal.SIGINT)))
     output, _ = process.communicate(timeout=120)
     assert process.returncode == 130, output
     assert "Traceback" not in output
@@ -82,34 +83,6 @@ def test_a_match_keeps_games_while_it_lasts(
     assert len(load(path)) == 40
 
 
-TINY = {
-    "game": "reversi",
-    "steps": 1_000_000,
-    "self_play": {"boards": 32},
-    "ppo": {"hidden": [16], "steps_per_update": 32, "batch_size": 256},
-    "evaluation": {"every": 1_000_000, "pairs": 2},
-}
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_a_training_ends_with_a_checkpoint(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("tiny.yaml").write_text(yaml.safe_dump(TINY))
-    process = start("training.ppo", "tiny.yaml")
-    checkpoints = Path("runs/tiny/checkpoints")
-    deadline = time.monotonic() + 120
-    while not any(checkpoints.glob("*.ckpt")) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    process.send_signal(number)
-    output, _ = process.communicate(timeout=120)
-    assert process.returncode == 130, output
-    assert "go on with: python -m training.ppo tiny.yaml --resume" in output
-    assert "Traceback" not in output
-    assert max(int(path.stem) for path in checkpoints.glob("*.ckpt")) > 0
-
-
 # ---- in one process ------------------------------------------------------------------------------
 
 
@@ -119,6 +92,39 @@ def handlers() -> Iterator[None]:
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
+
+
+TINY = {
+    "game": "reversi",
+    "steps": 1_000_000,
+    "self_play": {"boards": 32},
+    "ppo": {"hidden": [16], "steps_per_update": 32, "batch_size": 256},
+    "evaluation": {"every": 1_000_000, "pairs": 2},
+}
+
+
+def test_a_training_ends_with_a_checkpoint(
+    tmp_path: Path,
+    handlers: None,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("tiny.yaml").write_text(yaml.safe_dump(TINY))
+    checkpoints = tmp_path / "runs" / "tiny" / "checkpoints"
+
+    def hang_up() -> None:
+        deadline = time.monotonic() + 60
+        while not any(checkpoints.glob("*.ckpt")) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        os.kill(os.getpid(), signal.SIGHUP)
+
+    threading.Thread(target=hang_up).start()
+    assert ppo.main(["tiny.yaml"]) == 130
+    output = "".join(capfd.readouterr())
+    assert "go on with: python -m training.ppo tiny.yaml --resume" in output
+    assert "Traceback" not in output
+    assert max(int(path.stem) for path in checkpoints.glob("*.ckpt")) > 0
 
 
 @pytest.mark.parametrize("number", ALL)

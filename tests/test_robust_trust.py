@@ -193,6 +193,14 @@ def test_code_of_settings_is_imported_with_trust(settings: dict[str, Any]) -> No
 
 
 def test_code_on_the_command_line_is_imported() -> None:
+    record = {"version": 1, "game": "planted:Game", "actions": ""}
+    Path("a.jsonl").write_text(json.dumps(record))
+    code, output = run("replay", "a.jsonl", "--game", "planted:Game")
+    assert code == 0, output
+    assert "three_in_a_row:ThreeInARow" in output
+    assert MARK.exists()
+    MARK.unlink()
+    del sys.modules["planted"]
     path = Path("a.yaml")
     path.write_text(yaml.safe_dump({"steps": 1, **SETTINGS[5]}))
     read_settings(Config, path, ["evaluation.opponents=[python:planted:player]"])

@@ -45,15 +45,15 @@ def test_its_moves_are_the_best_of_a_plain_search(evaluator: str) -> None:
     game = make("othello")
     player = make_agent(f"rust_reversi:depth=2,evaluator={evaluator}")
     compared = 0
-    for seed in range(4):
-        for position in random_line(game, seed, 45)[0][:-1:4]:
+    for seed in range(2):
+        for position in random_line(game, seed, 45)[0][:-1:5]:
             if len(position.legal_actions()) < 2 or passes_within(game, position, 3):
                 continue
             action = int(player.act(game, stack([position]), np.random.default_rng(0))[0])
             best = negamax(evaluator, game, position, 3)
             assert -negamax(evaluator, game, position.step(action), 2) == best
             compared += 1
-    assert compared > 40
+    assert compared > 12
 
 
 def passes_within(game: Game, position: Position, plies: int) -> bool:
@@ -67,7 +67,7 @@ def passes_within(game: Game, position: Position, plies: int) -> bool:
 
 @pytest.mark.usefixtures("rust")
 def test_it_plays_whole_games() -> None:
-    result = play_match(make("othello"), "rust_reversi:depth=3", "random", pairs=6)
+    result = play_match(make("othello"), "rust_reversi:depth=3", "random", pairs=3)
     assert result.score > 0.6
     assert not result.faults[0].forfeits
 

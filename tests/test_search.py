@@ -7,7 +7,6 @@ of others. `searches.json` has what it found, node by node, in both backends.
 from __future__ import annotations
 
 import json
-import random
 import signal
 import threading
 from collections.abc import Iterator
@@ -35,9 +34,8 @@ from boardenvs.search.trained import trained_evaluation
 from boardenvs.tablebase import Tablebase
 
 GOLDEN = HERE / "searches.json"
-# Machine code for each game takes seconds to make: these stand for all.
-COMPILED = ("othello", "wolf_and_sheep", "lines_of_action")
-RECORDED = ("othello_holes", "wolf_and_sheep_described")  # beside these
+IN_TREES = ("othello", "wolf_and_sheep", "lines_of_action")  # their trees are recorded too
+RECORDED = (*IN_TREES, "othello_holes", "wolf_and_sheep_described")
 
 
 @pytest.fixture
@@ -50,10 +48,12 @@ def in_machine_code() -> Iterator[None]:
 
 
 def backends(name: str) -> Iterator[str]:
-    """The backends that a game is searched with here, each in use while the caller works."""
+    """The backends that a game is searched with here, each in use while the caller works. Machine
+    code takes seconds for each game to make: Othello's stands for all.
+    """
     try:
         for backend in ("numpy", "numba"):
-            if backend == "numpy" or (name in COMPILED and find_spec("numba")):
+            if backend == "numpy" or (name == "othello" and find_spec("numba")):
                 set_backend(backend)
                 yield backend
     finally:
@@ -92,12 +92,13 @@ LIMITS = {
 }
 
 
-def recorded(name: str) -> dict[str, list[list[int]]]:
-    """What searches find: columns of actions, values, depths, proofs and nodes."""
+def recorded(name: str, rows: int | None) -> dict[str, list[list[int]]]:
+    """What searches find, in the first rows: columns of actions, values, depths, proofs, nodes."""
     game, state, found = make(name), sample_of(name), {}
     if name == "othello":
         late = [random_line(game, seed, 52)[0][-1] for seed in range(4)]
         state = stack([*(random_position(game, seed, 8 * seed) for seed in range(6)), *late])
+    state = take(state, slice(rows))
     for kind, evaluation in (("heuristic", None), ("learnt", trained_evaluation(game))):
         if kind == "heuristic" or evaluation is not None:
             for text, limits in LIMITS.items():
@@ -106,11 +107,13 @@ def recorded(name: str) -> dict[str, list[list[int]]]:
     return found
 
 
-@pytest.mark.parametrize("name", [*COMPILED, *RECORDED])
+@pytest.mark.parametrize("name", RECORDED)
 def test_searches_are_as_recorded(name: str) -> None:
     expected = json.loads(GOLDEN.read_text())["alphabeta"][name]
     for _ in backends(name):
-        assert recorded(name) == expected
+        rows = 2 if name == "lines_of_action" else None
+        few = {text: [x[:rows] for x in columns] for text, columns in expected.items()}
+        assert recorded(name, rows) == few
 
 
 # ---- against plain search ------------------------------------------------------------------------
@@ -121,7 +124,7 @@ def test_values_and_actions_are_those_of_plain_search(name: str) -> None:
     it; lines lead to what they promise.
     """
     game = make(name)
-    deepest = 2 if name == "lines_of_action_described" else 3
+    deepest = 2 if name.startswith("lines_of_action") else 3
     set_backend("numpy")
     for seed in range(3):
         line, _ = random_line(game, seed, game.max_plies or 500)
@@ -243,45 +246,7 @@ def test_a_position_that_is_no_end_is_searched() -> None:
     assert solved.nodes // 4 < short.nodes < solved.nodes
 
 
-@pytest.mark.parametrize("board", BOARDS)
-def test_stable_squares_are_kept_whatever_is_played(board: str) -> None:
-    """Late, by all lines; earlier, by random play. And most are found."""
-    game, rng = BOARDS[board], random.Random(1)
-    claimed = kept = 0
-    for position in late_positions(game, 4, 1, 4):
-        role, left, known = 1 - position.to_move, [position], {position}
-        held = position.opp
-        while left:
-            here = left.pop()
-            held &= here.pieces(role)
-            after = {here.step(a) for a in here.legal_actions()} - known
-            known |= after
-            left += after
-        stable = game.kernels.stable.one(position.own, position.opp)[0]
-        assert stable & ~held == 0
-        claimed, kept = claimed + stable.bit_count(), kept + held.bit_count()
-    assert claimed > kept / 2 or board == "plain"
-    for here in late_positions(game, 3, 6, 30):
-        role, stable = 1 - here.to_move, game.kernels.stable.one(here.own, here.opp)[0]
-        while stable and not here.terminated:
-            here = here.step(rng.choice(here.legal_actions()))
-            assert stable & ~here.pieces(role) == 0
-
-
 # ---- wins and losses in so many plies ------------------------------------------------------------
-
-
-@pytest.mark.usefixtures("in_machine_code")
-def test_the_classic_start_is_lost_for_the_wolf_in_44_plies() -> None:
-    game, table = make(CLASSIC), Tablebase.load(make(CLASSIC))
-    found = search_one(game, game.start(), Limits())
-    assert [int(x[0]) for x in (found.value, found.exact, found.depth)] == [44 - WIN, 1, 44]
-    position = game.start()
-    for ply, action in enumerate(engine_for(game).line(position, found)):
-        # No move of the line hurries or dawdles.
-        assert table.lookup(stack([position]))[1] == 44 - ply
-        position = position.step(action)
-    assert position.result() == (0, 100)
 
 
 @pytest.mark.usefixtures("in_python")
@@ -310,12 +275,12 @@ def test_short_wins_and_losses_are_those_of_the_tablebase(name: str, plies: int)
 LINES_OF_ACTION = [
     (1, "4bbbw/6ww/5w1b/bb1b1w2/w1w1w3/2b5/7b/4bb2 white 31"),
     (3, "8/4w3/2bb2b1/wwb1b1bw/w1b1b1b1/8/w4w2/w2bw3 black 36"),
-    (5, "6w1/w6b/3w3w/3bwb2/1wbb4/8/w3bw2/8 black 42"),
     (2, "4b1b1/1b1w4/5bb1/4w2b/4bw2/4w1w1/3wwb2/6b1 black 38"),
     (4, "1ww2b2/3b3w/1w2bbbb/w7/6b1/8/w2w4/2w3w1 white 41"),
 ]
 
 
+@pytest.mark.usefixtures("in_python")
 @pytest.mark.parametrize(("plies", "text"), LINES_OF_ACTION)
 def test_wins_of_lines_of_action(plies: int, text: str) -> None:
     """By plain search: in so many plies, and in no fewer; a search of fewer does not claim them."""
@@ -334,6 +299,7 @@ def test_wins_of_lines_of_action(plies: int, text: str) -> None:
         assert abs(search_one(game, position, Limits(plies - 1)).value[0]) < WIN // 2
 
 
+@pytest.mark.usefixtures("in_python")
 def test_a_loss_is_claimed_only_where_every_move_loses() -> None:
     """A limit may end a search when it knows of the first moves that they lose, and of the others
     nothing yet. Such limits lie between those that end the third and the fourth iteration here.
@@ -409,7 +375,8 @@ def test_what_is_over_or_forced_is_not_searched() -> None:
 # ---- limits --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", COMPILED)
+@pytest.mark.usefixtures("in_python")
+@pytest.mark.parametrize("name", IN_TREES)
 def test_a_limit_of_nodes_is_kept_and_used(name: str) -> None:
     game, moves = make(name), 80  # more than any position here has
     position, depths = random_position(game, 1, 8), []
@@ -536,7 +503,7 @@ if __name__ == "__main__":  # records what both files of tests expect
 
     set_backend("numpy")
     found = {
-        "alphabeta": {name: recorded(name) for name in (*COMPILED, *RECORDED)},
-        "trees": {name: test_trees.recorded(name) for name in COMPILED},
+        "alphabeta": {name: recorded(name, None) for name in RECORDED},
+        "trees": {name: test_trees.recorded(name) for name in IN_TREES},
     }
     GOLDEN.write_text(json.dumps(found) + "\n")

@@ -45,9 +45,7 @@ def groups_of(game: Game, mode: str) -> list[BoardGroup]:
     first, second = game.roles
     return {
         "flat": [BoardGroup(24, name="self-play")],
-        "opponent": [BoardGroup(24, FirstLegal(), name="x")],
         "first seat": [BoardGroup(24, FirstLegal(), first, "x")],
-        "second seat": [BoardGroup(24, FirstLegal(), second, "x")],
         "mixed": [
             BoardGroup(8, name="self-play"),
             BoardGroup(8, FirstLegal(), name="x"),
@@ -57,12 +55,13 @@ def groups_of(game: Game, mode: str) -> list[BoardGroup]:
     }[mode]
 
 
+@pytest.mark.usefixtures("in_python")
 @pytest.mark.parametrize(
     ("spec", "mode"),
-    [*((spec, "mixed") for spec in SHORT)]
-    + [("wolf_and_sheep", mode) for mode in ("flat", "opponent", "first seat", "second seat")],
+    [*((spec, "mixed") for spec in SHORT), ("wolf_and_sheep", "flat"), (SHORT[1], "first seat")],
 )
 def test_each_mover_learns_its_own_result(spec: str, mode: str) -> None:
+    """By the discounts of the boards; in self-play with +1 losers would learn that they won."""
     game = games.parse(spec)
     env = BoardVecEnv(
         game, groups=groups_of(game, mode), opening_plies=(0, 8), symmetries=mode == "mixed"
@@ -71,6 +70,9 @@ def test_each_mover_learns_its_own_result(spec: str, mode: str) -> None:
     finished = ~np.isnan(truth)
     assert finished.sum() > 100
     assert np.allclose(returns[finished], truth[finished], atol=1e-4)
+    if mode == "flat":
+        returns, truth = returns_and_results(env, 1.0)
+        assert (returns[truth == -1] > 0).mean() > 0.4
 
 
 def test_the_learner_is_given_the_factors_of_its_boards() -> None:
@@ -97,6 +99,7 @@ def test_the_learner_is_given_the_factors_of_its_boards() -> None:
     assert np.array_equal(buffer.gamma, [-1.0] * 16 + [1.0] * 16)
 
 
+@pytest.mark.usefixtures("in_python")
 def test_what_became_of_the_games_is_added_up() -> None:
     game = games.make("lines_of_action", rules="described", max_steps=12)
     env = BoardVecEnv(
@@ -128,42 +131,24 @@ def test_with_a_bad_action_on_one_board_no_board_is_played() -> None:
 
 
 def test_infos_tell_how_games_ended_as_the_policy_saw_them() -> None:
-    game = games.make("othello")
-    groups = [BoardGroup(8, name="self-play"), BoardGroup(8, FirstLegal(), name="x")]
-    silent, telling = (
-        BoardVecEnv(game, groups=groups, opening_plies=(0, 30), symmetries=True, final_infos=told)
-        for told in (False, True)
-    )
-    for env in (silent, telling):
-        env.seed(4)
-        env.reset()
-    rng = np.random.default_rng(0)
-    ended = 0
-    assert telling.boards.symmetries is not None
-    for _ in range(80):
-        before, actions = telling.state, any_legal(telling, rng)
-        symmetry = telling.boards.symmetries.chosen
-        meant = telling.boards.symmetries.meant(actions)
-        replies = np.arange(16) >= 8
-        after = played_on(game, before, meant, replies)
-        observation, rewards, dones, infos = telling.step(actions)
-        other, other_rewards, other_dones, empty = silent.step(actions)
-        assert np.array_equal(np.asarray(observation), np.asarray(other))
-        assert np.array_equal(rewards, other_rewards)
-        assert np.array_equal(dones, other_dones)
+    silent, env = (make_mixed(4, opponent=FirstLegal(), final_infos=told) for told in (False, True))
+    game, rng, ended, symmetries = env.game, np.random.default_rng(0), 0, env.boards.symmetries
+    assert symmetries is not None
+    for _ in range(60):
+        before, actions, chosen = env.state, any_legal(env, rng), symmetries.chosen
+        after = played_on(game, before, symmetries.meant(actions), np.arange(16) >= 8)
+        observations, rewards, dones, infos = env.step(actions)
+        *others, empty = silent.step(actions)
+        assert same((observations, rewards, dones), others)
         assert empty == [{}] * 16
         for row in np.flatnonzero(dones):
-            last = take(after, [row])
-            seen = last._replace(
-                own=game.symmetries[symmetry[row]].apply(last.own),
-                opp=game.symmetries[symmetry[row]].apply(last.opp),
-            )
-            assert np.array_equal(infos[row]["terminal_observation"], game.observe(seen)[0])
-            assert infos[row]["plies"] == after.ply[row]
-            assert not infos[row]["truncated"]
-        ended += int(dones.sum())
+            last, symmetry = take(after, [row]), game.symmetries[chosen[row]]
+            turned = last._replace(own=symmetry.apply(last.own), opp=symmetry.apply(last.opp))
+            assert np.array_equal(infos[row].pop("terminal_observation"), game.observe(turned)[0])
+            assert infos[row] == {"plies": after.ply[row], "truncated": False}
+            ended += 1
     assert ended > 20
-    told, counted = silent.take_ended(), telling.take_ended()
+    told, counted = silent.take_ended(), env.take_ended()
     assert told == counted
     assert sum(group.games for group in told.values()) == ended
 
@@ -188,28 +173,10 @@ def test_what_is_seen_is_the_same_game(game: Game) -> None:
     assert moved > (0.3 if len(game.symmetries) > 1 else -1)
 
 
-def test_a_game_keeps_its_symmetry_to_its_end() -> None:
-    game = games.make("othello")
-    env = BoardVecEnv(
-        game, groups=[BoardGroup(64, name="self-play")], opening_plies=(0, 40), symmetries=True
-    )
-    env.seed(3)
-    env.reset()
-    assert env.boards.symmetries is not None
-    rng = np.random.default_rng(0)
-    changed = 0
-    for _ in range(40):
-        before = env.boards.symmetries.chosen.copy()
-        actions = any_legal(env, rng)
-        _, _, dones, _ = env.step(actions)
-        assert np.array_equal(env.boards.symmetries.chosen[~dones], before[~dones])
-        changed += int((env.boards.symmetries.chosen != before).sum())
-    assert changed > 20
-
-
 # ---- openings ----------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("in_python")
 def test_openings_of_an_agent_lead_where_random_ones_do_not() -> None:
     """In Lines of Action to positions where a move connects all the mover's pieces."""
     game = games.make("lines_of_action")
@@ -217,7 +184,7 @@ def test_openings_of_an_agent_lead_where_random_ones_do_not() -> None:
     def share_won_in_one(shares: dict[str, float]) -> float:
         rng = np.random.default_rng(0)
         settings = SelfPlaySettings(openings=shares, opening_plies=(0, 45))
-        state = played_openings(game, settings, 2000, rng)
+        state = played_openings(game, settings, 600, rng)
         assert not over(game, state).any()
         assert set(state.ply.tolist()) <= set(range(46))
         rows, _, after = successors(game, state)
@@ -225,7 +192,7 @@ def test_openings_of_an_agent_lead_where_random_ones_do_not() -> None:
         return len(set(rows[won].tolist())) / len(state.ply)
 
     assert share_won_in_one({"random": 1.0}) < 0.005
-    assert share_won_in_one({"alphabeta:depth=1": 1.0}) > 0.015
+    assert share_won_in_one({"positional": 1.0}) > 0.015
 
 
 def test_openings_are_shared_out_and_repeat_with_the_seed() -> None:
@@ -255,14 +222,13 @@ def test_openings_that_no_game_is_long_enough_for_are_refused() -> None:
 def test_undecided_openings_are_those_that_the_winner_of_the_start_still_wins() -> None:
     game = games.make("wolf_and_sheep")
     settings = SelfPlaySettings(undecided=1, opening_plies=(0, 30))
-    state = played_openings(game, settings, 1000, np.random.default_rng(0))
+    state = played_openings(game, settings, 400, np.random.default_rng(0))
     value, _ = Tablebase.load(game).lookup(state)
-    assert len(value) == 1000
+    assert len(value) == 400
     assert (value == np.where(state.to_move == 1, 1, -1)).all()
     # Without it most random openings are lost for the sheep.
-    state = played_openings(
-        game, SelfPlaySettings(opening_plies=(0, 30)), 1000, np.random.default_rng(0)
-    )
+    settings = SelfPlaySettings(opening_plies=(0, 30))
+    state = played_openings(game, settings, 400, np.random.default_rng(0))
     value, _ = Tablebase.load(game).lookup(state)
     assert (value == np.where(state.to_move == 1, 1, -1)).mean() < 0.6
 
@@ -270,7 +236,7 @@ def test_undecided_openings_are_those_that_the_winner_of_the_start_still_wins() 
 # ---- going on ----------------------------------------------------------------------------------
 
 
-def go_on(env: BoardVecEnv, steps: int = 60) -> list[bytes]:
+def go_on(env: BoardVecEnv, steps: int = 40) -> list[bytes]:
     rng, record = np.random.default_rng(7), []
     for _ in range(steps):
         observation, rewards, _, _ = env.step(any_legal(env, rng))
@@ -278,17 +244,19 @@ def go_on(env: BoardVecEnv, steps: int = 60) -> list[bytes]:
     return record
 
 
-def make_mixed(seed: int) -> BoardVecEnv:
-    game = games.make("othello")
-    groups = [BoardGroup(8, name="self-play"), BoardGroup(8, make_agent("greedy"), name="greedy")]
-    env = BoardVecEnv(game, groups=groups, opening_plies=(0, 30), symmetries=True)
+def make_mixed(seed: int, opponent: Any = "greedy", **options: Any) -> BoardVecEnv:
+    groups = [BoardGroup(8, name="self-play"), BoardGroup(8, opponent, name="x")]
+    env = BoardVecEnv("othello", groups=groups, opening_plies=(0, 30), symmetries=True, **options)
     env.seed(seed)
     env.reset()
     return env
 
 
-def test_a_snapshot_goes_on_as_the_original() -> None:
-    env, other = make_mixed(1), make_mixed(2)
+@pytest.mark.parametrize("given", [False, True])  # starts are drawn anew for every game
+def test_a_snapshot_goes_on_as_the_original(given: bool) -> None:
+    rng = np.random.default_rng(0)
+    starts = random_openings(games.make("othello"), 99, (5, 30), rng) if given else None
+    env, other = (make_mixed(seed, starts=starts) for seed in (1, 2))
     go_on(env, 30)
     snapshot = env.snapshot()
     expected = go_on(env)
@@ -298,21 +266,21 @@ def test_a_snapshot_goes_on_as_the_original() -> None:
     assert go_on(other) == expected
 
 
+@pytest.mark.usefixtures("in_python")
 def test_threads_change_nothing() -> None:
-    game = games.make("othello")
-    specs = ["alphabeta:depth=4", "alphabeta:depth=5", "mcts:rollouts=50", "positional"]
+    specs = ["alphabeta:depth=2", "alphabeta:depth=1", "random", "positional"]
     groups = [
         BoardGroup(8, name="self-play"),
-        *(BoardGroup(8, make_agent(spec), name=spec) for spec in specs),
+        *(BoardGroup(4, make_agent(spec), name=spec) for spec in specs),
     ]
     played = []
     for threads in (1, 3):
         env = BoardVecEnv(
-            game, groups=groups, opening_plies=(0, 30), symmetries=True, threads=threads
+            "othello", groups=groups, opening_plies=(0, 30), symmetries=True, threads=threads
         )
         env.seed(0)
         env.reset()
-        played.append(go_on(env))
+        played.append(go_on(env, 20))
         env.close()
     assert played[0] == played[1]
 
@@ -371,16 +339,11 @@ def test_the_pool_draws_the_last_snapshots_by_its_seed(tmp_path: Path) -> None:
     assert len(pool.draw(5)) == 5  # some of them more than once
     assert all(isinstance(agent, PolicyAgent) and agent.sample for agent in pool.draw(3))
     assert len(list((tmp_path / "a").glob("*.npz"))) == 4  # the oldest stays on disk
-
-
-def test_a_restored_pool_goes_on_as_the_original(tmp_path: Path) -> None:
-    pool = filled_pool(tmp_path)
-    pool.draw(2)
-    snapshot = pool.snapshot()
-    expected = [steps_of(pool.draw(2)) for _ in range(10)]
-    other = OpponentPool(tmp_path, 3, 99)
-    assert other.restore(snapshot) == []
-    assert [steps_of(other.draw(2)) for _ in range(10)] == expected
+    restored = OpponentPool(tmp_path / "a", 3, 99)
+    assert restored.restore(pool.snapshot()) == []
+    assert [steps_of(restored.draw(2)) for _ in range(10)] == [
+        steps_of(pool.draw(2)) for _ in range(10)
+    ]
 
 
 def test_snapshots_that_are_gone_or_changed_are_named_and_left_out(tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from boardenvs.agents import RandomAgent, check_game, make_agent
 from boardenvs.agents.policy import PolicyAgent
 from boardenvs.agents.policy_file import save_policy
 from boardenvs.agents.shield import Shield
-from boardenvs.arena import play_match
 from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.openings import random_openings
 from boardenvs.game.state import IntArray, State
@@ -21,8 +20,6 @@ from boardenvs.game.state import IntArray, State
 # Openings so late that games are decided soon after, and caps that end games within sight.
 CASES = [
     ("othello", (56, 58)),
-    ("othello_holes", (52, 54)),
-    ("reversi", (56, 58)),
     ("wolf_and_sheep", (16, 30)),
     ("wolf_and_sheep:max_plies=24", (20, 23)),
     ("wolf_and_sheep:rules=described", (20, 60)),
@@ -35,9 +32,9 @@ def positions(game: Game, plies: tuple[int, int] | None) -> State:
     """Positions of which many have a win or a loss in one."""
     rng = np.random.default_rng(0)
     if plies is not None:
-        return random_openings(game, 400, plies, rng)
+        return random_openings(game, 200, plies, rng)
     found: list[Position] = []
-    while len(found) < 100:  # three pieces a side, anywhere: one move connects them, or captures
+    while len(found) < 50:  # three pieces a side, anywhere: one move connects them, or captures
         squares = [1 << int(s) for s in rng.choice(64, 6, replace=False)]
         position = game.position((sum(squares[:3]), sum(squares[3:])), ply=int(rng.integers(50)))
         found += [] if position.terminated else [position]
@@ -65,6 +62,7 @@ def allowed_by_rule(game: Game, position: Position) -> list[int]:
     return wins or safe or list(after)
 
 
+@pytest.mark.usefixtures("in_python")
 @pytest.mark.parametrize(("spec", "plies"), CASES)
 def test_it_wins_in_one_and_avoids_a_loss_in_one(spec: str, plies: tuple[int, int] | None) -> None:
     game = games.parse(spec)
@@ -127,11 +125,6 @@ def test_finished_games_get_noop() -> None:
         state = game.step(state, Shield(RandomAgent()).act(game, state, rng))
     assert state.terminated.all()
     assert (Shield(RandomAgent()).act(game, state, rng) == game.noop).all()
-
-
-def test_it_makes_random_play_stronger() -> None:
-    match = play_match(games.make("wolf_and_sheep"), Shield(RandomAgent()), RandomAgent(), 400)
-    assert match.interval[0] > 0.52
 
 
 def test_a_policy_file_is_shielded_by_its_specification(tmp_path) -> None:

@@ -1,19 +1,16 @@
-"""A batch's step: against single boards by hand, and the same by both backends, bit for bit."""
+"""A batch's step by each backend, against single boards by hand; and threads, which share it."""
 
 from __future__ import annotations
 
-from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 import pytest
-from gymnasium.vector import AutoresetMode
 from variants import make
 
 import boardenvs
 from boardenvs.game.contract import Game, Position, stack
-from boardenvs.kernel import set_backend
 
 WRONG = [-1, -(1 << 40), 1 << 40, 63, 64, 65, 512, 513]
 
@@ -43,6 +40,7 @@ def by_hand(game: Game, position: Position, action: int, waits: bool) -> tuple[A
     return after, reward, after.terminated, truncated, False
 
 
+@pytest.mark.parametrize("name", ["othello_holes", "wolf_and_sheep", "lines_of_action"])
 def test_each_row_by_hand(name: str, backend: str) -> None:
     """Legal and illegal actions, and rows that wait, in random games to their ends."""
     game, rng = make(name), np.random.default_rng(0)
@@ -70,77 +68,22 @@ def test_each_row_by_hand(name: str, backend: str) -> None:
     assert ended > 9
 
 
-def assert_same(a: Any, b: Any) -> None:
-    if isinstance(a, dict):
-        assert a.keys() == b.keys()
-        for key in a:
-            assert_same(a[key], b[key])
-    elif isinstance(a, (list, tuple)):
-        assert len(a) == len(b)
-        for x, y in zip(a, b, strict=True):
-            assert_same(x, y)
-    elif isinstance(a, np.ndarray) and a.dtype == object:
-        assert_same(a.tolist(), b.tolist())
-    else:
-        assert getattr(a, "dtype", None) == getattr(b, "dtype", None)
-        np.testing.assert_array_equal(a, b)
-
-
-class Both:
-    """An environment by each backend, called alike."""
-
-    def __init__(self, make_env: Any) -> None:
-        self.envs = {}
-        for backend in ("numpy", "numba"):
-            set_backend(backend)
-            self.envs[backend] = make_env()
-
-    def call(self, method: str, *args: Any, **kwargs: Any) -> Any:
-        """The result, which is the same by both."""
-        results = []
-        for backend, env in self.envs.items():
-            set_backend(backend)
-            results.append(getattr(env, method)(*args, **kwargs))
-        set_backend(None)
-        assert_same(*results)
-        return results[0]
-
-
 @needs_numba
-@pytest.mark.parametrize("opponent", [None, "random"])
-@pytest.mark.parametrize("mode", list(AutoresetMode))
-def test_vector_environments_are_the_same(name: str, mode: Any, opponent: str | None) -> None:
-    game = make(name)
-    make_env = partial(
-        boardenvs.vec_env, game, 19, opponent=opponent, autoreset_mode=mode, opening_plies=(0, 4)
-    )
-    both, rng = Both(partial(make_env, copy=opponent is None)), np.random.default_rng(1)
-    _, infos = both.call("reset", seed=3)
-    ended = 0
-    for _ in range(80):
-        actions = choose(infos["action_mask"], rng, wrong=0.02)
-        _, _, terminated, truncated, infos = both.call("step", actions)
-        over = terminated | truncated
-        ended += over.sum()
-        if mode is AutoresetMode.DISABLED and over.any():
-            _, infos = both.call("reset", options={"reset_mask": over})
-    assert ended > 19
-
-
-@needs_numba
-@pytest.mark.parametrize("threads", [2, 3])
-def test_threads_change_nothing(threads: int) -> None:
+def test_threads_change_nothing() -> None:
     """In batches large enough that threads share them."""
-    game, results = make("lines_of_action"), []
-    for number in (1, threads):
+    game = make("lines_of_action")
+    state = game.init(17_001)
+    state = game.step(state, game.sample(state, np.random.default_rng(0)))
+    found = []
+    for number in (1, 3):
         boardenvs.kernel.set_num_threads(number)
         assert boardenvs.kernel.get_num_threads() == number
-        rng = np.random.default_rng(0)
-        env = boardenvs.vec_env(game, 17_001)
-        env.reset(seed=0)
-        results.append([env.step(game.sample(env.batch.state, rng)) for _ in range(3)])
+        actions = game.sample(state, np.random.default_rng(1))
+        after, *said = game.transition(state, actions)
+        found.append([actions, *after, *said, *game.observe_with_legal(after)])
     boardenvs.kernel.set_num_threads(None)
-    assert_same(*results)
+    for one, shared in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, shared)
 
 
 @needs_numba

@@ -61,8 +61,8 @@ def views(tab, games_file):
     tab.new_game("othello", "human", "greedy")
     tab.move("e3")
     tab.button("Hint").click()
-    tab.page.locator(".square.hinted").wait_for()
-    tab.page.get_by_text("Set up a position").click()
+    tab.find(".square.hinted").wait_for()
+    tab.text("Set up a position").click()
     yield "play"
     tab.new_game("lines_of_action", "human", "human")
     tab.square("b1").click()
@@ -74,10 +74,10 @@ def views(tab, games_file):
     tab.page.get_by_role("heading", name="Blunders").wait_for()
     yield "analyse"
     tab.view("Records")
-    tab.page.get_by_label("Open records").set_input_files(str(games_file))
-    tab.page.locator("table.records tbody tr").nth(30).wait_for()
-    tab.page.locator("table.records tbody button").nth(2).click()
-    tab.page.locator(".movelist .ply").nth(20).wait_for()
+    tab.field("Open records").set_input_files(str(games_file))
+    tab.find("table.records tbody tr").nth(30).wait_for()
+    tab.find("table.records tbody button").nth(2).click()
+    tab.find(".movelist .ply").nth(20).wait_for()
     yield "records"
     tab.view("Training and arena")
     tab.page.get_by_role("link", name="The report as a page").wait_for()

@@ -47,21 +47,6 @@ BACKENDS = [
 ]
 
 
-# Machine code of a search takes seconds for each game to make: these stand for all. Reversi has the
-# machine code of Othello.
-COMPILED = {
-    "alphabeta": ("othello", "reversi", "wolf_and_sheep", "lines_of_action"),
-    "mcts": ("othello", "reversi", "wolf_and_sheep"),
-    "rust_reversi": (),  # it is machine code, of another library, and searches deep
-}
-
-
-def is_compiled(agent: str, game_id: str) -> bool:
-    """Whether tests have what the agent of this text does made into machine code for the game."""
-    name = agent.split(":")[0]
-    return name not in COMPILED or game_id in COMPILED[name]
-
-
 @functools.cache
 def make(name: str) -> Game:
     """The variant's game; one object for all tests, so that it is compiled once."""

@@ -61,7 +61,7 @@ class Tab:
         cookie = {"name": name, "value": value, "url": self.server.origin}
         self.context.add_cookies([{**cookie, "sameSite": "Strict"}])
         self.page.goto(self.server.origin + "/" + path)
-        self.page.locator(".square.legal, .square.movable").first.wait_for()
+        self.find(".square.legal, .square.movable").first.wait_for()
         return self
 
     def close(self):
@@ -70,21 +70,20 @@ class Tab:
 
     # ---- what is there to see
 
-    @property
-    def caption(self):
-        return self.page.locator(".caption").inner_text()
+    caption = property(lambda tab: tab.find(".caption").inner_text())
+    note = property(lambda tab: tab.find(".note").inner_text())
+    said = property(lambda tab: tab.find("[aria-live=polite]").text_content())
+    plies = property(lambda tab: tab.find(".movelist .ply").count() - 1)
+    position = property(lambda tab: tab.field("Position as text").input_value())
 
-    @property
-    def note(self):
-        return self.page.locator(".note").inner_text()
+    def find(self, selector):
+        return self.page.locator(selector)
 
-    @property
-    def said(self):
-        return self.page.locator("[aria-live=polite]").text_content()
+    def field(self, label):
+        return self.page.get_by_label(label)
 
-    @property
-    def plies(self):
-        return self.page.locator(".movelist .ply").count() - 1
+    def text(self, text):
+        return self.page.get_by_text(text)
 
     def button(self, name, within=None):
         return (within or self.page).get_by_role("button", name=name, exact=True)
@@ -92,18 +91,19 @@ class Tab:
     def square(self, name):
         return self.page.get_by_role("button", name=re.compile(f"^{name}, "))
 
+    def label(self, name):
+        return self.square(name).get_attribute("aria-label")
+
     def view(self, name):
         self.page.get_by_role("navigation").get_by_role("button", name=name, exact=True).click()
 
     # ---- what is done
 
-    def new_game(self, game, first="human", second="random", rules=None):
+    def new_game(self, game, first="human", second="random"):
         self.view("Play")
         self.choose("Game", game)
-        if rules:
-            self.choose("Rules", rules)
         for place, text in enumerate((first, second)):
-            self.page.locator("input[list=agents]:visible").nth(place).fill(text)
+            self.find("input[list=agents]:visible").nth(place).fill(text)
         before = self.said
         self.button("New game").click()
         if first == "human":
@@ -121,6 +121,15 @@ class Tab:
         while not condition():
             assert time.monotonic() < end, f"{self.caption} / {self.note}"
             self.page.wait_for_timeout(5)
+
+    def until_ply(self, plies):
+        self.until(lambda: self.plies == plies)
+
+    def until_note(self, text):
+        self.until(lambda: text in self.note)
+
+    def until_caption(self, text):
+        self.until(lambda: text in self.caption)
 
     def wait_for_turn(self, seconds=20):
         """Wait until it is the human's turn; False where the game is over."""
@@ -148,10 +157,10 @@ class Tab:
             if self.button("Pass").is_visible():
                 choose(self.button("Pass"))
             else:
-                movable = self.page.locator(".square.movable")
+                movable = self.find(".square.movable")
                 if movable.count():
                     choose(movable.first)
-                choose(self.page.locator(".square.legal").first)
+                choose(self.find(".square.legal").first)
             self.until(lambda before=before: self.plies > before)
 
     def with_keys(self, target):
@@ -161,9 +170,9 @@ class Tab:
             target.focus()
             self.page.keyboard.press("Enter")
             return
-        focused = self.page.locator(".square:focus")
+        focused = self.find(".square:focus")
         if not focused.count():
-            self.page.locator(".square[tabindex='0']").focus()
+            self.find(".square[tabindex='0']").focus()
         now, end = int(focused.get_attribute("data-square")), int(number)
         for now_at, to, less, more in (
             (now % 8, end % 8, "ArrowLeft", "ArrowRight"),

@@ -24,7 +24,7 @@ class Served:
             command or [*usual, *options],
             stdout=subprocess.PIPE,
             text=True,
-            env={**os.environ, "OMP_NUM_THREADS": "1"},
+            env={**os.environ, "OMP_NUM_THREADS": "1", "BOARDENVS_BACKEND": "numpy"},
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         )
         line = self.process.stdout.readline()

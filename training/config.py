@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from pydantic import Field, field_validator, model_validator
 
 from training.callbacks import check_callback
 from training.device import find_device
-from training.settings import NotNegative, Positive, RunSettings, Section, Share, between
+from training.settings import (
+    Above0,
+    NotNegative,
+    Positive,
+    RunSettings,
+    Section,
+    Share,
+    Widths,
+    between,
+)
 
 
 class PPOSettings(Section):
-    hidden: Annotated[tuple[Positive, ...], Field(min_length=1)] = (512, 512)
+    hidden: Widths = (512, 512)
     steps_per_update: Positive = 64
     batch_size: Positive = 2048
     epochs: Positive = 2
-    learning_rate: Annotated[float, Field(gt=0)] = 1e-3
-    final_learning_rate: Annotated[float, Field(gt=0)] = 1e-3
+    learning_rate: Above0 = 1e-3
+    final_learning_rate: Above0 = 1e-3
     gae_lambda: Share = 0.95
-    clip_range: Annotated[float, Field(gt=0)] = 0.2
-    target_kl: Annotated[float, Field(gt=0)] | None = None
+    clip_range: Above0 = 0.2
+    target_kl: Above0 | None = None
     entropy_bonus: NotNegative = 0.01
     final_entropy_bonus: NotNegative | None = None
     value_weight: NotNegative = 0.5
-    max_gradient: Annotated[float, Field(gt=0)] = 0.5
-
-    def learning_rate_at(self, done: float) -> float:
-        """The step size after this share of the run, 0 to 1."""
-        return between(self.learning_rate, self.final_learning_rate, done)
+    max_gradient: Above0 = 0.5
 
     def entropy_bonus_at(self, done: float) -> float:
         """The entropy bonus after this share of the run, 0 to 1."""
@@ -41,7 +46,7 @@ class PPORunSettings(RunSettings):
 
     hidden_setting: ClassVar = "ppo.hidden"
 
-    ppo: PPOSettings = Field(default_factory=PPOSettings)
+    ppo: PPOSettings = PPOSettings()
 
     def check_machine(self) -> None:
         find_device(self.device)

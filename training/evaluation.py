@@ -11,7 +11,7 @@ in one number how strong each is: 0 is random play.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +30,9 @@ from boardenvs.arena.pairing import Entrant, Pairing, Played
 from boardenvs.arena.results import rate_pairings
 from boardenvs.arena.workers import play_pairings
 from boardenvs.exams import Accuracy, has_exam, take_exam
-from boardenvs.game.state import BoolArray, where
+from boardenvs.game.state import BoolArray
 from boardenvs.games import Game
+from boardenvs.records.batch import play
 from boardenvs.records.recorder import record_match
 from boardenvs.tablebase import Tablebase
 from training.exact import LEAKS, examine
@@ -82,7 +83,8 @@ class SuiteResult(BaseModel):
         opponents only those on the few lines that they lead to.
         """
         scores = self._scores()
-        return not any(self._leaks()), min(scores), sum(scores) / len(scores)
+        leaks = [value for name, value in self.exact.items() if name.endswith(LEAKS)]
+        return not any(leaks), min(scores), sum(scores) / len(scores)
 
     @property
     def metrics(self) -> dict[str, float]:
@@ -98,9 +100,6 @@ class SuiteResult(BaseModel):
     def _scores(self) -> list[float]:
         shares = [value for name, value in self.exact.items() if not name.endswith(LEAKS)]
         return shares or [s.score for s in self.scores.values()]
-
-    def _leaks(self) -> list[float]:
-        return [value for name, value in self.exact.items() if name.endswith(LEAKS)]
 
     def __str__(self) -> str:
         parts = [f"{name} {score}" for name, score in self.scores.items()]
@@ -154,25 +153,28 @@ def evaluate(
 
 
 def play_suite(
-    game: Game,
-    agent: Agent,
-    suite: SuiteSettings,
-    seed: int,
-    progress: Callable[[int], None] = lambda matches: None,
+    game: Game, agent: Agent, suite: SuiteSettings, seed: int, console: Console | None = None
 ) -> dict[str, Score]:
-    """The scores of the agent against each opponent of the suite, by the opponent's name;
-    `progress` gets the number of matches that are played.
+    """The scores of the agent against each opponent of the suite, by the opponent's name; a console
+    shows how many matches are played.
     """
-    scores: dict[str, Score] = {}
-    progress(0)
     pairings = [
         _pairing(game, suite, Entrant("policy", agent), Entrant(spec, spec), seed)
         for spec in suite.opponents
     ]
-    for played in play_pairings(pairings):
-        scores[played.second] = score_of(game, _whole(played))
-        progress(len(scores))
-    return scores
+    return {x.second: score_of(game, _whole(x)) for x in _play(pairings, console)}
+
+
+def _play(pairings: list[Pairing], console: Console | None) -> Iterable[Played]:
+    """What comes of pairings, as they are played."""
+    return track(
+        play_pairings(pairings),
+        "the report's matches",
+        len(pairings),
+        console=console,
+        transient=True,
+        disable=console is None,
+    )
 
 
 def exam_marks(game: Game, agent: Agent, seed: int) -> list[Accuracy]:
@@ -220,10 +222,8 @@ def score_of(game: Game, result: MatchResult) -> Score:
 def _wiped_out(game: Game, result: MatchResult) -> int:
     """The games that the first agent lost without a piece left."""
     assert result.actions is not None
-    final = game.init(result.games)
-    for played in result.actions.reshape(result.games, -1).T:  # -1 after the last of a game
-        after = game.step(final, np.where(played >= 0, played, game.noop))
-        final = where(played >= 0, after, final)
+    lines = [line[line >= 0].tolist() for line in result.actions.reshape(result.games, -1)]
+    final = play(game, game.init(result.games), lines).final
     role = np.repeat([0, 1], result.games // 2)
     mine = np.where(final.to_move == role, final.own, final.opp)
     lost: BoolArray = (result.scores == 0).ravel()
@@ -246,9 +246,7 @@ def evaluate_finally(
         _pairing(game, config.report, first, second, seed)
         for first, second in itertools.combinations(entrants, 2)
     ]
-    what = "the report's matches"
-    shown = track(play_pairings(pairings), what, len(pairings), console=console, transient=True)
-    all_played = list(shown)
+    all_played = list(_play(pairings, console))
     results = {(played.first, played.second): _whole(played) for played in all_played}
     ratings = rate_pairings([entrant.label for entrant in entrants], all_played, ANCHOR, seed)
     columns = (ratings.entrants, ratings.rating, ratings.low, ratings.high)

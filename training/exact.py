@@ -12,20 +12,20 @@ import numpy as np
 from boardenvs.agents import Agent
 from boardenvs.agents.perfect import PerfectAgent
 from boardenvs.game.contract import Game
-from boardenvs.game.perft import successors
+from boardenvs.game.perft import parts, successors
 from boardenvs.game.state import BoolArray, IntArray, State, concat, take
 from boardenvs.tablebase import Tablebase, new_positions, won_positions
 from boardenvs.tablebase.numbering import COUNT
 
 # Positions drawn, of all that a role can win, where there are more; the classic game's sheep have
 # 38,297.
-_POSITIONS = 40_000
+POSITIONS = 40_000
 
 # The metric that is a count and not a share.
 LEAKS = "leaks"
 
 # Mistakes of the other role, drawn of all, after which the policy has to win against perfect play.
-_MISTAKES = 1000
+MISTAKES = 1000
 
 
 def examine(game: Game, agent: Agent, seed: int) -> dict[str, float]:
@@ -48,7 +48,7 @@ def examine(game: Game, agent: Agent, seed: int) -> dict[str, float]:
     sample_rng, rng = np.random.default_rng(seed).spawn(2)
     metrics: dict[str, float] = {}
     for role, name in enumerate(game.roles):
-        state = _drawn(won_positions(game, role), _POSITIONS, sample_rng)
+        state = _drawn(won_positions(game, role), POSITIONS, sample_rng)
         if not len(state.ply):
             continue
         keeping = table.preserving(state)
@@ -56,7 +56,7 @@ def examine(game: Game, agent: Agent, seed: int) -> dict[str, float]:
         only = (keeping.sum(axis=1) == 1) & (game.legal(state).sum(axis=1) > 1)
         metrics[f"{name} keeps"] = float(kept.mean())
         metrics[f"{name} only"] = float(kept[only].mean()) if only.any() else 1.0
-        mistakes = _drawn(_mistakes(game, 1 - role), _MISTAKES, sample_rng)
+        mistakes = _drawn(_mistakes(game, 1 - role), MISTAKES, sample_rng)
         if len(mistakes.ply):
             metrics[f"{name} punishes"] = _wins(game, agent, mistakes, rng)
     winner = _winner_of_the_start(table)
@@ -75,8 +75,9 @@ def _mistakes(game: Game, role: int) -> State:
     """The positions after each mistake of the role: each move from a won position to one that is
     not won.
     """
-    moves = Tablebase.load(game).moves(won_positions(game, role))
-    return new_positions(game, take(moves.after, moves.value < 0), np.zeros(COUNT, np.bool_))
+    moves = map(Tablebase.load(game).moves, parts(won_positions(game, role)))
+    found = concat([take(move.after, move.value < 0) for move in moves])
+    return new_positions(game, found, np.zeros(COUNT, np.bool_))
 
 
 def _leaks(table: Tablebase, agent: Agent, role: int, rng: np.random.Generator) -> int:
@@ -84,12 +85,14 @@ def _leaks(table: Tablebase, agent: Agent, role: int, rng: np.random.Generator) 
     seen: BoolArray = np.zeros(COUNT, np.bool_)
     level = new_positions(game, game.init(1), seen)
     while len(level.ply):
-        mine = level.to_move == role
-        own = take(level, mine)
-        actions = agent.act(game, own, rng)
-        value, _ = table.lookup(own)
-        leaks += int(((value > 0) & ~_keeps(table.preserving(own), actions)).sum())
-        after = [game.step(own, actions), successors(game, take(level, ~mine))[2]]
+        after = []
+        for part in parts(level):
+            mine = part.to_move == role
+            own = take(part, mine)
+            actions = agent.act(game, own, rng)
+            value, _ = table.lookup(own)
+            leaks += int(((value > 0) & ~_keeps(table.preserving(own), actions)).sum())
+            after += [game.step(own, actions), successors(game, take(part, ~mine))[2]]
         level = new_positions(game, concat(after), seen)
     return leaks
 

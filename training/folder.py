@@ -78,24 +78,19 @@ def make_folder(folder: Path, config: GameSettings, overwrite: bool) -> None:
                 f"{folder} exists: --resume goes on with it, --overwrite replaces it, and "
                 "--set name=NAME makes another"
             )
-        _check_run(folder)
+        if not (folder / "config.yaml").is_file():
+            raise RunError(
+                f"{folder} is not replaced: it has no config.yaml, so it is not the folder of a run"
+            )
+        try:
+            is_run = {"name", "game"} <= _settings_in(folder).keys()
+        except (OSError, RunError):
+            is_run = False
+        if not is_run:
+            raise RunError(f"{folder} is not replaced: its config.yaml has no settings of a run")
         remove_written(folder, [name for name in WRITTEN if name != "config.yaml"])
     folder.mkdir(parents=True, exist_ok=True)
     write_settings(folder, config)
-
-
-def _check_run(folder: Path) -> None:
-    """RunError where a folder is not that of a run."""
-    if not (folder / "config.yaml").is_file():
-        raise RunError(
-            f"{folder} is not replaced: it has no config.yaml, so it is not the folder of a run"
-        )
-    try:
-        known = {"name", "game"} <= _settings_in(folder).keys()
-    except (OSError, RunError):
-        known = False
-    if not known:
-        raise RunError(f"{folder} is not replaced: its config.yaml has no settings of a run")
 
 
 def _settings_in(folder: Path) -> dict[str, Any]:
@@ -173,11 +168,11 @@ def check_settings(folder: Path, config: GameSettings) -> None:
 
 
 def _check_unchanged(folder: Path, before: dict[str, Any], config: GameSettings) -> None:
-    changed = list(_differences(before, config.model_dump(mode="json")))
+    changed = "\n".join(_differences(before, config.model_dump(mode="json")))
     if changed:
         raise RunError(
             f"{folder} was made with other settings; take those to resume, or another name:\n"
-            + "\n".join(changed)
+            + changed
         )
 
 

@@ -87,10 +87,10 @@ class History:
         self.metrics = snapshot["metrics"]
         self.results = [SuiteResult.model_validate(r) for r in snapshot["results"]]
 
-    def _times(self) -> tuple[float, float]:
+    def _times(self) -> list[float]:
         now = _clocks() if self._ended is None else self._ended
-        wall, cpu = (self._before + now - self._began) / 60
-        return float(wall), float(cpu)
+        times: list[float] = ((self._before + now - self._began) / 60).tolist()
+        return times
 
 
 def policy_notes(settings: RunSettings, steps: int) -> dict[str, Any]:

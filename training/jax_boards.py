@@ -5,21 +5,25 @@ What `boardenvs.envs.sb3.BoardVecEnv` does for NumPy, as pure functions of whole
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from boardenvs.agents.jax_players import JaxNetwork, jax_player, network_player
+from boardenvs.agents.jax_players import (
+    JaxNetwork,
+    jax_player,
+    network_evaluator,
+    network_player,
+)
+from boardenvs.agents.jax_ppo import Result
 from boardenvs.envs.batch import SAME_SIDE, ZERO_SUM
 from boardenvs.game.jax_rules import Board, JaxRules, choose
-from boardenvs.game.state import State
-from training.settings import POOL, SELF_PLAY, SelfPlaySettings
-
-# The networks of the pool's boards, each with a first axis for the groups of these boards.
-Pool: TypeAlias = JaxNetwork
+from training.boards import board_groups, played_starts
+from training.config import Config
+from training.settings import POOL
 
 # Openings a board that each update draws from.
 _SPARE = 2
@@ -39,66 +43,35 @@ class Seen(NamedTuple):
     legal: jax.Array  # (B, A) bool
 
 
-class Result(NamedTuple):
-    """What a step brought."""
-
-    rewards: jax.Array  # (B,) float32, of who acted: +1, 0 or -1
-    over: jax.Array  # (B,) bool
-    plies: jax.Array  # (B,) int32: the length of the game
-    wiped_out: jax.Array  # (B,) bool: a side has no piece left
-
-
-class Group(NamedTuple):
-    """The boards of one kind; nobody replies in self-play."""
-
-    name: str
-    rows: slice
-    act: Callable[[Board, jax.Array], jax.Array] | None  # the opponent's, by a board and a key
-    network: int | None  # of the pool, by its index, which plays where there is a pool
-
-
 class Boards:
     """The boards of all groups, one group after the other.
 
-    Games begin from `starts` where given, else after random plies. ValueError for opponents that
-    do not play in JAX.
+    ValueError for opponents that do not play in JAX.
     """
 
-    def __init__(
-        self, rules: JaxRules, settings: SelfPlaySettings, starts: State | None = None
-    ) -> None:
-        self.rules = rules
-        self._settings = settings
-        self._starts = None if starts is None else rules.boards(starts)
-        self.groups = self._make_groups()
-        self.size = self.groups[-1].rows.stop
-        counts = [g.rows.stop - g.rows.start for g in self.groups]
-        # Of each board: whether an opponent replies, its group's size, and its group's first board.
-        self._replies = np.repeat([g.act is not None for g in self.groups], counts)
-        self._sizes = np.repeat(counts, counts)
-        self._firsts = np.repeat([g.rows.start for g in self.groups], counts)
+    def __init__(self, config: Config) -> None:
+        game = config.make_game()
+        self.rules = JaxRules(game)
+        self._settings = config.self_play
+        starts = played_starts(config)
+        self._starts = None if starts is None else self.rules.boards(starts)
+        self._groups = board_groups(config)
+        sizes = [group.boards for group in self._groups]
+        opponents = [group.opponent for group in self._groups]
+        self._players = [None if x is None else jax_player(self.rules, x) for x in opponents]
+        # Of each board: its group's name, size and first board, and whether an opponent replies.
+        self.names = np.repeat([group.name for group in self._groups], sizes)
+        self._sizes = np.repeat(sizes, sizes)
+        self._firsts = np.repeat(np.cumsum([0, *sizes[:-1]]), sizes)
+        self._replies = np.repeat([player is not None for player in self._players], sizes)
+        self.size = len(self.names)
         self.discounts = jnp.where(self._replies, SAME_SIDE, ZERO_SUM)
-        game = rules.game
-        self._symmetries = game.symmetries if settings.symmetries else game.symmetries[:1]
+        self._symmetries = game.symmetries if self._settings.symmetries else game.symmetries[:1]
         # Under each symmetry, the square and the action on the board of those that are seen.
         squares = np.array([symmetry.squares for symmetry in self._symmetries])
         images = np.stack([game.action_images(symmetry) for symmetry in self._symmetries])
         self._squares = jnp.asarray(np.argsort(squares, axis=1), jnp.int32)
         self._originals = jnp.asarray(np.argsort(images, axis=1), jnp.int32)
-
-    def _make_groups(self) -> list[Group]:
-        groups: list[Group] = []
-        end = pool = 0
-        for name, count in self._settings.groups():
-            rows, end = slice(end, end + count), end + count
-            if name == SELF_PLAY:
-                groups.append(Group(name, rows, None, None))
-            elif name == POOL:
-                groups.append(Group(name, rows, self.rules.sample, pool))
-                pool += 1
-            else:
-                groups.append(Group(name, rows, jax_player(self.rules, name).act, None))
-        return groups
 
     # ---- what the learner sees and does ------------------------------------------------------
 
@@ -114,10 +87,16 @@ class Boards:
         return Seen(planes, legal)
 
     def step(
-        self, games: Games, actions: jax.Array, key: jax.Array, openings: Board, pool: Pool | None
+        self,
+        games: Games,
+        actions: jax.Array,
+        key: jax.Array,
+        openings: Board,
+        pool: Sequence[JaxNetwork],
     ) -> tuple[Games, Result]:
         """An action in each game, as seen, and the replies; new games, drawn from `openings`, where
-        it ended one.
+        it ended one. `pool` are the networks of the pool's groups, empty where they play randomly;
+        `Result.more` are the fields of `EndedGames`, for each board.
         """
         rules = self.rules
         if len(self._symmetries) > 1:
@@ -127,32 +106,41 @@ class Boards:
         over = jax.vmap(rules.is_over)(board)
         rewards = jnp.where(over, -jax.vmap(rules.outcome)(board), 0.0)
         board = self._replied(board, self._replies & ~over, reply_key, pool)
-        ended = jax.vmap(rules.is_over)(board) & ~over
-        rewards = jnp.where(ended, jax.vmap(rules.outcome)(board), rewards)
-        over |= ended
-        wiped_out = over & jax.vmap(rules.is_wiped_out)(board)
-        result = Result(rewards, over, board.ply, wiped_out)
+        by_reply = jax.vmap(rules.is_over)(board) & ~over
+        rewards = jnp.where(by_reply, jax.vmap(rules.outcome)(board), rewards)
+        over |= by_reply
+        ended = {
+            "games": over,
+            "plies": jnp.where(over, board.ply, 0),
+            "points": jnp.where(over, (1 + rewards) / 2, 0),
+            "wiped_out": over & jax.vmap(rules.is_wiped_out)(board),
+        }
         begun = self.begin(draw_key, openings)
-        return jax.vmap(choose)(over, begun, games._replace(board=board)), result
+        return jax.vmap(choose)(over, begun, games._replace(board=board)), Result(
+            rewards, over, ended
+        )
 
-    def _replied(self, board: Board, waiting: Any, key: jax.Array, pool: Pool | None) -> Board:
+    def _replied(
+        self, board: Board, waiting: Any, key: jax.Array, pool: Sequence[JaxNetwork]
+    ) -> Board:
         """The boards after the opponents' plies where one is waited for; as many times the boards
         of each group as there are.
         """
         if not self._replies.any():
             return board
-        times, actions = len(board.ply) // self.size, []
-        for group in self.groups:
-            part = _rows(board, slice(times * group.rows.start, times * group.rows.stop))
+        times, end, networks, actions = len(board.ply) // self.size, 0, iter(pool), []
+        for group, player in zip(self._groups, self._players, strict=True):
+            begin, end = end, end + times * group.boards
+            part = _rows(board, slice(begin, end))
             key, own_key = jax.random.split(key)
-            act = group.act
-            if pool is not None and group.network is not None:
-                network = jax.tree.map(lambda x, index=group.network: x[index], pool)
-                act = network_player(self.rules, network, sample=True).act
-            if act is None:
+            if pool and group.name == POOL:
+                evaluate = network_evaluator(self.rules, next(networks))
+                player = network_player(evaluate, sample=True)
+            if player is None:
                 actions.append(jnp.zeros_like(part.ply))  # of no effect: nobody waits there
             else:
-                actions.append(jax.vmap(act)(part, jax.random.split(own_key, len(part.ply))))
+                keys = jax.random.split(own_key, end - begin)
+                actions.append(jax.vmap(player.act)(part, keys))
         after = jax.vmap(self.rules.advance)(board, jnp.concatenate(actions))
         chosen: Board = jax.vmap(choose)(waiting, after, board)
         return chosen
@@ -167,15 +155,19 @@ class Boards:
         chosen = jax.random.randint(symmetry_key, (self.size,), 0, len(self._symmetries))
         return Games(_rows(openings, rows), chosen)
 
-    def openings(self, key: jax.Array, pool: Pool | None) -> tuple[Board, jax.Array]:
+    def openings(self, key: jax.Array, pool: Sequence[JaxNetwork]) -> tuple[Board, jax.Array]:
         """Positions that the games of an update begin from, `_SPARE` times the boards of each
         group, with the learner to move; and whether there is one for every group, () bool.
         """
+        rules = self.rules
         play_key, reply_key = jax.random.split(key)
         board, fine = self._first_plies(play_key, _SPARE * self.size)
-        waiting = jnp.repeat(self._replies, _SPARE) & (board.to_move != self._seats(len(fine)))
+        # The learner's role against opponents: the one that learns, or each in turn.
+        learn, roles = self._settings.learn, rules.game.roles
+        seats = np.arange(len(fine)) % 2 if learn == "both" else roles.index(learn)
+        waiting = np.repeat(self._replies, _SPARE) & (board.to_move != seats)
         board = self._replied(board, waiting, reply_key, pool)
-        fine &= ~jax.vmap(self.rules.is_over)(board)
+        fine &= ~jax.vmap(rules.is_over)(board)
         # In each group, those that are fine take the places of the others.
         firsts = _SPARE * jnp.repeat(self._firsts, _SPARE)
         counts = jnp.zeros(len(fine), int).at[firsts].add(fine)[firsts]
@@ -183,13 +175,6 @@ class Boards:
         place = jnp.arange(len(fine)) - firsts
         rows = order[firsts + place % jnp.maximum(1, counts)]
         return _rows(board, rows), (counts > 0).all()
-
-    def _seats(self, count: int) -> jax.Array:
-        """The learner's role against opponents: the one that learns, or each in turn."""
-        learn = self._settings.learn
-        if learn == "both":
-            return jnp.arange(count) % 2
-        return jnp.full(count, self.rules.game.roles.index(learn))
 
     def _first_plies(self, key: jax.Array, count: int) -> tuple[Board, jax.Array]:
         """Positions after the plies of openings, and whether the game goes on there."""

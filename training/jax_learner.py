@@ -2,149 +2,122 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from jax import lax
 
-from boardenvs.agents.jax_players import JaxNetwork, draw_action, forward, network_of
-from boardenvs.agents.jax_ppo import NEVER, PPO, Samples, advantages, new_network, of_actions
+from boardenvs.agents.jax_players import JaxNetwork, forward, network_of
+from boardenvs.agents.jax_ppo import PPO, Result, new_network
 from boardenvs.agents.network import FLAT_WEIGHT, NetworkInputs, flat_planes
 from boardenvs.agents.policy import Policy
-from boardenvs.game.contract import Game
-from boardenvs.game.jax_rules import JaxRules
-from training.boards import played_starts
 from training.config import Config
-from training.jax_boards import Boards, Games, Pool, Result, Seen
-from training.settings import SELF_PLAY, ConfigError
+from training.jax_boards import Boards, Games, Seen
+from training.settings import ConfigError
 
 
-class Learner(NamedTuple):
+class TrainState(NamedTuple):
     """All that an update changes."""
 
-    network: JaxNetwork  # its first layer takes what `Inputs` makes of an observation
+    network: JaxNetwork  # its first layer takes what `Trainer.inputs` makes of planes
     optimizer: optax.OptState
     games: Games
-    key: jax.Array
-
-
-class Inputs(NetworkInputs):
-    """`NetworkInputs` of a game's observations, in JAX."""
-
-    def __init__(self, game: Game) -> None:
-        super().__init__(game.observation_shape[2], flat_planes(game))
-
-    def __call__(self, planes: jax.Array) -> jax.Array:
-        """The inputs (B, I) float32 of planes (B, C * 64)."""
-        by_plane = planes.reshape(len(planes), self.planes, 64).astype(jnp.float32)
-        full = by_plane[:, np.array(self.full, int)].reshape(len(planes), -1)
-        flat = by_plane[:, np.array(self.flat, int), 0] * FLAT_WEIGHT
-        return jnp.concatenate([full, flat], axis=1)
+    key: jax.Array  # the numbers of a random generator
 
 
 class Trainer:
     """The compiled program of a run."""
 
     def __init__(self, config: Config) -> None:
-        ppo, game = config.ppo, config.make_game()
-        self.boards = Boards(JaxRules(game), config.self_play, played_starts(config))
-        self.inputs = Inputs(game)
-        self.ppo = PPO(
+        self.boards = Boards(config)
+        game = self.boards.rules.game
+        self._settings = ppo = config.ppo
+        self._inputs = NetworkInputs(game.observation_shape[2], flat_planes(game))
+        self._ppo = PPO(
             self._evaluate,
-            ppo.epochs,
+            self.boards.discounts,
             ppo.batch_size,
+            ppo.gae_lambda,
+            ppo.epochs,
             ppo.clip_range,
             ppo.value_weight,
             ppo.max_gradient,
             ppo.target_kl,
         )
-        self._settings = ppo
-        self._new = jax.jit(self._untrained)
+        self._untrained = jax.jit(self.untrained)
         self.update = jax.jit(self._update, donate_argnums=0)
 
-    def new(self, seed: int, start: Policy | None = None) -> Learner:
-        """A learner, untrained or with a policy's layers, and new games; ConfigError where there
-        are no openings.
+    def new(self, seed: int, start: Policy | None = None) -> TrainState:
+        """Layers that are untrained or a policy's, and new games; ConfigError where there are no
+        openings.
         """
-        learner: Learner
-        learner, there = self._new(jax.random.key(seed))
+        state: TrainState
+        state, there = self._untrained(jax.random.key(seed))
         if not there:
             raise ConfigError("self_play.opening_plies: no game lasts so long; lower them")
         if start is None:
-            return learner
-        policy: Any = network_of(start)
-        (first, biases), *rest = policy.hidden
-        hidden = ((jnp.asarray(self.inputs.from_all_squares(first)), biases), *rest)
-        return learner._replace(network=policy._replace(hidden=hidden))
+            return state
+        network = _with_first(network_of(start), self._inputs.from_all_squares)
+        return state._replace(network=jax.tree.map(jnp.asarray, network))
 
-    def layers(self, learner: Learner) -> Any:
-        """The learner's layers in NumPy as those of a policy, which takes squares as they are."""
-        network = jax.tree.map(np.array, learner.network)
-        (first, biases), *rest = network.hidden
-        return network._replace(hidden=((self.inputs.for_all_squares(first), biases), *rest))
+    def layers(self, state: TrainState) -> Any:
+        """The layers in NumPy as those of a policy, which takes squares as they are."""
+        network = jax.tree.map(np.array, state.network)
+        return _with_first(network, self._inputs.for_all_squares)
 
-    def _untrained(self, key: jax.Array) -> tuple[Learner, jax.Array]:
+    def untrained(self, key: jax.Array) -> tuple[TrainState, jax.Array]:
+        """What a training begins with, and whether there are openings, () bool."""
         network_key, opening_key, game_key, key = jax.random.split(key, 4)
         actions = self.boards.rules.game.num_actions
-        network = new_network(self.inputs.size, self._settings.hidden, actions, network_key)
-        openings, there = self.boards.openings(opening_key, None)
+        network = new_network(self._inputs.size, self._settings.hidden, actions, network_key)
+        openings, there = self.boards.openings(opening_key, ())
         games = self.boards.begin(game_key, openings)
-        return Learner(network, self.ppo.optimizer.init(network), games, key), there
+        memory = self._ppo.optimizer.init(network)
+        return TrainState(network, memory, games, jax.random.key_data(key)), there
 
     def _update(
-        self, learner: Learner, pool: Pool | None, rate: jax.Array, bonus: jax.Array
-    ) -> tuple[Learner, dict[str, jax.Array]]:
-        """Steps on all boards and the epochs that learn from them; the learner and the metrics.
+        self, state: TrainState, pool: Sequence[JaxNetwork], rate: jax.Array, bonus: jax.Array
+    ) -> tuple[TrainState, dict[str, jax.Array], dict[str, jax.Array]]:
+        """Steps on all boards and the epochs that learn from them; the metrics of learning, and by
+        the fields of `EndedGames` what became of each board's games, (B,).
 
         `rate` is the step size, `bonus` that of the entropy.
         """
-        key, opening_key, play_key, learn_key = jax.random.split(learner.key, 4)
+        keys = jax.random.split(jax.random.wrap_key_data(state.key), 4)
+        key, opening_key, play_key, learn_key = keys
         openings, _ = self.boards.openings(opening_key, pool)
 
-        def step(games: Games, key: jax.Array) -> tuple[Games, Any]:
-            choice_key, board_key = jax.random.split(key)
-            seen = self.boards.view(games)
-            logits, values = self._evaluate(learner.network, seen)
-            actions = jax.vmap(draw_action)(logits, jax.random.split(choice_key, self.boards.size))
-            drawn = of_actions(jax.nn.log_softmax(logits), actions)
-            games, result = self.boards.step(games, actions, board_key, openings, pool)
-            return games, (seen, actions, drawn, values, result)
+        def step(games: Games, actions: jax.Array, key: jax.Array) -> tuple[Games, Result]:
+            return self.boards.step(games, actions, key, openings, pool)
 
-        keys = jax.random.split(play_key, self._settings.steps_per_update)
-        games, (seen, actions, drawn, values, result) = lax.scan(step, learner.games, keys)
-        _, last = self._evaluate(learner.network, self.boards.view(games))
-        discounts, decay = self.boards.discounts, self._settings.gae_lambda
-        gained = advantages(result.rewards, result.over, values, last, discounts, decay)
-        samples = Samples(seen, actions, drawn, gained, gained + values)
-        samples = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), samples)
-        network, optimizer, learnt = self.ppo.learn(
-            learner.network, learner.optimizer, samples, learn_key, rate, bonus
+        step_keys = jax.random.split(play_key, self._settings.steps_per_update)
+        games, samples, result = self._ppo.play(
+            state.network, state.games, self.boards.view, step, step_keys
+        )
+        network, memory, metrics = self._ppo.learn(
+            state.network, state.optimizer, samples, learn_key, rate, bonus
         )
         variance = jnp.var(samples.returns)
-        unexplained = jnp.where(variance > 0, jnp.var(gained) / variance, jnp.nan)
-        metrics = {f"train/{name}": value for name, value in learnt.items()}
-        metrics |= self._game_metrics(result) | {"train/explained_variance": 1 - unexplained}
-        return Learner(network, optimizer, games, key), metrics
+        unexplained = jnp.where(variance > 0, jnp.var(samples.advantages) / variance, jnp.nan)
+        metrics["explained_variance"] = 1 - unexplained
+        ended = {name: x.sum(axis=0) for name, x in result.more.items()}
+        return TrainState(network, memory, games, jax.random.key_data(key)), metrics, ended
 
     def _evaluate(self, network: JaxNetwork, seen: Seen) -> tuple[jax.Array, jax.Array]:
-        """Logits of the actions, those of illegal ones very low, and values."""
-        logits, values = forward(network, self.inputs(seen.planes))
-        return jnp.where(seen.legal, logits, NEVER), values
+        return forward(network, self.inputs(seen.planes), seen.legal)
 
-    def _game_metrics(self, result: Result) -> dict[str, jax.Array]:
-        """The metrics of the games that ended; nan where none did."""
-        over = result.over
-        metrics = {
-            "games/plies": jnp.where(over, result.plies, 0).sum() / over.sum(),
-            "games/wiped_out": result.wiped_out.sum() / over.sum(),
-        }
-        points = jnp.where(over, (1 + result.rewards) / 2, 0).sum(axis=0)
-        ended = over.sum(axis=0)
-        for name in dict.fromkeys(g.name for g in self.boards.groups if g.name != SELF_PLAY):
-            rows = [g.rows for g in self.boards.groups if g.name == name]
-            won, games = (jnp.stack([x[own].sum() for own in rows]).sum() for x in (points, ended))
-            metrics[f"games/{name}"] = won / games
-        return metrics
+    def inputs(self, planes: jax.Array) -> jax.Array:
+        """The inputs (B, I) float32 of planes (B, C * 64), see `NetworkInputs`."""
+        by_plane = planes.reshape(len(planes), -1, 64).astype(jnp.float32)
+        full = by_plane[:, np.array(self._inputs.full, int)].reshape(len(planes), -1)
+        flat = by_plane[:, np.array(self._inputs.flat, int), 0] * FLAT_WEIGHT
+        return jnp.concatenate([full, flat], axis=1)
+
+
+def _with_first(network: JaxNetwork, convert: Any) -> JaxNetwork:
+    """The network with its first weights converted."""
+    (weights, biases), *rest = network.hidden
+    return network._replace(hidden=((convert(weights), biases), *rest))

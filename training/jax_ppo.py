@@ -19,16 +19,17 @@ import numpy as np
 from pydantic import Field, model_validator
 from rich.console import Console
 
-from boardenvs.agents.jax_players import jax_agent, network_of
-from boardenvs.agents.policy import Policy, PolicyAgent
+from boardenvs.agents.jax_players import JaxNetwork, jax_agent, network_of
+from boardenvs.agents.policy import Policy
+from boardenvs.envs.batch import EndedGames
+from training.boards import game_metrics
 from training.checkpoint import to_arrays, to_tensors
 from training.command import training_command
 from training.config import Config
 from training.history import policy_notes
-from training.jax_boards import Pool
 from training.jax_learner import Trainer
 from training.run import Run
-from training.settings import POOL, ConfigError, RunSettings
+from training.settings import ConfigError, RunSettings, between
 
 _ONE_THREAD = "--xla_cpu_multi_thread_eigen=false"  # of XLA
 
@@ -70,58 +71,52 @@ class JaxRun(Run):
     def __init__(self, config: JaxConfig, folder: Path) -> None:
         super().__init__(config, folder)
         self._trainer = Trainer(config)
-        self._learner = self._trainer.new(config.seed, config.start_policy())
+        self._state = self._trainer.new(config.seed, config.start_policy())
 
     def _update(self) -> dict[str, float]:
         ppo = self.config.ppo
         self.steps += self.config.self_play.boards * ppo.steps_per_update
         done = self.steps / self.config.steps
-        rate, bonus = ppo.learning_rate_at(done), ppo.entropy_bonus_at(done)
+        rate = between(ppo.learning_rate, ppo.final_learning_rate, done)
+        bonus = ppo.entropy_bonus_at(done)
         pool = self._opponents()
-        self._learner, found = self._trainer.update(self._learner, pool, rate, bonus)
-        metrics = {name: float(value) for name, value in sorted(jax.device_get(found).items())}
-        return {**metrics, "train/learning_rate": rate, "train/entropy_bonus": bonus}
+        self._state, *found = self._trainer.update(self._state, pool, rate, bonus)
+        learnt, boards = jax.device_get(found)
+        names = self._trainer.boards.names
+        ended = {
+            name: EndedGames(
+                **{field: x[names == name].sum().item() for field, x in boards.items()}
+            )
+            for name in dict.fromkeys(names.tolist())
+        }
+        return {
+            **game_metrics(ended),
+            **{f"train/{name}": float(value) for name, value in learnt.items()},
+            "train/learning_rate": rate,
+            "train/entropy_bonus": bonus,
+        }
 
-    def _opponents(self) -> Pool | None:
-        """Other snapshots for the boards of the pool; the learner itself where none was written."""
-        count = sum(group.name == POOL for group in self._trainer.boards.groups)
-        if not count:
-            return None
-        drawn = self.pool.draw(count) if len(self.pool) else []
-        policies = [agent.policy for agent in drawn if isinstance(agent, PolicyAgent)]
-        networks = [network_of(p) for p in policies or [self._policy()] * count]
-        pool: Pool = jax.tree.map(lambda *layers: jnp.stack(layers), *networks)
-        return pool
+    def _opponents(self) -> list[JaxNetwork]:
+        """Other snapshots for the groups of the pool; the learner itself where none was written."""
+        settings = self.config.self_play.pool
+        if not settings.share:
+            return []
+        if not len(self.pool):
+            return [network_of(self._policy())] * settings.at_once
+        return [network_of(agent.policy) for agent in self.pool.draw(settings.at_once)]
 
     def _policy(self) -> Policy:
-        hidden, policy, value = self._trainer.layers(self._learner)
+        hidden, policy, value = self._trainer.layers(self._state)
         notes = policy_notes(self.config, self.steps)
         return Policy(self.history.game, hidden, policy, value, notes)
 
     def _snapshot(self) -> dict[str, Any]:
-        return {"learner": to_tensors(_leaves(self._learner))}
+        return {"learner": to_tensors([np.array(x) for x in jax.tree.leaves(self._state)])}
 
     def _restore(self, snapshot: dict[str, Any]) -> list[str]:
-        self._learner = _like(self._learner, to_arrays(snapshot["learner"]))
+        arrays = map(jnp.asarray, to_arrays(snapshot["learner"]))
+        self._state = jax.tree.unflatten(jax.tree.structure(self._state), arrays)
         return []
-
-
-def _leaves(tree: Any) -> list[Any]:
-    """The arrays of a tree in NumPy, keys of random generators among them."""
-    return [np.array(jax.random.key_data(x) if _is_key(x) else x) for x in jax.tree.leaves(tree)]
-
-
-def _like(tree: Any, leaves: list[Any]) -> Any:
-    """A tree like this one with other arrays, those of `_leaves`."""
-    old, structure = jax.tree.flatten(tree)
-    new = [jnp.asarray(array) for array in leaves]
-    pairs = zip(old, new, strict=True)
-    arrays = [jax.random.wrap_key_data(y) if _is_key(x) else y for x, y in pairs]
-    return jax.tree.unflatten(structure, arrays)
-
-
-def _is_key(x: Any) -> bool:
-    return jnp.issubdtype(x.dtype, jax.dtypes.prng_key)
 
 
 def train(config: JaxConfig, folder: Path, resume: bool, console: Console) -> bool:

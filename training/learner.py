@@ -107,7 +107,7 @@ def _of_actions(values: th.Tensor, actions: th.Tensor) -> th.Tensor:
     return values.gather(1, actions.view(-1, 1).long()).squeeze(1)
 
 
-class Learner(MaskablePPO):
+class PPOLearner(MaskablePPO):
     """MaskablePPO, which learns update by update: what `learn` does in one go."""
 
     policy: MaskedPolicy
@@ -166,10 +166,10 @@ class Learner(MaskablePPO):
         return [*super()._excluded_save_params(), "callback"]
 
 
-def make_learner(config: Config, env: BoardVecEnv) -> Learner:
+def make_learner(config: Config, env: BoardVecEnv) -> PPOLearner:
     """A learner, untrained or as its `start` says; seeds all random generators with the seed."""
     ppo = config.ppo
-    learner = Learner(
+    learner = PPOLearner(
         MaskedPolicy,
         env,
         n_steps=ppo.steps_per_update,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
-from typing import Any
+from functools import partial
 
 import matplotlib as mpl
 import numpy as np
@@ -55,10 +55,10 @@ def learning_curve(
     scale, unit = _unit(results[-1].steps)
     steps = [r.steps / scale for r in results]
     for colour, name in zip(_COLOURS * len(best.scores), best.scores, strict=False):
-        scores = [r.scores[name] for r in results]
-        low, high = [s.low for s in scores], [s.high for s in scores]
+        found = [r.scores[name] for r in results]
+        low, scores, high = np.array([(s.low, s.score, s.high) for s in found]).T
         axes.fill_between(steps, low, high, color=colour, alpha=0.2, linewidth=0)
-        axes.plot(steps, [s.score for s in scores], "o-", ms=3, color=colour, label=name)
+        axes.plot(steps, scores, "o-", ms=3, color=colour, label=name)
     exams = [r.exam for r in results if r.exam is not None]
     if len(exams) == len(results):
         axes.plot(steps, exams, "s:", ms=3, color="black", label="exam, moves that keep the value")
@@ -73,8 +73,9 @@ def learning_curve(
     )  # fmt: skip
     _minutes_above(axes, steps, [r.minutes for r in results])
     _draw_report(side, raw, shielded)
-    lows = [s.low for r in results for s in r.scores.values()]
-    lows += [s.low for s in (*raw.values(), *shielded.values())]
+    lows = [
+        s.low for found in (*(r.scores for r in results), raw, shielded) for s in found.values()
+    ]
     axes.set_ylim(min(0.4, min(lows + exams) - 0.02), 1.02)
     axes.yaxis.set_major_formatter(PercentFormatter(1.0))
     return _png(figure, title)
@@ -90,24 +91,18 @@ def _minutes_above(axes: Axes, steps: Sequence[float], minutes: Sequence[float])
     if not steps[-1] * minutes[-1]:
         return
     places, times = ([*x, 2 * x[-1]] for x in (steps, minutes))  # then on as fast as before
-
-    def forward(x: Any) -> Any:
-        return np.interp(x, places, times)
-
-    def back(x: Any) -> Any:
-        return np.interp(x, times, places)
-
-    axes.secondary_xaxis("top", functions=(forward, back)).set_xlabel("minutes")
+    there, back = partial(np.interp, xp=places, fp=times), partial(np.interp, xp=times, fp=places)
+    axes.secondary_xaxis("top", functions=(there, back)).set_xlabel("minutes")
 
 
 def _draw_report(side: Axes, raw: Mapping[str, Score], shielded: Mapping[str, Score]) -> None:
-    for shift, label, fill, scores in (
-        (-0.12, "as it is", "black", raw.values()),
-        (0.12, "shielded", "white", shielded.values()),
+    for shift, label, fill, shown in (
+        (-0.12, "as it is", "black", raw),
+        (0.12, "shielded", "white", shielded),
     ):
-        ends = [[s.score - s.low for s in scores], [s.high - s.score for s in scores]]
+        low, scores, high = np.array([(s.low, s.score, s.high) for s in shown.values()]).T
         side.errorbar(
-            np.arange(len(raw)) + shift, [s.score for s in scores], yerr=ends, fmt="o",
+            np.arange(len(raw)) + shift, scores, yerr=(scores - low, high - scores), fmt="o",
             color="black", mfc=fill, label=label,
         )  # fmt: skip
     side.set_xlim(-0.6, len(raw) - 0.4)
@@ -134,13 +129,14 @@ def rating_scale(
         colour = _POLICY if name in marked else _OTHERS
         ends = [[0 if end is None else abs(end - rating)] for end in (low, high)]
         axes.errorbar(rating, y, xerr=ends, fmt="o", color=colour)
-        notes = [(f"{rating:.0f}", (0, 9))]
-        notes += [("\N{LEFTWARDS ARROW}", (-12, 0))] if low is None else []
-        notes += [("\N{RIGHTWARDS ARROW}", (12, 0))] if high is None else []
-        for text, shift in notes:
+        for text, shift, shown in (
+            (f"{rating:.0f}", (0, 9), True),
+            ("\N{LEFTWARDS ARROW}", (-12, 0), low is None),
+            ("\N{RIGHTWARDS ARROW}", (12, 0), high is None),
+        ):
             axes.annotate(
                 text, (rating, y), shift, textcoords="offset points", ha="center", va="center",
-                fontsize=8, color=colour,
+                fontsize=8, color=colour, visible=shown,
             )  # fmt: skip
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(-0.6, len(names) - 0.3)
@@ -216,12 +212,10 @@ def _usual(values: Sequence[float]) -> tuple[float, float]:
 
 def _smoothed(values: Sequence[float], width: int) -> list[float]:
     """The means over so many values around each, fewer at the ends; nan counts as no value."""
-    padded = np.array(values, float)
-    known, half = np.isfinite(padded), width // 2
-    sums = np.convolve(np.where(known, padded, 0.0), np.ones(width))
+    known, window = np.isfinite(values), np.ones(width)
+    sums = np.convolve(np.where(known, values, 0.0), window, "same")
     with np.errstate(invalid="ignore"):
-        means = sums / np.convolve(known, np.ones(width))
-    smooth: list[float] = means[half : half + len(padded)].tolist()
+        smooth: list[float] = (sums / np.convolve(known, window, "same")).tolist()
     return smooth
 
 

@@ -6,7 +6,6 @@ import contextlib
 import threading
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from types import TracebackType
 
 from rich.console import Console, RenderableType
 from rich.progress import (
@@ -65,12 +64,7 @@ class TrainingDisplay:
         self._bar.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._bar.stop()
         threading.excepthook = self._excepthook
         if self._writer is not None:

@@ -7,8 +7,7 @@ import html
 import io
 import json
 import platform
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
 
@@ -22,13 +21,12 @@ from boardenvs.records.page import write_page
 from boardenvs.render.page import to_frame
 from boardenvs.utils.files import write_atomically
 from boardenvs.utils.html import report_page
+from boardenvs.utils.tables import make_table, markdown_table
 from training.device import find_precision, processor
 from training.evaluation import RAW, SHIELDED, FinalEvaluation, SuiteResult, evaluate_finally
 from training.history import REPORT_SEED, History
 from training.plots import learning_curve, metrics_over_steps, rating_scale
 from training.settings import RunSettings
-
-_NUMBER = re.compile(r"[-\d.,e+]*")  # an empty cell too
 
 
 def conclude(folder: Path, config: RunSettings, history: History, console: Console) -> None:
@@ -88,20 +86,25 @@ def summary(
     folder: Path, config: RunSettings, best: SuiteResult, evaluation: FinalEvaluation
 ) -> Table:
     """The evaluation as a table for the terminal."""
-    table = Table(
-        title=f"The best policy, of step {best.steps:,}, over {2 * config.report.pairs} games an "
-        f"opponent on new openings",
-        caption=f"rated {evaluation.ratings[RAW]}, shielded "
-        f"{evaluation.ratings[SHIELDED]} (random is 0); all in {folder}/report.md",
+    rows = [
+        {
+            "opponent": name,
+            "score": f"{s.score:.3f}",
+            "95 % interval": f"{s.low:.3f} to {s.high:.3f}",
+            "won": s.wins,
+            "drawn": s.draws,
+            "lost": s.losses,
+            "shielded": f"{evaluation.scores[SHIELDED][name].score:.3f}",
+        }
+        for name, s in evaluation.scores[RAW].items()
+    ]
+    return make_table(
+        rows,
+        f"The best policy, of step {best.steps:,}, over {2 * config.report.pairs} games an "
+        "opponent on new openings",
+        f"rated {evaluation.ratings[RAW]}, shielded {evaluation.ratings[SHIELDED]} (random is 0); "
+        f"all in {folder}/report.md",
     )
-    for heading in ("opponent", "score", "95 % interval", "won", "drawn", "lost", "shielded"):
-        table.add_column(heading, justify="left" if heading == "opponent" else "right")
-    for name, s in evaluation.scores[RAW].items():
-        interval = f"{s.low:.3f} to {s.high:.3f}"
-        shielded = f"{evaluation.scores[SHIELDED][name].score:.3f}"
-        counts = (str(s.wins), str(s.draws), str(s.losses))
-        table.add_row(name, f"{s.score:.3f}", interval, *counts, shielded)
-    return table
 
 
 def _made_with(config: RunSettings) -> dict[str, str]:
@@ -181,7 +184,7 @@ def _scores(config: RunSettings, found: FinalEvaluation) -> list[str]:
         f"{2 * config.report.pairs} games each, from openings that did not choose the policy; a "
         "draw counts ½. *Shielded* takes a win in one and avoids a loss in one. *Wiped out* are "
         "the games lost without a piece left.",
-        _table(headings, rows),
+        markdown_table(headings, rows),
     ]
 
 
@@ -195,7 +198,7 @@ def _ratings(found: FinalEvaluation) -> list[str]:
         "## Ratings",
         "Elo points from the games of all against all; random play is 0." + unbounded,
         "![Ratings](ratings.png)",
-        _table(("player", "rating", "95 % interval"), rows),
+        markdown_table(("player", "rating", "95 % interval"), rows),
     ]
 
 
@@ -212,7 +215,7 @@ def _exact(found: FinalEvaluation) -> list[str]:
         "share of the other role's mistakes after which it wins against perfect play. *Leaks* "
         "counts the positions in which the winner of the start gives its win away, of all that "
         "any replies to its moves can lead to: at 0 it loses no line.",
-        _table(("metric", "policy", "shielded"), rows),
+        markdown_table(("metric", "policy", "shielded"), rows),
     ]
 
 
@@ -237,14 +240,7 @@ def _exam(marks: dict[str, list[Accuracy]], history: History) -> list[str]:
         "Positions of which the value of every move is known exactly (`boardenvs exam`): the share "
         "of moves that keep the win or the draw, with 95 % intervals, and the mean loss in discs "
         "where these count.",
-        _table(headings, rows),
+        markdown_table(headings, rows),
         "Over the training:",
-        _table(("steps", "exam share"), over_steps),
+        markdown_table(("steps", "exam share"), over_steps),
     ]
-
-
-def _table(headings: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    names, cells = list(headings), [list(row) for row in rows]
-    is_number = [all(_NUMBER.fullmatch(row[i]) for row in cells) for i in range(len(names))]
-    lines = [names, ["---:" if right else "---" for right in is_number], *cells]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)

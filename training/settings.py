@@ -8,7 +8,15 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import ErrorDetails
 
 from boardenvs import games
@@ -22,11 +30,21 @@ from boardenvs.utils.decoding import parse_yaml
 from training.start import widened
 from training.trust import code_named
 
+
+def _ascending(ends: tuple[int, int]) -> tuple[int, int]:
+    if ends[0] > ends[1]:
+        raise ValueError("it must be a range [low, high]")
+    return ends
+
+
+Ascending = AfterValidator(_ascending)
 Ply = Annotated[int, Field(ge=0, le=MAX_PLIES)]
-PlyRange = tuple[Ply, Ply]
+PlyRange = Annotated[tuple[Ply, Ply], Ascending]
 Positive = Annotated[int, Field(gt=0, le=10**15)]  # which floats still hold exactly
 Boards = Annotated[int, Field(gt=0, le=1 << 24)]
+Widths = Annotated[tuple[Positive, ...], Field(min_length=1)]  # of layers
 NotNegative = Annotated[float, Field(ge=0)]
+Above0 = Annotated[float, Field(gt=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Part = Annotated[float, Field(gt=0, le=1)]
 
@@ -60,19 +78,14 @@ class PoolSettings(Section):
 class SelfPlaySettings(Section):
     boards: Boards = 512
     threads: Positive = 1
-    openings: Annotated[dict[str, Part], Field(min_length=1)] = Field(default={"random": 1.0})
+    openings: Annotated[dict[str, Part], Field(min_length=1)] = {"random": 1.0}
     opening_plies: PlyRange = (0, 40)
     opening_noise: Share = 0.25
     undecided: Share = 0.0
     symmetries: bool = True
     learn: str = "both"
-    opponents: dict[str, Part] = Field(default_factory=dict)
-    pool: PoolSettings = Field(default_factory=PoolSettings)
-
-    @field_validator("opening_plies")
-    @classmethod
-    def _ordered(cls, plies: tuple[int, int]) -> tuple[int, int]:
-        return _ascending(plies)
+    opponents: dict[str, Part] = {}
+    pool: PoolSettings = PoolSettings()
 
     @model_validator(mode="after")
     def _repeatable(self) -> SelfPlaySettings:
@@ -89,8 +102,10 @@ class SelfPlaySettings(Section):
 
         ValueError where the shares are too large or too small for the boards.
         """
-        shares = dict(self.opponents)
-        taken = [(spec, self._boards(f"opponents.{spec}", x, 1)) for spec, x in shares.items()]
+        taken = [
+            (spec, self._boards(f"opponents.{spec}", share, 1))
+            for spec, share in self.opponents.items()
+        ]
         if self.pool.share:
             each = self._boards("pool.share", self.pool.share, self.pool.at_once)
             taken += [(POOL, each // self.pool.at_once)] * self.pool.at_once
@@ -121,11 +136,6 @@ class SuiteSettings(Section):
     pairs: Positive = 100
     opening_plies: PlyRange | None = None  # None: those of the game
 
-    @field_validator("opening_plies")
-    @classmethod
-    def _ordered(cls, plies: tuple[int, int] | None) -> tuple[int, int] | None:
-        return plies and _ascending(plies)
-
     @field_validator("opponents")
     @classmethod
     def _distinct(cls, opponents: tuple[str, ...]) -> tuple[str, ...]:
@@ -150,7 +160,7 @@ class GameSettings(Section):
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
     game: str
-    rules: dict[str, Any] = Field(default_factory=dict)
+    rules: dict[str, Any] = {}
     seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
     threads: Positive = 1
 
@@ -177,14 +187,14 @@ class RunSettings(GameSettings):
     hidden_setting: ClassVar[str]  # where the widths of the layers that policy and value share are
 
     steps: Positive
-    minutes: Annotated[float, Field(gt=0)] | None = None
+    minutes: Above0 | None = None
     checkpoint_every: Positive = 500_000
     device: Annotated[str, Field(pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$")] = "cpu"
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
     start: str = SCRATCH
-    self_play: SelfPlaySettings = Field(default_factory=SelfPlaySettings)
-    evaluation: EvaluationSettings = Field(default_factory=EvaluationSettings)
-    report: ReportSettings = Field(default_factory=ReportSettings)
+    self_play: SelfPlaySettings = SelfPlaySettings()
+    evaluation: EvaluationSettings = EvaluationSettings()
+    report: ReportSettings = ReportSettings()
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
@@ -192,7 +202,7 @@ class RunSettings(GameSettings):
         self._check_opponents(game)
         check_name("self_play.learn", self.self_play.learn, ("both", *game.roles))
         self.self_play.groups()
-        self._policy_to_start()
+        self.start_policy()
         return self
 
     @property
@@ -206,12 +216,6 @@ class RunSettings(GameSettings):
 
         ValueError where there is no such policy, or it does not fit.
         """
-        policy = self._policy_to_start()
-        if policy is None:
-            return None
-        return widened(policy, self.hidden, np.random.default_rng([self.seed, 3]))
-
-    def _policy_to_start(self) -> Policy | None:
         if self.start == SCRATCH:
             return None
         game, hidden = self.make_game(), self.hidden
@@ -225,7 +229,7 @@ class RunSettings(GameSettings):
                 f"must have relu and as many layers as {self.hidden_setting}, {hidden}, none of "
                 "them wider"
             )
-        return policy
+        return widened(policy, hidden, np.random.default_rng([self.seed, 3]))
 
     def _check_opponents(self, game: games.Game) -> None:
         """ValueError where one cannot play, or is met in training and in the report."""
@@ -261,9 +265,8 @@ def read_settings(
     `trust`, where the file names code; see `training.trust`.
     """
     values = {"name": path.stem} | _read_yaml(path)
-    for override in overrides:
-        _override(values, override)
-    if not trust and (named := code_named(values, overrides)):
+    said = [_override(values, override) for override in overrides]
+    if not trust and (named := code_named(values, said)):
         raise ConfigError(
             f"{path} names code, which has not been imported: {', '.join(named)}. Where you trust "
             "whoever wrote it, --trust imports it; or give it by --set"
@@ -293,11 +296,12 @@ def _read_yaml(path: Path) -> dict[str, Any]:
     return values
 
 
-def _override(values: dict[str, Any], override: str) -> None:
+def _override(values: dict[str, Any], override: str) -> list[Any]:
+    """Set what an override says; returns its words and its value."""
     key, separator, text = override.partition("=")
     if not separator:
         raise ConfigError(f"--set {cut(override)}: write it as key=value, for example ppo.epochs=3")
-    *groups, last = key.split(".")
+    *groups, last = words = key.split(".")
     for group in groups:
         values = values.setdefault(group, {})
         if not isinstance(values, dict):
@@ -306,6 +310,7 @@ def _override(values: dict[str, Any], override: str) -> None:
         values[last] = parse_yaml(text)
     except ValueError:
         raise ConfigError(f"--set {cut(override)}: {quote(text)} is not a YAML value") from None
+    return [words, values[last]]
 
 
 def _explain(kind: type[Section], error: ErrorDetails) -> str:
@@ -329,9 +334,3 @@ def _fields_of(kind: type[Section], groups: Sequence[int | str]) -> list[str]:
 def between(first: float, last: float, done: float) -> float:
     """What changes linearly from first to last, after this share of a run, 0 to 1."""
     return first + (last - first) * min(1.0, done)
-
-
-def _ascending(plies: tuple[int, int]) -> tuple[int, int]:
-    if plies[0] > plies[1]:
-        raise ValueError("it must be a range [low, high]")
-    return plies

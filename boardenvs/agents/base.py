@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Protocol, runtime_checkable
 
@@ -114,3 +115,22 @@ def check_heuristic(agent: object, game: Game) -> None:
     """ValueError, with what to write, where an agent that needs a heuristic meets none."""
     if not game.has_heuristic:
         raise ValueError(f"{type(agent).__name__} cannot play: {game.no_heuristic}")
+
+
+class AgentByGame(ABC):
+    """Plays each game as an agent that is made for it."""
+
+    @abstractmethod
+    def player(self, game: Game) -> Agent:
+        """Who plays this game; ValueError where nobody does."""
+
+    def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
+        return self.player(game).act(game, state, np.random.default_rng(rng))
+
+    def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
+        """As the agent that plays this game."""
+        return analysis_by(self.player(position.game), position, rng)
+
+    def check_game(self, game: Game) -> None:
+        """ValueError where nobody plays this game."""
+        check_game(self.player(game), game)

@@ -6,7 +6,7 @@ save_policy(policy, "policy.npz")         # which "policy:policy.npz" plays
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -40,15 +40,22 @@ def policy_from_sb3(model: Any, game: Game, notes: Mapping[str, Any] | None = No
     if extractor != "FlattenExtractor":
         raise ValueError(f"the features extractor is {extractor}: it must be FlattenExtractor")
     parts = policy.mlp_extractor
-    towers = [
-        _tower([*parts.policy_net, policy.action_net]),
-        _tower([*parts.value_net, policy.value_net]),
-    ]
-    activations = {name for _, name in towers if name}
-    if len(activations) > 1:
-        raise ValueError(f"there are both {' and '.join(sorted(activations))}: one is written")
-    activation = next(iter(activations), "relu")
-    first, *others = _side_by_side(towers[0][0], towers[1][0], activation)
+    towers = (
+        [*parts.policy_net, policy.action_net],
+        [*parts.value_net, policy.value_net],
+    )
+    names = {type(module).__name__ for tower in towers for module in tower} - {"Linear"}
+    for name in names:
+        if name.lower() not in ACTIVATIONS:
+            raise ValueError(f"there is a {name}: layers must be Linear, ReLU or Tanh")
+    if len(names) > 1:
+        raise ValueError(f"there are both {' and '.join(sorted(names))}: one is written")
+    activation = "".join(names).lower() or "relu"
+    one, other = (
+        [layer_of(module) for module in tower if type(module).__name__ == "Linear"]
+        for tower in towers
+    )
+    first, *others = _side_by_side(one, other, activation)
     *hidden, (weights, biases) = [_planes_first(first, game), *others]
     actions = game.num_actions
     policy_head = weights[:, :actions], biases[:actions]
@@ -58,22 +65,10 @@ def policy_from_sb3(model: Any, game: Game, notes: Mapping[str, Any] | None = No
     )
 
 
-def _tower(modules: Sequence[Any]) -> tuple[list[Layer], str]:
-    """The fully connected layers of one network, its output last, and what stands between them."""
-    layers: list[Layer] = []
-    found = set()
-    for module in modules:
-        name = type(module).__name__
-        if name == "Linear":
-            weights, biases = (x.detach().cpu().float().numpy() for x in module.parameters())
-            layers.append((weights.T.copy(), biases.copy()))
-        elif name.lower() in ACTIVATIONS:
-            found.add(name.lower())
-        else:
-            raise ValueError(f"there is a {name}: layers must be Linear, ReLU or Tanh")
-    if len(found) > 1:
-        raise ValueError(f"the layers have both {' and '.join(sorted(found))}: one is written")
-    return layers, next(iter(found), "")
+def layer_of(module: Any) -> Layer:
+    """A copy of the weights (inputs, outputs) and biases of torch's fully connected layer."""
+    weights, biases = (x.detach().cpu().float().numpy() for x in (module.weight, module.bias))
+    return np.array(weights.T, order="C"), biases.copy()
 
 
 def _side_by_side(one: list[Layer], other: list[Layer], activation: str) -> list[Layer]:
@@ -86,14 +81,11 @@ def _side_by_side(one: list[Layer], other: list[Layer], activation: str) -> list
             )
         one, other = _padded(one, len(other)), _padded(other, len(one))
     found: list[Layer] = []
-    for index, ((w, b), (v, c)) in enumerate(zip(one, other, strict=True)):
-        if index == 0:
-            weights = np.hstack([w, v])
-        else:
-            weights = np.zeros((len(w) + len(v), w.shape[1] + v.shape[1]), np.float32)
-            weights[: len(w), : w.shape[1]] = w
-            weights[len(w) :, w.shape[1] :] = v
-        found.append((weights, np.concatenate([b, c])))
+    for (w, b), (v, c) in zip(one, other, strict=True):
+        if found:  # each reads its own layer before
+            below, above = ((0, len(v)), (0, 0)), ((len(w), 0), (0, 0))
+            w, v = np.pad(w, below), np.pad(v, above)
+        found.append((np.hstack([w, v]), np.concatenate([b, c])))
     return found
 
 
@@ -102,8 +94,9 @@ def _padded(layers: list[Layer], count: int) -> list[Layer]:
     *hidden, output = layers
     if not hidden and count > 1:
         raise ValueError("policy or value has no layer of its own, the other has: give both some")
-    more = [(np.eye(len(hidden[-1][1]), dtype=np.float32), np.zeros_like(hidden[-1][1]))]
-    return [*hidden, *more * max(0, count - len(layers)), output]
+    width = len(output[0])
+    same = np.eye(width, dtype=np.float32), np.zeros(width, np.float32)
+    return [*hidden, *[same] * (count - len(layers)), output]
 
 
 def _planes_first(layer: Layer, game: Game) -> Layer:
@@ -114,5 +107,4 @@ def _planes_first(layer: Layer, game: Game) -> Layer:
         raise ValueError(
             f"the model has {len(weights)} inputs: an observation of {game.id} has {64 * planes}"
         )
-    by_square = weights.reshape(64, planes, -1)
-    return np.ascontiguousarray(by_square.transpose(1, 0, 2)).reshape(64 * planes, -1), biases
+    return weights.reshape(64, planes, -1).swapaxes(0, 1).reshape(weights.shape), biases

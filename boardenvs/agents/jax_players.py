@@ -49,34 +49,35 @@ class JaxNetwork(NamedTuple):
 
 def network_of(policy: Policy) -> JaxNetwork:
     """A policy's layers in JAX."""
-    hidden = tuple(_layer(*layer) for layer in policy.hidden)
-    return JaxNetwork(hidden, _layer(*policy.policy_head), _layer(*policy.value_head))
-
-
-def _layer(weights: object, biases: object) -> JaxLayer:
-    return jnp.asarray(weights, jnp.float32), jnp.asarray(biases, jnp.float32)
+    layers = JaxNetwork(policy.hidden, policy.policy_head, policy.value_head)  # type: ignore[arg-type]
+    network: JaxNetwork = jax.tree.map(lambda x: jnp.asarray(x, jnp.float32), layers)
+    return network
 
 
 def forward(
-    network: JaxNetwork, planes: jax.Array, activation: str = "relu"
+    network: JaxNetwork, inputs: jax.Array, legal: jax.Array, activation: str = "relu"
 ) -> tuple[jax.Array, jax.Array]:
-    """The outputs for planes (..., C * 64), as `JaxRules.planes` has them: logits of all actions,
-    legal or not, (..., A) float32, and values (...,) float32.
+    """The outputs for inputs (..., I), as the first layer takes them, where actions (..., A) are
+    legal: logits (..., A) float32, `NEVER` for illegal actions, and values (...,) float32.
     """
-    x = planes.astype(jnp.float32)
+    x = inputs.astype(jnp.float32)
     for weights, biases in network.hidden:
         x = ACTIVATIONS[activation](x @ weights + biases)
     (policy, policy_bias), (value, value_bias) = network.policy_head, network.value_head
-    return x @ policy + policy_bias, (x @ value + value_bias)[..., 0]
+    return jnp.where(legal, x @ policy + policy_bias, NEVER), (x @ value + value_bias)[..., 0]
 
 
 def jax_player(rules: JaxRules, given: object) -> JaxPlayer:
     """The player in JAX of an agent or its text; ValueError as of `jax_agent`."""
     agent = jax_agent(rules.game, given)
-    if isinstance(agent, RandomAgent):
-        return _random_player(rules)
-    network, activation = network_of(agent.policy), agent.policy.activation
-    return network_player(rules, network, sample=agent.sample, activation=activation)
+    if isinstance(agent, PolicyAgent):
+        return network_player(_policy_evaluator(rules, agent.policy), sample=agent.sample)
+
+    def probabilities(board: Board) -> jax.Array:
+        legal = _legal_or_noop(rules, board)
+        return legal / legal.sum()
+
+    return JaxPlayer(rules.sample, probabilities)
 
 
 def jax_evaluator(rules: JaxRules, given: object) -> Evaluator:
@@ -86,17 +87,20 @@ def jax_evaluator(rules: JaxRules, given: object) -> Evaluator:
     agent = jax_agent(rules.game, given)
     if isinstance(agent, RandomAgent):
         raise ValueError(f"{quote(given)} has no network: 'trained' and 'policy:PATH' have one")
-    return network_evaluator(rules, network_of(agent.policy), agent.policy.activation)
+    return _policy_evaluator(rules, agent.policy)
 
 
-def network_evaluator(rules: JaxRules, network: JaxNetwork, activation: str) -> Evaluator:
-    """The outputs of a network for a board, where illegal actions have `NEVER`; the value is from
-    -1 to 1.
-    """
+def _policy_evaluator(rules: JaxRules, policy: Policy) -> Evaluator:
+    return network_evaluator(rules, network_of(policy), policy.activation)
+
+
+def network_evaluator(rules: JaxRules, network: JaxNetwork, activation: str = "relu") -> Evaluator:
+    """The outputs of a network for a board; the value is from -1 to 1."""
 
     def evaluate(board: Board) -> tuple[jax.Array, jax.Array]:
-        logits, value = forward(network, rules.planes(board), activation)
-        return jnp.where(legal_or_noop(rules, board), logits, NEVER), jnp.clip(value, -1, 1)
+        legal = _legal_or_noop(rules, board)
+        logits, value = forward(network, rules.planes(board), legal, activation)
+        return logits, jnp.clip(value, -1, 1)
 
     return evaluate
 
@@ -118,35 +122,18 @@ def jax_agent(game: Game, given: object) -> RandomAgent | PolicyAgent:
     )
 
 
-def _random_player(rules: JaxRules) -> JaxPlayer:
-    def probabilities(board: Board) -> jax.Array:
-        legal = legal_or_noop(rules, board)
-        return legal / legal.sum()
-
-    return JaxPlayer(rules.sample, probabilities)
-
-
-def network_player(
-    rules: JaxRules, network: JaxNetwork, *, sample: bool, activation: str = "relu"
-) -> JaxPlayer:
+def network_player(evaluate: Evaluator, *, sample: bool) -> JaxPlayer:
     """The network's most probable action or, where it samples, one by its probabilities."""
-    evaluate = network_evaluator(rules, network, activation)
 
-    def logits(board: Board) -> jax.Array:
-        return evaluate(board)[0]
+    def act(board: Board, key: jax.Array) -> jax.Array:
+        logits, _ = evaluate(board)
+        return draw_action(logits, key) if sample else logits.argmax().astype(jnp.int32)
 
-    def draw(board: Board, key: jax.Array) -> jax.Array:
-        return draw_action(logits(board), key)
+    def probabilities(board: Board) -> jax.Array:
+        logits, _ = evaluate(board)
+        return jax.nn.softmax(logits) if sample else jax.nn.one_hot(logits.argmax(), len(logits))
 
-    def best(board: Board, key: jax.Array) -> jax.Array:
-        return logits(board).argmax().astype(jnp.int32)
-
-    def certain(board: Board) -> jax.Array:
-        return jax.nn.one_hot(logits(board).argmax(), rules.game.num_actions)
-
-    if sample:
-        return JaxPlayer(draw, lambda board: jax.nn.softmax(logits(board)))
-    return JaxPlayer(best, certain)
+    return JaxPlayer(act, probabilities)
 
 
 def draw_action(logits: jax.Array, key: jax.Array) -> jax.Array:
@@ -158,6 +145,6 @@ def draw_action(logits: jax.Array, key: jax.Array) -> jax.Array:
     return (reached < height).sum().astype(jnp.int32)
 
 
-def legal_or_noop(rules: JaxRules, board: Board) -> jax.Array:
+def _legal_or_noop(rules: JaxRules, board: Board) -> jax.Array:
     """The legal actions, (A,) bool, and noop where the game is terminated."""
     return rules.legal(board).at[rules.game.noop].max(board.terminated)

@@ -15,14 +15,21 @@ import jax.numpy as jnp
 import optax
 from jax import lax
 
-from boardenvs.agents.jax_players import JaxNetwork
+from boardenvs.agents.jax_players import JaxNetwork, draw_action
+from boardenvs.game.jax_rules import choose
 
-NEVER = -1e8  # the logit of an illegal action: its probability is 0, its logarithm a number
-
-# Logits of actions (B, A), those of illegal ones `NEVER`, and values (B,).
+# Logits of actions (B, A), very low where illegal, and values (B,), of what is seen of B boards.
 Forward: TypeAlias = Callable[[JaxNetwork, Any], tuple[jax.Array, jax.Array]]
 
 METRICS = ("entropy", "policy_loss", "value_loss", "approx_kl", "clip_fraction")
+
+
+class Result(NamedTuple):
+    """What a step brought on B boards."""
+
+    rewards: jax.Array  # (B,) float32, of who acted: +1, 0 or -1
+    over: jax.Array  # (B,) bool
+    more: Any = None  # what the caller wants of it
 
 
 class Samples(NamedTuple):
@@ -76,12 +83,14 @@ def advantages(
 
 @dataclass(frozen=True)
 class PPO:
-    """How samples are learnt from; `rate` and `bonus`, of entropy, are given with them."""
+    """How samples are made and learnt from; `discounts` are as `advantages` has them."""
 
     forward: Forward
+    discounts: jax.Array | float
+    batch_size: int
+    gae_lambda: float = 0.9
     epochs: int = 1
-    batch_size: int = 1024
-    clip: float = 0.2
+    clip_range: float = 0.2
     value_weight: float = 0.5
     max_gradient: float = 0.5
     target_kl: float | None = None  # the update ends where the policy has moved so far
@@ -93,6 +102,36 @@ class PPO:
             optax.clip_by_global_norm(self.max_gradient), optax.scale_by_adam(eps=1e-5)
         )
 
+    def play(
+        self,
+        network: JaxNetwork,
+        games: Any,
+        view: Callable[[Any], Any],
+        step: Callable[[Any, jax.Array, jax.Array], tuple[Any, Result]],
+        keys: jax.Array,
+    ) -> tuple[Any, Samples, Result]:
+        """A step on all boards for each of T keys; the games after them, samples, and the results,
+        (T, B).
+
+        `view(games)` is what is seen of games, `step(games, actions, key)` plays on.
+        """
+
+        def one(games: Any, key: jax.Array) -> tuple[Any, Any]:
+            choice_key, board_key = jax.random.split(key)
+            seen = view(games)
+            logits, values = self.forward(network, seen)
+            actions = jax.vmap(draw_action)(logits, jax.random.split(choice_key, len(values)))
+            drawn = of_actions(jax.nn.log_softmax(logits), actions)
+            games, result = step(games, actions, board_key)
+            return games, (seen, actions, drawn, values, result)
+
+        games, (seen, actions, drawn, values, result) = lax.scan(one, games, keys)
+        _, last = self.forward(network, view(games))
+        over = result.over
+        gained = advantages(result.rewards, over, values, last, self.discounts, self.gae_lambda)
+        samples = Samples(seen, actions, drawn, gained, gained + values)
+        return games, jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), samples), result
+
     def learn(
         self,
         network: JaxNetwork,
@@ -102,18 +141,19 @@ class PPO:
         rate: jax.Array | float,
         bonus: jax.Array | float = 0.0,
     ) -> tuple[JaxNetwork, optax.OptState, dict[str, jax.Array]]:
-        """The epochs of gradient steps; means of `METRICS`, and how many "epochs" began."""
+        """The epochs of gradient steps; means of `METRICS`, and how many "epochs" began.
+
+        `rate` is the step size, `bonus` that of the entropy.
+        """
         rows = len(samples.actions)
         limit = jnp.inf if self.target_kl is None else 1.5 * self.target_kl  # as sb3-contrib has it
 
         def gradient_step(network: JaxNetwork, memory: Any, part: Samples) -> Any:
             gradients, metrics = jax.grad(self._loss, has_aux=True)(network, part, bonus)
             changes, new_memory = self.optimizer.update(gradients, memory, network)
-            changes = jax.tree.map(lambda x: -rate * x, changes)
+            new = jax.tree.map(lambda x, change: x - rate * change, network, changes)
             goes_on = metrics["approx_kl"] <= limit
-            new = optax.apply_updates(network, changes), new_memory
-            chosen = jax.tree.map(lambda x, y: jnp.where(goes_on, x, y), new, (network, memory))
-            return (*chosen, goes_on), metrics
+            return (*choose(goes_on, (new, new_memory), (network, memory)), goes_on), metrics
 
         def one(carry: Any, chosen: jax.Array) -> Any:
             network, memory, goes_on = carry
@@ -146,11 +186,11 @@ class PPO:
         ratio = jnp.exp(change)
         gained = part.advantages - part.advantages.mean()
         gained /= part.advantages.std(ddof=1) + 1e-8
-        clipped = jnp.clip(ratio, 1 - self.clip, 1 + self.clip)
+        clipped = jnp.clip(ratio, 1 - self.clip_range, 1 + self.clip_range)
         policy = -jnp.minimum(ratio * gained, clipped * gained).mean()
         value = jnp.square(part.returns - values).mean()
         entropy = -(jnp.exp(log_probabilities) * log_probabilities).sum(axis=1).mean()
-        moved = (jnp.abs(ratio - 1) > self.clip).mean()
+        moved = (jnp.abs(ratio - 1) > self.clip_range).mean()
         metrics = (entropy, policy, value, (ratio - 1 - change).mean(), moved)
         loss = policy + self.value_weight * value - bonus * entropy
         return loss, dict(zip(METRICS, metrics, strict=True))

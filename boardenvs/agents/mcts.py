@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
@@ -16,7 +16,7 @@ from boardenvs.agents.policy_file import load_policy
 from boardenvs.agents.trained import TrainedAgent
 from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.state import FloatArray, IntArray, State, take
-from boardenvs.search.analysis import Analysis, MoveAnalysis, Outcome
+from boardenvs.search.analysis import OUTCOMES, Analysis, MoveAnalysis
 from boardenvs.search.tree_arrays import Subtree
 from boardenvs.search.trees import (
     MAX_SIMULATIONS,
@@ -35,7 +35,6 @@ _SIMULATIONS = 200  # without any limit
 _CHANCE = 1e-6  # decides between actions that nothing else does
 _FIRST = 64  # simulations of the first analysis of a search that goes on
 _MORE = 1.3  # times as many simulations has each one after it
-_OUTCOMES: dict[int, Outcome] = {-1: "loss", 0: "draw", 1: "win"}
 _Stop: TypeAlias = Callable[[], bool]
 _Plies: TypeAlias = bytes  # the actions of a game from its start
 
@@ -193,79 +192,63 @@ class MCTSAgent:
 
     def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
         """By the visits, values and most visited lines of the tree, and what it proves."""
-        tree = _TreeView(self._settings(), position, rng)
-        tree.search(self._most(), self._stop())
-        return tree.analysis()
+        trees, chance = _begin(position, self._settings(), rng)
+        trees.search(self._most(), self._stop())
+        return self._analysis(position, trees, chance)
 
     def analyse_steadily(
         self, position: Position, stop: _Stop, rng: np.random.Generator
     ) -> Iterator[Analysis]:
         """One tree that grows, beyond all limits, until its root is proven or its memory full."""
         settings = self._settings()._replace(simulations=MAX_SIMULATIONS)
-        tree = _TreeView(settings, position, rng)
-        tree.search(_FIRST)
-        yield tree.analysis()
-        while not (tree.is_done() or stop()):
-            shown = tree.simulations
-            tree.search(min(int(_MORE * shown) + 1, tree.room), stop)
-            if tree.simulations > shown:
-                yield tree.analysis()
+        trees, chance = _begin(position, settings, rng)
+        trees.search(_FIRST)
+        found = self._analysis(position, trees, chance)
+        yield found
+        while found.outcome is None and found.nodes < MAX_SIMULATIONS and not stop():
+            trees.search(min(int(_MORE * found.nodes) + 1, MAX_SIMULATIONS), stop)
+            if trees.visits()[0] > found.nodes:
+                found = self._analysis(position, trees, chance)
+                yield found
+
+    def _analysis(self, position: Position, trees: Trees, chance: FloatArray) -> Analysis:
+        """What the tree of a position says so far."""
+        found = trees.read()
+        preference = _preference(found)[0] + chance
+        moves, most = list[MoveAnalysis](), 1.0
+        for action in sorted(position.legal_actions(), key=lambda action: -preference[action]):
+            visits, value, lower, upper = (of_actions[0, action] for of_actions in found)
+            if visits:  # a move is tried less because it seems worse: by luck it may not seem so
+                most = min(float(value), most)
+            moves.append(
+                MoveAnalysis(
+                    action=action,
+                    outcome=OUTCOMES[lower] if lower == upper else None,
+                    probability=None if self.evaluator is None else float(trees.priors[0, action]),
+                    visits=int(visits),
+                    value=most if visits else None,
+                    line=tuple(trees.line(0, action)),
+                )
+            )
+        (lower,), (upper,) = trees.proven()
+        return Analysis(
+            position=position,
+            outcome=OUTCOMES[lower] if lower == upper else None,
+            moves=tuple(moves),
+            nodes=int(trees.visits()[0]),
+        )
 
     def check_game(self, game: Game) -> None:
         check_game(self.evaluator, game)
 
 
-class _TreeView:
-    """The tree of one position, and what it says so far; all chance is that of `MCTSAgent.act`."""
-
-    def __init__(
-        self, settings: TreeSettings, position: Position, rng: np.random.Generator
-    ) -> None:
-        self._position, game = position, position.game
-        seeds = rng.integers(1 << 64, size=1, dtype=np.uint64)
-        self._chance = rng.random(game.num_actions) * _CHANCE
-        self._has_priors = settings.evaluator is not None
-        self._trees = Trees(game, stack([position]), seeds, settings)
-        self.room, self.simulations = settings.simulations, 0
-
-    def search(self, simulations: int, stop: _Stop | None = None) -> None:
-        self._trees.search(simulations, stop)
-        self.simulations = int(self._trees.visits()[0])
-
-    def is_done(self) -> bool:
-        """Whether more search would change nothing, or finds no room."""
-        lower, upper = self._trees.proven()
-        return self.simulations >= self.room or bool(lower[0] == upper[0])
-
-    def analysis(self) -> Analysis:
-        found = self._trees.read()
-        preference = _preference(found)[0] + self._chance
-        actions = sorted(self._position.legal_actions(), key=lambda action: -preference[action])
-        moves, most = [], 1.0
-        for action in actions:
-            # A move is tried less because it seems worse: by luck it may not seem better.
-            move = self._move(action, found)
-            most = most if move.value is None else min(move.value, most)
-            moves.append(move if move.value is None else replace(move, value=most))
-        (lower,), (upper,) = self._trees.proven()
-        return Analysis(
-            position=self._position,
-            outcome=_OUTCOMES[int(lower)] if lower == upper else None,
-            moves=tuple(moves),
-            nodes=self.simulations,
-        )
-
-    def _move(self, action: int, found: TreeResults) -> MoveAnalysis:
-        visits = int(found.visits[0, action])
-        lower, upper = int(found.lower[0, action]), int(found.upper[0, action])
-        return MoveAnalysis(
-            action=action,
-            outcome=_OUTCOMES[lower] if lower == upper else None,
-            probability=float(self._trees.priors[0, action]) if self._has_priors else None,
-            visits=visits,
-            value=float(found.values[0, action]) if visits else None,
-            line=tuple(self._trees.line(0, action)),
-        )
+def _begin(
+    position: Position, settings: TreeSettings, rng: np.random.Generator
+) -> tuple[Trees, FloatArray]:
+    """The tree of a position, and what decides between equal actions; as `MCTSAgent.act` has it."""
+    seeds = rng.integers(1 << 64, size=1, dtype=np.uint64)
+    chance = rng.random(position.game.num_actions) * _CHANCE
+    return Trees(position.game, stack([position]), seeds, settings), chance
 
 
 def _preference(found: TreeResults) -> FloatArray:

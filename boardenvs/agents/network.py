@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import torch as th
 
-from boardenvs.agents.policy import Layer, Policy
+from boardenvs.agents.export import layer_of
+from boardenvs.agents.policy import Policy
 from boardenvs.game.contract import Game
 from boardenvs.game.state import Array
 
@@ -128,28 +129,21 @@ class BoardNetwork(th.nn.Module):
         first = self.inputs.from_all_squares(weights)[self.inputs.by_square], biases
         with th.no_grad():
             for module, (weights, biases) in zip(self._linear(), [first, *rest], strict=True):
-                module.weight.copy_(th.from_numpy(weights.T.copy()))
-                module.bias.copy_(th.from_numpy(biases.copy()))
+                module.weight.copy_(th.tensor(weights.T))
+                module.bias.copy_(th.tensor(biases))
 
     def as_policy(self, game: Game, notes: Mapping[str, Any] | None = None) -> Policy:
         """A copy of what has been learnt, which plays without torch."""
-        (weights, biases), *rest = (_layer(module) for module in self._linear())
+        (weights, biases), *rest = map(layer_of, self._linear())
         by_plane = np.empty_like(weights)
         by_plane[self.inputs.by_square] = weights
-        first = self.inputs.for_all_squares(by_plane), biases
-        *hidden, policy_head, value_head = [first, *rest]
-        return Policy(game, tuple(hidden), policy_head, value_head, dict(notes or {}))
+        *hidden, policy, value = (self.inputs.for_all_squares(by_plane), biases), *rest
+        return Policy(game, tuple(hidden), policy, value, dict(notes or {}))
 
     def _linear(self) -> list[th.nn.Linear]:
         """The fully connected layers, the heads last."""
         shared = [layer for layer in self.layers if isinstance(layer, th.nn.Linear)]
         return [*shared, self.policy_head, self.value_head]
-
-
-def _layer(module: th.nn.Linear) -> Layer:
-    """A copy of the weights (inputs, outputs) and biases of a fully connected layer, float32."""
-    weights, biases = (x.detach().cpu().float().numpy() for x in (module.weight, module.bias))
-    return np.array(weights.T, order="C"), biases.copy()
 
 
 def flat_planes(game: Game) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.perft import successors
 from boardenvs.game.rules import MAX_VALUE
 from boardenvs.game.state import FloatArray, IntArray, State
-from boardenvs.search.analysis import Analysis, MoveAnalysis, Outcome
+from boardenvs.search.analysis import OUTCOMES, Analysis, MoveAnalysis
 
 Value: TypeAlias = Callable[[State], IntArray]
 
@@ -39,23 +39,25 @@ def analyse_by_value(position: Position, rng: np.random.Generator, value: Value)
     chosen = int(act_by_value(game, state, rng, value)[0])
     _, actions, after = successors(game, state)
     values, over = _values_after(game, after, value), game.is_over(after)
-    outcomes: dict[float, Outcome] = {np.inf: "win", 0.0: "draw", -np.inf: "loss"}
     moves = [
         MoveAnalysis(
             action=action,
-            value=float(np.clip(values[place], -MAX_VALUE, MAX_VALUE)),
-            outcome=outcomes[float(values[place])] if over[place] else None,
-            plies=1 if over[place] else None,
+            value=float(np.clip(value, -MAX_VALUE, MAX_VALUE)),
+            outcome=OUTCOMES[np.sign(value)] if ends else None,
+            plies=1 if ends else None,
             line=(action,),
         )
-        for place, action in enumerate(actions.tolist())
+        for action, value, ends in zip(
+            actions.tolist(), values.tolist(), over.tolist(), strict=True
+        )
     ]
     moves.sort(key=lambda move: move.action != chosen)
+    wins = moves[0].outcome == "win"
     return Analysis(
         position=position,
         unit="heuristic",
-        outcome="win" if moves[0].outcome == "win" else None,
-        plies=1 if moves[0].outcome == "win" else None,
+        outcome="win" if wins else None,
+        plies=1 if wins else None,
         moves=tuple(moves),
         nodes=len(moves),
     )

@@ -15,12 +15,11 @@ Writing needs onnx (pip install 'boardenvs[onnx]'), playing a runtime of ONNX al
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from boardenvs import games
-from boardenvs.game.state import Array
 from boardenvs.utils.version import __version__
 
 if TYPE_CHECKING:
@@ -30,48 +29,42 @@ if TYPE_CHECKING:
 _OPSET, _IR_VERSION = 13, 7
 
 _OPERATORS = {"relu": "Relu", "tanh": "Tanh"}  # by activation
-_NEVER = np.finfo(np.float32).min
+_CONSTANTS = {
+    "never": np.finfo(np.float32).min,
+    "lowest": np.float32(-1),
+    "highest": np.float32(1),
+    "columns": np.array([1]),
+}
 
 
 def onnx_bytes(policy: Policy) -> bytes:
     """The content of a file with the policy as a model; ImportError where onnx is not installed."""
     try:
-        from onnx import checker
+        from onnx import checker, helper, numpy_helper, parser
     except ImportError as error:
         raise ImportError(
             "ONNX models are written with onnx: pip install 'boardenvs[onnx]'", name=error.name
         ) from error
-    model = _model(policy)
+    model = parser.parse_model(_text(policy))
+    model.graph.name = policy.game.id
+    for name, values in {**policy.arrays, **_CONSTANTS}.items():
+        model.graph.initializer.append(numpy_helper.from_array(np.asarray(values), name))
+    about = {
+        "game": games.spec_of(policy.game),
+        "roles": json.dumps(policy.game.roles),
+        "notes": json.dumps(dict(policy.notes)),
+        "boardenvs": __version__,
+    }
+    helper.set_model_props(model, about)
     checker.check_model(model, full_check=True)
     content: bytes = model.SerializeToString()
     return content
 
 
-def _model(policy: Policy) -> Any:
-    from onnx import helper, numpy_helper, parser
-
-    model = parser.parse_model(_text(policy))
-    model.graph.name = policy.game.id
-    for name, values in _constants(policy).items():
-        model.graph.initializer.append(numpy_helper.from_array(np.asarray(values), name))
-    helper.set_model_props(
-        model,
-        {
-            "game": games.spec_of(policy.game),
-            "roles": json.dumps(policy.game.roles),
-            "notes": json.dumps(dict(policy.notes)),
-            "boardenvs": __version__,
-        },
-    )
-    return model
-
-
 def _text(policy: Policy) -> str:
     """The model in ONNX's own notation, but for its constants."""
-    shape, actions = (
-        "B," + ",".join(map(str, policy.game.observation_shape)),
-        policy.game.num_actions,
-    )
+    shape = ",".join(map(str, ("B", *policy.game.observation_shape)))
+    actions = policy.game.num_actions
     hidden = [
         f"""
         sums_{i} = Gemm(x_{i}, weight_{i}, bias_{i})
@@ -96,15 +89,3 @@ def _text(policy: Policy) -> str:
         clipped = Clip(values, lowest, highest)
         value = Squeeze(clipped, columns)
     }}"""
-
-
-def _constants(policy: Policy) -> dict[str, Array]:
-    names = [*range(len(policy.hidden)), "policy", "value"]
-    layers = zip(names, policy.layers, strict=True)
-    found: dict[str, Any] = {
-        f"{kind}_{name}": values
-        for name, layer in layers
-        for kind, values in zip(("weight", "bias"), layer, strict=True)
-    }
-    lowest, highest = np.float32(-1), np.float32(1)
-    return found | {"never": _NEVER, "lowest": lowest, "highest": highest, "columns": np.array([1])}

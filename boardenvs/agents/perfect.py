@@ -8,9 +8,9 @@ import numpy as np
 
 from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.rules import goal_to_reward
-from boardenvs.game.state import BoolArray, FloatArray, IntArray, State, take
-from boardenvs.search.analysis import Analysis, MoveAnalysis, Outcome
-from boardenvs.tablebase import Moves, Tablebase
+from boardenvs.game.state import IntArray, State, take
+from boardenvs.search.analysis import OUTCOMES, Analysis, MoveAnalysis, lines_after
+from boardenvs.tablebase import Tablebase
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,9 @@ class PerfectAgent:
         score = moves.score
         best = np.full(len(state.ply), score.min(initial=0))
         np.maximum.at(best, moves.rows, score)
-        traps = _traps(table, moves, (score == best[moves.rows]) & (moves.value < 1))
+        doubtful = (score == best[moves.rows]) & (moves.value < 1)
+        traps = np.zeros(len(score))
+        traps[doubtful] = table.mistakes(take(moves.after, doubtful))
         chance = np.random.default_rng(rng).random(len(score))
         # Sorted by row, then score, traps and chance, the last move of each row is the choice.
         order = np.lexsort((chance, traps, score, moves.rows))
@@ -50,14 +52,18 @@ class PerfectAgent:
         chosen = int(self.act(game, stack([position]), rng)[0])
         table = Tablebase.load(game)
         found = table.moves(stack([position]))
-        scores, mistakes = _scores(position, found), table.mistakes(found.after)
-        lines = self._lines(game, found, rng)
-        outcomes: dict[float, Outcome] = {1.0: "win", 0.0: "draw", -1.0: "loss"}
+        # At the cap on plies, where no side can force an end before, the game's result.
+        at_cap = goal_to_reward(position.result()[position.to_move])
+        scores = np.where(found.value == 0, at_cap, found.value)
+        mistakes = table.mistakes(found.after)
+        lines = lines_after(
+            game, found.actions.tolist(), found.after, lambda state: self.act(game, state, rng)
+        )
         moves = [
             MoveAnalysis(
                 action=int(found.actions[place]),
                 value=float(scores[place]),
-                outcome=outcomes[float(scores[place])],
+                outcome=OUTCOMES[float(scores[place])],
                 plies=int(found.distance[place]),
                 mistakes=float(mistakes[place]),
                 line=tuple(lines[place]),
@@ -72,31 +78,3 @@ class PerfectAgent:
             moves=tuple(moves),
             nodes=1 + len(moves),
         )
-
-    def _lines(self, game: Game, moves: Moves, rng: np.random.Generator) -> list[list[int]]:
-        """Each move and perfect play after it."""
-        lines = [[action] for action in moves.actions.tolist()]
-        rows, state = np.arange(len(lines)), moves.after
-        while (live := np.flatnonzero(~game.is_over(state))).size:
-            rows, state = rows[live], take(state, live)
-            actions = self.act(game, state, rng)
-            for row, action in zip(rows.tolist(), actions.tolist(), strict=True):
-                lines[row].append(action)
-            state = game.step(state, actions)
-        return lines
-
-
-def _scores(position: Position, moves: Moves) -> FloatArray:
-    """The result of each move with perfect play, -1 to 1, (N,): at the cap on plies, where no side
-    can force an end before, the game's result.
-    """
-    at_cap = goal_to_reward(position.result()[position.to_move])
-    scores: FloatArray = np.where(moves.value == 0, at_cap, moves.value).astype(np.float64)
-    return scores
-
-
-def _traps(table: Tablebase, moves: Moves, wanted: BoolArray) -> FloatArray:
-    """The share of the replies to each move that are mistakes, (N,); 0 where not `wanted`."""
-    share = np.zeros(len(moves.rows))
-    share[wanted] = table.mistakes(take(moves.after, wanted))
-    return share

@@ -8,7 +8,7 @@ one after the other, each square by square. `boardenvs.agents.policy_file` keeps
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -50,32 +50,38 @@ class Policy:
 
     def __post_init__(self) -> None:
         check_name("activation", self.activation, ACTIVATIONS)
-        width = int(np.prod(self.game.observation_shape))
-        heads = ((self.policy_head, self.game.num_actions), (self.value_head, 1))
-        for weights, biases in self.hidden:
-            _check_layer(weights, biases, width, len(biases))
-            width = len(biases)
-        for (weights, biases), outputs in heads:
-            _check_layer(weights, biases, width, outputs)
-        self._check_range()
+        shapes = layer_shapes(self.game, [len(biases) for _, biases in self.hidden])
+        for shape, (weights, biases) in zip(shapes.values(), self.layers, strict=True):
+            if weights.shape != shape or biases.shape != shape[1:]:
+                raise ValueError(
+                    f"a layer has weights {weights.shape} and biases {biases.shape}: it must have "
+                    f"{shape} and ({shape[1]},)"
+                )
+        largest = 1.0  # of the inputs, which are 0 or 1
+        for layer in self.hidden:
+            largest = _reach(*layer, largest)
+        for head in (self.policy_head, self.value_head):
+            reach = _reach(*head, largest)
+            if not reach < _LARGEST:
+                raise ValueError(
+                    f"outputs can be as large as {reach:.1g}: weights must be finite and keep them "
+                    f"below {_LARGEST:.0e}"
+                )
 
     @property
     def layers(self) -> tuple[Layer, ...]:
         """All layers: the hidden ones, the policy's head, the value's head."""
         return (*self.hidden, self.policy_head, self.value_head)
 
-    def _check_range(self) -> None:
-        """That no output can overflow, whatever the inputs, which are 0 or 1."""
-        largest = 1.0
-        for weights, biases in self.hidden:
-            largest = _reach(weights, biases, largest)
-        for weights, biases in (self.policy_head, self.value_head):
-            reach = _reach(weights, biases, largest)
-            if not reach < _LARGEST:
-                raise ValueError(
-                    f"outputs can be as large as {reach:.1g}: weights must be finite and keep them "
-                    f"below {_LARGEST:.0e}"
-                )
+    @property
+    def arrays(self) -> dict[str, Float32Array]:
+        """All weights and biases by name: "weight_0", "bias_0", to "weight_value", "bias_value"."""
+        names = layer_shapes(self.game, [0] * len(self.hidden))
+        return {
+            f"{kind}_{name}": values
+            for name, layer in zip(names, self.layers, strict=True)
+            for kind, values in zip(("weight", "bias"), layer, strict=True)
+        }
 
     def evaluate(self, game: Game, state: State) -> tuple[Float32Array, Float32Array]:
         """The probability of each action, (B, A) float32, 0 where it is illegal, and the value to
@@ -156,12 +162,14 @@ def legal_or_noop(game: Game, state: State) -> BoolArray:
     return legal
 
 
-def _check_layer(weights: Float32Array, biases: Float32Array, inputs: int, outputs: int) -> None:
-    if weights.shape != (inputs, outputs) or biases.shape != (outputs,):
-        raise ValueError(
-            f"a layer has weights {weights.shape} and biases {biases.shape}: it must have "
-            f"({inputs}, {outputs}) and ({outputs},)"
-        )
+def layer_shapes(game: Game, hidden: Sequence[int]) -> dict[str, tuple[int, int]]:
+    """The shape of each layer's weights, inputs and outputs, by the layers' names: hidden ones of
+    these widths from "0", and "policy" and "value" over the last of them.
+    """
+    widths = [math.prod(game.observation_shape), *hidden]
+    names = [*map(str, range(len(hidden))), "policy", "value"]
+    inputs, outputs = [*widths, widths[-1]], [*hidden, game.num_actions, 1]
+    return dict(zip(names, zip(inputs, outputs, strict=True), strict=True))
 
 
 def _reach(weights: Float32Array, biases: Float32Array, largest: float) -> float:

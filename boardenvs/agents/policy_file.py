@@ -12,7 +12,6 @@ it holds, which is bounded.
 
 from __future__ import annotations
 
-import io
 import json
 import zipfile
 from pathlib import Path
@@ -21,11 +20,10 @@ from typing import Any
 import numpy as np
 
 from boardenvs import games
-from boardenvs.agents.policy import Layer, Policy
+from boardenvs.agents.policy import Layer, Policy, layer_shapes
 from boardenvs.game.contract import Game
 from boardenvs.utils.checks import check_name, cut, is_whole
-from boardenvs.utils.files import write_atomically
-from boardenvs.utils.npz import ArchiveKind, read_array, read_json, shown
+from boardenvs.utils.npz import ArchiveKind, read_array, read_json, shown, write_archive
 from boardenvs.utils.version import __version__
 
 FORMAT = 2
@@ -52,16 +50,12 @@ def save_policy(policy: Policy, path: Path | str, *, stored: str = "float16") ->
     """
     check_name("type of stored weights", stored, _STORED)
     arrays: dict[str, Any] = {"metadata": json.dumps(_describe(policy))}
-    for name, (weights, biases) in zip(_names(len(policy.hidden)), policy.layers, strict=True):
-        for kind, values in (("weight", weights), ("bias", biases)):
-            with np.errstate(over="ignore"):
-                array = values.astype(stored)
-            if not np.isfinite(array).all():
-                raise ValueError(f"{kind}_{name} has values that {stored} cannot hold")
-            arrays[f"{kind}_{name}"] = array
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, **arrays)
-    write_atomically(Path(path), buffer.getvalue())
+    for name, values in policy.arrays.items():
+        with np.errstate(over="ignore"):
+            arrays[name] = values.astype(stored)
+        if not np.isfinite(arrays[name]).all():
+            raise ValueError(f"{name} has values that {stored} cannot hold")
+    write_archive(Path(path), arrays)
 
 
 def load_policy(path: Path | str) -> Policy:
@@ -78,7 +72,14 @@ def load_policy(path: Path | str) -> Policy:
                 f"{shown(path)} has format {cut(repr(about['format']))}, written by boardenvs "
                 f"{cut(str(about.get('boardenvs')))}: this version reads formats 1 and {FORMAT}"
             )
-        return _assemble(about, archive, path)
+        with _KIND.fitting(path):
+            game = games.make_from_file(about["game"], **about["rules"])
+            shapes = _shapes(game, about["hidden"])
+        layers = (_read_layer(archive, name, shape) for name, shape in shapes.items())
+        *hidden, policy, value = layers
+        with _KIND.fitting(path):
+            notes, activation = about["notes"], about.get("activation", "relu")
+            return Policy(game, tuple(hidden), policy, value, notes, shown(path), activation)
 
 
 def _describe(policy: Policy) -> dict[str, Any]:
@@ -97,27 +98,13 @@ def _describe(policy: Policy) -> dict[str, Any]:
     }
 
 
-def _assemble(about: dict[str, Any], archive: zipfile.ZipFile, path: Path) -> Policy:
-    """The policy; PolicyFileError where the parts are whole but do not fit together."""
-    with _KIND.fitting(path):
-        game = games.make_from_file(about["game"], **about["rules"])
-        shapes = _shapes(game, about["hidden"])
-    *hidden, policy, value = [_read_layer(archive, key, shape) for key, shape in shapes.items()]
-    with _KIND.fitting(path):
-        notes, activation = about["notes"], about.get("activation", "relu")
-        return Policy(game, tuple(hidden), policy, value, notes, shown(path), activation)
-
-
 def _shapes(game: Game, hidden: Any) -> dict[str, tuple[int, int]]:
     """The shapes of the layers that the metadata promise; ValueError where they are too large."""
     if not isinstance(hidden, list) or not all(is_whole(x, 1, _MOST_NUMBERS) for x in hidden):
         raise ValueError(f"hidden is {cut(repr(hidden))}: it must be a list of layers' widths")
     if len(hidden) > _MOST_LAYERS:
         raise ValueError(f"there are {len(hidden)} hidden layers: at most {_MOST_LAYERS} are read")
-    inputs = [int(np.prod(game.observation_shape)), *hidden]
-    outputs = [*hidden, game.num_actions, 1]
-    sizes = zip([*inputs, inputs[-1]], outputs, strict=True)
-    shapes = dict(zip(_names(len(hidden)), sizes, strict=True))
+    shapes = layer_shapes(game, hidden)
     numbers = sum((rows + 1) * columns for rows, columns in shapes.values())
     if numbers > _MOST_NUMBERS:
         raise ValueError(
@@ -126,19 +113,12 @@ def _shapes(game: Game, hidden: Any) -> dict[str, tuple[int, int]]:
     return shapes
 
 
-def _read_layer(archive: zipfile.ZipFile, key: str, shape: tuple[int, int]) -> Layer:
+def _read_layer(archive: zipfile.ZipFile, layer: str, shape: tuple[int, int]) -> Layer:
     """The weights and biases of a layer, each of the shape that it must have."""
     found = []
-    for kind, wanted in (("weight", shape), ("bias", shape[1:])):
-        name = f"{kind}_{key}"
+    for name, wanted in ((f"weight_{layer}", shape), (f"bias_{layer}", shape[1:])):
         numbers = read_array(archive, name, wanted, _STORED)
         if not np.isfinite(numbers).all():
             raise ValueError(f"{name} holds other things than finite numbers")
         found.append(numbers.astype(np.float32))
-    weights, biases = found
-    return weights, biases
-
-
-def _names(hidden: int) -> list[str]:
-    """What the layers are called in files, of so many hidden ones and the heads."""
-    return [*map(str, range(hidden)), "policy", "value"]
+    return found[0], found[1]

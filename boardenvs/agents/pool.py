@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from boardenvs.agents import Agent
 from boardenvs.agents.policy import Policy, PolicyAgent
 from boardenvs.agents.policy_file import load_policy, save_policy
 
@@ -26,35 +25,35 @@ class OpponentPool:
         self._folder = Path(folder)
         self._size = size
         self._rng = np.random.default_rng([seed, size])
-        self._digests: dict[str, str] = {}  # of the files, oldest first
-        self._policies: dict[str, Policy] = {}
+        self._kept: dict[str, tuple[str, Policy]] = {}  # by file, oldest first: digest and content
 
     def __len__(self) -> int:
-        return len(self._digests)
+        return len(self._kept)
 
     def add(self, policy: Policy, steps: int) -> None:
         """Write a snapshot to its file and take it in; OSError where that cannot be."""
-        name = f"{steps:012d}.npz"
-        self._folder.mkdir(parents=True, exist_ok=True)
-        save_policy(policy, self._folder / name)
-        self._take_in(name)
-        for old in list(self._digests)[: -self._size]:
-            del self._digests[old], self._policies[old]
+        path = self._folder / f"{steps:012d}.npz"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        save_policy(policy, path)
+        self._kept[path.name] = _digest(path), load_policy(path)
+        for old in list(self._kept)[: -self._size]:
+            del self._kept[old]
 
-    def draw(self, count: int) -> list[Agent]:
+    def draw(self, count: int) -> list[PolicyAgent]:
         """So many opponents, drawn uniformly, different ones as far as there are; they sample."""
-        names = list(self._digests)
-        chosen = self._rng.choice(len(names), count, replace=count > len(names))
-        return [PolicyAgent(self._policies[names[i]], sample=True) for i in chosen]
+        policies = [policy for _, policy in self._kept.values()]
+        chosen = self._rng.choice(len(policies), count, replace=count > len(policies))
+        return [PolicyAgent(policies[i], sample=True) for i in chosen]
 
     def snapshot(self) -> dict[str, Any]:
         """What draws to come depend on, the files by name and digest; see `restore`."""
-        return {"digests": dict(self._digests), "rng": deepcopy(self._rng.bit_generator.state)}
+        digests = {name: digest for name, (digest, _) in self._kept.items()}
+        return {"digests": digests, "rng": deepcopy(self._rng.bit_generator.state)}
 
     def restore(self, snapshot: dict[str, Any]) -> list[str]:
         """Go on from a `snapshot`, without the files that are gone or changed; what was wrong."""
         self._rng.bit_generator.state = deepcopy(snapshot["rng"])
-        return self._take_in_only(snapshot["digests"])
+        return self._take_in(snapshot["digests"])
 
     def read(self, steps: int) -> list[str]:
         """Go on from the folder alone: take in the last files of up to so many steps, and no
@@ -62,26 +61,22 @@ class OpponentPool:
         """
         names = sorted(p.name for p in self._folder.glob("*.npz") if p.stem.isdecimal())
         last = [name for name in names if int(name[:-4]) <= steps][-self._size :]
-        return self._take_in_only(dict.fromkeys(last))
+        return self._take_in(dict.fromkeys(last))
 
-    def _take_in_only(self, files: Mapping[str, str | None]) -> list[str]:
+    def _take_in(self, files: Mapping[str, str | None]) -> list[str]:
         """These files, which have the digest that is given, and no others; what was wrong."""
-        self._digests.clear()
-        self._policies.clear()
+        self._kept.clear()
         problems = []
-        for name, digest in files.items():
+        for name, expected in files.items():
             path = self._folder / name
             try:
-                if digest is not None and _digest(path) != digest:
+                digest = _digest(path)
+                if expected not in (None, digest):
                     raise ValueError(f"{path} has changed since the checkpoint")
-                self._take_in(name)
+                self._kept[name] = digest, load_policy(path)
             except (OSError, ValueError) as error:
                 problems.append(f"opponent {name} is left out of the pool: {error}")
         return problems
-
-    def _take_in(self, name: str) -> None:
-        self._policies[name] = load_policy(self._folder / name)
-        self._digests[name] = _digest(self._folder / name)
 
 
 def _digest(path: Path) -> str:

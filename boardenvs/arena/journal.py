@@ -7,11 +7,12 @@ written; it counts for nothing, and its pairing is played again.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from boardenvs.arena.pairing import Played
+from boardenvs.arena.settings import check_kept
 from boardenvs.utils.checks import cut
 from boardenvs.utils.decoding import parse_json
 from boardenvs.utils.files import write_atomically
@@ -35,15 +36,13 @@ class Journal:
     @classmethod
     def create(cls, path: Path, settings: dict[str, Any], played: Sequence[Played] = ()) -> Journal:
         """A journal with these results in the place of whatever is there."""
-        lines = [settings, *(one.to_json() for one in played)]
-        write_atomically(path, b"".join(_line(values) + b"\n" for values in lines))
+        lines = (json.dumps(values) + "\n" for values in (settings, *(p.to_json() for p in played)))
+        write_atomically(path, "".join(lines).encode())
         return cls(path, settings, list(played))
 
     @classmethod
-    def open(cls, path: Path, check_settings: Callable[[dict[str, Any]], None]) -> Journal:
-        """What is on the disk; JournalError where that is not a journal, or its settings are not
-        right: `check_settings` raises a ValueError then.
-        """
+    def open(cls, path: Path) -> Journal:
+        """What is on the disk; JournalError where that is not a journal of this version."""
         try:
             lines = whole_lines(path)
         except FileNotFoundError:
@@ -52,20 +51,20 @@ class Journal:
             raise JournalError(f"{path} is empty: begin the tournament anew")
         settings, played = _parse(path, 1, lines[0]), list[Played]()
         try:
-            check_settings(settings)
+            check_kept(settings)
         except ValueError as error:
             raise JournalError(f"{path}, line 1: {error}") from error
         for number, line in enumerate(lines[1:], 2):
             values = _parse(path, number, line)
             try:
-                played.append(_result(values, settings["pairs"]))
+                played.append(Played.from_json(values, settings["pairs"]))
             except ValueError as error:
                 raise JournalError(f"{path}, line {number}, is not a result: {error}") from error
         return cls(path, settings, played)
 
     def add(self, played: Played) -> None:
         """Append a result, so that it is on the disk when this returns; OSError names the file."""
-        append_lines(self._path, [_line(played.to_json())])
+        append_lines(self._path, [json.dumps(played.to_json()).encode()])
         self.played.append(played.without_actions())
 
 
@@ -77,20 +76,6 @@ def is_journal(path: Path) -> bool:
     except (OSError, JournalError):
         return False
     return {"format", "boardenvs", "entrants", "pairs"} <= settings.keys()
-
-
-def _result(values: dict[str, Any], pairs: int) -> Played:
-    played = Played.from_json(values)
-    if played.match is not None and played.match.scores.shape[1] != pairs:
-        raise ValueError(
-            f"it has {played.match.scores.shape[1]} pairs of games: the tournament's pairings have "
-            f"{pairs}"
-        )
-    return played
-
-
-def _line(values: dict[str, Any]) -> bytes:
-    return json.dumps(values).encode()
 
 
 def _parse(path: Path, number: int, line: bytes) -> dict[str, Any]:

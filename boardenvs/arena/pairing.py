@@ -5,25 +5,30 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import AfterValidator
 
 from boardenvs.agents import Agent, as_agent
 from boardenvs.agents.base import act_after
 from boardenvs.arena.match import MatchResult, play_match
-from boardenvs.arena.player import Faults
+from boardenvs.arena.player import Amount, Count, Faults
 from boardenvs.game.contract import Game
-from boardenvs.game.state import FloatArray, IntArray, State
-from boardenvs.utils.checks import field_of, is_number, is_text, is_whole
+from boardenvs.game.state import IntArray, State
+from boardenvs.utils.decoding import decode
 from boardenvs.utils.imports import describe
 
 NOBODY, FIRST, SECOND = 0, 1, 2  # whose code is running
 
-# The result of a game for the first entrant, in JSON: won, drawn, lost, and by forfeit of either.
-_WON, _DRAWN, _LOST, _FORFEITED, _GIVEN = "WDLFG"
-_SCORES = {_WON: 1.0, _DRAWN: 0.5, _LOST: 0.0, _FORFEITED: 0.0, _GIVEN: 1.0}
-_FORFEITS = {_FORFEITED: FIRST, _GIVEN: SECOND}
+# In JSON: the first entrant's score of a game, and who forfeited it.
+_OUTCOMES = {
+    "W": (1.0, NOBODY),
+    "D": (0.5, NOBODY),
+    "L": (0.0, NOBODY),
+    "F": (0.0, FIRST),
+    "G": (1.0, SECOND),
+}
 
 Key = tuple[str, str, str]
 
@@ -88,7 +93,7 @@ class Pairing:
         if side == NOBODY:
             return Played(*self.key, None, void=message)
         shape = (2, self.pairs)
-        faults = [Faults(), Faults()]
+        faults = [Faults.none(), Faults.none()]
         faults[side - 1].add(2 * self.pairs, message)
         match = MatchResult(
             scores=np.full(shape, float(side == SECOND)),
@@ -126,9 +131,11 @@ class Played:
         head: dict[str, Any] = {"game": self.game, "first": self.first, "second": self.second}
         if self.match is None:
             return {**head, "void": self.void}
+        letters = {outcome: letter for letter, outcome in _OUTCOMES.items()}
+        rows = zip(self.match.scores.tolist(), self.match.forfeits.tolist(), strict=True)
         return {
             **head,
-            "games": _letters(self.match.scores, self.match.forfeits),
+            "games": ["".join(letters[game] for game in zip(*row, strict=True)) for row in rows],
             "mean_plies": self.match.mean_plies,
             "openings": self.match.openings,
             "faults": [asdict(faults) for faults in self.match.faults],
@@ -137,25 +144,57 @@ class Played:
         }
 
     @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> Played:
-        """ValueError where the values are no result."""
-        game, first, second = (
-            str(field_of(values, key, is_text, "a text")) for key in ("game", "first", "second")
-        )
+    def from_json(cls, values: Mapping[str, Any], pairs: int) -> Played:
+        """ValueError where the values are no result of a pairing of so many pairs of games."""
         if "void" in values:
-            void = field_of(values, "void", is_text, "a text")
-            return cls(game, first, second, None, void=void)
-        rows = field_of(values, "games", _are_games, f"two texts, as long, of {', '.join(_SCORES)}")
-        one, other = map(_faults, field_of(values, "faults", _is_pair, "a list of two objects"))
+            void = decode(_Void, values, "a result")
+            return cls(void.game, void.first, void.second, None, void=void.void)
+        found = decode(_Games, values, "a result")
+        if len(found.games[0]) != pairs:
+            raise ValueError(
+                f"it has {len(found.games[0])} pairs of games: the tournament's pairings have "
+                f"{pairs}"
+            )
+        outcomes = np.array([[_OUTCOMES[letter] for letter in row] for row in found.games])
         match = MatchResult(
-            scores=np.array([[_SCORES[c] for c in row] for row in rows]),
-            forfeits=np.array([[_FORFEITS.get(c, 0) for c in row] for row in rows], np.int8),
-            mean_plies=_amount(values, "mean_plies"),
-            openings=_count(values, "openings"),
-            faults=(one, other),
+            scores=outcomes[..., 0],
+            forfeits=outcomes[..., 1].astype(np.int8),
+            mean_plies=found.mean_plies,
+            openings=found.openings,
+            faults=found.faults,
         )
-        seconds, cpu_seconds = (_amount(values, key) for key in ("seconds", "cpu_seconds"))
-        return cls(game, first, second, match, seconds, cpu_seconds)
+        key = found.game, found.first, found.second
+        return cls(*key, match, found.seconds, found.cpu_seconds)
+
+
+def _are_games(rows: tuple[str, str]) -> tuple[str, str]:
+    if not len(rows[0]) == len(rows[1]) > 0 or not set("".join(rows)) <= set(_OUTCOMES):
+        raise ValueError(f"it must be two texts, as long, of {', '.join(_OUTCOMES)}")
+    return rows
+
+
+@dataclass
+class _Line:
+    """What the journal has of a pairing."""
+
+    game: str
+    first: str
+    second: str
+
+
+@dataclass
+class _Void(_Line):
+    void: str
+
+
+@dataclass
+class _Games(_Line):
+    games: Annotated[tuple[str, str], AfterValidator(_are_games)]
+    mean_plies: Amount
+    openings: Count
+    faults: tuple[Faults, Faults]
+    seconds: Amount
+    cpu_seconds: Amount
 
 
 @dataclass(frozen=True)
@@ -176,39 +215,3 @@ class _Announced:
         chosen = act_after(self.agent, game, state, actions, rng)
         self.running(NOBODY)
         return chosen
-
-
-def _letters(scores: FloatArray, forfeits: IntArray) -> list[str]:
-    names = {1.0: _WON, 0.5: _DRAWN, 0.0: _LOST}
-    by_forfeit = {side: letter for letter, side in _FORFEITS.items()}
-    return [
-        "".join(by_forfeit.get(f) or names[s] for s, f in zip(*row, strict=True))
-        for row in zip(scores.tolist(), forfeits.tolist(), strict=True)
-    ]
-
-
-def _are_games(rows: Any) -> bool:
-    """Whether these are the results of a match's games, as `_letters` writes them."""
-    texts = isinstance(rows, list) and len(rows) == 2 and all(map(is_text, rows))
-    return texts and len(rows[0]) == len(rows[1]) > 0 and set("".join(rows)) <= set(_SCORES)
-
-
-def _is_pair(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(isinstance(x, dict) for x in value)
-
-
-def _faults(values: Mapping[str, Any]) -> Faults:
-    return Faults(
-        **{key: _count(values, key) for key in ("forfeits", "repeats", "moves", "timed_moves")},
-        message=field_of(values, "message", lambda x: x is None or is_text(x), "a text or null"),
-        cpu_seconds=_amount(values, "cpu_seconds"),
-    )
-
-
-def _count(values: Mapping[str, Any], key: str) -> int:
-    count: int = field_of(values, key, lambda x: is_whole(x, 0, 1 << 62), "a whole number from 0")
-    return count
-
-
-def _amount(values: Mapping[str, Any], key: str) -> float:
-    return float(field_of(values, key, lambda x: is_number(x, 0, 1e15), "a number from 0 to 1e15"))

@@ -11,14 +11,19 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import Field
 
 from boardenvs.agents.base import Agent, act_after
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.state import IntArray, State, take
 from boardenvs.utils.imports import describe
+
+# Of what journals have.
+Count = Annotated[int, Field(strict=True, ge=0, le=1 << 62)]
+Amount = Annotated[float, Field(strict=True, ge=0, le=1e15)]
 
 FORFEIT = int(np.iinfo(np.int64).min)  # in the place of an action
 
@@ -27,12 +32,17 @@ FORFEIT = int(np.iinfo(np.int64).min)  # in the place of an action
 class Faults:
     """What an agent did wrong in a match, and how long it thought."""
 
-    forfeits: int = 0  # games
-    message: str | None = None  # what was wrong first, with a forfeit or without
-    repeats: int = 0  # times that it failed on a batch and was asked again, board by board
-    moves: int = 0  # actions that it was asked for
-    timed_moves: int = 0  # the same without its first batch, which may load or compile
-    cpu_seconds: float = 0.0  # spent on the timed moves
+    forfeits: Count  # games
+    message: str | None  # what was wrong first, with a forfeit or without
+    repeats: Count  # times that it failed on a batch and was asked again, board by board
+    moves: Count  # actions that it was asked for
+    timed_moves: Count  # the same without its first batch, which may load or compile
+    cpu_seconds: Amount  # spent on the timed moves
+
+    @classmethod
+    def none(cls) -> Faults:
+        """Those of who was not asked yet."""
+        return cls(0, None, 0, 0, 0, 0.0)
 
     @classmethod
     def sum(cls, faults: Iterable[Faults]) -> Faults:
@@ -65,7 +75,7 @@ class Player:
     def __init__(self, agent: Agent, rng: np.random.Generator) -> None:
         self._agent = agent
         self._rng = rng
-        self.faults = Faults()
+        self.faults = Faults.none()
 
     def act(self, game: Game, state: State, played: IntArray) -> IntArray:
         """A legal action for each row, or FORFEIT, (B,) int64; KeyboardInterrupt passes through.

@@ -9,7 +9,7 @@ import itertools
 import json
 import os
 import platform
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from boardenvs.arena.results import OVERALL, Crosstable, Results, matches
 from boardenvs.kernel import get_backend
 from boardenvs.utils.files import file_name, write_atomically
 from boardenvs.utils.html import report_page
+from boardenvs.utils.tables import markdown_table
 from boardenvs.utils.version import processor, version
 
 _PICTURES = ("ratings", "heatmap")
@@ -96,13 +97,15 @@ def _table(table: Crosstable) -> dict[str, Any]:
     ratings = table.ratings
     rows = []
     for i, label in enumerate(table.entrants):
-        standing, ends = table.standings[label], (ratings.low[i], ratings.high[i])
+        standing = table.standings[label]
+        rated = (ratings.rating[i], ratings.low[i], ratings.high[i])
+        rating, *interval = _rounded(rated if standing.plays else [None] * 3, 1)
         roles = zip(table.roles, standing.by_role, strict=True)
         rows.append(
             {
                 "entrant": label,
-                "rating": _rounded(ratings.rating[i], 1) if standing.plays else None,
-                "interval": [_rounded(end, 1) for end in ends] if standing.plays else [None, None],
+                "rating": rating,
+                "interval": interval,
                 "score": _rounded(standing.score, 4),
                 **_counts(standing.counts),
                 "forfeits": standing.faults.forfeits,
@@ -112,8 +115,8 @@ def _table(table: Crosstable) -> dict[str, Any]:
     return {
         "anchor": ratings.anchor,
         "ratings": rows,
-        "scores": [[_rounded(x, 4) for x in row] for row in table.scores],
-        "above": [[_rounded(x, 4) for x in row] for row in ratings.above],
+        "scores": _rounded(table.scores, 4),
+        "above": _rounded(ratings.above, 4),
         "ladders": table.ladders,
     }
 
@@ -123,13 +126,12 @@ def _pairing(played: Played) -> dict[str, Any]:
     match = played.match
     if match is None:
         return {**head, "void": played.void}
-    shares = ([_rounded(end, 4) for end in share] for share in match.share_intervals)
     return {
         **head,
         "score": _rounded(match.score, 4),
-        "interval": [_rounded(end, 4) for end in match.interval],
+        "interval": _rounded(match.interval, 4),
         **_counts((match.wins, match.draws, match.losses)),
-        "share_intervals": dict(zip(_COUNTS, shares, strict=True)),
+        "share_intervals": dict(zip(_COUNTS, _rounded(match.share_intervals, 4), strict=True)),
         "by_role_of_first": [_counts(counts) for counts in match.by_role],
         "mean_plies": _rounded(match.mean_plies, 2),
         "distinct_openings": match.openings,
@@ -143,8 +145,10 @@ def _counts(counts: Sequence[int]) -> dict[str, int]:
     return dict(zip(_COUNTS, counts, strict=True))
 
 
-def _rounded(value: float | None, digits: int) -> float | None:
-    """Rounded for JSON, which has no infinity and no NaN."""
+def _rounded(value: Any, digits: int) -> Any:
+    """A number, or those of a sequence, for JSON, which has no infinity and no NaN."""
+    if isinstance(value, Sequence | np.ndarray):
+        return [_rounded(x, digits) for x in value]
     if value is None or not np.isfinite(value):
         return None
     return round(float(value), digits) + 0.0  # no negative zero
@@ -175,10 +179,10 @@ def markdown(results: Results, has_pictures: bool) -> str:
         parts.append(f"## {title(table)}\n")
         if has_pictures:
             parts.append(f"![Ratings]({_picture(table, 'ratings')})\n")
-        parts += [*_ladder_table(table), "", *_steps(table)]
+        parts += [_ladder_table(table), "", *_steps(table)]
         if has_pictures:
             parts.append(f"![Scores]({_picture(table, 'heatmap')})\n")
-        parts += [*_crosstable(table), ""]
+        parts.append(_crosstable(table))
     if results.notes:
         parts += ["## Notes\n", *(f"- {_escaped(note)}" for note in results.notes), ""]
     made = document(results)
@@ -192,25 +196,24 @@ def markdown(results: Results, has_pictures: bool) -> str:
     return "\n".join(parts)
 
 
-def _ladder_table(table: Crosstable) -> Iterator[str]:
-    roles = [f"as {role}" for role in table.roles]
-    heads = ["rating", "95 %", "above next", "score", "won drawn lost", *roles, "CPU/move"]
-    yield _row(["", "entrant", *heads])
-    yield _row(["--:", ":--", *["--:"] * len(heads)])
-    for i, label in enumerate(table.entrants):
-        standing = table.standings[label]
-        last = i + 1 == len(table.entrants)
-        cells = [
+def _ladder_table(table: Crosstable) -> str:
+    heads = ["rating", "95 %", "above next", "score", "won drawn lost"]
+    heads += [f"as {role}" for role in table.roles] + ["CPU/move"]
+    above = np.diagonal(table.ratings.above, 1)
+    rows = [
+        [
             str(i + 1),
             f"`{label}`",
             rating_text(table, i),
             interval_text(table, i),
-            "" if last else f"{table.ratings.above[i, i + 1]:.1%}",
+            f"{above[i]:.1%}" if i < len(above) else "",
             f"{standing.score:.1%}",
+            *(" ".join(map(str, three)) for three in (standing.counts, *standing.by_role)),
+            _time_text(standing.ms_per_move),
         ]
-        counts = (standing.counts, *standing.by_role)
-        cells += [" ".join(map(str, three)) for three in counts]
-        yield _row([*cells, _time_text(standing.ms_per_move)])
+        for i, (label, standing) in enumerate(table.standings.items())
+    ]
+    return markdown_table(["", "entrant", *heads], rows)
 
 
 def _steps(table: Crosstable) -> Iterator[str]:
@@ -226,13 +229,14 @@ def _steps(table: Crosstable) -> Iterator[str]:
         yield f"{name}, from {labels[0].rpartition('=')[2]} to {', to '.join(steps)}\n"
 
 
-def _crosstable(table: Crosstable) -> Iterator[str]:
+def _crosstable(table: Crosstable) -> str:
     numbers = [str(i + 1) for i in range(len(table.entrants))]
-    yield "Points of the row against the column:\n"
-    yield _row(["", "entrant", *numbers])
-    yield _row(["--:", ":--", *["--:"] * len(numbers)])
-    for i, label in enumerate(table.entrants):
-        yield _row([numbers[i], f"`{label}`", *map(_points, table.counts[i].astype(int).tolist())])
+    rows = [
+        [number, f"`{label}`", *map(_points, counts.sum(axis=1).tolist())]
+        for number, label, counts in zip(numbers, table.entrants, table.counts, strict=True)
+    ]
+    points = markdown_table(["", "entrant", *numbers], rows)
+    return f"Points of the row against the column:\n\n{points}\n"
 
 
 def _points(counts: Sequence[int]) -> str:
@@ -249,10 +253,6 @@ def _time_text(milliseconds: float | None) -> str:
     if milliseconds < 1:
         return f"{1000 * milliseconds:.3g} µs"
     return f"{milliseconds:.3g} ms" if milliseconds < 1000 else f"{milliseconds / 1000:.3g} s"
-
-
-def _row(cells: Iterable[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
 
 
 def _escaped(text: str) -> str:

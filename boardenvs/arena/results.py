@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -16,18 +16,18 @@ from boardenvs.arena.pairing import Played
 from boardenvs.arena.player import Faults
 from boardenvs.arena.ratings import Ratings, rate
 from boardenvs.arena.settings import Plan, Settings
-from boardenvs.game.state import FloatArray
+from boardenvs.game.state import FloatArray, IntArray
 
 OVERALL = "overall"
 _STRENGTH = re.compile(r"(\w+):(\w+)=(\d+)")
 
 
-@dataclass
+@dataclass(frozen=True)
 class Standing:
     """How an entrant stands in a crosstable."""
 
-    by_role: list[list[int]] = field(default_factory=lambda: [[0, 0, 0], [0, 0, 0]])
-    faults: Faults = field(default_factory=Faults)
+    by_role: list[list[int]]  # wins, draws and losses, (2, 3)
+    faults: Faults
 
     @property
     def counts(self) -> tuple[int, int, int]:
@@ -73,35 +73,35 @@ class Crosstable:
     @cached_property
     def standings(self) -> dict[str, Standing]:
         """By entrant."""
-        standings = {label: Standing() for label in self.entrants}
+        faults: dict[str, list[Faults]] = {label: [] for label in self.entrants}
         for played, match in matches(self.played):
-            for side, label in enumerate((played.first, played.second)):
-                standing = standings[label]
-                for role, counts in enumerate(match.by_role):
-                    seen = counts if side == 0 else counts[::-1]
-                    own = standing.by_role[role ^ side]
-                    own[:] = [x + y for x, y in zip(own, seen, strict=True)]
-                standing.faults = Faults.sum((standing.faults, match.faults[side]))
-        return standings
+            for label, ones in zip(played.key[1:], match.faults, strict=True):
+                faults[label].append(ones)
+        by_role = self.counts.sum(axis=1).tolist()
+        return {
+            label: Standing(counts, Faults.sum(faults[label]))
+            for label, counts in zip(self.entrants, by_role, strict=True)
+        }
 
     @cached_property
-    def counts(self) -> FloatArray:
-        """Wins, draws and losses of i against j, (k, k, 3), in the order of `entrants`."""
+    def counts(self) -> IntArray:
+        """Wins, draws and losses of i against j in the first and in the second role, (k, k, 2, 3),
+        in the order of `entrants`.
+        """
         index = {label: i for i, label in enumerate(self.entrants)}
-        counts = np.zeros((len(index), len(index), 3))
+        counts = np.zeros((len(index), len(index), 2, 3), np.int64)
         for played, match in matches(self.played):
             i, j = index[played.first], index[played.second]
-            counts[i, j] += (match.wins, match.draws, match.losses)
-            counts[j, i] += (match.losses, match.draws, match.wins)
+            counts[i, j] += match.by_role
+            counts[j, i] += np.flip(match.by_role)
         return counts
 
     @property
     def scores(self) -> FloatArray:
         """Mean scores of i against j, (k, k), NaN where they did not meet."""
-        won, drawn, _ = np.moveaxis(self.counts, -1, 0)
-        total = self.counts.sum(axis=-1)
+        counts = self.counts.sum(axis=2)
         with np.errstate(invalid="ignore"):
-            scores: FloatArray = (won + drawn / 2) / total
+            scores: FloatArray = counts @ (1, 0.5, 0) / counts.sum(axis=-1)
         return scores
 
     @property
@@ -138,13 +138,8 @@ class Results:
     @property
     def dead(self) -> list[str]:
         """Who forfeited all games of a table."""
-        found = {
-            label: None
-            for table in self.tables
-            for label, standing in table.standings.items()
-            if not standing.plays
-        }
-        return list(found)
+        standings = (pair for table in self.tables for pair in table.standings.items())
+        return list(dict.fromkeys(label for label, standing in standings if not standing.plays))
 
     @property
     def notes(self) -> list[str]:
@@ -160,10 +155,11 @@ def matches(played: Iterable[Played]) -> Iterator[tuple[Played, MatchResult]]:
 def summarise(settings: Settings, plan: Plan, played: Sequence[Played]) -> Results:
     """The tables of these results, which are all of the plan's."""
     tables = []
-    for name, players in plan.players.items():
+    for name, game in plan.games.items():
+        players = [e.label for e in settings.entrants if e.label not in plan.left_out[name]]
         if len(players) > 1:
             of_game = [p for p in played if p.game == name]
-            tables.append(_table(settings, name, plan.games[name].roles, players, of_game))
+            tables.append(_table(settings, name, game.roles, players, of_game))
     everywhere = [
         entrant.label
         for entrant in settings.entrants
@@ -199,13 +195,12 @@ def _table(
 
 def _left_out(results: Results) -> Iterator[str]:
     left_out = results.plan.left_out
-    for entrant in results.settings.entrants:
-        games = [game for game, reasons in left_out.items() if entrant.label in reasons]
-        if games:
-            reason = left_out[games[0]][entrant.label]
-            yield f"{entrant.label} does not play {', '.join(games)}: {reason}"
-    overall = results.tables[-1]
-    absent = [e.label for e in results.settings.entrants if e.label not in overall.entrants]
+    labels = [entrant.label for entrant in results.settings.entrants]
+    for label in labels:
+        reasons = {game: why[label] for game, why in left_out.items() if label in why}
+        if reasons:
+            yield f"{label} does not play {', '.join(reasons)}: {next(iter(reasons.values()))}"
+    absent = [label for label in labels if label not in results.tables[-1].entrants]
     if len(results.tables) > 1 and absent:
         yield f"not in the table over all games, since not in every game: {', '.join(absent)}"
 
@@ -220,8 +215,8 @@ def _played(results: Results) -> Iterator[str]:
             yield f"{where} is void: {played.void}"
             continue
         for label, faults in zip(played.key[1:], played.match.faults, strict=True):
-            if note := faults.explain(label, played.match.games, f" of {where}") or "":
-                yield note
+            if fault := faults.explain(label, played.match.games, f" of {where}"):
+                yield fault
     few = {p.game: m.openings for p, m in matches(results.played) if m.openings < m.games // 2}
     for text, openings in few.items():
         yield (

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import itertools
 import pickle
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
 
 from boardenvs import games
 from boardenvs.agents import as_agent, check_game
@@ -18,7 +19,8 @@ from boardenvs.arena.openings import same_winner
 from boardenvs.arena.pairing import Entrant, Pairing
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import check_plies, distinct_openings
-from boardenvs.utils.checks import cut, field_of, is_text, is_whole, quote, unknown
+from boardenvs.utils.checks import cut, is_whole, quote, unknown
+from boardenvs.utils.decoding import decode
 from boardenvs.utils.imports import describe
 from boardenvs.utils.version import __version__
 
@@ -75,7 +77,6 @@ class Plan:
     """Who plays each game, who cannot and why, and the pairings that this makes."""
 
     games: Mapping[str, Game]  # by text
-    players: Mapping[str, tuple[str, ...]]  # labels by game
     left_out: Mapping[str, Mapping[str, str]]  # reasons by game and label
     pairings: tuple[Pairing, ...]
 
@@ -129,42 +130,31 @@ def make_settings(
     )
 
 
+class _Kept(BaseModel):
+    """What `Settings.to_json` wrote, out of a file."""
+
+    model_config = ConfigDict(strict=True)
+
+    boardenvs: str
+    entrants: list[str]
+    opening_plies: dict[str, list[int]]
+    pairs: Annotated[int, Field(ge=1)]
+    seed: Annotated[int, Field(ge=0, le=_MAX_SEED)]
+    anchor: str | None
+
+
 def check_kept(values: Mapping[str, Any]) -> None:
     """ValueError where these are no settings as `Settings.to_json` writes them, or those of another
     version of the program.
     """
-    found = field_of(values, "format", lambda x: is_whole(x, 0), "a whole number")
+    found = values.get("format")
     if found != FORMAT:
         raise ValueError(
-            f"the tournament was begun by another version: its format is {cut(repr(found))}, this "
+            f"the tournament was begun by another version: its format is {quote(found)}, this "
             f"version's {FORMAT}"
         )
-    for key, (is_right, wanted) in _KEPT.items():
-        field_of(values, key, is_right, wanted)
-
-
-def _are_texts(values: Any) -> bool:
-    return isinstance(values, list) and all(map(is_text, values))
-
-
-def _are_openings(values: Any) -> bool:
-    return isinstance(values, dict) and all(
-        isinstance(plies, list)
-        and len(plies) == 2
-        and all(is_whole(n, 0) for n in plies)
-        and plies[0] <= plies[1]
-        for plies in values.values()
-    )
-
-
-_KEPT: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "boardenvs": (is_text, "a text"),
-    "entrants": (_are_texts, "a list of texts"),
-    "opening_plies": (_are_openings, "a range [low, high] for each game"),
-    "pairs": (lambda x: is_whole(x, 1), "a whole number from 1"),
-    "seed": (lambda x: is_whole(x, 0, _MAX_SEED), "a whole number from 0 to 2**64 - 1"),
-    "anchor": (lambda x: x is None or is_text(x), "a text or null"),
-}
+    for game, plies in decode(_Kept, values, "the settings").opening_plies.items():
+        check_plies(plies, f"opening_plies of {game}")
 
 
 def resumed_settings(
@@ -176,13 +166,19 @@ def resumed_settings(
     have code imported: whoever wrote the journal chose it.
     """
     check_kept(before)
-    if not trust:
-        _check_code(before, given)
-    kept = {name: before[name] for name in ("entrants", "pairs", "seed", "anchor")}
-    if kept["anchor"] not in given.get("entrants", before["entrants"]):
-        kept["anchor"] = None
     drawn = before["opening_plies"]
-    settings = make_settings(**{"games_played": drawn, **kept, **given})
+    kept = {name: before[name] for name in ("entrants", "pairs", "seed", "anchor")}
+    kept["games_played"] = list(drawn)
+    named = code_named(*([] if key in given else kept[key] for key in ("entrants", "games_played")))
+    if named and not trust:
+        raise ValueError(
+            f"the journal names code, which has not been imported: {cut(', '.join(named), 200)}. "
+            "Where you trust whoever wrote it, --trust goes on with it; or give players and games "
+            "of your own"
+        )
+    if kept["anchor"] not in given.get("entrants", kept["entrants"]):
+        kept["anchor"] = None
+    settings = make_settings(**(kept | dict(given)))
     if "opening_plies" in given:
         return settings
     plies = {game: tuple(drawn.get(game, p)) for game, p in settings.opening_plies.items()}
@@ -193,18 +189,6 @@ def code_named(entrants: Iterable[str], games_played: Iterable[str]) -> list[str
     """The texts among these that have code imported: "python:..." and "MODULE:NAME"."""
     players = [text for text in entrants if agent_imports_code(text)]
     return players + [text for text in games_played if games.imports_code(text)]
-
-
-def _check_code(before: Mapping[str, Any], given: Mapping[str, Any]) -> None:
-    entrants = [] if "entrants" in given else before["entrants"]
-    games_played = [] if "games_played" in given else before["opening_plies"]
-    named = code_named(entrants, games_played)
-    if named:
-        raise ValueError(
-            f"the journal names code, which has not been imported: {cut(', '.join(named), 200)}. "
-            "Where you trust whoever wrote it, --trust goes on with it; or give players and games "
-            "of your own"
-        )
 
 
 def make_plan(settings: Settings) -> Plan:
@@ -222,42 +206,34 @@ def make_plan(settings: Settings) -> Plan:
                 "was started; define it in a module of its own, and import it"
             )
     agents = {entrant.label: _make(entrant) for entrant in settings.entrants}
-    players: dict[str, tuple[str, ...]] = {}
-    left_out: dict[str, dict[str, str]] = {}
+    left_out: dict[str, dict[str, str]] = {text: {} for text in made}
     pairings = []
-    for text, plies in settings.opening_plies.items():
-        _try_openings(made[text], plies)
-        left_out[text] = {}
+    for text, game in made.items():
+        plies = settings.opening_plies[text]
+        # Wrong plies are found now, and solved games are solved once for all.
+        distinct_openings(game, 1, plies, np.random.default_rng(0), same_winner)
         for label, agent in agents.items():
             try:
-                check_game(agent, made[text])
+                check_game(agent, game)
             except ValueError as error:
                 left_out[text][label] = str(error)
         playing = [e for e in settings.entrants if e.label not in left_out[text]]
-        players[text] = tuple(entrant.label for entrant in playing)
         ordered = sorted(playing, key=lambda entrant: entrant.label)
-        pairings += [
-            Pairing(text, made[text], first, second, settings.pairs, plies, seed)
-            for first, second in itertools.combinations(ordered, 2)
-            for seed in [_seed_of(settings.seed, text, first.label, second.label)]
-        ]
+        for first, second in itertools.combinations(ordered, 2):
+            seed = _seed_of(settings.seed, text, first.label, second.label)
+            pairings.append(Pairing(text, game, first, second, settings.pairs, plies, seed))
     if not pairings:
         reasons = "; ".join(
             f"{label}: {why}" for o in left_out.values() for label, why in o.items()
         )
         raise ValueError(f"no two entrants can play one of the games: {reasons or 'no games'}")
-    return Plan(made, players, left_out, tuple(pairings))
+    return Plan(made, left_out, tuple(pairings))
 
 
 def _seed_of(seed: int, *key: str) -> int:
     """A pairing's seed: by the tournament's, and by nothing else that is played."""
     text = "\n".join((str(seed), *key))
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
-
-
-def _try_openings(game: Game, plies: tuple[int, int]) -> None:
-    """Draw some, so that wrong plies are found now, and solved games are solved once for all."""
-    distinct_openings(game, 1, plies, np.random.default_rng(0), same_winner)
 
 
 def _make(entrant: Entrant) -> object:

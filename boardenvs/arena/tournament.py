@@ -11,7 +11,7 @@ from typing import Any
 from boardenvs.arena.journal import Journal, JournalError, is_journal
 from boardenvs.arena.pairing import Played
 from boardenvs.arena.results import Results, summarise
-from boardenvs.arena.settings import Settings, check_kept, make_plan
+from boardenvs.arena.settings import Settings, make_plan
 from boardenvs.arena.workers import play_pairings
 from boardenvs.utils.files import is_unused, remove_left_over, remove_written
 
@@ -82,7 +82,7 @@ def read_settings(folder: Path | str) -> dict[str, Any]:
 
 def open_journal(folder: Path | str) -> Journal:
     """The journal of the tournament in a folder; JournalError where there is none."""
-    return Journal.open(Path(folder) / JOURNAL, check_kept)
+    return Journal.open(Path(folder) / JOURNAL)
 
 
 def _cores() -> int:
@@ -99,20 +99,20 @@ def _open(settings: Settings, folder: Path, resume: bool, overwrite: bool) -> Jo
         _check_same(path, journal.settings, settings.to_json())
         remove_left_over(folder, WRITTEN)
         return Journal.create(path, settings.to_json(), journal.played)
-    if path.exists() and not overwrite:
-        raise JournalError(
-            f"{folder} has a tournament: --resume goes on with it, --overwrite replaces it, and "
-            "--out FOLDER plays another"
-        )
-    if not path.exists() and not is_unused(folder, WRITTEN):
+    if path.exists():
+        if not overwrite:
+            raise JournalError(
+                f"{folder} has a tournament: --resume goes on with it, --overwrite replaces it, "
+                "and --out FOLDER plays another"
+            )
+        if not is_journal(path):
+            raise JournalError(f"{folder} is not replaced: its {JOURNAL} is of no tournament")
+        remove_written(folder, [name for name in WRITTEN if name != JOURNAL])
+    elif not is_unused(folder, WRITTEN):
         raise JournalError(
             f"{folder} is not used: it has files but no {JOURNAL}, so it is not the folder of a "
             "tournament"
         )
-    if path.exists():
-        if not is_journal(path):
-            raise JournalError(f"{folder} is not replaced: its {JOURNAL} is of no tournament")
-        remove_written(folder, [name for name in WRITTEN if name != JOURNAL])
     folder.mkdir(parents=True, exist_ok=True)
     return Journal.create(path, settings.to_json())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import multiprocessing
 import os
 import pickle
@@ -10,7 +11,6 @@ import random
 import signal
 import sys
 import traceback
-from collections import defaultdict
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -51,7 +51,14 @@ def play_pairings(
         for pairing in pairings:
             yield pairing.play()
         return
-    costs = _Costs(known)
+    costs: dict[tuple[str, str], float] = {}
+    for played in known:
+        costs |= _costs(played)
+
+    def cost(pairing: Pairing) -> float:
+        """No result depends on it; an entrant that nothing is known of may cost most."""
+        return sum(costs.get((pairing.game, label), math.inf) for label in pairing.key[1:])
+
     waiting, again = list(pairings), list[Pairing]()
     playing: dict[Connection, tuple[_Worker, Pairing]] = {}
     with _one_thread_each(), contextlib.ExitStack() as stack:
@@ -60,7 +67,7 @@ def play_pairings(
             stack.callback(worker.end)
         while playing or waiting:
             while idle and waiting:
-                pairing = max(waiting, key=costs.of)
+                pairing = max(waiting, key=cost)
                 waiting.remove(pairing)
                 worker = idle.pop()
                 worker.send(pairing)
@@ -68,10 +75,10 @@ def play_pairings(
             for pipe in wait(list(playing)):
                 assert isinstance(pipe, Connection)
                 worker, pairing = playing.pop(pipe)
-                played = worker.result()
-                if played is not None:
-                    costs.note(played)
-                    yield played
+                result = worker.result()
+                if result is not None:
+                    costs |= _costs(result)
+                    yield result
                 else:
                     (again if worker.had_begun() else waiting).append(pairing)
                     worker.end()
@@ -91,26 +98,14 @@ def _play_alone(worker: _Worker, pairing: Pairing) -> Played:
             return pairing.forfeited(worker.side, "the process died, twice")
 
 
-class _Costs:
-    """What pairings cost in CPU seconds: the sum of their entrants' mean costs in the game.
-
-    Those of entrants that nothing is known of cost most. No result depends on it.
-    """
-
-    def __init__(self, known: Iterable[Played]) -> None:
-        self._of: dict[tuple[str, str], list[float]] = defaultdict(list)
-        for played in known:
-            self.note(played)
-
-    def note(self, played: Played) -> None:
-        if played.match is not None:
-            for label, faults in zip(played.key[1:], played.match.faults, strict=True):
-                per_move = faults.cpu_seconds / max(1, faults.timed_moves)
-                self._of[played.game, label].append(per_move * faults.moves)
-
-    def of(self, pairing: Pairing) -> float:
-        costs = [self._of.get((pairing.game, label)) for label in pairing.key[1:]]
-        return sum(sum(cost) / len(cost) if cost else float("inf") for cost in costs)
+def _costs(played: Played) -> dict[tuple[str, str], float]:
+    """The CPU seconds that each entrant took in the game."""
+    if played.match is None:
+        return {}
+    return {
+        (played.game, label): faults.cpu_seconds / max(1, faults.timed_moves) * faults.moves
+        for label, faults in zip(played.key[1:], played.match.faults, strict=True)
+    }
 
 
 class _Worker:

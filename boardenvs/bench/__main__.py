@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from boardenvs.bench.jax import in_jax
 from boardenvs.bench.measure import (
     Placements,
     bytes_per_board,
@@ -92,6 +91,8 @@ class Bench:
         games = list(made.values())
         if self.jax:
             device = _jax_device(pinned)
+            from boardenvs.bench.jax import in_jax
+
             setting["device"] = str(device)
             clock = "cpu" if device.platform == "cpu" else "wall"
             chosen = list(in_jax(games, sizes, peers=self.peers))

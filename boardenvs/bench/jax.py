@@ -5,164 +5,166 @@ All of a slice runs on the device: the processor, or whatever accelerator JAX fi
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from functools import partial
 from importlib.util import find_spec
+from types import SimpleNamespace
 from typing import Any, TypeAlias
 
+import jax
+import jax.numpy as jnp
+
+from boardenvs.agents.jax_players import JaxNetwork, forward
 from boardenvs.bench.measure import Workload
+from boardenvs.envs.jax import JaxEnv
 from boardenvs.game.contract import Game
 from boardenvs.games import spec_of
 
 PLIES = 16  # on every board, in one compiled scan
 
-# (state, key) -> actions, of a batch
-Sampler: TypeAlias = Callable[[Any, Any], Any]
+# Of PPO: steps on every board in an update, gradient steps, the step size, the layers' widths.
+STEPS, BATCHES, RATE, HIDDEN = 32, 16, 1e-3, (128, 128)
+
+# Makes an environment: `init`, `step`, which begins new games, and `sample`, all of one board.
+Make: TypeAlias = Callable[[], Any]
 
 
 def in_jax(games: list[Game], sizes: list[int], *, peers: bool) -> Iterator[Workload]:
     """Random play of these games and PPO, and the same of Pgx's Othello where it is installed."""
-    pgx, ppo = bool(find_spec("pgx")), bool(find_spec("optax"))
-    for size in sizes:
-        for game in games:
-            row = partial(Workload, "boardenvs", spec_of(game), boards=size, backend=None)
-            yield row(interface="play", start=partial(_play, game, size))
-            for sampler in ("own", "mask", "Pgx's") if pgx else ():
-                start = partial(pgx_play, partial(_adapter, game), sampler, size)
-                yield row(interface=f"pgx.Env, {sampler} sampler", start=start)
-            if ppo:
-                start = partial(_ppo, partial(_ours, game), size)
-                yield row(interface="PPO", start=start, unit="steps")
-        if pgx and peers:
-            row = partial(Workload, "Pgx", "othello", boards=size, backend=None)
-            for sampler in ("mask", "Pgx's"):
-                start = partial(pgx_play, _original, sampler, size)
-                yield row(interface=f"pgx.Env, {sampler} sampler", start=start)
-            if ppo:
-                start = partial(_ppo, partial(_reset, _original), size)
-                yield row(interface="PPO", start=start, unit="steps")
+    has_pgx, has_optax = bool(find_spec("pgx")), bool(find_spec("optax"))
+    # What plays, what else plays through Pgx, and its samplers.
+    rows: list[tuple[str, str, Make, Make, list[str]]] = [
+        ("boardenvs", spec_of(game), partial(JaxEnv, game), partial(_adapter, game), ["own"])
+        for game in games
+    ]
+    if has_pgx and peers:
+        rows.append(("Pgx", "othello", original, original, []))
+    for size, (library, game, make, make_pgx, samplers) in itertools.product(sizes, rows):
+        row = partial(Workload, library, game, boards=size, backend=None)
+        if library == "boardenvs":
+            yield row(interface="play", start=partial(play, make, "own", size))
+        for sampler in [*samplers, "mask", "Pgx's"] if has_pgx else []:
+            start = partial(play, make_pgx, sampler, size)
+            yield row(interface=f"pgx.Env, {sampler} sampler", start=start)
+        if has_optax:
+            yield row(interface="PPO", start=partial(_ppo, make, size), unit="steps")
 
 
-# ---- environments --------------------------------------------------------------------------------
-
-
-def _original() -> Any:
+def original() -> Any:
+    """Pgx's Othello."""
     import pgx
 
-    return pgx.make("othello")
+    return _resetting(pgx.make("othello"))
 
 
 def _adapter(game: Game) -> Any:
     from boardenvs.envs.jax.pgx import PgxEnv
 
-    return PgxEnv(game)
+    return _resetting(PgxEnv(game))
 
 
-def _ours(game: Game) -> tuple[Any, Any]:
-    from boardenvs.envs.jax import JaxEnv
-
-    env = JaxEnv(game)
-    return env.init, env.step
-
-
-def _reset(make: Callable[[], Any]) -> tuple[Any, Any]:
-    """`init` and `step` of a pgx.Env, whose games begin anew as Pgx has it."""
+def _resetting(env: Any) -> Any:
+    """A pgx.Env whose games begin anew as Pgx has it."""
     from pgx.experimental import auto_reset
 
-    env = make()
-    return env.init, auto_reset(env.step, env.init)
+    step = auto_reset(env.step, env.init)
+    return SimpleNamespace(init=env.init, step=step, sample=getattr(env, "sample", None))
 
 
 # ---- random play ---------------------------------------------------------------------------------
 
 
-def _play(game: Game, boards: int) -> Callable[[], int]:
-    from boardenvs.envs.jax import JaxEnv
-
-    env = JaxEnv(game)
-    return _slices(env.init, env.step, _by_words(env, boards), boards)
-
-
-def pgx_play(make: Callable[[], Any], sampler: str, boards: int) -> Callable[[], int]:
-    """A compiled scan over vmapped steps with automatic resets, as Pgx's guide has it.
+def play(make: Make, sampler: str, boards: int) -> Callable[[], int]:
+    """A compiled scan of `PLIES` vmapped steps on every board, as Pgx's guide has it.
 
     The sampler is "Pgx's" `act_randomly`, which draws a random number for every action, the
     environment's "own", or by "mask": one number for the k-th legal action.
     """
-    from pgx.experimental import act_randomly, auto_reset
-
     env = make()
-    samplers: dict[str, Callable[[], Sampler]] = {
-        "own": lambda: _by_words(env, boards),
-        "mask": lambda: _by_mask,
-        "Pgx's": lambda: lambda state, key: act_randomly(key, state.legal_action_mask),
-    }
-    return _slices(env.init, auto_reset(env.step, env.init), samplers[sampler](), boards)
+
+    def sample(state: Any, key: jax.Array) -> Any:
+        if sampler == "own":
+            return jax.vmap(env.sample)(state, jax.random.split(key, boards))
+        if sampler == "mask":
+            return _by_mask(state.legal_action_mask, key)
+        from pgx.experimental import act_randomly
+
+        return act_randomly(key, state.legal_action_mask)
+
+    def one(state: Any, key: jax.Array) -> tuple[Any, None]:
+        choice, chance = jax.random.split(key)
+        keys = jax.random.split(chance, boards)
+        return jax.vmap(env.step)(state, sample(state, choice), keys), None
+
+    def scan(carry: Any) -> Any:
+        state, key = carry
+        key, chance = jax.random.split(key)
+        return jax.lax.scan(one, state, jax.random.split(chance, PLIES))[0], key
+
+    return _slices(jax.jit(scan), (_begin(env, boards), jax.random.key(1)), boards * PLIES)
 
 
-def _by_words(env: Any, boards: int) -> Sampler:
-    import jax
-
-    return lambda state, key: jax.vmap(env.sample)(state, jax.random.split(key, boards))
-
-
-def _by_mask(state: Any, key: Any) -> Any:
-    import jax
-    import jax.numpy as jnp
-
-    reached = jnp.cumsum(state.legal_action_mask.astype(jnp.float32), axis=1)
+def _by_mask(legal: jax.Array, key: jax.Array) -> jax.Array:
+    reached = jnp.cumsum(legal.astype(jnp.float32), axis=1)
     count = reached[:, -1]
     wanted = jnp.floor(jax.random.uniform(key, count.shape) * count)
     return (reached <= wanted[:, None]).sum(axis=1).astype(jnp.int32)
 
 
-def _slices(init: Any, step: Any, sampler: Sampler, boards: int) -> Callable[[], int]:
-    """A function that plays `PLIES` plies on every board."""
-    import jax
+def _begin(env: Any, boards: int) -> Any:
+    return jax.jit(jax.vmap(env.init))(jax.random.split(jax.random.key(0), boards))
 
-    def one(state: Any, key: Any) -> tuple[Any, None]:
-        choice, chance = jax.random.split(key)
-        keys = jax.random.split(chance, boards)
-        return jax.vmap(step)(state, sampler(state, choice), keys), None
 
-    def scan(state: Any, key: Any) -> Any:
-        return jax.lax.scan(one, state, jax.random.split(key, PLIES))[0]
-
-    many = jax.jit(scan)
-    state = jax.jit(jax.vmap(init))(jax.random.split(jax.random.key(0), boards))
-    key = jax.random.key(1)
+def _slices(go_on: Callable[[Any], Any], carry: Any, count: int) -> Callable[[], int]:
+    """A function that makes the next carry of the last one, which is so many plies or steps."""
 
     def play() -> int:
-        nonlocal state, key
-        key, chance = jax.random.split(key)
-        state = many(state, chance)
-        _wait(state)
-        return boards * PLIES
+        nonlocal carry
+        carry = go_on(carry)
+        jax.tree.map(lambda array: array.block_until_ready(), carry)
+        return count
 
     return play
-
-
-def _wait(tree: Any) -> None:
-    """Until the arrays of a tree are computed, which a call only begins."""
-    import jax
-
-    for array in jax.tree.leaves(tree):
-        array.block_until_ready()
 
 
 # ---- PPO -----------------------------------------------------------------------------------------
 
 
-def _ppo(make: Callable[[], tuple[Any, Any]], boards: int) -> Callable[[], int]:
-    """Updates of a small PPO in self-play: the learner's steps, not its strength, are measured."""
-    from boardenvs.bench.jax_ppo import STEPS, new_learner
+def _ppo(make: Make, boards: int) -> Callable[[], int]:
+    """Updates of a small PPO in self-play: the learner's steps, not its strength, are measured.
 
-    learner, update = new_learner(*make(), boards)
+    One policy plays both sides: the next state's value counts against the mover.
+    """
+    from boardenvs.agents.jax_ppo import PPO, Result, new_network
 
-    def play() -> int:
-        nonlocal learner
-        learner = update(learner)
-        _wait(learner)
-        return boards * STEPS
+    env = make()
+    states = _begin(env, boards)
+    ppo = PPO(_evaluate, discounts=-1.0, batch_size=boards * STEPS // BATCHES)
+    inputs, actions = states.observation[0].size, states.legal_action_mask.shape[1]
+    network = new_network(inputs, HIDDEN, actions, jax.random.key(1))
 
-    return play
+    def view(states: Any) -> Any:
+        return states.observation, states.legal_action_mask
+
+    def step(states: Any, actions: jax.Array, key: jax.Array) -> tuple[Any, Result]:
+        mover = states.current_player[:, None]
+        states = jax.vmap(env.step)(states, actions, jax.random.split(key, boards))
+        rewards = jnp.take_along_axis(states.rewards, mover, axis=1)[:, 0]
+        return states, Result(rewards, states.terminated | states.truncated)
+
+    def update(learner: Any) -> Any:
+        network, memory, states, key = learner
+        key, play_key, order_key = jax.random.split(key, 3)
+        keys = jax.random.split(play_key, STEPS)
+        states, samples, _ = ppo.play(network, states, view, step, keys)
+        network, memory, _ = ppo.learn(network, memory, samples, order_key, RATE)
+        return network, memory, states, key
+
+    learner = (network, ppo.optimizer.init(network), states, jax.random.key(2))
+    return _slices(jax.jit(update), learner, boards * STEPS)
+
+
+def _evaluate(network: JaxNetwork, seen: Any) -> tuple[Any, Any]:
+    observations, legal = seen
+    return forward(network, observations.reshape(len(observations), -1), legal)

@@ -6,7 +6,6 @@ import io
 import json
 import os
 import platform
-from collections.abc import Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,6 +17,7 @@ from rich.table import Table
 from boardenvs.arena.report import game_title
 from boardenvs.bench.measure import Measurement, Placements
 from boardenvs.utils.files import write_atomically
+from boardenvs.utils.tables import make_table
 from boardenvs.utils.version import processor, version
 
 _PACKAGES = (
@@ -45,21 +45,24 @@ def ratio(result: Measurement, results: list[Measurement]) -> float | None:
     """
     w = result.workload
     if w.interface in ("play", "PPO") or w.interface.startswith("pgx.Env"):
-        best = [
+        counterparts = [("Pgx", "othello", "", w.unit, w.boards)] * (w.game == "othello")
+    elif w.interface in ("raw_env", "env"):
+        counterparts = [("PettingZoo", "connect_four", w.interface, "plies", 1)]
+    else:
+        counterparts = [
+            ("OpenSpiel", game, "State loop", "plies", 1) for game in (w.game, "othello")
+        ]
+    for library, game, interface, unit, boards in counterparts:
+        medians = [
             r.median
             for r in results
-            if (r.workload.library, r.workload.unit, r.workload.boards) == ("Pgx", w.unit, w.boards)
+            if (r.workload.library, r.workload.game, r.workload.unit, r.workload.boards)
+            == (library, game, unit, boards)
+            and interface in ("", r.workload.interface)
         ]
-        return result.median / max(best) if best and w.game == "othello" else None
-    if w.unit != "plies":
-        return None
-    wanted = [("OpenSpiel", w.game, "State loop"), ("OpenSpiel", "othello", "State loop")]
-    if w.interface in ("raw_env", "env"):
-        wanted = [("PettingZoo", "connect_four", w.interface)]
-    medians = {
-        (r.workload.library, r.workload.game, r.workload.interface): r.median for r in results
-    }
-    return next((result.median / medians[key] for key in wanted if key in medians), None)
+        if medians and w.unit == unit:
+            return result.median / max(medians)
+    return None
 
 
 def print_tables(console: Console, report: Report) -> None:
@@ -71,62 +74,58 @@ def print_tables(console: Console, report: Report) -> None:
         console.print(_speeds("Search, or updates of PPO", others, report.results))
     if report.placements:
         rows = [
-            (p.game, p.rule, p.backend, len(p.nanoseconds), min(p.nanoseconds), p.median,
-             max(p.nanoseconds), f"{p.worst:.2f}")
+            {
+                "game": p.game,
+                "rule": p.rule,
+                "backend": p.backend,
+                "places": len(p.nanoseconds),
+                "fastest": _number(min(p.nanoseconds)),
+                "median": _number(p.median),
+                "slowest": _number(max(p.nanoseconds)),
+                "ratio": f"{p.worst:.2f}",
+            }
             for p in report.placements
-        ]  # fmt: skip
+        ]
         title = "Single rules by the placement of their arrays, ns of processor time a board"
-        names = ("game", "rule", "backend", "places", "fastest", "median", "slowest", "ratio")
-        console.print(_table(title, names, [rows]))
+        console.print(make_table(rows, title))
     if report.memory:
-        columns = list(next(iter(report.memory.values())))
-        sizes = [(game, *map(round, row.values())) for game, row in report.memory.items()]
-        title = "Bytes a board, peak during a step included"
-        console.print(_table(title, ("game", *columns), [sizes]))
+        sizes = [
+            {"game": game} | {name: round(size) for name, size in row.items()}
+            for game, row in report.memory.items()
+        ]
+        console.print(make_table(sizes, "Bytes a board, peak during a step included"))
     for name, error in report.errors.items():
         console.print(f"not run: {name}: {error}", style="yellow")
 
 
 def _speeds(title: str, results: list[Measurement], all_results: list[Measurement]) -> Table:
     """Measurements as a table, with a line between libraries, games and backends."""
-    names = ("library", "game", "what", "backend", "boards", "unit", "a second", "IQR", "on the "
-             "clock", "set up in", "ratio")  # fmt: skip
-    sections = []
+    rows: list[dict[str, object] | None] = []
     kinds = lambda r: (r.workload.library, r.workload.game, r.workload.backend)  # noqa: E731
     for _, group in groupby(results, kinds):
-        sections.append(
-            [
-                (
-                    *(r.workload.library, r.workload.game, r.workload.interface),
-                    *(r.workload.backend or "", r.workload.boards, r.workload.unit, r.median),
-                    *(f"{r.iqr:.0%}", float(np.median(r.wall)), f"{r.setup:.1f} s"),
-                    f"{times:.1f}" if (times := ratio(r, all_results)) else "",
-                )
-                for r in group
-            ]
-        )
+        rows += [
+            {
+                "library": r.workload.library,
+                "game": r.workload.game,
+                "what": r.workload.interface,
+                "backend": r.workload.backend,
+                "boards": r.workload.boards,
+                "unit": r.workload.unit,
+                "a second": _number(r.median),
+                "IQR": f"{r.iqr:.0%}",
+                "on the clock": _number(float(np.median(r.wall))),
+                "set up in": f"{r.setup:.1f} s",
+                "ratio": f"{times:.1f}" if (times := ratio(r, all_results)) else "",
+            }
+            for r in group
+        ]
+        rows.append(None)
     clock = "CPU second" if all(r.clock == "cpu" for r in results) else "second"
-    return _table(f"{title}, a {clock} (medians)", names, sections)
+    return make_table(rows, f"{title}, a {clock} (medians)")
 
 
-def _table(title: str, names: Sequence[str], sections: Iterable[Sequence[Any]]) -> Table:
-    """Rows of texts and numbers in sections; numbers stand at the right."""
-    table = Table(*names, title=title)
-    for rows in sections:
-        for row in rows:
-            cells = []
-            for column, cell in zip(table.columns, row, strict=True):
-                if not isinstance(cell, str):
-                    column.justify = "right"
-                    cell = f"{cell:,}" if isinstance(cell, int) else f"{cell:,.{_digits(cell)}f}"
-                cells.append(cell)
-            table.add_row(*cells)
-        table.add_section()
-    return table
-
-
-def _digits(value: float) -> int:
-    return 0 if value >= 1000 else 1
+def _number(value: float) -> str:
+    return f"{value:,.{0 if value >= 1000 else 1}f}"
 
 
 def write_json(path: Path, report: Report) -> None:
@@ -159,70 +158,59 @@ def write_json(path: Path, report: Report) -> None:
     write_atomically(path, json.dumps(document, indent=1).encode())
 
 
+_COLOURS = {
+    "numpy": "#2a6fbb",
+    "numba": "#d1495b",
+    "OpenSpiel": "#5f5f5f",
+    "Pgx": "#e09f3e",
+    "EnvPool": "#6a994e",
+    "PettingZoo": "#9a7aa0",
+}
+
+
 def write_picture(path: Path, results: list[Measurement], game: str) -> None:
     """Plies a second by batch size of one game, peers included, on logarithmic axes."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
-    from matplotlib.ticker import FuncFormatter
+    from matplotlib.ticker import EngFormatter
 
     figure, axes = plt.subplots(figsize=(9, 5.6), dpi=120)
-    colours = {"numpy": "#2a6fbb", "numba": "#d1495b", None: "#777777"}
-    styles = {"kernel": ("-", "o"), "vec_env": ("--", "s"), "SB3 VecEnv": (":", "^")}
-    labels = []
-    for key, line in _lines(results, game).items():
-        library, interface, backend = key
-        style, marker = styles.get(interface, ("-.", "D"))
-        colour = colours[backend] if library == "boardenvs" else _PEERS[library]
-        x, y, low, high = (np.array(v) for v in zip(*line, strict=True))
-        label = f"{interface}, {backend}" if library == "boardenvs" else f"{library} {interface}"
-        if interface in ("raw_env", "env"):
-            if interface == "raw_env":  # the two lie on top of each other
-                continue
+    styles = {"kernel": "-o", "vec_env": "--s", "SB3 VecEnv": ":^"}
+    lines: dict[tuple[str, str, str], list[Measurement]] = {}
+    for r in results:
+        w = r.workload
+        # Those of `raw_env` and `env` lie on top of each other.
+        if w.game == game and w.interface != "raw_env":
+            kind = w.backend if w.library == "boardenvs" else w.library
+            lines.setdefault((w.library, w.interface, str(kind)), []).append(r)
+    for (library, interface, kind), line in lines.items():
+        colour = _COLOURS[kind]
+        label = f"{interface}, {kind}" if library == "boardenvs" else f"{library} {interface}"
+        if interface == "env":
             label = f"PettingZoo AEC {label}"
-        if len(x) == 1:
-            axes.axhline(y[0], color=colour, linewidth=1.2, linestyle=(0, (1, 2)))
-            labels.append((y[0], label, colour))
+        speeds = [r.median for r in line]
+        if len(line) == 1:
+            axes.axhline(speeds[0], color=colour, linewidth=1.2, linestyle=(0, (1, 2)))
+            axes.text(1.1, speeds[0] * 1.08, label, color=colour, fontsize=8)
             continue
-        axes.plot(x, y, style, marker=marker, markersize=4.5, color=colour, label=label)
-        axes.fill_between(x, low, high, color=colour, alpha=0.12, linewidth=0)
+        boards = [r.workload.boards for r in line]
+        lows, highs = ([extreme(r.cpu) for r in line] for extreme in (min, max))
+        axes.plot(
+            boards, speeds, styles.get(interface, "-.D"), markersize=4.5, color=colour, label=label
+        )
+        axes.fill_between(boards, lows, highs, color=colour, alpha=0.12, linewidth=0)
     axes.set(xscale="log", yscale="log", xlabel="boards in the batch", ylabel="plies a CPU second")
-    for y_value, label, colour in labels:
-        axes.text(1.1, y_value * 1.08, label, color=colour, fontsize=8)
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.0f}"))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda v, _: _short(v)))
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.yaxis.set_major_formatter(EngFormatter(sep=""))
     axes.grid(which="major", alpha=0.25)
     axes.set_title(f"{game_title(game)}: random play on one core")
     if axes.get_legend_handles_labels()[0]:  # with several batch sizes
         axes.legend(fontsize=8, frameon=False, loc="lower right")
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+    axes.spines[["top", "right"]].set_visible(False)
     figure.tight_layout()
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png")
     write_atomically(path, buffer.getvalue())
     plt.close(figure)
-
-
-_PEERS = {"OpenSpiel": "#5f5f5f", "Pgx": "#e09f3e", "EnvPool": "#6a994e", "PettingZoo": "#9a7aa0"}
-
-
-def _lines(
-    results: list[Measurement], game: str
-) -> dict[tuple[str, str, str | None], list[tuple[float, float, float, float]]]:
-    """By library, interface and backend: boards, median, lowest and highest round."""
-    lines: dict[tuple[str, str, str | None], list[tuple[float, float, float, float]]] = {}
-    for r in results:
-        w = r.workload
-        if w.game == game:
-            key = (w.library, w.interface, w.backend)
-            lines.setdefault(key, []).append((w.boards, r.median, min(r.cpu), max(r.cpu)))
-    return lines
-
-
-def _short(value: float) -> str:
-    for unit, name in ((1e6, "M"), (1e3, "k")):
-        if value >= unit:
-            return f"{value / unit:g}{name}"
-    return f"{value:g}"

@@ -17,7 +17,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from boardenvs.bench.jax import pgx_play
 from boardenvs.bench.measure import Workload, middle_game
 from boardenvs.envs.factory import env, raw_env, vec_env
 from boardenvs.game.contract import Game
@@ -84,9 +83,7 @@ def peers(sizes: list[int]) -> Iterator[Workload]:
         for game in ("connect_four", "tictactoe")
         for maker in ("raw_env", "env")
     ]
-    rows += [
-        ("pgx", "Pgx", "othello", "lax.scan", n, partial(pgx_play, _pgx, "Pgx's", n)) for n in sizes
-    ]
+    rows += [("pgx", "Pgx", "othello", "lax.scan", n, partial(_pgx, n)) for n in sizes]
     rows += [("envpool", "EnvPool", "othello", "step", n, partial(_envpool, n)) for n in sizes]
     for module, library, game, interface, boards, start in rows:
         if find_spec(module):
@@ -229,10 +226,10 @@ def _pettingzoo(name: str, maker: str) -> Play:
         return _aec(lambda _: getattr(module, maker)(), None)
 
 
-def _pgx() -> Any:
-    import pgx
+def _pgx(boards: int) -> Play:
+    from boardenvs.bench.jax import original, play
 
-    return pgx.make("othello")
+    return play(original, "Pgx's", boards)
 
 
 def _envpool(boards: int) -> Play:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
+from typer import Option
 
 from boardenvs.cli import (
     analyse,
@@ -21,6 +22,7 @@ from boardenvs.cli import (
     play,
     rate,
     replay,
+    solve,
     web,
 )
 from boardenvs.cli.command import ErrorsGroup, function_of
@@ -49,7 +51,7 @@ def _show_version(wanted: bool) -> None:
 def _options(
     version: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--version",
             help="Print the version, the backend of the rules and the cache folder, and end.",
             is_eager=True,
@@ -64,18 +66,21 @@ def _options(
     """
 
 
-app.command()(games.games)
-app.command()(function_of(play.Play))
-app.command()(function_of(match.Match))
-app.command()(function_of(arena.Arena))
-app.command()(function_of(rate.Rate))
-app.command()(function_of(exam.Exam))
-app.command()(function_of(analyse.Solve))
-app.command()(function_of(analyse.Analyse))
-app.command()(function_of(replay.Replay))
-app.command()(function_of(web.Web))
-app.command()(export.export)
-app.command()(perft.perft)
+for command in (
+    games.games,
+    play.Play,
+    match.Match,
+    arena.Arena,
+    rate.Rate,
+    exam.Exam,
+    solve.Solve,
+    analyse.Analyse,
+    replay.Replay,
+    web.Web,
+    export.export,
+    perft.perft,
+):
+    app.command()(function_of(command) if isinstance(command, type) else command)
 
 
 def main() -> None:

@@ -14,8 +14,6 @@ from boardenvs.cli.options import OpeningPlies, game_names, player_names
 from boardenvs.utils.files import file_name
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.progress import Progress
     from rich.table import Table
 
     from boardenvs.arena import Settings
@@ -113,26 +111,44 @@ class Arena:
         from boardenvs.arena import run_tournament, write_results
         from boardenvs.arena.tournament import JOURNAL
         from boardenvs.arena.workers import WorkerError
-        from boardenvs.cli.console import make_console, make_progress
+        from boardenvs.cli.console import counting, make_console
         from boardenvs.utils.ending import message_of
         from boardenvs.utils.files import check_folder
 
         settings, console = self._settings(), make_console()
         check_folder(self.out)
         try:
-            with make_progress(console) as progress:
+            with counting("pairings") as show:
+
+                def watch(played: Played | None, done: int, total: int) -> None:
+                    if played is None:
+                        show(done, total)
+                        if done:
+                            console.print(
+                                f"going on: {done} of {total} pairings are in the journal"
+                            )
+                        return
+                    _record(self.out, played)
+                    line = (
+                        f"{done}/{total}  {played.game}  {played.first} - {played.second}  "
+                        f"{played.match or 'void'}  {played.seconds:.1f} s"
+                    )
+                    show(done, total, line)
+                    if not console.is_terminal:
+                        console.print(line, soft_wrap=True)
+
                 results = run_tournament(
                     settings,
                     self.out,
                     resume=self.resume,
                     overwrite=self.overwrite,
                     workers=self.workers,
-                    watcher=_Watcher(self.out, console, progress),
+                    watcher=watch,
                 )
             lacking = write_results(results, self.out, _sample_games(results, self.out))
         except KeyboardInterrupt:
             go_on = self._how_to_go_on(settings)
-            console.print(f"interrupted; go on with: {go_on}", markup=False, soft_wrap=True)
+            console.print(f"interrupted; go on with: {go_on}", soft_wrap=True)
             raise typer.Exit(130) from None
         except (OSError, WorkerError) as error:
             if not (self.out / JOURNAL).exists():
@@ -141,9 +157,12 @@ class Arena:
             raise RuntimeError(
                 f"{message_of(error)}\nWhat was played is kept. When it is put right: {go_on}"
             ) from error
-        _print_results(console, results, self.out)
+        console.print(_ratings(results))
+        for note in results.notes:
+            console.print(f"note: {note}", style="yellow", soft_wrap=True)
+        console.print(f"report, results and pictures are in {self.out}/")
         for line in lacking:
-            console.print(line, style="yellow", markup=False)
+            console.print(line, style="yellow")
         if results.dead:
             raise typer.Exit(1)
 
@@ -177,68 +196,33 @@ class Arena:
         return make_settings(**given)
 
 
-class _Watcher:
-    """Shows how a tournament proceeds: a bar in a terminal, else a line for each pairing; and
-    records its games, in `games/GAME.jsonl` of its folder.
-    """
+def _record(folder: Path, played: Played) -> None:
+    """Record the games of a pairing, in `games/GAME.jsonl` of the tournament's folder."""
+    from boardenvs.games import parse
+    from boardenvs.records import record_match
+    from boardenvs.records.jsonl import write_record
+    from boardenvs.utils.lines import append_lines
 
-    def __init__(self, folder: Path, console: Console, progress: Progress) -> None:
-        self._folder, self._console, self._progress = folder, console, progress
-        self._task = progress.add_task("pairings", total=None)
-
-    def __call__(self, played: Played | None, done: int, total: int) -> None:
-        """See `boardenvs.arena.tournament.Watcher`."""
-        self._progress.update(self._task, completed=done, total=total)
-        if played is None:
-            if done:
-                self._console.print(f"going on: {done} of {total} pairings are in the journal")
-            return
-        self._record(played)
-        line = (
-            f"{done}/{total}  {played.game}  {played.first} - {played.second}  "
-            f"{played.match or 'void'}  {played.seconds:.1f} s"
-        )
-        if self._console.is_terminal:
-            self._progress.update(self._task, description=line)
-        else:
-            self._console.print(line, markup=False, soft_wrap=True)
-
-    def _record(self, played: Played) -> None:
-        from boardenvs.games import parse
-        from boardenvs.records import record_match
-        from boardenvs.records.jsonl import write_record
-        from boardenvs.utils.lines import append_lines
-
-        if played.match is not None and played.match.actions is not None:
-            players = (played.first, played.second)
-            found = record_match(parse(played.game), played.match, players)
-            path = _games_file(self._folder, played.game)
-            path.parent.mkdir(exist_ok=True)
-            append_lines(path, (write_record(record).encode() for record in found))
-
-
-def _print_results(console: Console, results: Results, out: Path) -> None:
-    console.print(_ratings(results))
-    for note in results.notes:
-        console.print(f"note: {note}", style="yellow", markup=False, soft_wrap=True)
-    console.print(f"report, results and pictures are in {out}/", markup=False)
+    if played.match is not None and played.match.actions is not None:
+        players = (played.first, played.second)
+        found = record_match(parse(played.game), played.match, players)
+        path = _games_file(folder, played.game)
+        path.parent.mkdir(exist_ok=True)
+        append_lines(path, (write_record(record).encode() for record in found))
 
 
 def _ratings(results: Results) -> Table:
     """A row for each entrant, a column for each table."""
-    from rich.table import Table
-
     from boardenvs.arena.report import title
+    from boardenvs.utils.tables import make_table
 
     tables = results.widest_first
-    shown = Table(title="Ratings", caption="Elo points, with half the width of 95 % intervals")
-    shown.add_column("player")
-    for table in tables:
-        shown.add_column(title(table), justify="right")
-    for label in dict.fromkeys(label for table in tables for label in table.entrants):
-        cells = [_rating(table, label) if label in table.entrants else "" for table in tables]
-        shown.add_row(label, *cells)
-    return shown
+    rows = [
+        {"player": label}
+        | {title(t): _rating(t, label) if label in t.entrants else "" for t in tables}
+        for label in dict.fromkeys(label for table in tables for label in table.entrants)
+    ]
+    return make_table(rows, "Ratings", "Elo points, with half the width of 95 % intervals")
 
 
 def _rating(table: Crosstable, label: str) -> str:
@@ -293,15 +277,14 @@ def _games_of(table: Crosstable, path: Path) -> list[Record]:
     strongest, *others = table.entrants
     last, most = len(others) - 1, min(len(others), _OPPONENTS)
     met = [others[i * last // max(most - 1, 1)] for i in range(most)]
-    found: dict[frozenset[str], dict[tuple[str, str], Record]] = {
-        frozenset((strongest, other)): {} for other in met
-    }
+    found: dict[tuple[str, str], Record] = {}
     for line in whole_lines(path):
         record = parse_record(line.decode())
-        games = found.get(frozenset(record.players or ()))
-        opening = record.info.get("opening")
-        if games is None or record.players is None or len(record.actions) > _MOST_PLIES:
+        players = record.players
+        if players is None or len(record.actions) > _MOST_PLIES:
             continue
-        if all(kept.info.get("opening") == opening for kept in games.values()):
-            games.setdefault(record.players, record)
-    return [record for games in found.values() for record in games.values()]
+        turned = found.get(players[::-1])
+        if turned is None or turned.info.get("opening") == record.info.get("opening"):
+            found.setdefault(players, record)
+    pairs = [{strongest, other} for other in met]
+    return [record for pair in pairs for players, record in found.items() if {*players} == pair]

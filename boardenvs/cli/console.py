@@ -1,27 +1,20 @@
-"""What commands share: where they print, tables, JSON, and how they show progress."""
+"""What commands share: where they print, JSON, and how they show progress.
+
+rich is imported when it prints, so that help is quick.
+"""
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
-from rich.table import Table
-from rich.text import Text
 
-_NUMBER = re.compile(r"[-+]?[0-9][0-9,.]*( ?%| ply| plies)?")
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
 
 
 def make_console(*, errors: bool = False) -> Console:
@@ -30,10 +23,12 @@ def make_console(*, errors: bool = False) -> Console:
 
     Texts are printed as they are: names of files and players may look like rich's markup.
     """
+    from rich.console import Console
+
     console = Console(highlight=False, markup=False, stderr=errors)
-    if console.is_terminal:
-        return console
-    return Console(width=120, highlight=False, markup=False, stderr=errors)
+    if not console.is_terminal:
+        console.width = 120
+    return console
 
 
 def make_progress(console: Console | None = None) -> Progress:
@@ -42,39 +37,43 @@ def make_progress(console: Console | None = None) -> Progress:
 
     It moves where nothing is to be counted yet, too. Files and pipes get nothing of it.
     """
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        SpinnerColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
     console = console or make_console(errors=True)
-    name = TextColumn("{task.description}", markup=False)
-    columns = (SpinnerColumn(), name, BarColumn(), MofNCompleteColumn())
-    times = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
-    hidden = not console.is_interactive  # rich would end with an empty line there
-    return Progress(*columns, *times, console=console, transient=True, disable=hidden)
+    return Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_interactive,  # rich would end with an empty line there
+    )
 
 
-def make_table(
-    rows: Sequence[Mapping[str, object]],
-    title: str,
-    caption: str | None = None,
-    marked: Sequence[int] = (),
-) -> Table:
-    """Rows of cells by the names of their columns; columns that are empty in all rows are left out,
-    numbers stand to the right, and the rows at the places `marked` in red.
+@contextmanager
+def counting(name: str) -> Iterator[Callable[..., None]]:
+    """A bar of `make_progress`, and what moves it: called with how many of how many are done, and
+    with another name where it has one.
     """
-    table = Table(title=Text(title), caption=None if caption is None else Text(caption))
-    cells = {
-        name: ["" if row[name] is None else _written(row[name]) for row in rows]
-        for name in (rows[0] if rows else ())
-    }
-    used = {name: column for name, column in cells.items() if any(column)}
-    for name, column in used.items():
-        is_number = all(not cell or _NUMBER.match(cell) for cell in column)
-        table.add_column(name, justify="right" if is_number else "left", overflow="fold")
-    for place, row in enumerate(zip(*used.values(), strict=True)):
-        table.add_row(*map(Text, row), style="bold red" if place in marked else None)
-    return table
+    with make_progress() as progress:
+        task = progress.add_task(name, total=None)
 
+        def show(done: float, of: float | None, name: str | None = None) -> None:
+            progress.update(task, completed=done, total=of, description=name)
 
-def _written(value: object) -> str:
-    return f"{value:,}" if isinstance(value, int) else str(value)
+        yield show
 
 
 def print_json(content: Any) -> None:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option
 
-from boardenvs.cli.options import AsJson, Player, Seed, check_ending, game_names
+from boardenvs.agents import Agent, agent_for, check_game, make_agent
+from boardenvs.cli.console import counting, make_console, print_json
+from boardenvs.cli.options import AsJson, Player, Seed, check_out, game_names
+from boardenvs.game.contract import Game
+from boardenvs.games import GAMES, parse
+from boardenvs.utils.files import write_atomically
+from boardenvs.utils.tables import make_table
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from boardenvs.agents import Agent
     from boardenvs.exams import ExamResult
-    from boardenvs.game.contract import Game
 
 _GAMES = ("othello", "othello_holes", "wolf_and_sheep", "lines_of_action")
 
@@ -40,30 +43,28 @@ class Exam:
     agent: Player
     game: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="A game, such as `othello`. Default: all that have an exam and that the player "
             "can play.",
-            show_default=False,
             autocompletion=game_names,
         ),
     ] = None
     svg: Annotated[
         Path | None,
-        typer.Option("--svg", metavar="FILE", help="Draw the shares into this file, SVG."),
+        Option("--svg", metavar="FILE", help="Draw the shares into this file, SVG."),
     ] = None
     seed: Seed = 0
     as_json: AsJson = False
 
     def run(self) -> None:
-        from boardenvs.cli.console import make_console, print_json
-        from boardenvs.exams import draw
-        from boardenvs.utils.files import check_writable, write_atomically
+        from boardenvs.exams import draw, take_exam
 
         examined = self._examined()
-        check_ending("--svg", self.svg, ".svg")
-        if self.svg is not None:
-            check_writable(self.svg)
-        results = [self._take(game, agent) for game, agent in examined]
+        check_out("--svg", self.svg, ".svg")
+        results = []
+        for game, agent in examined:
+            with counting(f"{game.id}: positions") as show:
+                results.append(take_exam(game, agent, seed=self.seed, progress=show))
         if self.svg is not None:
             write_atomically(self.svg, draw(self.agent, results))
         if self.as_json:
@@ -77,9 +78,6 @@ class Exam:
                 console.print(note.replace("games", "positions"), style="yellow", soft_wrap=True)
 
     def _examined(self) -> list[tuple[Game, Agent]]:
-        from boardenvs.agents import agent_for, check_game, make_agent
-        from boardenvs.games import GAMES, parse
-
         if self.agent.partition(":")[0] in GAMES:
             raise ValueError(
                 f"{self.agent} is a game: name a player, as in `boardenvs exam trained --game "
@@ -101,19 +99,6 @@ class Exam:
             raise ValueError(f"{self.agent} can play no game that has an exam: {reasons[0]}")
         return found
 
-    def _take(self, game: Game, agent: Agent) -> ExamResult:
-        from boardenvs.cli.console import make_progress
-        from boardenvs.exams import take_exam
-
-        with make_progress() as progress:
-            update = partial(progress.update, progress.add_task(f"{game.id}: positions"))
-            return take_exam(
-                game,
-                agent,
-                seed=self.seed,
-                progress=lambda done, of: update(completed=done, total=of),
-            )
-
     def _to_json(self, found: ExamResult) -> dict[str, Any]:
         return {
             "agent": self.agent,
@@ -128,8 +113,6 @@ class Exam:
 
 
 def _table(agent: str, found: ExamResult) -> Table:
-    from boardenvs.cli.console import make_table
-
     rows: list[dict[str, object]] = []
     for mark in found.marks:
         kept = f"{mark.kept:.3f} [{mark.low:.3f}, {mark.high:.3f}]"

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-import typer
+from typer import Argument
 
+from boardenvs.cli.console import make_console
 from boardenvs.cli.options import game_names
+from boardenvs.envs.page import page_of
+from boardenvs.game.perft import perft
+from boardenvs.games import defaults, importable, make, parse, spec_of
+from boardenvs.kernel.backend import no_compiling
+from boardenvs.utils.spec import write_value
+from boardenvs.utils.tables import make_table
 
-if TYPE_CHECKING:
-    from rich.console import Console
 
-    from boardenvs.game.contract import Game
-
-
+@no_compiling()
 def games(
     game: Annotated[
         str | None,
-        typer.Argument(
+        Argument(
             metavar="GAME",
             help="A game to show in full, such as `wolf_and_sheep:rules=described`.",
             autocompletion=game_names,
@@ -32,24 +35,13 @@ def games(
     boardenvs games lines_of_action:rules=described
     ```
     """
-    from boardenvs.cli.console import make_console
-    from boardenvs.games import parse
-    from boardenvs.kernel.backend import no_compiling
-
-    console = make_console()
-    with no_compiling():
-        if game is None:
-            _print_list(console)
-        else:
-            _print_page(console, parse(game))
+    if game is None:
+        _print_list()
+    else:
+        _print_page(game)
 
 
-def _print_list(console: Console) -> None:
-    from boardenvs.cli.console import make_table
-    from boardenvs.game.perft import perft
-    from boardenvs.games import defaults, importable, make
-    from boardenvs.utils.spec import write_value
-
+def _print_list() -> None:
     rows = []
     for game_id in importable():
         game = make(game_id)
@@ -66,18 +58,18 @@ def _print_list(console: Console) -> None:
                     "perft": " ".join(str(perft(variant, depth)) for depth in (1, 2, 3)),
                 }
             )
+    console = make_console()
     console.print(make_table(rows, "Games", "perft: the lines of play of one, two and three plies"))
     console.print("A parameter is written after the game: wolf_and_sheep:rules=described")
 
 
-def _print_page(console: Console, game: Game) -> None:
+def _print_page(text: str) -> None:
     from rich.markdown import Markdown
     from rich.text import Text
 
-    from boardenvs.envs.page import page_of
-    from boardenvs.games import spec_of
     from boardenvs.render import to_ansi
 
+    game, console = parse(text), make_console()
     console.print(Markdown(page_of(game), code_theme="ansi_dark"))
     console.print(f"\n{spec_of(game)} at the start:\n", style="bold")
     console.print(Text.from_ansi(to_ansi(game, game.start(), legal=True)))

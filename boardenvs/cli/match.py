@@ -12,13 +12,11 @@ import typer
 from boardenvs.cli.options import FirstPlayer, GameName, OpeningPlies, SecondPlayer, Seed
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.table import Table
 
-    from boardenvs.agents import Agent
     from boardenvs.arena.match import MatchResult, Ongoing
     from boardenvs.game.contract import Game
-    from boardenvs.game.state import BoolArray, FloatArray
+    from boardenvs.game.state import FloatArray
 
 
 @dataclass(frozen=True)
@@ -62,66 +60,52 @@ class Match:
 
     def run(self) -> None:
         from boardenvs import records
-        from boardenvs.agents import check_game, make_agent
-        from boardenvs.cli.console import make_console
+        from boardenvs.agents import agent_for
+        from boardenvs.arena import play_match
+        from boardenvs.cli.console import counting, make_console
         from boardenvs.games import parse
         from boardenvs.utils.files import check_writable
 
         game, console = parse(self.game), make_console()
-        players = make_agent(self.first), make_agent(self.second)
-        for player in players:
-            check_game(player, game)
         names = self.first, self.second
+        a, b = (agent_for(game, name) for name in names)
         keeper = None
         if self.record is not None:
             records.format_of(self.record)  # before the match is played
             check_writable(self.record)
             keeper = _Keeper(self.record, game, names)
-        result = self._play(console, game, players, keeper)
-        console.print(_table(game, names, result))
-        for name, faults in zip(names, result.faults, strict=True):
-            if note := faults.explain(name, result.games):
-                console.print(note, style="yellow", markup=False, soft_wrap=True)
-        if keeper is not None:
-            lacking = keeper.save(result)
-            console.print(f"{result.games:,} games are in {keeper.path}", markup=False)
-            if lacking:
-                console.print(f"that format does not hold their {' and '.join(lacking)}")
+        title = " - ".join(names)
+        try:
+            with counting(title) as show:
 
-    def _play(
-        self, console: Console, game: Game, players: tuple[Agent, Agent], keeper: _Keeper | None
-    ) -> MatchResult:
-        from boardenvs.arena import play_match
-        from boardenvs.cli.console import make_progress
+                def progress(games: Ongoing) -> None:
+                    show(games.over, games.total, f"{title}, ply {games.plies}")
+                    if keeper is not None:
+                        keeper.keep(games)
 
-        name = f"{self.first} - {self.second}"
-        seen: list[Ongoing] = []
-        with make_progress(console) as progress:
-            task = progress.add_task(name, total=2 * self.pairs)
-
-            def show(games: Ongoing) -> None:
-                seen[:] = [games]
-                progress.update(
-                    task, completed=games.over, description=f"{name}, ply {games.plies}"
-                )
-                if keeper is not None:
-                    keeper.keep(games)
-
-            try:
-                return play_match(
+                result = play_match(
                     game,
-                    *players,
+                    a,
+                    b,
                     self.pairs,
                     opening_plies=self.opening_plies,
                     noise=self.noise,
                     seed=self.seed,
-                    progress=show,
+                    progress=progress,
                 )
-            except BaseException:
-                progress.stop()
-                if keeper is not None:
-                    keeper.keep_last(console, seen[0] if seen else None)
-                raise
+        except BaseException:
+            if keeper is not None:
+                console.print(keeper.keep_last())
+            raise
+        console.print(_table(game, names, result))
+        for name, faults in zip(names, result.faults, strict=True):
+            if note := faults.explain(name, result.games):
+                console.print(note, style="yellow", soft_wrap=True)
+        if keeper is not None:
+            lacking = keeper.save(result)
+            console.print(f"{result.games:,} games are in {self.record}")
+            if lacking:
+                console.print(f"that format does not hold their {' and '.join(lacking)}")
 
 
 class _Keeper:
@@ -130,9 +114,10 @@ class _Keeper:
     _EVERY = 10.0  # seconds
 
     def __init__(self, path: Path, game: Game, names: tuple[str, str]) -> None:
-        self.path = path
+        self._path = path
         self._game = game
         self._names = names
+        self._games: Ongoing | None = None
         self._kept = 0
         self._next = time.monotonic() + self._EVERY
 
@@ -140,52 +125,46 @@ class _Keeper:
         """Write the games that are over; what the file's format does not hold of them."""
         from boardenvs import records
 
-        return records.save(self.path, records.record_match(self._game, result, self._names))
+        return records.save(self._path, records.record_match(self._game, result, self._names))
 
     def keep(self, games: Ongoing) -> None:
         """Write the games that are over, now and then."""
+        self._games = games
         if games.over > self._kept and time.monotonic() >= self._next:
             self.save(games.result())
             self._kept = games.over
             self._next = time.monotonic() + self._EVERY
 
-    def keep_last(self, console: Console, games: Ongoing | None) -> None:
-        """Write the games that are over in a match that will not end, and say how many."""
-        over, total = (games.over, games.total) if games is not None else (0, 0)
-        if games is None or not over:
-            console.print(f"no game is over: {self.path} is not written", markup=False)
-            return
+    def keep_last(self) -> str:
+        """Write the games that are over in a match that will not end; says how many."""
+        games = self._games
+        if games is None or not games.over:
+            return f"no game is over: {self._path} is not written"
         self.save(games.result())
-        console.print(f"the {over} of {total} games that are over are in {self.path}", markup=False)
+        return f"the {games.over} of {games.total} games that are over are in {self._path}"
 
 
 def _table(game: Game, players: tuple[str, str], result: MatchResult) -> Table:
-    from rich.table import Table
-
-    table = Table(
-        title=" against ".join(players),
-        caption=f"{result.openings} openings, {result.mean_plies:.1f} plies a game; the intervals, "
-        f"of 95 %, are over openings. {result.note}".strip(),
-    )
-    for name in ("", "games", "won", "drawn", "lost", "score"):
-        table.add_column(name, justify="right" if name else "left")
-    rows = {"all": result.scores} | {
-        f"as {role}": result.scores[[i]] for i, role in enumerate(game.roles)
-    }
-    for name, scores in rows.items():
-        outcomes = (_count(scores == value) for value in (1, 0.5, 0))
-        mean = f"{scores.mean():.3f}"
-        table.add_row(name, str(scores.size), *outcomes, f"{mean} {_interval(scores.mean(axis=0))}")
-    return table
-
-
-def _count(games: BoolArray) -> str:
-    """How many games are marked, and the interval of their share."""
-    return f"{int(games.sum())} {_interval(games.mean(axis=0))}"
-
-
-def _interval(scores: FloatArray) -> str:
     from boardenvs.arena import score_interval
+    from boardenvs.utils.tables import make_table
 
-    low, high = score_interval(scores)
-    return f"[{low:.3f}, {high:.3f}]"
+    def counted(games: FloatArray, number: str) -> str:
+        """A number, and the interval of the mean of these games."""
+        low, high = score_interval(games.mean(axis=0))
+        return f"{number} [{low:.3f}, {high:.3f}]"
+
+    rows = []
+    for name, scores in (
+        ("all", result.scores),
+        *((f"as {role}", result.scores[[i]]) for i, role in enumerate(game.roles)),
+    ):
+        row: dict[str, object] = {"": name, "games": str(scores.size)}
+        for outcome, value in (("won", 1), ("drawn", 0.5), ("lost", 0)):
+            marked = scores == value
+            row[outcome] = counted(marked, str(marked.sum()))
+        rows.append(row | {"score": counted(scores, f"{scores.mean():.3f}")})
+    caption = (
+        f"{result.openings} openings, {result.mean_plies:.1f} plies a game; the intervals, of 95 "
+        f"%, are over openings. {result.note}"
+    )
+    return make_table(rows, " against ".join(players), caption.strip())

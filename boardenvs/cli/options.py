@@ -2,62 +2,85 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
-import typer
+from typer import Argument, Option
 
+from boardenvs.agents import AGENTS
+from boardenvs.game.contract import Game, Position
+from boardenvs.game.fen import parse_position
+from boardenvs.games import GAMES
 from boardenvs.utils.checks import cut
+from boardenvs.utils.files import check_writable
+
+if TYPE_CHECKING:
+    from boardenvs.records import Record
 
 
 def game_names(incomplete: str) -> list[str]:
     """The games whose names begin so."""
-    from boardenvs.games import GAMES
-
     return [name for name in GAMES if name.startswith(incomplete)]
 
 
 def player_names(incomplete: str) -> list[str]:
     """The players whose names begin so."""
-    from boardenvs.agents import AGENTS
-
     return [name for name in AGENTS if name.startswith(incomplete)]
 
 
-def check_ending(option: str, path: Path | None, *endings: str) -> None:
-    """ValueError where the ending of a file's name says that it is of another kind."""
-    if path is not None and path.suffix.lower() not in ("", *endings):
+def check_out(option: str, path: Path | None, *endings: str) -> None:
+    """ValueError where the ending of a file's name says that it is of another kind; OSError where
+    it cannot be written.
+    """
+    if path is None:
+        return
+    if path.suffix.lower() not in ("", *endings):
         right = " or ".join(endings)
         raise ValueError(f"{option} is {cut(str(path))}: the name of such a file ends in {right}")
+    check_writable(path)
+
+
+def position_of(game: Game, text: str | None) -> Position:
+    """The position that a text describes, by default the game's start."""
+    return game.start() if text is None else parse_position(game, text)
+
+
+def chosen(found: Sequence[Record], file: Path, number: int | None) -> Record:
+    """A game of a file, by default the first; ValueError where there are fewer."""
+    number = number or 1
+    if number > len(found):
+        raise ValueError(f"{file} has {len(found)} games: there is no game {number}")
+    return found[number - 1]
 
 
 GameName: TypeAlias = Annotated[
     str,
-    typer.Argument(metavar="GAME", help="The game, such as `othello`.", autocompletion=game_names),
+    Argument(metavar="GAME", help="The game, such as `othello`.", autocompletion=game_names),
 ]
 FirstPlayer: TypeAlias = Annotated[
     str,
-    typer.Argument(
+    Argument(
         metavar="FIRST", help="A player, such as `alphabeta:depth=4`.", autocompletion=player_names
     ),
 ]
 Player: TypeAlias = Annotated[
     str,
-    typer.Argument(
+    Argument(
         metavar="AGENT",
         help="A player, such as `trained` or `python:MODULE:NAME`.",
         autocompletion=player_names,
     ),
 ]
 SecondPlayer: TypeAlias = Annotated[
-    str, typer.Argument(metavar="SECOND", help="Another, or the same.", autocompletion=player_names)
+    str, Argument(metavar="SECOND", help="Another, or the same.", autocompletion=player_names)
 ]
 
-Seed: TypeAlias = Annotated[int, typer.Option(help="Seed of all random choices.", min=0)]
-AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Seed: TypeAlias = Annotated[int, Option(help="Seed of all random choices.", min=0)]
+AsJson: TypeAlias = Annotated[bool, Option("--json", help="Print JSON.")]
 OpeningPlies: TypeAlias = Annotated[
     tuple[int, int] | None,
-    typer.Option(
+    Option(
         metavar="LOW HIGH",
         help="Random plies of an opening. Default: by game, such as 6 10 for Othello.",
         show_default=False,
@@ -65,7 +88,7 @@ OpeningPlies: TypeAlias = Annotated[
 ]
 TournamentSquares: TypeAlias = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--tournament",
         help="Othello: name squares as tournaments do, with rows counted from the top.",
     ),

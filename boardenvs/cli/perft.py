@@ -4,30 +4,32 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
-from boardenvs.cli.options import GameName
-
-if TYPE_CHECKING:
-    from boardenvs.game.contract import Position
+from boardenvs.cli.console import counting, make_console
+from boardenvs.cli.options import GameName, position_of
+from boardenvs.game.contract import Position
+from boardenvs.game.perft import perft as count
+from boardenvs.games import parse, spec_of
+from boardenvs.utils.tables import make_table
 
 _LONG = 60.0  # seconds of a depth, from which on there is a warning
 
 
 def perft(
     game: GameName,
-    depth: Annotated[int, typer.Argument(metavar="DEPTH", help="The plies to look ahead.", min=1)],
+    depth: Annotated[int, Argument(metavar="DEPTH", help="The plies to look ahead.", min=1)],
     position: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="Where to start, as ranks 8 to 1, role to move and plies played. "
             "Default: the game's start.",
         ),
     ] = None,
     divide: Annotated[
-        bool, typer.Option("--divide", help="Also show how many lines begin with each action.")
+        bool, Option("--divide", help="Also show how many lines begin with each action.")
     ] = False,
 ) -> None:
     """Count the lines of play up to a depth: the standard test of a game's rules.
@@ -40,12 +42,8 @@ def perft(
     boardenvs perft othello 6 --position "8/8/8/3rb3/3br3/8/8/8 black 0"
     ```
     """
-    from boardenvs.cli.console import make_console, make_table
-    from boardenvs.game.fen import parse_position
-    from boardenvs.games import parse, spec_of
-
     rules = parse(game)
-    root = rules.start() if position is None else parse_position(rules, position)
+    root = position_of(rules, position)
     console = make_console()
     rows: list[dict[str, object]] = []
     shares: dict[int, int] = {}
@@ -66,18 +64,15 @@ def _depths(root: Position, depth: int) -> Iterator[tuple[dict[int, int], float]
     """For each depth the nodes below each first action, and the seconds that they took. Says on
     standard error from which depth on a count takes more than a minute.
     """
-    from boardenvs.cli.console import make_console, make_progress
-    from boardenvs.game.perft import perft as count
-
     count(root.game, min(depth, 2), root)  # compiles the rules, which is not to be timed
     before, warned = 1, False
     for plies in range(1, depth + 1):
         started, shares = time.perf_counter(), dict.fromkeys(root.legal_actions(), 0)
-        with make_progress() as progress:
-            task = progress.add_task(f"depth {plies}", total=None)
-            for done, (total, action, nodes) in enumerate(_parts(root, plies), start=1):
-                shares[action] += nodes
-                progress.update(task, total=total, completed=done)
+        with counting(f"depth {plies}") as show:
+            parts = _parts(root, plies)
+            for done, (action, position, below) in enumerate(parts):
+                show(done, len(parts))
+                shares[action] += count(root.game, below, position)
         seconds, nodes = time.perf_counter() - started, sum(shares.values())
         yield shares, seconds
         growth, before = nodes / before, max(nodes, 1)
@@ -90,20 +85,13 @@ def _depths(root: Position, depth: int) -> Iterator[tuple[dict[int, int], float]
             )
 
 
-def _parts(root: Position, depth: int) -> Iterator[tuple[int, int, int]]:
-    """The count in parts small enough to show progress by: of how many parts, the first action,
-    and the nodes.
-    """
-    from boardenvs.game.perft import perft as count
-
-    parts = [(action, root.step(action)) for action in root.legal_actions()]
-    below = depth - 1
-    if below > 2:
-        parts = [
-            (first, position.step(action))
-            for first, position in parts
-            for action in position.legal_actions()
-        ]
-        below -= 1
-    for action, position in parts:
-        yield len(parts), action, count(root.game, below, position)
+def _parts(root: Position, depth: int) -> list[tuple[int, Position, int]]:
+    """Counts small enough to show progress by: the first action, where to count from, how deep."""
+    parts = [(action, root.step(action), depth - 1) for action in root.legal_actions()]
+    if depth <= 3:
+        return parts
+    return [
+        (first, position.step(action), depth - 2)
+        for first, position, _ in parts
+        for action in position.legal_actions()
+    ]

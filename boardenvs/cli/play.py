@@ -7,11 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Option
 
-from boardenvs.cli.options import GameName, Seed, TournamentSquares, player_names
+from boardenvs.agents import agent_for
+from boardenvs.cli.console import make_console
+from boardenvs.cli.options import GameName, Seed, TournamentSquares, player_names, position_of
+from boardenvs.game.contract import Game
+from boardenvs.games import parse, spec_of
+from boardenvs.utils.checks import check_name
 
 if TYPE_CHECKING:
-    from boardenvs.game.contract import Game, Position
     from boardenvs.play import GameSession, GameStore
 
 BOTH = "both"
@@ -36,40 +41,34 @@ class Play:
     game: GameName
     against: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="AGENT",
             help="Who to play against, such as `trained` or `mcts:simulations=100`. Default: "
             "`trained` where there is a trained policy, else `mcts`.",
-            show_default=False,
             autocompletion=player_names,
         ),
     ] = None
     role: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--as", metavar="ROLE", help="Your role, or `both`. Default: the one that begins.",
-            show_default=False,
         ),
     ] = None  # fmt: skip
     position: Annotated[
         str | None,
-        typer.Option(
-            help="Where to begin, as in `boardenvs solve --position`.", show_default=False
-        ),
+        Option(help="Where to begin, as in `boardenvs solve --position`."),
     ] = None
-    record: Annotated[
-        Path, typer.Option(metavar="FILE", help="Where games are kept, in JSON Lines.")
-    ] = Path("runs/play.jsonl")
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the last game of that file.")
-    ] = False
+    record: Annotated[Path, Option(metavar="FILE", help="Where games are kept, in JSON Lines.")] = (
+        Path("runs/play.jsonl")
+    )
+    resume: Annotated[bool, Option("--resume", help="Go on with the last game of that file.")] = (
+        False
+    )
     tournament: TournamentSquares = False
     seed: Seed = 0
 
     def run(self) -> None:
-        from boardenvs.cli.console import make_console
         from boardenvs.cli.play_loop import TerminalGame
-        from boardenvs.games import parse
         from boardenvs.play import GameStore, MoveNotation
 
         game = parse(self.game)
@@ -88,37 +87,28 @@ class Play:
             if terminal.session.actions:
                 console.print(f"the game is in {store.path}")
 
-    def _humans(self, game: Game) -> tuple[int, ...]:
-        """The roles that are played here."""
-        from boardenvs.utils.checks import check_name
-
-        if self.role == BOTH:
-            if self.against is not None:
-                raise ValueError("--as both has no opponent: leave --against out")
-            return (0, 1)
-        if self.role is None:
-            return (0,)
-        check_name("role", self.role, [*game.roles, BOTH])
-        return (game.roles.index(self.role),)
-
     def _players(self, game: Game) -> tuple[str, str]:
         """Who plays by role, `human` or the text of an agent; ValueError where that cannot play."""
-        from boardenvs.agents import agent_for
         from boardenvs.play import HUMAN, default_opponent
 
-        humans = self._humans(game)
+        role = game.roles[0] if self.role is None else self.role
+        check_name("role", role, [*game.roles, BOTH])
+        if role == BOTH and self.against is not None:
+            raise ValueError("--as both has no opponent: leave --against out")
         opponent = self.against or default_opponent(game)
         agent_for(game, opponent)
-        first, second = (HUMAN if role in humans else opponent for role in (0, 1))
+        first, second = (HUMAN if role in (own, BOTH) else opponent for own in game.roles)
         return first, second
 
     def _session(self, game: Game, players: tuple[str, str], store: GameStore) -> GameSession:
         """The game to play."""
-        from boardenvs.games import spec_of
         from boardenvs.play import GameSession
 
         if not self.resume:
-            return GameSession(game, self._start(game), players=players)
+            start = position_of(game, self.position)
+            if start.is_over():
+                raise ValueError("the game is over in this position: there is nothing to play")
+            return GameSession(game, start, players=players)
         if self.position is not None:
             raise ValueError("--resume goes on with a game: leave --position out")
         session = store.resume()
@@ -129,13 +119,3 @@ class Play:
         if self.against is not None or self.role is not None or session.players is None:
             session.players = players
         return session
-
-    def _start(self, game: Game) -> Position | None:
-        from boardenvs.game.fen import parse_position
-
-        if self.position is None:
-            return None
-        position = parse_position(game, self.position)
-        if position.is_over():
-            raise ValueError("the game is over in this position: there is nothing to play")
-        return position

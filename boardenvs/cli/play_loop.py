@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -39,16 +38,16 @@ class TerminalGame:
         self._store, self._notation = store, notation
         self._console, self._seed = console, seed
         self._ended = False
-        # What each word does with the rest of its line, and a word on it.
-        self._commands: dict[str, tuple[Callable[[str], None], str]] = {
-            "hint": (self._hint, "what the agent would play, and what it expects"),
-            "undo": (self._undo, "take your last move back"),
-            "redo": (self._redo, "play again what was taken back"),
-            "resign": (self._resign, "give the game up"),
-            "level": (self._level, "level AGENT: go on against another agent"),
-            "new": (self._new, "begin another game; this one stays in the file"),
-            "help": (self._help, "this list; so does ?"),
-            "quit": (self._quit, "end the program; --resume goes on"),
+        # What each word does with the rest of its line; what is said of it there is its help.
+        self._commands = {
+            "hint": self._hint,
+            "undo": self._undo,
+            "redo": self._redo,
+            "resign": self._resign,
+            "level": self._level,
+            "new": self._new,
+            "help": self._help,
+            "quit": self._quit,
         }
 
     def run(self) -> None:
@@ -58,8 +57,6 @@ class TerminalGame:
         while not self._ended:
             self._turn()
 
-    # ---- who plays -----------------------------------------------------------------------------
-
     @property
     def _players(self) -> tuple[str, str]:
         return self.session.players or (HUMAN, HUMAN)
@@ -68,24 +65,19 @@ class TerminalGame:
     def _humans(self) -> list[int]:
         return [role for role in (0, 1) if self._players[role] == HUMAN]
 
-    @property
-    def _mover(self) -> str:
-        return self.session.game.roles[self.session.position.to_move]
-
     # ---- turns ---------------------------------------------------------------------------------
 
     def _turn(self) -> None:
-        session = self.session
+        session, game, position = self.session, self.session.game, self.session.position
+        role, player = game.roles[position.to_move], self._players[position.to_move]
         if session.must_pass:
-            self._console.print(f"{self._mover} has no move and passes")
-            self._play(session.game.noop)
-        elif session.is_over or session.position.to_move in self._humans:
-            self._ask()
+            self._console.print(f"{role} has no move and passes")
+            self._play(game.noop)
+        elif session.is_over or player == HUMAN:
+            self._ask("undo, new or quit" if session.is_over else role)
         else:
-            role, name, position = self._mover, self._players[session.position.to_move], None
-            position = session.position
-            with self._console.status(f"{role}, {name}, is thinking"):
-                action = reply(_agent(session.game, name), session.game, position, self._seed)
+            with self._console.status(f"{role}, {player}, is thinking"):
+                action = reply(_agent(game, player), game, position, self._seed)
             self._play(action)
             self._console.print(f"{role} played {self._notation.write(action, position)}")
 
@@ -97,9 +89,8 @@ class TerminalGame:
         self._store.keep(self.session)
         self._show()
 
-    def _ask(self) -> None:
+    def _ask(self, prompt: str) -> None:
         """One line of input."""
-        prompt = "undo, new or quit" if self.session.is_over else self._mover
         try:
             text = input(f"{prompt}> ").strip()
         except EOFError:
@@ -107,39 +98,39 @@ class TerminalGame:
             self._ended = True
             return
         word, _, rest = text.partition(" ")
-        word = "help" if word == "?" else word.lower()
+        command = self._commands.get("help" if word == "?" else word.lower())
         try:
-            if word in self._commands:
-                self._commands[word][0](rest.strip())
+            if command is not None:
+                command(rest.strip())
             elif text:
                 self._play(self._notation.parse(text, self.session.position))
-        except IllegalActionError as error:
-            self._console.print(f"{error}; or type help", style="red")
         except ValueError as error:
-            self._console.print(str(error), style="red")
+            advice = "; or type help" if isinstance(error, IllegalActionError) else ""
+            self._console.print(f"{error}{advice}", style="red")
 
     # ---- commands ------------------------------------------------------------------------------
 
     def _hint(self, _: str) -> None:
-        session = self.session
-        if session.is_over:
+        """What the agent would play, and what it expects."""
+        game, position = self.session.game, self.session.position
+        if self.session.is_over:
             raise ValueError("the game is over: there is no move to look for")
         agents = [name for name in self._players if name != HUMAN]
-        name = agents[0] if agents else default_analyst(session.game)
+        name = agents[0] if agents else default_analyst(game)
         with self._console.status(f"{name} is thinking"):
             rng = np.random.default_rng(self._seed)
-            found = analyse(session.position, _agent(session.game, name), rng=rng)
+            found = analyse(position, _agent(game, name), rng=rng)
         self._console.print(moves_table(self._notation, found, _HINTS))
 
     def _undo(self, _: str) -> None:
-        """Back to a person's last choice, or a resignation taken back."""
+        """Take your last move back."""
         resigned = self.session.resigned is not None
         if not self.session.undo_to(self._humans) and not resigned:
             raise ValueError("there is no move of yours to take back")
         self._changed()
 
     def _redo(self, _: str) -> None:
-        """Play again what was taken back, up to a person's turn."""
+        """Play again what was taken back."""
         if not self.session.redo():
             raise ValueError("there is nothing to play again")
         while self.session.undone and self.session.position.to_move not in self._humans:
@@ -147,36 +138,42 @@ class TerminalGame:
         self._changed()
 
     def _resign(self, _: str) -> None:
-        """For the person whose turn it is, or comes next."""
+        """Give the game up."""
         mover = self.session.position.to_move
         self.session.resign(mover if mover in self._humans else 1 - mover)
         self._changed()
 
     def _level(self, name: str) -> None:
-        seats = [role for role in (0, 1) if role not in self._humans]
-        if not name or not seats:
-            now = self._players[seats[0]] if seats else "nobody: both sides are yours"
-            more = "; level AGENT changes that" if seats else ""
-            self._console.print(f"you play against {now}{more}")
-            return
-        _agent(self.session.game, name)  # ValueError where it cannot play
+        """Level AGENT: go on against another agent."""
         first, second = self._players
-        self.session.players = (name, second) if seats[0] == 0 else (first, name)
-        self._console.print(f"you play against {name} now")
+        if self._humans == [0, 1]:
+            said = "you play against nobody: both sides are yours"
+        elif not name:
+            said = (
+                f"you play against {second if first == HUMAN else first}; level AGENT changes that"
+            )
+        else:
+            _agent(self.session.game, name)  # ValueError where it cannot play
+            self.session.players = (first, name) if first == HUMAN else (name, second)
+            said = f"you play against {name} now"
+        self._console.print(said)
 
     def _new(self, _: str) -> None:
-        """From where this one began."""
+        """Begin another game; this one stays in the file."""
         self._store.begin_another(self.session)
         start = self.session.positions[0]
         self.session = GameSession(self.session.game, start, players=self._players)
         self._show()
 
     def _help(self, _: str) -> None:
-        for name, (_run, meaning) in self._commands.items():
-            self._console.print(f"  {name:<7} {meaning}")
+        """This list; so does ?."""
+        for name, command in self._commands.items():
+            said = str(command.__doc__).removesuffix(".")
+            self._console.print(f"  {name:<7} {said[0].lower()}{said[1:]}")
         self._console.print("anything else is a move, such as one of those listed")
 
     def _quit(self, _: str) -> None:
+        """End the program; --resume goes on."""
         self._ended = True
 
     # ---- output --------------------------------------------------------------------------------

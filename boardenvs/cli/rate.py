@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -51,19 +50,31 @@ class Rate:
 
     def run(self) -> None:
         from boardenvs.agents import agent_for
+        from boardenvs.arena.estimate import estimate_rating
         from boardenvs.arena.openings import note_on_openings
         from boardenvs.arena.pools import rating_pool
-        from boardenvs.cli.console import make_console
+        from boardenvs.cli.console import counting, make_console, print_json
         from boardenvs.games import parse
 
         if not self.seconds > 0:
             raise ValueError(f"--seconds is {self.seconds}: it must be more than 0")
         game = parse(self.game)
-        pool = rating_pool(game)
-        found = self._estimate(game, agent_for(game, self.agent), pool)
+        pool, agent = rating_pool(game), agent_for(game, self.agent)
+        name = f"rating {self.agent}"
+        with counting(name) as show:
+            found = estimate_rating(
+                game,
+                agent,
+                pool,
+                games=self.games,
+                seconds=self.seconds,
+                without=self.agent,
+                seed=self.seed,
+                progress=lambda games, rating: show(games, self.games, f"{name}: {rating:.0f}"),
+            )
         note = note_on_openings(game)
         if self.as_json:
-            typer.echo(json.dumps(self._to_json(pool, found, note), indent=1))
+            print_json(self._to_json(pool, found, note))
             return
         console = make_console()
         console.print(_table(found))
@@ -75,28 +86,6 @@ class Rate:
         )
         if fault := found.faults.explain(self.agent, found.games):
             console.print(fault, style="yellow", soft_wrap=True)
-
-    def _estimate(self, game: Any, agent: Any, pool: RatingPool) -> Estimate:
-        from boardenvs.arena.estimate import estimate_rating
-        from boardenvs.cli.console import make_console, make_progress
-
-        with make_progress(make_console(errors=True)) as progress:
-            task = progress.add_task(f"rating {self.agent}", total=self.games)
-
-            def show(games: int, rating: float) -> None:
-                name = f"rating {self.agent}: {rating:.0f}"
-                progress.update(task, completed=games, description=name)
-
-            return estimate_rating(
-                game,
-                agent,
-                pool,
-                games=self.games,
-                seconds=self.seconds,
-                without=self.agent,
-                seed=self.seed,
-                progress=show,
-            )
 
     def _to_json(self, pool: RatingPool, found: Estimate, note: str) -> dict[str, Any]:
         return {
@@ -118,16 +107,19 @@ class Rate:
 
 
 def _table(found: Estimate) -> Table:
-    from rich.table import Table
+    from boardenvs.utils.tables import make_table
 
-    table = Table(title="Games against the anchors")
-    table.add_column("anchor")
-    for name in ("rating", "games", "score", "expected"):
-        table.add_column(name, justify="right")
-    for row in found.against:
-        scores = f"{row.score:.3f}", f"{row.expected:.3f}"
-        table.add_row(row.agent, f"{row.rating:.0f}", str(row.games), *scores)
-    return table
+    rows = [
+        {
+            "anchor": row.agent,
+            "rating": f"{row.rating:.0f}",
+            "games": str(row.games),
+            "score": f"{row.score:.3f}",
+            "expected": f"{row.expected:.3f}",
+        }
+        for row in found.against
+    ]
+    return make_table(rows, "Games against the anchors")
 
 
 def _verdict(agent: str, pool: RatingPool, found: Estimate) -> str:

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
-from boardenvs.cli.options import check_ending, game_names
+from boardenvs.cli.console import make_console
+from boardenvs.cli.options import check_out, chosen, game_names
+from boardenvs.game.contract import Position
+from boardenvs.game.errors import IllegalActionError
+from boardenvs.games import parse, spec_of
+from boardenvs.kernel.backend import no_compiling
+from boardenvs.utils.files import check_writable, write_atomically
+from boardenvs.utils.tables import make_table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rich.console import Console
     from rich.table import Table
 
-    from boardenvs.game.contract import Position
     from boardenvs.records import Record, Verdict
 
 _SHOWN_ERRORS = 5
@@ -40,55 +47,51 @@ class Replay:
     ```
     """
 
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file with the games.")]
+    file: Annotated[Path, Argument(metavar="FILE", help="The file with the games.")]
     number: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--number", metavar="N", help="Show game N, from 1, move by move. Default: none.", min=1
         ),
     ] = None
     ply: Annotated[
         int | None,
-        typer.Option(
-            metavar="K", help="The board to show, after K plies. Default: the last.", min=0
-        ),
+        Option(metavar="K", help="The board to show, after K plies. Default: the last.", min=0),
     ] = None
-    board: Annotated[bool, typer.Option("--board", help="Show the board after every ply.")] = False
+    board: Annotated[bool, Option("--board", help="Show the board after every ply.")] = False
     check: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--check", help="Name every wrong game, not only the first five; exit code 1 if any."
         ),
     ] = False
     save: Annotated[
         Path | None,
-        typer.Option(metavar="OUT", help="Write the games to OUT, in the format of its ending."),
+        Option(metavar="OUT", help="Write the games to OUT, in the format of its ending."),
     ] = None
     svg: Annotated[
-        Path | None, typer.Option(metavar="OUT", help="Write the game as a moving picture, SVG.")
+        Path | None, Option(metavar="OUT", help="Write the game as a moving picture, SVG.")
     ] = None
     sheet: Annotated[
-        Path | None, typer.Option(metavar="OUT", help="Write all its boards on one sheet, SVG.")
+        Path | None, Option(metavar="OUT", help="Write all its boards on one sheet, SVG.")
     ] = None
     gif: Annotated[
-        Path | None, typer.Option(metavar="OUT", help="Write the game as a moving picture, GIF.")
+        Path | None, Option(metavar="OUT", help="Write the game as a moving picture, GIF.")
     ] = None
     html: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             metavar="OUT",
             help="Write a page with a board to step through every game, or through game N.",
         ),
     ] = None
     legal: Annotated[
-        bool, typer.Option("--legal", help="Mark in the pictures where can be played to.")
+        bool, Option("--legal", help="Mark in the pictures where can be played to.")
     ] = False
-    counts: Annotated[
-        bool, typer.Option("--counts", help="Count the pieces in moving pictures.")
-    ] = False
+    counts: Annotated[bool, Option("--counts", help="Count the pieces in moving pictures.")] = False
     format_name: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--format",
             help="The file's format: jsonl, wthor or moves. Default: by its ending, or by what is "
             "in it.",
@@ -96,7 +99,7 @@ class Replay:
     ] = None
     game: Annotated[
         str,
-        typer.Option(
+        Option(
             metavar="GAME",
             help="The game of plain moves; other formats say it. One in a module, "
             "`my_games:Breakthrough`, has to be named here, since files import nothing.",
@@ -104,52 +107,39 @@ class Replay:
         ),
     ] = "othello"
 
+    @no_compiling()
     def run(self) -> None:
         from rich.text import Text
 
         from boardenvs import records
-        from boardenvs.cli.console import make_console
-        from boardenvs.games import parse
-        from boardenvs.kernel.backend import no_compiling
-        from boardenvs.utils.files import check_writable
 
         console, rules = make_console(), parse(self.game)
         if self.save is not None:
             records.format_of(self.save)
-        check_ending("--svg", self.svg, ".svg")
-        check_ending("--sheet", self.sheet, ".svg")
-        check_ending("--gif", self.gif, ".gif")
-        check_ending("--html", self.html, ".html", ".htm")
-        for path in (self.save, self.svg, self.sheet, self.gif, self.html):
-            if path is not None:
-                check_writable(path)
-        with no_compiling():
-            with console.status(Text(f"reading {self.file}")):
-                found = records.load(self.file, format_name=self.format_name, game=rules)
-            if self.save is not None:
-                lost = records.save(self.save, found)
-                console.print(f"{len(found):,} games are in {self.save}")
-                if lost:
-                    console.print(f"that format does not hold all of their {' and '.join(lost)}")
-            if self.html is not None:
-                self._write_page(console, self.html, found)
-            shown = (self.number, self.ply, self.svg, self.sheet, self.gif)
-            if self.board or any(option is not None for option in shown):
-                self._show(console, self._chosen(found))
-            else:
-                self._check(console, found)
-
-    def _chosen(self, found: Sequence[Record]) -> Record:
-        number = self.number or 1
-        if number > len(found):
-            raise ValueError(f"{self.file} has {len(found)} games: there is no game {number}")
-        return found[number - 1]
+            check_writable(self.save)
+        check_out("--svg", self.svg, ".svg")
+        check_out("--sheet", self.sheet, ".svg")
+        check_out("--gif", self.gif, ".gif")
+        check_out("--html", self.html, ".html", ".htm")
+        with console.status(Text(f"reading {self.file}")):
+            found = records.load(self.file, format_name=self.format_name, game=rules)
+        if self.save is not None:
+            lost = records.save(self.save, found)
+            console.print(f"{len(found):,} games are in {self.save}")
+            if lost:
+                console.print(f"that format does not hold all of their {' and '.join(lost)}")
+        if self.html is not None:
+            self._write_page(console, self.html, found)
+        shown = (self.number, self.ply, self.svg, self.sheet, self.gif)
+        if self.board or any(option is not None for option in shown):
+            self._show(console, chosen(found, self.file, self.number))
+        else:
+            self._check(console, found)
 
     def _write_page(self, console: Console, path: Path, found: Sequence[Record]) -> None:
         from boardenvs.records.page import write_page
-        from boardenvs.utils.files import write_atomically
 
-        shown = found if self.number is None else [self._chosen(found)]
+        shown = found if self.number is None else [chosen(found, self.file, self.number)]
         with console.status("writing the page"):
             page = write_page(shown, title=self.file.name, legal=self.legal)
             write_atomically(path, page.encode())
@@ -161,19 +151,18 @@ class Replay:
 
         verdicts = records.check(found)
         console.print(_summary(self.file, found, verdicts))
-        wrong = [(n, v.error) for n, v in enumerate(verdicts, start=1) if v.error]
-        for n, error in wrong if self.check else wrong[:_SHOWN_ERRORS]:
-            console.print(f"game {n}: {error}", style="red")
-        if not self.check and len(wrong) > _SHOWN_ERRORS:
-            console.print(f"and {len(wrong) - _SHOWN_ERRORS} more: --check names them all")
+        wrong = [f"game {n}: {v.error}" for n, v in enumerate(verdicts, start=1) if v.error]
+        for error in wrong if self.check else wrong[:_SHOWN_ERRORS]:
+            console.print(error, style="red")
         if self.check and wrong:
             raise typer.Exit(1)
+        if len(wrong) > _SHOWN_ERRORS:
+            console.print(f"and {len(wrong) - _SHOWN_ERRORS} more: --check names them all")
 
     def _show(self, console: Console, record: Record) -> None:
         """The game's moves, the boards asked for, and its pictures as files."""
         from rich.text import Text
 
-        from boardenvs.game.errors import IllegalActionError
         from boardenvs.records.record import positions
         from boardenvs.render import to_ansi
 
@@ -185,7 +174,7 @@ class Replay:
             error = illegal
         actions = record.actions[: len(boards) - 1]
         last = len(actions) if self.ply is None else self.ply
-        if last >= len(boards):
+        if last > len(actions):
             raise ValueError(
                 f"the game has {len(actions)} plies: there is no board after ply {last}"
             )
@@ -202,42 +191,30 @@ class Replay:
     def _write_pictures(
         self, console: Console, boards: Sequence[Position], actions: Sequence[int]
     ) -> None:
-        """The pictures asked for; ValueError where what draws them is not installed."""
-        from functools import partial
-
         from boardenvs import render
-        from boardenvs.utils.files import write_atomically
 
-        game = boards[0].game
         svg = partial(render.to_svg_animation, counts=self.counts)
         gif = partial(render.to_gif, counts=self.counts)
-        drawers = ((self.svg, svg), (self.sheet, render.to_svg_sheet), (self.gif, gif))
-        for path, draw in drawers:
-            if path is None:
-                continue
-            try:
-                picture = draw(game, boards, actions, legal=self.legal)
-            except ImportError as error:
-                raise ValueError(str(error)) from error
-            write_atomically(path, picture.encode() if isinstance(picture, str) else picture)
-            console.print(f"the picture is in {path}")
+        for path, draw in ((self.svg, svg), (self.sheet, render.to_svg_sheet), (self.gif, gif)):
+            if path is not None:
+                picture = draw(boards[0].game, boards, actions, legal=self.legal)
+                write_atomically(path, picture.encode() if isinstance(picture, str) else picture)
+                console.print(f"the picture is in {path}")
 
 
 def _summary(file: Path, found: Sequence[Record], verdicts: Sequence[Verdict]) -> Table:
     """A row for each game that the file has records of."""
-    from boardenvs.cli.console import make_table
-    from boardenvs.games import spec_of
     from boardenvs.records.batch import group_by_game
 
     rows = []
     for game, places in group_by_game(found).items():
         part = [verdicts[place] for place in places]
         goals = [verdicts[place].goal or found[place].goal for place in places]
-        won = [sum(g is not None and g[i] > g[1 - i] for g in goals) for i in (0, 1)]
+        leads = [goal[0] - goal[1] for goal in goals if goal is not None]
         results = {
-            f"{game.roles[0]} won": won[0],
-            "draw": sum(g is not None and g[0] == g[1] for g in goals),
-            f"{game.roles[1]} won": won[1],
+            f"{game.roles[0]} won": sum(lead > 0 for lead in leads),
+            "draw": leads.count(0),
+            f"{game.roles[1]} won": sum(lead < 0 for lead in leads),
         }
         rows.append(
             {
@@ -255,21 +232,17 @@ def _summary(file: Path, found: Sequence[Record], verdicts: Sequence[Verdict]) -
 
 def _print_head(console: Console, record: Record) -> None:
     """What is known about the game, and its moves."""
-    from boardenvs.games import spec_of
     from boardenvs.records.record import names
 
-    roles = record.game.roles
+    first, second = record.game.roles
     console.print(spec_of(record.game), style="bold")
     if record.players is not None:
-        played = zip(roles, record.players, strict=True)
-        console.print(", ".join(f"{role}: {name}" for role, name in played))
+        console.print(f"{first}: {record.players[0]}, {second}: {record.players[1]}")
     if record.start is not None:
         console.print(f"from {record.start.fen()}")
     if record.goal is not None:
-        goals = zip(roles, record.goal, strict=True)
-        console.print(", ".join(f"{role} {goal:g}" for role, goal in goals))
+        console.print(f"{first} {record.goal[0]:g}, {second} {record.goal[1]:g}")
     for key, value in record.info.items():
         console.print(f"{key}: {value}")
     numbered = (f"{n:>3}. {name:<6}" for n, name in enumerate(names(record), start=1))
-    console.print()
-    console.print("".join(numbered))
+    console.print("\n" + "".join(numbered))

@@ -9,12 +9,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from boardenvs.cli.console import make_table
 from boardenvs.games import spec_of
 from boardenvs.play.notation import MoveNotation
 from boardenvs.play.review import Review, ReviewedPly
 from boardenvs.render import to_ansi
 from boardenvs.search.analysis import Analysis, Outcome, Unit
+from boardenvs.utils.tables import make_table
 
 _MARKED = 3  # of each unit, the largest losses
 _LINE = 8  # moves of a line that a table has room for
@@ -119,7 +119,7 @@ def show_review(console: Console, notation: MoveNotation, found: Review) -> None
         {
             "ply": ply.number,
             "role": found.record.game.roles[ply.role],
-            "move": notation.write(ply.action, ply.analysis.position),
+            "move": _move(notation, ply),
             "value before": _value(ply.before, ply.analysis.outcome, ply.analysis.unit),
             "after": _after(ply),
             "lost": _loss(ply),
@@ -147,8 +147,7 @@ def _sides(notation: MoveNotation, found: Review) -> Table:
         share = f" ({side.agreed / side.choices:.0%})" if side.choices else ""
         worst = ""
         if (ply := side.worst) is not None:
-            move = notation.write(ply.action, ply.analysis.position)
-            worst = f"{_loss(ply)} by {ply.number}. {move}"
+            worst = f"{_loss(ply)} by {ply.number}. {_move(notation, ply)}"
         rows.append(
             {
                 "role": side.role,
@@ -171,7 +170,7 @@ def review_json(notation: MoveNotation, found: Review) -> dict[str, Any]:
         {
             "ply": ply.number,
             "role": game.roles[ply.role],
-            "move": notation.write(ply.action, ply.analysis.position),
+            "move": _move(notation, ply),
             "value_before": ply.before,
             "value_after": ply.after,
             "lost": ply.lost,
@@ -195,13 +194,21 @@ def review_json(notation: MoveNotation, found: Review) -> dict[str, Any]:
 
 def counts_table(counts: Sequence[dict[str, Any]]) -> Table:
     """All positions that a table has solved."""
-    names = {"positions": "positions", "over": "of these over", "longest": "longest, in plies"}
     rows = [
-        {"to move": count["to_move"], "winner": count["winner"]}
-        | {shown: count[name] for name, shown in names.items()}
+        {
+            "to move": count["to_move"],
+            "winner": count["winner"],
+            "positions": count["positions"],
+            "of these over": count["over"],
+            "longest, in plies": count["longest"],
+        }
         for count in counts
     ]
     return make_table(rows, "All positions, without a cap on plies")
+
+
+def _move(notation: MoveNotation, ply: ReviewedPly) -> str:
+    return notation.write(ply.action, ply.analysis.position)
 
 
 def _better(notation: MoveNotation, ply: ReviewedPly) -> str | None:

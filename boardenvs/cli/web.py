@@ -8,6 +8,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Option
+
+from boardenvs.agents import make_agent
+from boardenvs.games import parse
 
 _NEEDED = ("starlette", "uvicorn", "websockets")
 
@@ -27,33 +31,31 @@ class Web:
     """
 
     port: Annotated[
-        int, typer.Option(help="The port to listen on; 0 takes any that is free.", min=0, max=65535)
+        int, Option(help="The port to listen on; 0 takes any that is free.", min=0, max=65535)
     ] = 8064
     browser: Annotated[
-        bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")
+        bool, Option("--browser/--no-browser", help="Open the page in the browser.")
     ] = True
     folder: Annotated[
-        Path, typer.Option(help="The folder of trainings and tournaments that the page lists.")
+        Path, Option(help="The folder of trainings and tournaments that the page lists.")
     ] = Path("runs")
     agent: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             help="An agent that the page offers, and may name although it is code, such as "
             "`python:MODULE:NAME`; may be repeated.",
-            show_default=False,
         ),
     ] = None
     game: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             help="A game that the page offers, and may name although it is code, `MODULE:NAME`; "
             "may be repeated.",
-            show_default=False,
         ),
     ] = None
     allow_python: Annotated[
         bool,
-        typer.Option("--allow-python", help="Let the page name any code that can be imported."),
+        Option("--allow-python", help="Let the page name any code that can be imported."),
     ] = False
 
     def run(self) -> None:
@@ -62,8 +64,6 @@ class Web:
             raise ValueError(
                 f"the page needs {' and '.join(missing)}: pip install 'boardenvs[web]'"
             )
-        from boardenvs.agents import make_agent
-        from boardenvs.games import parse
         from boardenvs.web import server
         from boardenvs.web.connection import Options
         from boardenvs.web.guard import address_in_file, kept_token

@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from copy import deepcopy
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
@@ -21,45 +20,49 @@ from gymnasium.vector import AutoresetMode
 
 from boardenvs.agents import Agent, agent_for
 from boardenvs.envs.core import OnIllegal, check_seed
+from boardenvs.envs.groups import BoardGroup, EndedGames, GroupInPlay
 from boardenvs.envs.memory import ReusedMemory
-from boardenvs.envs.opponent import Opponent, check_actions, check_seat, choose, draw_seats
+from boardenvs.envs.opponent import Opponent, check_actions
 from boardenvs.envs.symmetry import BoardSymmetries
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import IllegalActionError
 from boardenvs.game.openings import Starts
 from boardenvs.game.state import (
+    Array,
     BoolArray,
     FloatArray,
     Int8Array,
     IntArray,
     State,
     Transition,
-    WordArray,
-    put,
     take,
 )
 from boardenvs.utils.checks import is_whole, quote
-from boardenvs.utils.splitmix import mix
+
+__all__ = [
+    "SAME_SIDE",
+    "ZERO_SUM",
+    "Batch",
+    "BatchOptions",
+    "BoardGroup",
+    "EndedGames",
+    "StepResult",
+    "Stepping",
+]
 
 ZERO_SUM, SAME_SIDE = -1.0, 1.0  # the factor of the next state's value
 
-# How often a game is set up anew because the opponent's first ply ended it.
-_TRIES = 20
+
+class Stepping(NamedTuple):
+    """What `Batch` does that its user decides, not the learner; see there."""
+
+    on_illegal: OnIllegal = "raise"
+    autoreset: AutoresetMode = AutoresetMode.SAME_STEP
+    copy: bool = True
 
 
-@dataclass(frozen=True)
-class BoardGroup:
-    """So many boards of one kind: without an opponent one policy plays both sides, else the `seat`.
-
-    `opponent` is an agent, the text of one, or any function or object that
-    `boardenvs.agents.foreign` adapts; `seat` is the learner's: a role, "random" (drawn for each
-    game) or "alternating". Groups of one `name` share their metrics.
-    """
-
-    boards: int
-    opponent: Opponent | None = None
-    seat: str = "alternating"
-    name: str = "boards"
+_FOR_LEARNERS = Stepping()
+_BY_GROUP = ("seats", "games", "keys")  # what groups keep of each row
 
 
 class BatchOptions(TypedDict, total=False):
@@ -83,77 +86,27 @@ class StepResult(NamedTuple):
     final: State  # the last positions of those games, N rows
 
 
-@dataclass
-class EndedGames:
-    """What became of games that ended, added up."""
-
-    games: int = 0
-    plies: int = 0
-    points: float = 0.0  # the learner's: 1 a win, 1/2 a draw; without an opponent the last mover's
-    wiped_out: int = 0  # games after which a side had no piece left
-
-    def add(self, rewards: FloatArray, final: State) -> None:
-        """Count N games with these rewards (N,) and last positions."""
-        self.games += len(rewards)
-        self.plies += int(np.add.reduce(final.ply))  # half the time of its `sum`
-        self.points += float(np.add.reduce(rewards) + len(rewards)) / 2
-        self.wiped_out += int(np.count_nonzero((final.own == 0) | (final.opp == 0)))
-
-    def merge(self, other: EndedGames) -> None:
-        """Count the games of another one too."""
-        self.games += other.games
-        self.plies += other.plies
-        self.points += other.points
-        self.wiped_out += other.wiped_out
-
-
-class _Group:
-    """A group's rows of the batch, and what is drawn for them alone."""
-
-    def __init__(self, game: Game, kind: BoardGroup, first: int, starts: Starts) -> None:
-        check_seat(game, kind.seat)
-        self.rows = slice(first, first + kind.boards)
-        self.seat = kind.seat
-        self.opponent = None if kind.opponent is None else agent_for(game, kind.opponent)
-        self.starts = starts
-        self.ended = EndedGames()
-        self.rng = np.random.default_rng()
-
-    def seed(self, keys: WordArray) -> None:
-        # A digest of all seeds, in which the order counts of the first one only.
-        digest = [int(np.bitwise_xor.reduce(mix(keys))), int(keys[0]), len(keys)]
-        self.rng = np.random.default_rng(digest)
-        self.starts.clear()
-
-    def mine(self, rows: IntArray) -> IntArray:
-        """Those of the ascending rows that are this group's."""
-        first, end = np.searchsorted(rows, (self.rows.start, self.rows.stop))
-        return rows[first:end]
-
-
 class Batch:
     """Games of `game` in `state`: the boards of all `groups`, one group after the other.
 
     `groups` is one number of boards in self-play, or a list of `BoardGroup`. New games start after
     a number of random plies drawn from `opening_plies` (low, high), or, where `starts` is given,
-    from one of its rows, drawn uniformly. `seats` (B,) int8 is the learner's role in each game
-    against an opponent. `discounts` (B,) float64 is the factor of the next state's value on each
-    board.
+    from one of its rows, drawn uniformly. `discounts` (B,) float64 is the factor of the next
+    state's value on each board.
 
     With `symmetries` each game is seen under one of the game's symmetries, drawn when it begins:
     `seen` holds the positions so transformed, and actions are those chosen on them. `state` holds
     the positions themselves; modify neither.
 
-    `on_illegal="raise"` refuses illegal actions, and nothing is played; "forfeit" loses the games.
-    `autoreset` is Gymnasium's: SAME_STEP replaces a game within the step that ends it; NEXT_STEP
-    within the next one, which ignores the row's action; DISABLED leaves it to `restart`.
-    `waiting` (B,) bool marks games that are over and not yet replaced.
-
     `threads` groups are played at a time; what happens in them does not depend on that, as long as
     opponents share nothing, such as NumPy's global generator. It pays where opponents search, in
     compiled code that leaves Python to the others.
 
-    Without `copy`, `observe` writes to the same memory again and again.
+    Of `stepping`, `on_illegal="raise"` refuses illegal actions, and nothing is played; "forfeit"
+    loses the games. `autoreset` is Gymnasium's: SAME_STEP replaces a game within the step that ends
+    it; NEXT_STEP within the next one, which ignores the row's action; DISABLED leaves it to
+    `restart`. `waiting` (B,) bool marks games that are over and not yet replaced. Without `copy`,
+    `observe` writes to the same memory again and again.
 
     Raises ValueError or TypeError for values that make no sense.
     """
@@ -167,40 +120,40 @@ class Batch:
         starts: State | None = None,
         symmetries: bool = False,
         threads: int = 1,
-        autoreset: AutoresetMode = AutoresetMode.SAME_STEP,
-        on_illegal: OnIllegal = "raise",
-        copy: bool = True,
         seed: int | None = None,
+        stepping: Stepping = _FOR_LEARNERS,
     ) -> None:
-        self.game = game
-        given = groups if isinstance(groups, Sequence) else [BoardGroup(groups)]
-        self.groups = [replace(group, boards=_size(group.boards)) for group in given]
-        if not self.groups:
+        self.game, self.stepping = game, stepping
+        kinds = groups if isinstance(groups, Sequence) else [BoardGroup(groups)]
+        if not kinds:
             raise ValueError("there are no groups of boards: give one or more")
         if not is_whole(threads, 1):
             raise ValueError(f"threads is {quote(threads)}: it must be a whole number, 1 or more")
-        self.autoreset, self.on_illegal = autoreset, on_illegal
-        sizes = [group.boards for group in self.groups]
-        firsts = np.cumsum([0, *sizes]).tolist()
+        self.groups = kinds = [replace(kind, boards=_size(kind.boards)) for kind in kinds]
+        sizes = [kind.boards for kind in kinds]
+        *firsts, self.size = np.cumsum([0, *sizes]).tolist()
         self._groups = [
-            _Group(game, group, first, Starts(game, opening_plies, starts))
-            for group, first in zip(self.groups, firsts, strict=False)
+            GroupInPlay(game, kind, first, Starts(game, opening_plies, starts))
+            for kind, first in zip(kinds, firsts, strict=True)
         ]
-        size = self.size = firsts[-1]
-        factors = [ZERO_SUM if group.opponent is None else SAME_SIDE for group in self.groups]
+        factors = [ZERO_SUM if kind.opponent is None else SAME_SIDE for kind in kinds]
         self.discounts: FloatArray = np.repeat(factors, sizes)
-        self.state = self.seen = game.init(size)
-        self.seats: Int8Array = np.zeros(size, np.int8)
-        self.waiting: BoolArray = np.zeros(size, np.bool_)
-        self.symmetries = BoardSymmetries(game, size) if symmetries else None
-        self._games = np.zeros(size, np.uint64)  # games begun in each row
+        self.state = self.seen = game.init(self.size)
+        self.waiting: BoolArray = np.zeros(self.size, np.bool_)
+        self.symmetries = BoardSymmetries(game, self.size) if symmetries else None
         self._none = game.init(0)
         self._workers = ThreadPoolExecutor(threads) if threads > 1 and len(sizes) > 1 else None
-        self._planes = ReusedMemory((size, int(np.prod(game.observation_shape))), np.int8)
-        self._masks = ReusedMemory((size, game.num_actions), np.bool_)
-        self._kept = None if copy else (self._planes.take(), self._masks.take())
+        self._planes = ReusedMemory((self.size, int(np.prod(game.observation_shape))), np.int8)
+        self._masks = ReusedMemory((self.size, game.num_actions), np.bool_)
+        self._kept = None if stepping.copy else (self._planes.take(), self._masks.take())
+        self._ended = {kind.name: EndedGames() for kind in kinds}
         self.seed(seed)
         self.restart()
+
+    @property
+    def seats(self) -> Int8Array:
+        """The learner's role in each game against an opponent, (B,) int8."""
+        return self._of_groups("seats")
 
     @property
     def opponents(self) -> tuple[Agent | None, ...]:
@@ -209,9 +162,7 @@ class Batch:
 
     def set_opponents(self, name: str, opponents: Sequence[Opponent]) -> None:
         """Let these play on the groups of this name, one on each, from the next step on."""
-        named = [
-            own for kind, own in zip(self.groups, self._groups, strict=True) if kind.name == name
-        ]
+        named = [group for group in self._groups if group.name == name]
         for group, opponent in zip(named, opponents, strict=True):
             group.opponent = agent_for(self.game, opponent)
 
@@ -226,18 +177,17 @@ class Batch:
             seeds = int(np.random.default_rng().integers(1 << 63))
         if isinstance(seeds, (int, np.integer)):
             check_seed(seeds)
-            seeds = [int(seeds) + board for board in range(self.size)]
+            seeds = range(int(seeds), int(seeds) + self.size)
         if not isinstance(seeds, Sequence | np.ndarray):
             raise TypeError(f"seeds are {quote(seeds)}: they must be whole numbers, or one")
         for seed in seeds:
             check_seed(seed)
         if len(seeds) != self.size:
             raise ValueError(f"there are {len(seeds)} seeds for {self.size} games")
-        self._keys = np.array([int(seed) % (1 << 64) for seed in seeds], np.uint64)
-        self._rng = np.random.default_rng([int(self._keys[0]), self.size])  # draws symmetries
-        self._games[:] = 0
+        keys = np.array([int(seed) % (1 << 64) for seed in seeds], np.uint64)
+        self._rng = np.random.default_rng([int(keys[0]), self.size])  # draws symmetries
         for group in self._groups:
-            group.seed(self._keys[group.rows])
+            group.seed(keys[group.rows])
 
     def restart(self, rows: IntArray | None = None) -> None:
         """New games in these ascending rows (by default in all); the opponent opens where it is
@@ -247,36 +197,10 @@ class Batch:
         """
         rows = np.arange(self.size) if rows is None else rows
         self.waiting[rows] = False
-        self._in_groups(lambda group: self._begin(group, group.mine(rows)))
+        self._in_groups(lambda group: group.begin(self.state, rows))
         if self.symmetries:
             self.symmetries.draw(rows, self._rng)
         self._look()
-
-    def _begin(self, group: _Group, rows: IntArray) -> None:
-        if group.opponent is None:  # no game is over where it starts
-            if rows.size:
-                group.starts.put(self.state, rows, group.rng)
-            return
-        for _ in range(_TRIES):
-            if not rows.size:
-                return
-            rows = self._begin_against(group, group.opponent, rows)
-        if rows.size:
-            raise ValueError(
-                f"{len(rows)} openings in a row were over before the learner's first move: start "
-                "further from the end of the game"
-            )
-
-    def _begin_against(self, group: _Group, opponent: Agent, rows: IntArray) -> IntArray:
-        """Set up new games; the rows of those that the opponent's opening ply ended."""
-        new = group.starts.draw(len(rows), group.rng)
-        self.seats[rows] = draw_seats(self.game, group.seat, self._keys[rows], self._games[rows])
-        self._games[rows] += np.uint64(1)
-        theirs = np.flatnonzero(new.to_move != self.seats[rows])
-        if theirs.size:
-            put(new, theirs, self._reply(group, opponent, take(new, theirs)).state)
-        put(self.state, rows, new)
-        return rows[self.game.is_over(new)]
 
     def step(self, actions: IntArray) -> StepResult:
         """Play one action on every board, and replace games that are over as `autoreset` says.
@@ -287,20 +211,19 @@ class Batch:
         after = self._transition(check_actions(actions, self.size))
         waiting = self.waiting
         self.state = after.state
-        self._in_groups(partial(self._answer, after))
+        self._in_groups(lambda group: group.answer(after, waiting))
         ended = np.flatnonzero(after.terminated | after.truncated)
         final = take(self.state, ended) if ended.size else self._none
         result = StepResult(*after[1:], ended, final)
-        if ended.size:
-            self._count(result)
+        for group in self._groups if ended.size else ():
+            part = group.mine(ended)
+            self._ended[group.name].add(result.rewards[ended[part]], take(final, part))
         if self.symmetries:
             self._seen_under = self.symmetries.chosen
-        if self.autoreset is AutoresetMode.SAME_STEP:
-            new = ended
-        else:
-            new = (
-                np.flatnonzero(waiting) if self.autoreset is AutoresetMode.NEXT_STEP else ended[:0]
-            )
+        new = ended
+        if self.stepping.autoreset is not AutoresetMode.SAME_STEP:
+            next_step = self.stepping.autoreset is AutoresetMode.NEXT_STEP
+            new = np.flatnonzero(waiting) if next_step else ended[:0]
             self.waiting = waiting.copy()
             self.waiting[ended] = True
         if new.size:
@@ -319,7 +242,7 @@ class Batch:
             meant[~legal] = self.game.num_actions
             all_legal = bool(legal.all()) and not self.waiting.any()
             after = self.game.transition(self.state, meant, self.waiting, all_legal=all_legal)
-        if self.on_illegal == "raise" and after.illegal.any():
+        if self.stepping.on_illegal == "raise" and after.illegal.any():
             board = int(np.argmax(after.illegal))
             known = np.flatnonzero(self.game.legal(take(self.seen, slice(board, board + 1))))
             raise IllegalActionError(
@@ -328,34 +251,7 @@ class Batch:
             )
         return after
 
-    def _answer(self, after: Transition, group: _Group) -> None:
-        """The opponent's plies in its group, and what they come to for the learner; a game that
-        ended stays as it ended.
-        """
-        if group.opponent is None:
-            return
-        own = group.rows
-        over = after.terminated[own] | after.truncated[own] | self.waiting[own]
-        rows = np.flatnonzero(~over) + own.start
-        if not rows.size:
-            return
-        whole = rows.size == self.size
-        state = after.state if whole else take(after.state, rows)
-        reply = self._reply(group, group.opponent, state)
-        after.rewards[rows] = 0.0 - reply.rewards
-        after.terminated[rows] = reply.terminated
-        after.truncated[rows] = reply.truncated
-        if whole:
-            self.state = reply.state
-        else:
-            put(after.state, rows, reply.state)
-
-    def _reply(self, group: _Group, opponent: Agent, state: State) -> Transition:
-        """The opponent's ply in every row."""
-        actions = choose(opponent, self.game, state, group.rng)
-        return self.game.transition(state, actions, all_legal=True)
-
-    def _in_groups(self, play: Callable[[_Group], None]) -> None:
+    def _in_groups(self, play: Callable[[GroupInPlay], None]) -> None:
         if self._workers is None:
             for group in self._groups:
                 play(group)
@@ -390,19 +286,11 @@ class Batch:
             return result.final
         return self.symmetries.seen(result.final, self._seen_under[result.ended])
 
-    def _count(self, result: StepResult) -> None:
-        rewards = result.rewards[result.ended]
-        for group in self._groups:
-            first, end = np.searchsorted(result.ended, (group.rows.start, group.rows.stop))
-            group.ended.add(rewards[first:end], take(result.final, slice(first, end)))
-
     def take_ended(self) -> dict[str, EndedGames]:
         """What became of the games that ended since the last call, by the groups' names."""
-        total = {kind.name: EndedGames() for kind in self.groups}
-        for kind, group in zip(self.groups, self._groups, strict=True):
-            total[kind.name].merge(group.ended)
-            group.ended = EndedGames()
-        return total
+        ended = self._ended
+        self._ended = {name: EndedGames() for name in ended}
+        return ended
 
     def close(self) -> None:
         """Let go of the threads."""
@@ -417,10 +305,8 @@ class Batch:
             {
                 "state": tuple(self.state),
                 "stocks": [tuple(group.starts.stock) for group in self._groups],
-                "seats": self.seats,
                 "waiting": self.waiting,
-                "games": self._games,
-                "keys": self._keys,
+                **{name: self._of_groups(name) for name in _BY_GROUP},
                 "symmetries": self.symmetries and self.symmetries.chosen,
                 "rngs": [rng.bit_generator.state for rng in self._rngs()],
             }
@@ -429,16 +315,19 @@ class Batch:
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Go on from a `snapshot` of a batch made alike."""
         snapshot = deepcopy(snapshot)  # games that go on write into their arrays
-        self.state = State(*snapshot["state"])
-        self.seats, self.waiting = snapshot["seats"], snapshot["waiting"]
-        self._games, self._keys = snapshot["games"], snapshot["keys"]
+        self.state, self.waiting = State(*snapshot["state"]), snapshot["waiting"]
         for group, stock in zip(self._groups, snapshot["stocks"], strict=True):
             group.starts.stock = State(*stock)
+            for name in _BY_GROUP:
+                setattr(group, name, snapshot[name][group.rows])
         for rng, state in zip(self._rngs(), snapshot["rngs"], strict=True):
             rng.bit_generator.state = state
         if self.symmetries:
             self.symmetries.chosen = snapshot["symmetries"]
         self._look()
+
+    def _of_groups(self, name: str) -> Array:
+        return np.concatenate([getattr(group, name) for group in self._groups])
 
     def _rngs(self) -> list[np.random.Generator]:
         return [self._rng, *(group.rng for group in self._groups)]

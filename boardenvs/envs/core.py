@@ -128,9 +128,8 @@ class BoardEnv:
                 "no render_mode was given: make the environment with render_mode= one of "
                 f"{', '.join(map(repr, get_args(RenderMode)))}"
             )
-        draw: Callable[..., Any] = render.to_rgb
-        if self.render_mode in ("ansi", "svg"):
-            draw = render.to_ansi if self.render_mode == "ansi" else render.to_svg
+        draws: dict[str, Callable[..., Any]] = {"ansi": render.to_ansi, "svg": render.to_svg}
+        draw = draws.get(self.render_mode, render.to_rgb)
         picture = draw(self.game, self._position, self.last_action, before=self.last_position)
         if self.render_mode != "human":
             return picture
@@ -269,6 +268,12 @@ def observation_and_mask(game: Game) -> spaces.Dict:
             "action_mask": spaces.Box(0, 1, (game.num_actions,), np.int8),
         }
     )
+
+
+def observation_space(game: Game, with_mask: bool) -> spaces.Space[Any]:
+    """The space of the planes alone, or of both where `mask_in_observation` is asked for."""
+    space = observation_and_mask(game)
+    return space if with_mask else space["observation"]
 
 
 def _planes(bits: Int8Array, count: int) -> Int8Array:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, TypeVar, Unpack
+from typing import Any, Generic, NamedTuple, ParamSpec, Protocol, TypeVar, Unpack
 
 import gymnasium
 
@@ -41,7 +41,8 @@ except ModuleNotFoundError:  # older, as AgileRL wants it; nothing else of 1.27 
     in_pettingzoo = None
 
 Env = TypeVar("Env")
-Maker = TypeVar("Maker", bound=Callable[..., object])
+Board = ParamSpec("Board")  # the options of a board's environments
+Batch = ParamSpec("Batch")
 
 
 def env(game: str | Game, **options: Unpack[EnvOptions]) -> BoardAECEnv:
@@ -130,25 +131,56 @@ def single_env(game: str | Game, **options: Unpack[SingleEnvOptions]) -> BoardSi
     return _make(BoardSingleEnv, SingleOptions, game, options)
 
 
-def shows_options(game_id: str, environment: Callable[..., object]) -> Callable[[Maker], Maker]:
-    """Let `help` and editors show the options of a public module's function by name.
+class VectorMaker(Protocol[Batch]):
+    """`vec_env` of one game."""
 
-    They are those of the environment's constructor and the parameters of the game's rules.
+    def __call__(
+        self, num_envs: int = 1, *args: Batch.args, **options: Batch.kwargs
+    ) -> BoardVectorEnv: ...
+
+
+class Makers(NamedTuple, Generic[Board, Batch]):
+    """What the public module of a game offers; see the functions above of the same names."""
+
+    env: Callable[Board, BoardAECEnv]
+    raw_env: Callable[Board, BoardAECEnv]
+    parallel_env: Callable[Board, BoardParallelEnv]
+    vec_env: VectorMaker[Batch]
+
+
+def makers(
+    game_id: str, board: Callable[Board, None], batch: Callable[Batch, None]
+) -> Makers[Board, Batch]:
+    """The functions that make environments of one game.
+
+    To type checkers those of a board have the parameters of the function `board`, and `vec_env`
+    those of `batch`; `help` shows the options that the environments' constructors and the game's
+    rules have.
     """
+    return Makers(
+        _maker_of(game_id, env, BoardAECEnv),
+        _maker_of(game_id, raw_env, BoardAECEnv),
+        _maker_of(game_id, parallel_env, BoardParallelEnv),
+        _maker_of(game_id, vec_env, BoardVectorEnv),
+    )
 
-    def show(make: Maker) -> Maker:
-        signature = inspect.signature(make)
-        given = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
-        rules = inspect.signature(games.GAMES[game_id]).parameters
-        constructor = inspect.signature(environment).parameters.values()
-        known = {*BoardOptions.__optional_keys__, *VectorOptions.__optional_keys__}
-        named = [p for p in constructor if p.name in known]
-        named += [rules[name] for name in games.parameters(game_id)]
-        parameters = [*given, *(p.replace(kind=p.KEYWORD_ONLY) for p in named)]
-        vars(make)["__signature__"] = signature.replace(parameters=parameters)
-        return make
 
-    return show
+def _maker_of(game_id: str, make: Any, environment: Callable[..., object]) -> Any:
+    def make_env(*args: Any, **options: Any) -> Any:
+        return make(game_id, *args, **options)
+
+    rules = inspect.signature(games.GAMES[game_id]).parameters
+    known = {*BoardOptions.__optional_keys__, *VectorOptions.__optional_keys__}
+    options = [p for name, p in inspect.signature(environment).parameters.items() if name in known]
+    options += [rules[name] for name in games.parameters(game_id)]
+    signature = inspect.signature(make)
+    _, *given, _ = signature.parameters.values()  # without the game and the options
+    shown = [*given, *(p.replace(kind=p.KEYWORD_ONLY) for p in options)]
+    vars(make_env)["__signature__"] = signature.replace(parameters=shown)
+    make_env.__module__ = f"boardenvs.{game_id}_{VERSION}"
+    make_env.__name__ = make_env.__qualname__ = make.__name__
+    make_env.__doc__ = f"See `boardenvs.{make.__name__}`."
+    return make_env
 
 
 def _make(

@@ -25,18 +25,21 @@ This is the only module of boardenvs that needs stable-baselines3.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 import numpy as np
 from gymnasium import spaces
 from stable_baselines3.common.vec_env import VecEnv
-from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
+from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices
 
 from boardenvs import games
 from boardenvs.envs.batch import Batch, BatchOptions, BoardGroup, EndedGames, StepResult
 from boardenvs.envs.opponent import Opponent
 from boardenvs.game.contract import Game
-from boardenvs.game.state import BoolArray, FloatArray, Int8Array, IntArray, State
+from boardenvs.game.state import Array, BoolArray, FloatArray, Int8Array, IntArray, State
+
+# Observations, rewards (B,) float32, whether games ended, and infos.
+Stepped: TypeAlias = tuple[Int8Array, Array, BoolArray, list[dict[str, Any]]]
 
 # The infos of every game that goes on: one object, so that a step makes none.
 _NO_INFO: dict[str, Any] = {}
@@ -118,7 +121,11 @@ class BoardVecEnv(VecEnv):
     def step_async(self, actions: IntArray) -> None:
         self._actions = actions
 
-    def step_wait(self) -> VecEnvStepReturn:
+    if TYPE_CHECKING:
+        # SB3's own says that observations may be dicts or tuples.
+        def step(self, actions: IntArray) -> Stepped: ...
+
+    def step_wait(self) -> Stepped:
         result = self.boards.step(self._actions)
         infos = [_NO_INFO] * self.num_envs
         if self._final_infos and result.ended.size:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast, get_args
+from typing import Any, get_args
 
 import gymnasium
 import numpy as np
@@ -15,10 +15,11 @@ from boardenvs.envs.core import (
     RenderMode,
     ResetNeededError,
     Reward,
-    observation_and_mask,
+    observation_space,
 )
 from boardenvs.envs.opponent import Opponent, check_seat, choose
 from boardenvs.game.contract import Game, stack
+from boardenvs.game.state import BoolArray
 
 
 class BoardSingleEnv(gymnasium.Env[Observation, np.int64]):
@@ -61,10 +62,7 @@ class BoardSingleEnv(gymnasium.Env[Observation, np.int64]):
         self.seat = seat
         self.render_mode = render_mode
         self.mask_in_observation = mask_in_observation
-        space = observation_and_mask(game)
-        self.observation_space = cast(
-            "spaces.Space[Observation]", space if mask_in_observation else space["observation"]
-        )
+        self.observation_space = observation_space(game, mask_in_observation)
         self.action_space = spaces.Discrete(game.num_actions)
         self._games = 0
 
@@ -101,11 +99,9 @@ class BoardSingleEnv(gymnasium.Env[Observation, np.int64]):
             info,
         )
 
-    def action_masks(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    def action_masks(self) -> BoolArray:
         """The learner's legal actions, (A,) bool."""
-        mask: np.ndarray[Any, np.dtype[np.bool_]] = self.board.observe(self._role)[
-            "action_mask"
-        ].astype(np.bool_)
+        mask: BoolArray = self.board.observe(self._role)["action_mask"].astype(np.bool_)
         return mask
 
     def render(self) -> Any:
@@ -118,13 +114,10 @@ class BoardSingleEnv(gymnasium.Env[Observation, np.int64]):
 
     def _draw_role(self) -> str:
         roles = self.board.game.roles
-        match self.seat:
-            case "random":
-                return roles[int(self.np_random.integers(2))]
-            case "alternating":
-                return roles[self._games % 2]
-            case role:
-                return role
+        if self.seat in roles:
+            return self.seat
+        alternating = self.seat == "alternating"
+        return roles[self._games % 2 if alternating else int(self.np_random.integers(2))]
 
     def _reply(self) -> None:
         """The opponent's ply, where it is its turn."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple, cast, get_args
+from typing import Any, get_args
 
 import numpy as np
 from gymnasium import spaces
@@ -12,29 +12,22 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from boardenvs.envs.batch import Batch, BoardGroup, StepResult
+from boardenvs.envs.batch import Batch, BoardGroup, Stepping, StepResult
 from boardenvs.envs.core import (
     FRAMES_PER_SECOND,
     Observation,
     Reward,
     VectorRenderMode,
     env_name,
-    observation_and_mask,
+    observation_space,
 )
 from boardenvs.envs.opponent import Opponent
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.rules import DRAW
-from boardenvs.game.state import BoolArray, FloatArray, IntArray, State, take
+from boardenvs.game.state import BoolArray, FloatArray, Int8Array, IntArray, State
 from boardenvs.utils.checks import check_name, quote, unknown
 
 _UNIT = 32  # pixels of a square, in pictures of many boards
-
-
-class _Step(NamedTuple):
-    """What was played in a step."""
-
-    state: State  # before it
-    actions: IntArray
 
 
 class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
@@ -94,9 +87,7 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
             game,
             [BoardGroup(num_envs, opponent, seat)],
             opening_plies=opening_plies,
-            autoreset=self.autoreset_mode,
-            on_illegal="forfeit",
-            copy=copy,
+            stepping=Stepping("forfeit", self.autoreset_mode, copy),
         )
         self.num_envs = num_envs = self.batch.size
         self.render_mode = render_mode
@@ -107,15 +98,13 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
             "render_fps": FRAMES_PER_SECOND,
         }
         self.mask_in_observation = mask_in_observation
-        space = observation_and_mask(game)
-        self.single_observation_space = cast(
-            "spaces.Space[Observation]", space if mask_in_observation else space["observation"]
-        )
+        self.single_observation_space = observation_space(game, mask_in_observation)
         self.single_action_space = spaces.Discrete(game.num_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._begun = False
-        self._last: _Step | None = None  # for pictures
+        # For pictures: the positions before the last step, and its actions.
+        self._last: tuple[State, IntArray] | None = None
 
     def reset(
         self,
@@ -165,20 +154,14 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
                 f"{batch.waiting.sum()} games are over: reset them with "
                 'reset(options={"reset_mask": terminated | truncated})'
             )
-        before = batch.state  # a step makes new arrays
+        state = batch.state  # a step makes new arrays
         result = batch.step(actions)
         if self.render_mode is not None:
-            self._last = _Step(before, np.array(actions))
+            self._last = state, np.array(actions)
         observations, infos = self._seen(result.illegal)
         if self.autoreset_mode is AutoresetMode.SAME_STEP and result.ended.size:
             infos |= self._final(result)
-        return (
-            observations,
-            self._paid(result),
-            result.terminated,
-            result.truncated,
-            infos,
-        )
+        return observations, self._paid(result), result.terminated, result.truncated, infos
 
     def render(self) -> tuple[Any, ...] | None:
         """The pixels of each game, B arrays (H, W, 3) uint8, or texts for "ansi", with the last
@@ -193,30 +176,16 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
         draw: Callable[..., Any] = render.to_ansi
         if self.render_mode == "rgb_array":
             draw = partial(render.to_rgb, unit=_UNIT)
-        pictures = []
-        for row, position in enumerate(self.game.positions(self.batch.state)):
-            action, before = self._last_ply(row, position)
-            pictures.append(draw(self.game, position, action, before=before))
-        return tuple(pictures)
-
-    def _last_ply(self, row: int, now: Position) -> tuple[int | None, Position | None]:
-        """The action that led to the position in a row, and the position before; None for games
-        that have just begun.
-        """
-        if self._last is None:
-            return None, None
-        game, action = self.game, int(self._last.actions[row])
-        before = game.positions(take(self._last.state, slice(row, row + 1)))[0]
-        if not (0 <= action < game.num_actions and before.is_legal(action)):
-            return None, None
-        after = before.step(action)
-        if after == now:
-            return action, before
-        if self.batch.opponents[0] is not None and not after.is_over():
-            for reply in after.legal_actions():
-                if after.step(reply) == now:
-                    return reply, after
-        return None, None
+        positions = self.game.positions(self.batch.state)
+        plies: list[tuple[int | None, Position | None]] = [(None, None)] * self.num_envs
+        if self._last is not None:
+            state, actions = self._last
+            rows = zip(self.game.positions(state), actions.tolist(), positions, strict=True)
+            plies = [_last_ply(*row) for row in rows]
+        return tuple(
+            draw(self.game, position, action, before=before)
+            for position, (action, before) in zip(positions, plies, strict=True)
+        )
 
     def action_masks(self) -> BoolArray:
         """The legal actions of every game, (B, A) bool; see `infos["action_mask"]`."""
@@ -225,19 +194,16 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
     def _seen(self, illegal: BoolArray) -> tuple[Observation, dict[str, Any]]:
         """Observations and infos of the positions on the boards; where actions were illegal."""
         planes, mask = self.batch.observe()
-        action_mask = mask.view(np.int8)
-        observations: Observation = planes
-        if self.mask_in_observation:
-            observations = {"observation": planes, "action_mask": action_mask}
-        everywhere = np.ones(self.num_envs, np.bool_)
-        return observations, {
-            "action_mask": action_mask,
-            "_action_mask": everywhere,
+        infos = {
+            "action_mask": mask.view(np.int8),
             "to_move": self.batch.state.to_move.copy(),
-            "_to_move": everywhere,
             "illegal_action": illegal,
-            "_illegal_action": everywhere,
         }
+        seen = self._observation(planes, infos["action_mask"])
+        return seen, _of_rows(infos, np.ones(self.num_envs, np.bool_))
+
+    def _observation(self, planes: Int8Array, mask: Int8Array) -> Observation:
+        return {"observation": planes, "action_mask": mask} if self.mask_in_observation else planes
 
     def _paid(self, result: StepResult) -> FloatArray:
         """The rewards on the scale that was asked for."""
@@ -251,25 +217,35 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
         """The infos of games that ended in this step, as Gymnasium's SAME_STEP lays them out."""
         rows, last = result.ended, result.final
         over = result.terminated | result.truncated
+        nothing = np.zeros((len(rows), self.game.num_actions), np.int8)  # is legal any more
+        seen = map(self._observation, self.game.observe(last), nothing)
         observations = np.empty(self.num_envs, object)  # of None
-        seen = np.fromiter(self.game.observe(last), object, len(rows))
-        if self.mask_in_observation:
-            mask = np.zeros(self.game.num_actions, np.int8)  # nothing is legal any more
-            for i, planes in enumerate(seen):
-                seen[i] = {"observation": planes, "action_mask": mask.copy()}
-        observations[rows] = seen
-        plies_played = np.zeros(self.num_envs, np.int32)
-        plies_played[rows] = last.ply
-        to_move = np.zeros(self.num_envs, np.int8)
-        to_move[rows] = last.to_move
-        info = {"plies": plies_played, "_plies": over, "to_move": to_move, "_to_move": over}
-        info |= {"illegal_action": result.illegal, "_illegal_action": over}
-        return {
-            "final_obs": observations,
-            "_final_obs": over,
-            "final_info": info,
-            "_final_info": over,
-        }
+        observations[rows] = np.fromiter(seen, object, len(rows))
+        info: dict[str, Any] = {"illegal_action": result.illegal}
+        for name, values in (("plies", last.ply), ("to_move", last.to_move)):
+            info[name] = np.zeros(self.num_envs, values.dtype)
+            info[name][rows] = values
+        info = _of_rows(info, over)
+        return _of_rows({"final_obs": observations, "final_info": info}, over)
+
+
+def _of_rows(infos: dict[str, Any], rows: BoolArray) -> dict[str, Any]:
+    """Infos as Gymnasium has them: beside each one the rows (B,) that it is known of."""
+    return infos | {f"_{name}": rows for name in infos}
+
+
+def _last_ply(before: Position, action: int, now: Position) -> tuple[int | None, Position | None]:
+    """The last ply on a board, an action or the opponent's reply to it, and the position before it;
+    None where another game has begun.
+    """
+    if before.is_legal(action):
+        after = before.step(action)
+        if after == now:
+            return action, before
+        for reply in after.legal_actions():
+            if after.step(reply) == now:
+                return reply, after
+    return None, None
 
 
 def _autoreset_mode(given: AutoresetMode | str) -> AutoresetMode:

@@ -83,7 +83,13 @@ def take_exam(
     asked = exam_positions(game)
     alone = _WithoutHistory(agent)
     if isinstance(agent, HistoryAgent):
-        alone.check(game, take(asked.state, slice(0, 1)))
+        try:
+            alone.act(game, take(asked.state, slice(0, 1)), np.random.default_rng(0))
+        except Exception as error:  # agents may be anybody's code
+            raise ValueError(
+                "the agent must know how a game came about, which an exam's positions do not tell: "
+                f"it can play matches alone ({describe(error)})"
+            ) from error
     began, count = time.monotonic(), len(asked.kinds)
     player = Player(alone, np.random.default_rng(seed))
     answers: IntArray = np.empty(count, np.int64)
@@ -95,7 +101,7 @@ def take_exam(
             progress(min(start + _AT_ONCE, count), count)
     return ExamResult(
         game=game.id,
-        marks=_marks(asked, answers),
+        marks=_marks(game, asked, answers),
         seconds=time.monotonic() - began,
         made=asked.made,
         faults=player.faults,
@@ -111,41 +117,21 @@ class _WithoutHistory:
     def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
         return self.agent.act(game, state, rng)
 
-    def check(self, game: Game, state: State) -> None:
-        """ValueError where the agent cannot play these positions."""
-        try:
-            self.act(game, state, np.random.default_rng(0))
-        except Exception as error:  # agents may be anybody's code
-            raise ValueError(
-                "the agent must know how a game came about, which an exam's positions do not tell: "
-                f"it can play matches alone ({describe(error)})"
-            ) from error
 
-
-def _marks(asked: ExamPositions, answers: IntArray) -> tuple[Accuracy, ...]:
+def _marks(game: Game, asked: ExamPositions, answers: IntArray) -> tuple[Accuracy, ...]:
     """Of each kind, then of all."""
+    legal, best = np.isfinite(asked.values), asked.values.max(axis=1)
+    worst = np.where(legal, asked.values, np.inf).min(axis=1)
+    given = asked.values[np.arange(len(answers)), np.maximum(answers, 0)]
+    forfeit = answers == FORFEIT
+    kept = (np.sign(given) == np.sign(best)) & ~forfeit
+    loss = best - np.where(forfeit, worst, given)
     kinds = np.array(asked.kinds)
     rows = {kind: kinds == kind for kind in dict.fromkeys(asked.kinds)}
     rows[ALL] = np.ones(len(kinds), np.bool_)
-    kept, loss = _kept(asked, answers), _loss(asked, answers)
     return tuple(
-        _mark(kind, kept[of], None if loss is None else loss[of]) for kind, of in rows.items()
+        _mark(kind, kept[of], loss[of] if game.margin_counts else None) for kind, of in rows.items()
     )
-
-
-def _kept(asked: ExamPositions, answers: IntArray) -> BoolArray:
-    given = np.maximum(answers, 0)
-    kept: BoolArray = asked.keeps[np.arange(len(answers)), given] & (answers != FORFEIT)
-    return kept
-
-
-def _loss(asked: ExamPositions, answers: IntArray) -> FloatArray | None:
-    if asked.loss is None:
-        return None
-    worst = np.where(np.isfinite(asked.loss), asked.loss, -1).max(axis=1)
-    given = asked.loss[np.arange(len(answers)), np.maximum(answers, 0)]
-    loss: FloatArray = np.where(answers == FORFEIT, worst, given)
-    return loss
 
 
 def _mark(kind: str, kept: BoolArray, loss: FloatArray | None) -> Accuracy:

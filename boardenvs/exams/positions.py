@@ -11,14 +11,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from boardenvs import games
 from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.fen import parse_position
-from boardenvs.game.state import BoolArray, FloatArray, State, concat, take
+from boardenvs.game.state import FloatArray, State, concat, take
 from boardenvs.games.files import find_file
 from boardenvs.tablebase import Tablebase, won_positions
 
@@ -51,14 +51,12 @@ class ExamPosition:
         return cls(values["kind"], position, {a: named.get(n, 0) for n, a in names.items()})
 
 
-@dataclass(frozen=True)
-class ExamPositions:
+class ExamPositions(NamedTuple):
     """Q positions as arrays."""
 
     kinds: tuple[str, ...]  # (Q,)
     state: State
-    keeps: BoolArray  # (Q, A): the actions that keep the value: the win, or the draw
-    loss: FloatArray | None  # (Q, A): the discs that each costs; None where leads do not count
+    values: FloatArray  # (Q, A): what `ExamPosition` says; -inf for illegal actions
     made: str  # when and how
 
 
@@ -79,8 +77,13 @@ def exam_positions(game: Game) -> ExamPositions:
             f"there is no exam for {games.spec_of(game)}: there are some for {', '.join(known)}"
         )
     head, *lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    asked = [ExamPosition.from_json(game, line) for line in lines]
+    values = np.full((len(asked), game.num_actions), -np.inf)
+    for row, one in enumerate(asked):
+        values[row, list(one.values)] = list(one.values.values())
     made = f"made on {head['made']} by {head['command']}"
-    return _arrays(game, [ExamPosition.from_json(game, line) for line in lines], made)
+    state = stack([one.position for one in asked])
+    return ExamPositions(tuple(one.kind for one in asked), state, values, made)
 
 
 def write_positions(
@@ -102,35 +105,20 @@ def _file(game: Game) -> Path | None:
     return find_file(FOLDER, game, ".jsonl")
 
 
-def _arrays(game: Game, positions: list[ExamPosition], made: str) -> ExamPositions:
-    values = np.full((len(positions), game.num_actions), -np.inf)
-    for row, one in enumerate(positions):
-        values[row, list(one.values)] = list(one.values.values())
-    best = values.max(axis=1, keepdims=True)
-    return ExamPositions(
-        kinds=tuple(one.kind for one in positions),
-        state=stack([one.position for one in positions]),
-        keeps=(np.sign(values) == np.sign(best)) & np.isfinite(values),
-        loss=best - values if game.margin_counts else None,
-        made=made,
-    )
-
-
 def _of_table(game: Game) -> ExamPositions:
     """Positions won for the side to move in which it can give the win away."""
     table, rng = Tablebase.load(game), np.random.default_rng(_SEED)
     kinds: list[str] = []
-    states, keeping = [], []
+    states, values = [], []
     for role, name in enumerate(game.roles):
         state = won_positions(game, role)
-        keeps = table.preserving(state)
-        rows = np.flatnonzero((game.legal(state) & ~keeps).any(axis=1))
-        rows = np.sort(rng.permutation(rows)[:_OF_ROLE])
-        kinds += [f"{name} to win"] * len(rows)
-        states.append(take(state, rows))
-        keeping.append(keeps[rows])
+        rows = np.flatnonzero(table.mistakes(state) > 0)
+        drawn = take(state, np.sort(rng.permutation(rows)[:_OF_ROLE]))
+        kinds += [f"{name} to win"] * len(drawn.ply)
+        states.append(drawn)
+        values.append(np.where(game.legal(drawn), table.preserving(drawn), -np.inf))
     if not kinds:
         text = games.spec_of(game)
         raise ValueError(f"there is no exam for {text}: no move of it gives a win away")
     made = "drawn from the exact solution"
-    return ExamPositions(tuple(kinds), concat(states), np.concatenate(keeping), None, made)
+    return ExamPositions(tuple(kinds), concat(states), np.concatenate(values), made)

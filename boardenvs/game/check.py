@@ -121,13 +121,11 @@ def _check_position(game: Game, position: Position) -> None:
             _check_over,
             _check_squares,
             _check_successors,
-            _check_names,
-            _check_text,
+            _check_texts,
             _check_observation,
-            _check_heuristic,
-            _check_features,
             _check_captures,
             _check_symmetries,
+            _check_numbers,
         ):
             check(game, position)
 
@@ -171,20 +169,16 @@ def _check_successors(game: Game, position: Position) -> None:
             raise RulesError(f"after {name} {error}") from error
 
 
-def _check_names(game: Game, position: Position) -> None:
-    legal = position.legal_actions()
+def _check_texts(game: Game, position: Position) -> None:
+    """Names of actions, and the position's text, are read back."""
     for write, parse in (
         (game.action_name, game.parse_action),
         (game.action_gdl, game.parse_gdl),
     ):
-        for action in legal:
+        for action in position.legal_actions():
             name = write(action, position)
             _compare(f"action {action}, written {name!r},", parse(name), action)
-
-
-def _check_text(game: Game, position: Position) -> None:
-    text = position.fen()
-    _compare("the text", fen.parse_position(game, text), position)
+    _compare("the text", fen.parse_position(game, position.fen()), position)
 
 
 def _check_observation(game: Game, position: Position) -> None:
@@ -213,44 +207,45 @@ def _played(game: Game, position: Position) -> tuple[Any, ...]:
     return position.legal_bits, position.terminated, result
 
 
-def _check_heuristic(game: Game, position: Position) -> None:
-    if not game.has_heuristic or position.terminated:
-        return
-    words = game.kernels.evaluate.one(*position[:2], *position[3:5])
-    if max(words) >= MAX_VALUE:
-        raise RulesError(f"evaluate returns {words}: both words must be below {MAX_VALUE}")
-
-
-def _check_features(game: Game, position: Position) -> None:
-    if position.terminated:
-        return
-    numbers = _numbers(game, position)
-    for (name, size), number in zip(game.feature_sizes.items(), numbers, strict=True):
-        if number >= size:
-            raise RulesError(f"the feature {name!r} is {number}: it must be below its size, {size}")
-
-
-def _numbers(game: Game, position: Position) -> list[int]:
-    """Those of the features, of which a game may have none."""
-    numbers = game.kernels.features.one(*position[:2], *position[3:5])
-    return list(numbers[: len(game.feature_sizes)])
-
-
-def _value(game: Game, position: Position) -> int:
-    mine, theirs = game.kernels.evaluate.one(*position[:2], *position[3:5])
-    return mine - theirs
-
-
 def _check_symmetries(game: Game, position: Position) -> None:
     for symmetry in game.symmetries:
         if not is_symmetric(game, symmetry, position):
             raise RulesError(f"{symmetry} is no symmetry: the image is played otherwise")
-        if game.has_heuristic and not position.terminated:
-            image = _image(game, symmetry, position)
+
+
+def _check_numbers(game: Game, position: Position) -> None:
+    """Heuristic and features are below their bounds, and the same under symmetries."""
+    if position.terminated:
+        return
+    if game.has_heuristic and max(words := _evaluated(game, position)) >= MAX_VALUE:
+        raise RulesError(f"evaluate returns {words}: both words must be below {MAX_VALUE}")
+    features = _features(game, position)
+    for (name, size), number in zip(game.feature_sizes.items(), features, strict=True):
+        if number >= size:
+            raise RulesError(f"the feature {name!r} is {number}: it must be below its size, {size}")
+    for symmetry in game.symmetries:
+        image = _image(game, symmetry, position)
+        if game.has_heuristic:
             _compare(f"the value under {symmetry}", _value(game, image), _value(game, position))
-        if not position.terminated:
-            numbers = _numbers(game, _image(game, symmetry, position))
-            _compare(f"features under {symmetry}", numbers, _numbers(game, position))
+        _compare(f"features under {symmetry}", _features(game, image), features)
+
+
+def _evaluated(game: Game, position: Position) -> tuple[int, ...]:
+    """What the heuristic says a position is worth to its side to move and to the other side."""
+    own, opp, _, to_move, ply, *_ = position
+    return game.kernels.evaluate.one(own, opp, to_move, ply)
+
+
+def _value(game: Game, position: Position) -> int:
+    mine, theirs = _evaluated(game, position)
+    return mine - theirs
+
+
+def _features(game: Game, position: Position) -> list[int]:
+    """Those of the features, of which a game may have none."""
+    own, opp, _, to_move, ply, *_ = position
+    numbers = game.kernels.features.one(own, opp, to_move, ply)
+    return list(numbers[: len(game.feature_sizes)])
 
 
 def _image(game: Game, symmetry: Symmetry, position: Position) -> Position:
@@ -312,42 +307,31 @@ def _check_batches(game: Game, positions: list[Position], actions: list[int]) ->
     try:
         for backend in ("numpy", "numba") if find_spec("numba") else ("numpy",):
             set_backend(backend)
-            for how, compute in (("one board", _one_by_one), ("a batch", _all_at_once)):
-                found = compute(game, positions, actions)
-                expected = expected or found
-                for what, value in found.items():
-                    _compare(f"{what} of {how} by {backend}", value, expected[what])
+            for what, alone, together in _computed(game, positions, actions):
+                right = expected.setdefault(what, alone)
+                _compare(f"{what} of one board by {backend}", alone, right)
+                _compare(f"{what} of a batch by {backend}", together, right)
     finally:
         set_backend(used)
 
 
-def _one_by_one(game: Game, positions: list[Position], actions: list[int]) -> dict[str, Any]:
-    moves = list(zip(positions, actions, strict=False))  # the last position has no action
-    found: dict[str, Any] = {
-        "next": [p.step(a) for p, a in moves],
-        "result": [p.result() for p in positions],
-        "planes": [p.planes() for p in positions],
-        "features": [_numbers(game, p) for p in positions],
-    }
-    if game.has_heuristic:
-        found["value"] = [_value(game, p) for p in positions]
-    return found
-
-
-def _all_at_once(game: Game, positions: list[Position], actions: list[int]) -> dict[str, Any]:
+def _computed(
+    game: Game, positions: list[Position], actions: list[int]
+) -> Iterator[tuple[str, list[Any], list[Any]]]:
+    """What is computed of each position, on one board and in a batch."""
     state = stack(positions)
     after = game.positions(game.step(state, np.array([*actions, game.noop])))
+    # The last position has no action.
+    yield "next", list(map(Position.step, positions, actions)), after[:-1]
+    results = list(map(tuple, game.results(state).tolist()))
+    yield "result", [p.result() for p in positions], results
     seen = np.ascontiguousarray(np.moveaxis(game.observe(state), -1, 1)).reshape(len(positions), -1)
     words = np.packbits(seen.view(np.uint8), axis=1, bitorder="little").view("<u8")
-    found: dict[str, Any] = {
-        "next": after[:-1],
-        "result": [tuple(row) for row in game.results(state).tolist()],
-        "planes": [tuple(row) for row in words.tolist()],
-        "features": game.feature_numbers(state).tolist(),
-    }
+    yield "planes", [p.planes() for p in positions], list(map(tuple, words.tolist()))
+    numbers = game.feature_numbers(state).tolist()
+    yield "features", [_features(game, p) for p in positions], numbers
     if game.has_heuristic:
-        found["value"] = game.values(state).tolist()
-    return found
+        yield "value", [_value(game, p) for p in positions], game.values(state).tolist()
 
 
 def _compare(what: str, found: object, expected: object) -> None:

@@ -18,7 +18,7 @@ from boardenvs.board.bitboard import SIZE
 from boardenvs.game.contract import Game
 from boardenvs.game.state import State, WordArray
 from boardenvs.kernel import Kernel
-from boardenvs.kernel.jax_words import HALF, Stored, Words, words_in_use
+from boardenvs.kernel.jax_words import Stored, bits_of, halves, low_half, words_in_use
 from boardenvs.kernel.jax_writer import compile_jax
 
 # JAX gives neither a type.
@@ -48,7 +48,7 @@ class JaxRules:
 
     def __init__(self, game: Game) -> None:
         self.game = game
-        self.words: Words = words_in_use()
+        self.words = words_in_use()
         kernels = game.kernels
         self._advance = apart(self._compiled(kernels.advance))
         self._planes = apart(self._compiled(kernels.planes))
@@ -75,15 +75,14 @@ class JaxRules:
 
     def stored(self, numbers: WordArray) -> Stored:
         """Words of NumPy, (B,) uint64, in JAX."""
-        low, high = numbers & np.uint64(HALF), numbers >> np.uint64(32)
-        return self.words.join(*(jnp.asarray(x.astype(np.uint32)) for x in (low, high)))
+        return self.words.join(*map(jnp.asarray, halves([numbers])))
 
     def advance(self, board: Board, action: jax.Array) -> Board:
         """The board after a legal action, () int; neither legality nor the end is checked."""
         own, opp, *legal, over = self._advance(
             board.own, board.opp, board.to_move, board.ply, action
         )
-        terminated = self.words.low(over) != 0
+        terminated = low_half(over) != 0
         return Board(own, opp, tuple(legal), 1 - board.to_move, board.ply + 1, terminated)
 
     def is_truncated(self, board: Board) -> jax.Array:
@@ -100,22 +99,22 @@ class JaxRules:
     def outcome(self, board: Board) -> jax.Array:
         """What the board would pay its side to move, over or not, () float32: +1, 0 or -1."""
         points = self._points(board.own, board.opp, board.to_move)
-        mine, theirs = (self.words.low(word).astype(jnp.int32) for word in points)
+        mine, theirs = (low_half(word).astype(jnp.int32) for word in points)
         return jnp.sign(mine - theirs).astype(jnp.float32)
 
     def is_wiped_out(self, board: Board) -> jax.Array:
         """Whether a side has no piece left, () bool."""
-        own, opp = (jnp.stack(self.words.halves([word])).any() for word in board[:2])
+        own, opp = (jnp.stack(halves([word])).any() for word in board[:2])
         return ~(own & opp)
 
     def legal(self, board: Board) -> jax.Array:
         """The legal actions, (A,) bool; all False where terminated."""
-        return self.words.bits(board.legal_bits)[: self.game.num_actions]
+        return bits_of(board.legal_bits)[: self.game.num_actions]
 
     def is_legal(self, board: Board, action: jax.Array) -> jax.Array:
         """Whether the action is legal, () bool; numbers that are no action are not."""
         (flag,) = self._is_legal(*board.legal_bits, action)
-        return jnp.asarray(self.words.low(flag) == 1)
+        return jnp.asarray(low_half(flag) == 1)
 
     def observe(self, board: Board) -> jax.Array:
         """What the side to move sees, (8, 8, C) bool, indexed as that of `Game.observe`."""
@@ -125,7 +124,7 @@ class JaxRules:
         """The observation plane by plane, each square by square, (C * 64,) bool: what networks
         take.
         """
-        return self.words.bits(self._planes(board.own, board.opp, board.to_move, board.ply))
+        return bits_of(self._planes(board.own, board.opp, board.to_move, board.ply))
 
     def turned(self, board: Board) -> Board:
         """The same squares with the other side to move, as far as `observe` is concerned."""
@@ -139,7 +138,7 @@ class JaxRules:
     def sample_by(self, board: Board, random: Stored) -> jax.Array:
         """The choice of `sample` by a random word."""
         (action,) = self._sample(*board.legal_bits, random)
-        return self.words.low(action).astype(jnp.int32)
+        return low_half(action).astype(jnp.int32)
 
 
 def positions_of(boards: Board) -> State:
@@ -155,9 +154,7 @@ def positions_of(boards: Board) -> State:
 
 
 def _numbers(word: Stored) -> WordArray:
-    if not isinstance(word, tuple):
-        return np.array(word)
-    low, high = (np.asarray(half).astype(np.uint64) for half in word)
+    low, high = (np.asarray(half).astype(np.uint64) for half in halves([word]))
     return low | high << np.uint64(32)
 
 

@@ -94,7 +94,7 @@ class Moving(Notation):
         )
 
     def write(self, game: Game, action: int, position: Position | None) -> str:
-        return self._write(game, action, position, (PASS, square_name, "-"))
+        return self._write(game, action, position, square_name, "-") or PASS
 
     def parse(self, text: str) -> int:
         if text == PASS:
@@ -102,7 +102,7 @@ class Moving(Notation):
         return self._parse(text, text.split("-"), parse_square, '"b1-b3"')
 
     def write_gdl(self, game: Game, action: int, position: Position | None) -> str:
-        return self._write(game, action, position, (NOOP, self._write_cell, " "))
+        return self._write(game, action, position, self._write_cell, " ") or NOOP
 
     def parse_gdl(self, text: str) -> int:
         if text == NOOP:
@@ -114,10 +114,15 @@ class Moving(Notation):
         return self._parse(text, ends, self._parse_cell, example)
 
     def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
-        if action == 64 * self.planes:
+        plane, source = divmod(action, 64)
+        if plane == self.planes:
             return ()
-        target = self._target(game, action, position)
-        return (action % 64,) if target is None else (action % 64, target)
+        ends = 0  # where the piece ends: not known, or off the board
+        if self.distance is not None:
+            ends = steps(1 << source, self.directions[plane], self.distance)
+        elif position is not None and position.is_legal(action):
+            ends = position.step(action).opp & ~position.own
+        return (source, *squares_of(ends))
 
     def plane_images(self, symmetry: Symmetry) -> list[int]:
         """ValueError where the symmetry turns a direction into one that pieces do not go."""
@@ -133,32 +138,19 @@ class Moving(Notation):
             images += found
         return images
 
-    def _target(self, game: Game, action: int, position: Position | None) -> int | None:
-        """Where the piece ends; None where that is not known, or off the board."""
-        if self.distance is not None:
-            ends = steps(1 << action % 64, self.directions[action // 64], self.distance)
-        elif position is not None and position.is_legal(action):
-            ends = position.step(action).opp & ~position.own
-        else:
-            return None
-        return next(squares_of(ends), None)
-
     def _write(
         self,
         game: Game,
         action: int,
         position: Position | None,
-        style: tuple[str, Callable[[int], str], str],
+        write: Callable[[int], str],
+        separator: str,
     ) -> str:
-        """The action written with this word for noop, this way to write a cell, and this
-        separator.
-        """
-        noop, write, separator = style
-        if action == 64 * self.planes:
-            return noop
-        target = self._target(game, action, position)
-        end = self.directions[action // 64].name if target is None else write(target)
-        return write(action % 64) + separator + end
+        """The action with cells written this way and this separator; nothing for noop."""
+        names = [write(square) for square in self.squares(game, action, position)]
+        if len(names) == 1:
+            names.append(self.directions[action // 64].name)
+        return separator.join(names)
 
     def _write_cell(self, square: int) -> str:
         x, y = xy(square)
@@ -206,11 +198,9 @@ def square_of(x: int, y: int) -> int:
 
 def _direction(source: int, target: int) -> Direction:
     """The direction from one square to another; ValueError off the eight lines."""
-    (x0, y0), (x1, y1) = xy(source), xy(target)
-    dx, dy = x1 - x0, y1 - y0
-    if (dx, dy) != (0, 0) and (dx == 0 or dy == 0 or abs(dx) == abs(dy)):
-        unit = ((dx > 0) - (dx < 0), (dy > 0) - (dy < 0))
-        return next(d for d in DIRECTIONS if (d.dx, d.dy) == unit)
+    for direction in DIRECTIONS:
+        if any(steps(1 << source, direction, n) == 1 << target for n in range(1, SIZE)):
+            return direction
     raise ValueError(
         f"{square_name(source)} to {square_name(target)} is not a straight line in one of the "
         "eight directions"

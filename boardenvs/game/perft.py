@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.state import IntArray, State, take
 
-# Rows expanded at once; bounds the memory at any depth.
+# Rows expanded at once.
 _CHUNK = 1 << 14
 
 
@@ -19,6 +21,14 @@ def successors(game: Game, state: State) -> tuple[IntArray, IntArray, State]:
     # Ten times faster than np.nonzero of the two-dimensional mask.
     rows, actions = np.divmod(np.flatnonzero(game.legal(state)), game.num_actions)
     return rows, actions, game.step(take(state, rows), actions)
+
+
+def parts(state: State) -> Iterator[State]:
+    """All rows in order, so many at once that their successors take little memory; one part, empty,
+    where there are none.
+    """
+    for start in range(0, max(len(state.own), 1), _CHUNK):
+        yield take(state, slice(start, start + _CHUNK))
 
 
 def perft(game: Game, depth: int, position: Position | None = None) -> int:
@@ -60,8 +70,4 @@ def _count(game: Game, state: State, depth: int) -> int:
         return len(state.own)
     if depth == 1:
         return int(np.bitwise_count(state.legal_bits).sum(dtype=np.int64))
-    total = 0
-    for start in range(0, len(state.own), _CHUNK):
-        part = take(state, slice(start, start + _CHUNK))
-        total += _count(game, successors(game, part)[2], depth - 1)
-    return total
+    return sum(_count(game, successors(game, part)[2], depth - 1) for part in parts(state))

@@ -47,30 +47,29 @@ class _Games(Mapping[str, Factory]):
     """What makes each game, by id; games of other packages are imported when they are asked for."""
 
     def __init__(self) -> None:
-        self._factories: dict[str, Factory] = dict(_BUILT_IN)
-        self._entry_points: dict[str, importlib.metadata.EntryPoint] = {}
+        self._factories: dict[str, Factory | importlib.metadata.EntryPoint] = dict(_BUILT_IN)
         for point in importlib.metadata.entry_points(group=ENTRY_POINTS):
-            other = self._entry_points.get(point.name)
-            if point.name in self._factories:
+            other = self._factories.setdefault(point.name, point)
+            if not isinstance(other, importlib.metadata.EntryPoint):
                 _warn(f"{_declared(point)} has the id of a built-in game: it is left out")
-            elif other is not None and other.value != point.value:
+            elif other.value != point.value:
                 _warn(f"{_declared(point)} is left out: {_declared(other)} has the same id")
-            else:
-                self._entry_points[point.name] = point
 
     def __getitem__(self, game_id: str) -> Factory:
-        if game_id not in self._factories:
-            self.add(game_id, _load(self._entry_points[game_id]))
-        return self._factories[game_id]
+        found = self._factories[game_id]
+        if isinstance(found, importlib.metadata.EntryPoint):
+            found = _load(found)
+            self.add(game_id, found)
+        return found
 
     def __contains__(self, game_id: object) -> bool:
-        return game_id in self._factories or game_id in self._entry_points
+        return game_id in self._factories
 
     def __iter__(self) -> Iterator[str]:
-        return iter({**self._factories, **self._entry_points})
+        return iter(tuple(self._factories))
 
     def __len__(self) -> int:
-        return len({**self._factories, **self._entry_points})
+        return len(self._factories)
 
     def add(self, game_id: str, factory: Factory) -> None:
         """Add a game, or do nothing where it is there already; ValueError where that cannot be."""
@@ -79,8 +78,8 @@ class _Games(Mapping[str, Factory]):
                 f"{quote(game_id)} is not an id of a game: write it in small letters, digits and "
                 'underscores, such as "three_in_a_row"'
             )
-        before = self._factories.get(game_id)
-        if before is not None and before is not factory:
+        before = self._factories.get(game_id, factory)
+        if before is not factory and not isinstance(before, importlib.metadata.EntryPoint):
             raise ValueError(f"there is a game {game_id!r} already: take another id")
         made = _checked(factory, {}, f"the factory of {game_id!r}")
         if made.id != game_id:

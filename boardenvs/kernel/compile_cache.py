@@ -6,9 +6,10 @@ stands in, its name, the types of its arguments, the processor, and the versions
 and of this format. It is read only where nobody else could have written it (`utils.cache`). What is
 damaged is made anew, with one line said; in a folder that cannot be written to nothing is kept.
 
-It takes two private classes of Numba, `_Cache` and `CompileResultCacheImpl`: what is public,
-`njit(cache=True)`, runs whatever lies in its folder, knows a file by its time alone, and keeps
-nothing of functions that stand in no file.
+It takes two private classes of Numba, `_Cache` and `CompileResultCacheImpl`, and stands before the
+`compile` of its functions: what is public, `njit(cache=True)`, runs whatever lies in its folder,
+knows a file by its time alone, keeps nothing of functions that stand in no file, and has processes
+that start together compile the same.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from numba.core.caching import CompileResultCacheImpl, _Cache
 from numba.core.serialize import dumps as _dumps
 
 from boardenvs.utils.cache import VARIABLE, cache_folder, is_trusted
-from boardenvs.utils.files import write_atomically
+from boardenvs.utils.files import one_process_at_a_time, write_atomically
 
 FORMAT = 1
 SUFFIX = ".machine_code"
@@ -47,6 +48,7 @@ def njit(*signatures: Any, cache: bool = False, **options: Any) -> Callable[...,
         dispatcher = numba.njit(**options)(function)
         if cache:
             dispatcher._cache = MachineCode(function)
+            dispatcher.compile = _once_for_all_processes(dispatcher)
         for signature in signatures:
             dispatcher.compile(signature)
         if signatures:
@@ -54,6 +56,23 @@ def njit(*signatures: Any, cache: bool = False, **options: Any) -> Callable[...,
         return dispatcher
 
     return decorate
+
+
+def _once_for_all_processes(dispatcher: Any) -> Callable[..., Any]:
+    """The dispatcher's `compile`, which looks into the cache first; a process that finds nothing
+    there while another one compiles the function waits for what that keeps.
+    """
+    compile_or_load = dispatcher.compile
+
+    def compile_once(signature: Any) -> Any:
+        dispatcher.targetctx.refresh()  # Numba's own start, which may go on beside others
+        path = dispatcher._cache.path(signature, dispatcher.targetctx.codegen())
+        if path.exists():
+            return compile_or_load(signature)
+        with one_process_at_a_time(path.with_suffix(".lock")):
+            return compile_or_load(signature)
+
+    return compile_once
 
 
 class _Parts(CompileResultCacheImpl):
@@ -77,7 +96,7 @@ class MachineCode(_Cache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """What was compiled for these types; None where that is not there, or not to be trusted."""
         target_context.refresh()
-        path = self._path(sig, target_context.codegen())
+        path = self.path(sig, target_context.codegen())
         content = _read(path)
         if content is not None:
             try:
@@ -92,7 +111,7 @@ class MachineCode(_Cache):
         if not self._parts.check_cachable(data):
             return
         content = dumps(self._parts.reduce(data))
-        path = self._path(sig, data.codegen)
+        path = self.path(sig, data.codegen)
         try:
             write_atomically(path, hashlib.sha256(content).digest() + content, mode=0o600)
         except OSError as error:
@@ -107,7 +126,8 @@ class MachineCode(_Cache):
     def flush(self) -> None:
         """Nothing: files are named by all that they depend on."""
 
-    def _path(self, sig: Any, codegen: Any) -> Path:
+    def path(self, sig: Any, codegen: Any) -> Path:
+        """Where what is compiled for these types is kept."""
         depends_on = (
             FORMAT,
             numba.__version__,

@@ -1,9 +1,8 @@
 """Words in JAX: uint64 arrays, or pairs of uint32 arrays where JAX has no 64-bit integers.
 
 JAX has them only where `jax_enable_x64` is set, which changes the types of a whole program. Pairs
-need no flag and give the same bits. Both kinds have the operators and functions that
-`word_functions` writes. A half that is known is an int, and what is computed with ints costs
-nothing when the program runs.
+need no flag and give the same bits. Both are what `word_functions` write is run on. A half that is
+known is an int, and what is computed with ints costs nothing when the program runs.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
 import jax
@@ -18,6 +18,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from boardenvs.kernel.operations import OPERATIONS
+from boardenvs.kernel.word_functions import OperatorWord
 from boardenvs.kernel.words import ALL, Table
 
 HALF = 0xFFFFFFFF
@@ -27,63 +29,37 @@ Stored: TypeAlias = Any
 
 
 @dataclass(frozen=True, eq=False)
-class Word64:
+class Word64(OperatorWord):
     """A word as a uint64 array."""
 
     value: jax.Array
 
-    def __and__(self, other: Word64 | int) -> Word64:
-        return Word64(self.value & _value(other))
+    @staticmethod
+    def load(stored: Stored) -> Word64:
+        """A word of what is stored, or of a uint32 or int32 array."""
+        return Word64(stored.astype(jnp.uint64))
 
-    def __or__(self, other: Word64 | int) -> Word64:
-        return Word64(self.value | _value(other))
+    @staticmethod
+    def store(word: Word64 | int) -> Stored:
+        return jnp.asarray(_value(word), jnp.uint64)
 
-    def __xor__(self, other: Word64 | int) -> Word64:
-        return Word64(self.value ^ _value(other))
+    @staticmethod
+    def join(low: jax.Array, high: jax.Array) -> Stored:
+        """A stored word of its low and its high 32 bits, uint32."""
+        return low.astype(jnp.uint64) | (high.astype(jnp.uint64) << np.uint64(32))
 
-    def __invert__(self) -> Word64:
-        return Word64(~self.value)
-
-    def __add__(self, other: Word64 | int) -> Word64:
-        return Word64(self.value + _value(other))
-
-    def __sub__(self, other: Word64 | int) -> Word64:
-        return Word64(self.value - _value(other))
-
-    def __rsub__(self, other: int) -> Word64:
-        return Word64(_value(other) - self.value)
-
-    def __mul__(self, other: Word64 | int) -> Word64:
-        return Word64(self.value * _value(other))
-
-    def __lshift__(self, distance: Word64 | int) -> Word64:
-        return Word64(self.value << _value(distance))
-
-    def __rlshift__(self, other: int) -> Word64:
-        return Word64(_value(other) << self.value)
-
-    def __rshift__(self, distance: Word64 | int) -> Word64:
-        return Word64(self.value >> _value(distance))
-
-    def __rrshift__(self, other: int) -> Word64:
-        return Word64(_value(other) >> self.value)
-
-    def __lt__(self, other: Word64 | int) -> Word64:
-        return Word64((self.value < _value(other)).astype(jnp.uint64))
-
-    def __gt__(self, other: Word64 | int) -> Word64:
-        return Word64((self.value > _value(other)).astype(jnp.uint64))
-
-    def __ne__(self, other: object) -> Word64:  # type: ignore[override]
-        assert isinstance(other, (Word64, int))
-        return Word64((self.value != _value(other)).astype(jnp.uint64))
-
-    __rand__, __ror__, __rxor__, __radd__, __rmul__ = __and__, __or__, __xor__, __add__, __mul__
-    __hash__ = None  # type: ignore[assignment]
-
-    def bit_count(self) -> Word64:
-        """The number of set bits."""
-        return Word64(lax.population_count(self.value))
+    def apply(self, name: str, *operands: Word64 | int) -> Word64:
+        values = [_value(x) for x in operands]
+        match name:
+            case "less":
+                return Word64(operator.lt(*values).astype(jnp.uint64))
+            case "nonzero":
+                return Word64((self.value != 0).astype(jnp.uint64))
+            case "popcount":
+                return Word64(lax.population_count(self.value))
+            case _:  # Python's operators, which arrays have too
+                value: Any = OPERATIONS[name].ints(*values)
+                return Word64(value)
 
     def lookup(self, table: Table) -> Word64:
         """The element of a `Table`; the last one for an index beyond it."""
@@ -100,109 +76,51 @@ def _value(word: Word64 | int) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class Pair:
+class Pair(OperatorWord):
     """A word as its low and its high 32 bits."""
 
     low: Half
     high: Half
 
-    def __and__(self, other: Pair | int) -> Pair:
-        other = _pair(other)
-        return Pair(_and(self.low, other.low), _and(self.high, other.high))
+    @staticmethod
+    def load(stored: Stored) -> Pair:
+        """A word of what is stored, or of a uint32 or int32 array; no number is negative."""
+        return Pair(*stored) if isinstance(stored, tuple) else Pair(stored.astype(jnp.uint32), 0)
 
-    def __or__(self, other: Pair | int) -> Pair:
-        other = _pair(other)
-        return Pair(_or(self.low, other.low), _or(self.high, other.high))
+    @staticmethod
+    def store(word: Pair | int) -> Stored:
+        word = _pair(word)
+        return _array(word.low), _array(word.high)
 
-    def __xor__(self, other: Pair | int) -> Pair:
-        other = _pair(other)
-        return Pair(_xor(self.low, other.low), _xor(self.high, other.high))
+    @staticmethod
+    def join(low: jax.Array, high: jax.Array) -> Stored:
+        """A stored word of its low and its high 32 bits, uint32."""
+        return low, high
 
-    def __invert__(self) -> Pair:
-        return Pair(_xor(self.low, HALF), _xor(self.high, HALF))
-
-    def __add__(self, other: Pair | int) -> Pair:
-        other = _pair(other)
-        low = _add(self.low, other.low)
-        # Nothing added carries nothing; else a sum is below its parts where it went round.
-        carry = 0 if _is(self.low, 0) or _is(other.low, 0) else _less(low, self.low)
-        return Pair(low, _add(_add(self.high, other.high), carry))
-
-    def __sub__(self, other: Pair | int) -> Pair:
-        other = _pair(other)
-        borrow = 0 if _is(other.low, 0) else _less(self.low, other.low)
-        high = _sub(_sub(self.high, other.high), borrow)
-        return Pair(_sub(self.low, other.low), high)
-
-    def __mul__(self, other: Pair | int) -> Pair:
-        other = _pair(other)
-        low, carried = _product(self.low, other.low)
-        high = _add(_mul(self.low, other.high), _mul(self.high, other.low))
-        return Pair(low, _add(carried, high))
-
-    def __lshift__(self, distance: Pair | int) -> Pair:
-        by = _pair(distance).low
-        if not isinstance(by, int):
-            return Pair(*_shift_by_word(self.low, self.high, by, lax.shift_left))
-        if by >= 32:
-            return Pair(0, _left(self.low, by - 32))
-        return Pair(_left(self.low, by), _or(_left(self.high, by), _right(self.low, 32 - by)))
-
-    def __rshift__(self, distance: Pair | int) -> Pair:
-        by = _pair(distance).low
-        if not isinstance(by, int):
-            return Pair(*_shift_by_word(self.high, self.low, by, lax.shift_right_logical)[::-1])
-        if by >= 32:
-            return Pair(_right(self.high, by - 32), 0)
-        return Pair(_or(_right(self.low, by), _left(self.high, 32 - by)), _right(self.high, by))
-
-    def __rsub__(self, other: int) -> Pair:
-        return _pair(other) - self
-
-    def __rlshift__(self, other: int) -> Pair:
-        return _pair(other) << self
-
-    def __rrshift__(self, other: int) -> Pair:
-        return _pair(other) >> self
-
-    def __lt__(self, other: Pair | int) -> Pair:
-        other = _pair(other)
-        low = _less(self.low, other.low)
-        if _is(self.high, 0) and _is(other.high, 0):
-            return Pair(low, 0)
-        same = _xor(_nonzero(_xor(self.high, other.high)), 1)
-        return Pair(_or(_less(self.high, other.high), _and(same, low)), 0)
-
-    def __gt__(self, other: Pair | int) -> Pair:
-        return _pair(other) < self
-
-    def __ne__(self, other: object) -> Pair:  # type: ignore[override]
-        assert isinstance(other, (Pair, int))
-        differ = self ^ other
-        return Pair(_nonzero(_or(differ.low, differ.high)), 0)
-
-    __rand__, __ror__, __rxor__, __radd__, __rmul__ = __and__, __or__, __xor__, __add__, __mul__
-    __hash__ = None  # type: ignore[assignment]
-
-    def bit_count(self) -> Pair:
-        """The number of set bits."""
-        return Pair(_add(_popcount(self.low), _popcount(self.high)), 0)
+    def apply(self, name: str, *operands: Pair | int) -> Pair:
+        return _ON_PAIRS[name](*map(_pair, operands))
 
     def lookup(self, table: Table) -> Pair:
         """The element of a `Table`; the last one for an index beyond it."""
         index = _array(self.low).astype(jnp.int32)
-        low, high = table.array & np.uint64(HALF), table.array >> np.uint64(32)
-        halves = [
-            jnp.take(jnp.asarray(half.astype(np.uint32)), index, mode="clip") if half.any() else 0
-            for half in (low, high)
-        ]
-        return Pair(*halves)
+        return Pair(
+            *(
+                jnp.take(jnp.asarray(half.astype(np.uint32)), index, mode="clip")
+                if half.any()
+                else 0
+                for half in (table.array & np.uint64(HALF), table.array >> np.uint64(32))
+            )
+        )
 
     def choose(self, word: Pair | int) -> Pair:
         """The word where this one is not 0, else 0."""
         word = _pair(word)
-        mask = _sub(0, _nonzero(_or(self.low, self.high)))
+        mask = _minus(0, _nonzero(self).low)
         return Pair(_and(mask, word.low), _and(mask, word.high))
+
+
+def _pair(value: Pair | int) -> Pair:
+    return value if isinstance(value, Pair) else Pair(value & HALF, (value & ALL) >> 32)
 
 
 def when(condition: Any, function: Callable[..., Any], *args: Any) -> Any:
@@ -213,94 +131,117 @@ def when(condition: Any, function: Callable[..., Any], *args: Any) -> Any:
     return condition.choose(result)
 
 
-@dataclass(frozen=True)
-class Words:
-    """How words of one kind are stored.
-
-    `load` makes a word of what is stored, or of a uint32 or int32 array; `store` the reverse.
-    """
-
-    name: str  # "uint64" or "pairs"
-    load: Callable[[Stored], Any]
-    store: Callable[[Any], Stored]
-    join: Callable[[jax.Array, jax.Array], Stored]  # of its low and high 32 bits, uint32
-    low: Callable[[Stored], jax.Array]  # the low 32 bits, uint32
-    halves: Callable[[Sequence[Stored]], list[jax.Array]]  # low, high, low, ... as uint32
-    bits: Callable[[Sequence[Stored]], jax.Array]  # W words as (64 * W,) bool, lowest bit first
-
-
-def words_in_use() -> Words:
+def words_in_use() -> type[Word64] | type[Pair]:
     """uint64 where JAX has it (`jax_enable_x64`), else pairs."""
-    return UINT64 if jax.dtypes.canonicalize_dtype(np.uint64) == np.uint64 else PAIRS
+    return Word64 if jax.dtypes.canonicalize_dtype(np.uint64) == np.uint64 else Pair
 
 
-# ---- uint64 --------------------------------------------------------------------------------------
+def halves(words: Sequence[Stored]) -> list[jax.Array]:
+    """The low and the high 32 bits of stored words, low, high, low, ... as uint32."""
+    return [
+        half.astype(jnp.uint32)
+        for word in words
+        for half in (word if isinstance(word, tuple) else (word, word >> np.uint64(32)))
+    ]
 
 
-def _halves(words: Sequence[jax.Array]) -> list[jax.Array]:
-    shifted = (part for word in words for part in (word, word >> np.uint64(32)))
-    return [part.astype(jnp.uint32) for part in shifted]
+def low_half(word: Stored) -> jax.Array:
+    """The low 32 bits of a stored word, uint32."""
+    return halves([word])[0]
 
 
-def _bits(words: Sequence[jax.Array]) -> jax.Array:
-    return _spread(jnp.stack(words), 64)
-
-
-def _spread(numbers: jax.Array, width: int) -> jax.Array:
-    """The bits of each number, lowest first, as one array of bool."""
-    places = jnp.arange(width, dtype=numbers.dtype)[None, :]  # of one rank: JAX may insist
-    one = jnp.ones((), numbers.dtype)
+def bits_of(words: Sequence[Stored]) -> jax.Array:
+    """The bits of W stored words, lowest first, (64 * W,) bool."""
+    numbers = jnp.stack(halves(words))
+    places = jnp.arange(32, dtype=jnp.uint32)[None, :]  # of one rank: JAX may insist
+    one = jnp.ones((), jnp.uint32)
     return ((numbers[:, None] >> places) & one).reshape(-1).astype(jnp.bool_)
 
 
-UINT64 = Words(
-    name="uint64",
-    load=lambda x: Word64(x.astype(jnp.uint64)),
-    store=lambda word: jnp.asarray(_value(word), jnp.uint64),
-    join=lambda low, high: low.astype(jnp.uint64) | (high.astype(jnp.uint64) << np.uint64(32)),
-    low=lambda word: word.astype(jnp.uint32),
-    halves=_halves,
-    bits=_bits,
-)
+# ---- operations on pairs -------------------------------------------------------------------------
 
 
-# ---- pairs ---------------------------------------------------------------------------------------
+def _half_by_half(name: str, x: Pair, y: Pair) -> Pair:
+    return Pair(_on_halves(name, x.low, y.low), _on_halves(name, x.high, y.high))
 
 
-def _pair(value: Pair | int) -> Pair:
-    return value if isinstance(value, Pair) else Pair(value & HALF, (value & ALL) >> 32)
+def _add(x: Pair, y: Pair) -> Pair:
+    low = _sum(x.low, y.low)
+    # Nothing added carries nothing; else a sum is below its parts where it went round.
+    carry = 0 if _is(x.low, 0) or _is(y.low, 0) else _below(low, x.low)
+    return Pair(low, _sum(_sum(x.high, y.high), carry))
 
 
-def _load_pair(stored: Stored) -> Pair:
-    if isinstance(stored, tuple):
-        return Pair(*stored)
-    return Pair(stored.astype(jnp.uint32), 0)  # no number here is negative
+def _sub(x: Pair, y: Pair) -> Pair:
+    borrow = 0 if _is(y.low, 0) else _below(x.low, y.low)
+    return Pair(_minus(x.low, y.low), _minus(_minus(x.high, y.high), borrow))
 
 
-def _store_pair(word: Pair | int) -> Stored:
-    word = _pair(word)
-    return _array(word.low), _array(word.high)
+def _mul(x: Pair, y: Pair) -> Pair:
+    low, carried = _product(x.low, y.low)
+    return Pair(low, _sum(carried, _sum(_times(x.low, y.high), _times(x.high, y.low))))
 
 
-def _bits_of_pairs(words: Sequence[Stored]) -> jax.Array:
-    return _spread(jnp.stack([half for word in words for half in word]), 32)
+def _shl(x: Pair, distance: Pair) -> Pair:
+    by = distance.low
+    if not isinstance(by, int):
+        return Pair(*_shift_by_word(x.low, x.high, by, lax.shift_left))
+    if by >= 32:
+        return Pair(0, _left(x.low, by - 32))
+    return Pair(_left(x.low, by), _or(_left(x.high, by), _right(x.low, 32 - by)))
 
 
-PAIRS = Words(
-    name="pairs",
-    load=_load_pair,
-    store=_store_pair,
-    join=lambda low, high: (low, high),
-    low=lambda word: word[0],
-    halves=lambda words: [half for word in words for half in word],
-    bits=_bits_of_pairs,
-)
+def _shr(x: Pair, distance: Pair) -> Pair:
+    by = distance.low
+    if not isinstance(by, int):
+        return Pair(*_shift_by_word(x.high, x.low, by, lax.shift_right_logical)[::-1])
+    if by >= 32:
+        return Pair(_right(x.high, by - 32), 0)
+    return Pair(_or(_right(x.low, by), _left(x.high, 32 - by)), _right(x.high, by))
+
+
+def _less(x: Pair, y: Pair) -> Pair:
+    low = _below(x.low, y.low)
+    if _is(x.high, 0) and _is(y.high, 0):
+        return Pair(low, 0)
+    same = _xor(_flag(operator.ne, _xor(x.high, y.high), 0), 1)
+    return Pair(_or(_below(x.high, y.high), _and(same, low)), 0)
+
+
+def _nonzero(x: Pair) -> Pair:
+    return Pair(_flag(operator.ne, _or(x.low, x.high), 0), 0)
+
+
+def _popcount(x: Pair) -> Pair:
+    counts = [
+        h.bit_count() if isinstance(h, int) else lax.population_count(h) for h in (x.low, x.high)
+    ]
+    return Pair(_sum(*counts), 0)
+
+
+_ON_PAIRS: dict[str, Callable[..., Pair]] = {
+    **{name: partial(_half_by_half, name) for name in ("and", "or", "xor")},
+    "not": lambda x: _half_by_half("xor", x, Pair(HALF, HALF)),
+    "add": _add,
+    "sub": _sub,
+    "mul": _mul,
+    "shl": _shl,
+    "shr": _shr,
+    "less": _less,
+    "nonzero": _nonzero,
+    "popcount": _popcount,
+}
 
 
 # ---- halves: arrays of uint32, or ints -----------------------------------------------------------
 
+# Operands that are the result, and those that leave the other one as it is: the right one, or
+# either of an operation that commutes.
+_ABSORBING = {"and": 0, "mul": 0}
+_NEUTRAL = {"and": HALF, "or": 0, "xor": 0, "add": 0, "sub": 0, "shl": 0, "shr": 0}
 
-def _is(half: Half, value: int) -> bool:
+
+def _is(half: Half, value: int | None) -> bool:
     return isinstance(half, int) and half == value
 
 
@@ -308,51 +249,31 @@ def _array(half: Half) -> jax.Array:
     return jnp.asarray(half, jnp.uint32)
 
 
-def _known(*halves: Half) -> bool:
-    return all(isinstance(half, int) for half in halves)
+def _on_halves(name: str, x: Half, y: Half) -> Half:
+    """The operation, modulo 2**32; at once where that which is known suffices."""
+    row = OPERATIONS[name]
+    if isinstance(x, int) and isinstance(y, int):
+        return row.ints(x, y) & HALF
+    for one, other in ((y, x), (x, y)):
+        if _is(one, _ABSORBING.get(name)):
+            return one
+        if _is(one, _NEUTRAL.get(name)) and (one is y or row.commutes):
+            return other
+    return row.ints(*(np.uint32(half) if isinstance(half, int) else half for half in (x, y)))
 
 
-def _by(function: Callable[..., Any], *halves: Half) -> Half:
-    """The function of halves, at once where all are known."""
-    if _known(*halves):
-        return int(function(*halves)) & HALF
-    return function(*(np.uint32(x) if isinstance(x, int) else x for x in halves))
+_and, _or, _xor = (partial(_on_halves, name) for name in ("and", "or", "xor"))
+_sum, _minus, _times = (partial(_on_halves, name) for name in ("add", "sub", "mul"))
 
 
-def _and(x: Half, y: Half) -> Half:
-    if _is(x, 0) or _is(y, 0):
-        return 0
-    if _is(x, HALF):
-        return y
-    return x if _is(y, HALF) else _by(operator.and_, x, y)
+def _flag(comparison: Callable[..., Any], x: Half, y: Half) -> Half:
+    """1 where the comparison holds, else 0."""
+    if isinstance(x, int) and isinstance(y, int):
+        return int(comparison(x, y))
+    return comparison(_array(x), _array(y)).astype(jnp.uint32)
 
 
-def _or(x: Half, y: Half) -> Half:
-    if _is(x, 0):
-        return y
-    return x if _is(y, 0) else _by(operator.or_, x, y)
-
-
-def _xor(x: Half, y: Half) -> Half:
-    if _is(x, 0):
-        return y
-    return x if _is(y, 0) else _by(operator.xor, x, y)
-
-
-def _add(x: Half, y: Half) -> Half:
-    if _is(x, 0):
-        return y
-    return x if _is(y, 0) else _by(operator.add, x, y)
-
-
-def _sub(x: Half, y: Half) -> Half:
-    return x if _is(y, 0) else _by(operator.sub, x, y)
-
-
-def _mul(x: Half, y: Half) -> Half:
-    if _is(x, 0) or _is(y, 0):
-        return 0
-    return _by(operator.mul, x, y)
+_below = partial(_flag, operator.lt)
 
 
 def _product(x: Half, y: Half) -> tuple[Half, Half]:
@@ -361,23 +282,19 @@ def _product(x: Half, y: Half) -> tuple[Half, Half]:
         return 0, 0
     x0, x1 = _and(x, 0xFFFF), _right(x, 16)
     y0, y1 = _and(y, 0xFFFF), _right(y, 16)
-    first = _mul(x0, y0)
-    second = _add(_mul(x1, y0), _right(first, 16))
-    third = _add(_mul(x0, y1), _and(second, 0xFFFF))
+    first = _times(x0, y0)
+    second = _sum(_times(x1, y0), _right(first, 16))
+    third = _sum(_times(x0, y1), _and(second, 0xFFFF))
     low = _or(_left(third, 16), _and(first, 0xFFFF))
-    return low, _add(_add(_mul(x1, y1), _right(second, 16)), _right(third, 16))
+    return low, _sum(_sum(_times(x1, y1), _right(second, 16)), _right(third, 16))
 
 
 def _left(x: Half, by: int) -> Half:
-    if by >= 32:
-        return 0
-    return x if by == 0 or _is(x, 0) else _by(lambda a: a << by, x)
+    return 0 if by >= 32 else _on_halves("shl", x, by)
 
 
 def _right(x: Half, by: int) -> Half:
-    if by >= 32:
-        return 0
-    return x if by == 0 or _is(x, 0) else _by(lambda a: a >> by, x)
+    return 0 if by >= 32 else _on_halves("shr", x, by)
 
 
 def _shift_by_word(
@@ -393,17 +310,3 @@ def _shift_by_word(
     crossing = jnp.where(by == 0, jnp.zeros_like(near), back(near, width - by))
     beyond = jnp.where(by >= 32, shift(near, by - width), jnp.zeros_like(near))
     return shift(near, by), shift(far, by) | crossing | beyond
-
-
-def _less(x: Half, y: Half) -> Half:
-    if _known(x, y):
-        return int(x < y)
-    return (_array(x) < _array(y)).astype(jnp.uint32)
-
-
-def _nonzero(x: Half) -> Half:
-    return int(x != 0) if isinstance(x, int) else (x != 0).astype(jnp.uint32)
-
-
-def _popcount(x: Half) -> Half:
-    return x.bit_count() if isinstance(x, int) else lax.population_count(x)

@@ -20,7 +20,7 @@ def write_jax(program: Program, name: str) -> str:
 
 def compile_jax(program: Program, name: str, words: Any) -> Callable[..., tuple[Any, ...]]:
     """A function that JAX can trace, of `program.num_inputs` stored words or small numbers; it
-    returns a tuple of stored words. `words` is a `jax_words.Words`.
+    returns a tuple of stored words. `words` is the kind that `jax_words.words_in_use` says.
     """
     from boardenvs.kernel.jax_words import when  # JAX is imported where it is used
 

@@ -21,14 +21,17 @@ from boardenvs.kernel import loops
 from boardenvs.kernel.backend import Kernel, get_backend
 
 Array = np.ndarray[Any, np.dtype[Any]]
+_Modules = list[tuple[ModuleType, list[ast.stmt]]]  # each with its statements
 
 # Loops make no arrays, so Numba need not count references to them (`_nrt`): to count those of the
-# arrays in a tuple would take a fifth of the time.
-_INNER = "@njit(nogil=True, error_model='numpy', _nrt=False)"
+# arrays in a tuple would take a fifth of the time. What only loops call needs no wrapper for Python
+# or C, each of which takes as long to compile as a short function.
+_OPTIONS = "nogil=True, error_model='numpy', _nrt=False"
+_NO_WRAPPERS = "no_cpython_wrapper=True, no_cfunc_wrapper=True"
+_INNER = f"@njit({_OPTIONS}, {_NO_WRAPPERS})"
 _MARKED = {
-    # With all that they call.
-    "entry": "@njit(cache=True, nogil=True, error_model='numpy', _nrt=False)",
-    "inline": "@njit(nogil=True, error_model='numpy', _nrt=False, forceinline=True)",
+    "entry": f"@njit({_OPTIONS}, cache=True)",  # with all that they call
+    "inline": f"@njit({_OPTIONS}, forceinline=True, {_NO_WRAPPERS})",
 }
 
 # `loops` as machine code has it.
@@ -38,16 +41,6 @@ from boardenvs.kernel.packed import add_words, sum_weights  # in groups of {loop
 wrap = word
 ZERO, ONE = word({loops.ZERO}), word({loops.ONE})
 """
-_IN_PYTHON = (
-    "entry",
-    "inline",
-    "ZERO",
-    "ONE",
-    "wrap",
-    "trailing_zeros",
-    "add_words",
-    "sum_weights",
-)
 
 
 def link(
@@ -56,29 +49,29 @@ def link(
     constants: Mapping[str, int],
     parts: Mapping[str, Callable[..., Any]] | None = None,
 ) -> SimpleNamespace:
-    """The functions of a module, compiled with these rules by the backend in use.
+    """The entries of a module, compiled with these rules by the backend in use.
 
     What it imports by name is compiled with it, module by module, but for what `loops` declares:
     `rules` and `constants` give that. The value of a constant, which is declared as a function
-    without arguments, is written in place of its calls. Python may call the functions marked with
-    `loops.entry`. `parts` are functions of other modules that stand for functions of these names,
-    which only declare them. ValueError where two modules define the same name.
+    without arguments, is written in place of its calls. Entries are the functions marked with
+    `loops.entry`, which Python may call. `parts` are functions of other modules that stand for
+    functions of these names, which only declare them. ValueError where two modules define the same
+    name.
     """
     chosen = dict(parts or {})
     modules = _modules(*(sys.modules[part.__module__] for part in chosen.values()), entry)
     _check_names(modules)
     statements = [(module, _with_parts(_statements(module), chosen)) for module in modules]
-    if get_backend() == "numba":
-        return _link_native(statements, rules, constants)
-    namespace: dict[str, Any] = {name: getattr(loops, name) for name in _IN_PYTHON}
-    namespace |= {name: kernel.compile_one() for name, kernel in rules.items()}
-    namespace |= {"new_tuple": tuple.__new__, "popcount": int.bit_count}
-    exec(_legal(constants["legal_words"], ""), namespace)
-    for module, body in statements:
-        code = _Constants(constants).visit(ast.Module(body, []))
-        code = _ForPython(module).visit(code)
-        exec(compile(code, str(module.__file__), "exec"), namespace)
-    return SimpleNamespace(**namespace)
+    entries = [
+        function.name
+        for _, body in statements
+        for function in body
+        if isinstance(function, ast.FunctionDef)
+        and "entry" in map(ast.unparse, function.decorator_list)
+    ]
+    linked = _link_native if get_backend() == "numba" else _link_python
+    namespace = linked(statements, rules, constants)
+    return SimpleNamespace(**{name: namespace[name] for name in entries})
 
 
 def array_for_loops(array: Array) -> Any:
@@ -86,11 +79,23 @@ def array_for_loops(array: Array) -> Any:
     return array if get_backend() == "numba" else memoryview(array)  # type: ignore[arg-type]
 
 
+def _link_python(
+    statements: _Modules, rules: Mapping[str, Kernel], constants: Mapping[str, int]
+) -> dict[str, Any]:
+    namespace: dict[str, Any] = dict(vars(loops))
+    namespace |= {name: kernel.compile_one() for name, kernel in rules.items()}
+    namespace |= {"new_tuple": tuple.__new__, "popcount": int.bit_count}
+    exec(_legal(constants["legal_words"], ""), namespace)
+    for module, body in statements:
+        code = _Constants(constants).visit(ast.Module(body, []))
+        code = _ForPython(module).visit(code)
+        exec(compile(code, str(module.__file__), "exec"), namespace)
+    return namespace
+
+
 def _link_native(
-    statements: list[tuple[ModuleType, list[ast.stmt]]],
-    rules: Mapping[str, Kernel],
-    constants: Mapping[str, int],
-) -> SimpleNamespace:
+    statements: _Modules, rules: Mapping[str, Kernel], constants: Mapping[str, int]
+) -> dict[str, Any]:
     from boardenvs.kernel.generated import load_source
     from boardenvs.kernel.numba_writer import write_functions
 
@@ -98,7 +103,7 @@ def _link_native(
     parts = [write_functions(programs), _NATIVE, _legal(constants["legal_words"], _INNER)]
     write = _Constants({name: _native_constant(name, x) for name, x in constants.items()})
     parts += [_native(write.visit(statement)) for _, body in statements for statement in body]
-    namespace: SimpleNamespace = load_source("\n".join(parts))
+    namespace: dict[str, Any] = vars(load_source("\n".join(parts)))
     return namespace
 
 

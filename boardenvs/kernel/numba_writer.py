@@ -26,15 +26,15 @@ from numba import types, uint64
 
 from boardenvs.kernel.compile_cache import njit
 from boardenvs.kernel.simd import when
-from boardenvs.kernel.rows import each_row, one_row, one_row_and_bytes, popcount, trailing_zeros
+from boardenvs.kernel.rows import each_row, one_row, popcount, trailing_zeros
 from boardenvs.kernel.words import Table
 
 '''
 # What machine code depends on beside the generated source that it is made of.
-_MADE_BY = ("simd.py", "packed.py", "rows.py")
-
-# The loops over rows make no arrays: Numba need not count references to those that they are given.
-_ON_ARRAYS = "@njit(cache=True, nogil=True, error_model='numpy', _nrt=False)"
+_MADE_BY = (
+    *("simd.py", "packed.py", "rows.py"),
+    *("word_functions.py", "trace.py", "operations.py"),  # whose operators are those of SIMD words
+)
 
 
 class NumbaProgram:
@@ -43,8 +43,7 @@ class NumbaProgram:
     """
 
     def __init__(self, program: Program, name: str, layout: Layout) -> None:
-        source = write_batch(program, name, layout)
-        self._run: Callable[..., None] = getattr(load_source(source), name)
+        self._run = _compiled(name, write_batch(program, name, layout))
 
     def __call__(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
         rows = len(outputs[0])
@@ -56,8 +55,7 @@ class NumbaProgram:
 
 def compile_numba(program: Program, name: str) -> Callable[..., tuple[int, ...]]:
     """A function of `program.num_inputs` ints in [0, 2**64) that returns the outputs as a tuple."""
-    source = write_functions({name: program})
-    function: Callable[..., tuple[int, ...]] = getattr(load_source(source), name)
+    function: Callable[..., tuple[int, ...]] = _compiled(name, write_functions({name: program}))
     return function
 
 
@@ -68,8 +66,8 @@ def compile_parts(
     of the others as bytes of 0 and 1, lowest first, (64 * others,) int8.
     """
     writer = _Writer()
-    writer.parts(program, name, words)
-    run: Callable[..., tuple[int, ...]] = getattr(load_source(writer.source()), name)
+    writer.one(program, name, words, ["seen"])
+    run = _compiled(name, writer.source())
     size, empty, int8 = 64 * (len(program.outputs) - words), np.empty, np.int8
 
     def function(*inputs: int) -> tuple[tuple[int, ...], Array]:
@@ -79,14 +77,18 @@ def compile_parts(
     return function
 
 
+def _compiled(name: str, source: str) -> Callable[..., Any]:
+    function: Callable[..., Any] = getattr(load_source(source), name)
+    return function
+
+
 def write_batch(program: Program, name: str, layout: Layout | None = None) -> str:
     """The source of a module with the program as a function of arrays, which writes the outputs.
 
     Without a layout, an array (B,) for each word.
     """
-    layout = layout or one_by_one(program.num_inputs, len(program.outputs))
     writer = _Writer()
-    writer.batch(program, name, layout)
+    writer.batch(program, name, layout or one_by_one(program.num_inputs, len(program.outputs)))
     return writer.source()
 
 
@@ -94,48 +96,41 @@ def write_functions(programs: Mapping[str, Program]) -> str:
     """The source of a module with each program as a function of words that returns a tuple."""
     writer = _Writer()
     for name, program in programs.items():
-        writer.one(program, name)
+        writer.one(program, name, len(program.outputs))
     return writer.source()
 
 
 class _Writer(WordFunctions):
     """Writes the source of programs."""
 
-    def one(self, program: Program, name: str) -> None:
-        """Add a function of words that returns the outputs."""
-        self.add(program, f"{name}_of_words")
-        words, outputs = numbered("i", program.num_inputs), len(program.outputs)
-        signature = f"types.UniTuple(uint64, {outputs})({', '.join(['uint64'] * len(words))})"
-        self.lines += [
-            f"{name}_one = one_row({name}_of_words, {outputs})",
-            f"@njit({signature}, cache=True, error_model='numpy')",
-            f"def {name}({', '.join(words)}):",
-            f"    return {name}_one({in_tuple(words)})",
-        ]
-
-    def parts(self, program: Program, name: str, outputs: int) -> None:
-        """Add a function of words and of an array, which gets the bits of the later outputs."""
-        self.add(program, f"{name}_of_words")
+    def one(self, program: Program, name: str, outputs: int, arrays: Sequence[str] = ()) -> None:
+        """Add a function of words that returns so many outputs; an array after the words gets the
+        bits of the others.
+        """
         words = numbered("i", program.num_inputs)
-        kinds = ", ".join([*["uint64"] * len(words), "types.int8[::1]"])
+        kinds = ", ".join([*["uint64"] * len(words), *["types.int8[::1]"] * len(arrays)])
         signature = f"types.UniTuple(uint64, {outputs})({kinds})"
-        self.lines += [
-            f"{name}_one = one_row_and_bytes({name}_of_words, {outputs})",
-            f"@njit({signature}, cache=True, error_model='numpy', _nrt=False)",
-            f"def {name}({', '.join([*words, 'seen'])}):",
-            f"    return {name}_one({in_tuple(words)}, seen)",
-        ]
+        made = f"one_row({name}_of_words, {outputs})"
+        self._add_compiled(program, name, made, signature, [*words, *arrays])
 
     def batch(self, program: Program, name: str, layout: Layout) -> None:
         """Add a function of arrays."""
-        self.add(program, f"{name}_of_words")
         inputs, outputs = map(tuple, layout)
         arrays = numbered("i", len(inputs)) + numbered("o", len(outputs))
+        made = f"each_row({name}_of_words, {inputs}, {outputs})"
+        self._add_compiled(program, name, made, "nogil=True", arrays)
+
+    def _add_compiled(
+        self, program: Program, name: str, made: str, options: str, given: Sequence[str]
+    ) -> None:
+        """The words' function, the intrinsic that is made of it, and what Python calls."""
+        self.add(program, f"{name}_of_words")
+        # Nothing here makes arrays: Numba need not count references to those that it is given.
         self.lines += [
-            f"{name}_rows = each_row({name}_of_words, {inputs}, {outputs})",
-            _ON_ARRAYS,
-            f"def {name}({', '.join(arrays)}):",
-            f"    {name}_rows({in_tuple(arrays)})",
+            f"{name}_intrinsic = {made}",
+            f"@njit({options}, cache=True, error_model='numpy', _nrt=False)",
+            f"def {name}({', '.join(given)}):",
+            f"    return {name}_intrinsic({in_tuple(given)})",
         ]
 
     def source(self) -> str:

@@ -47,9 +47,11 @@ class Operation:
 
     name: str
     operands: int = 2
-    ints: Callable[..., int]  # on Python ints in [0, 2**64); exact modulo 2**64
+    # On Python ints in [0, 2**64), exact modulo 2**64; where it is Python's own operator `method`,
+    # `jax_words` calls it on arrays too.
+    ints: Callable[..., int]
     numpy: Callable[..., Any]  # on uint64 arrays, which may be given an array to write as last one
-    python: str  # as a Python expression, on ints, `simd.SimdWord` and `jax_words`
+    python: str  # as a Python expression, on ints and `word_functions.OperatorWord`
     method: str = ""  # the Python operator for it: "and" for `__and__` and `__rand__`
     commutes: bool = False
     cut: tuple[int, ...] = ()  # operands of `python` that must lie in [0, 2**64)
@@ -64,7 +66,7 @@ class Operation:
         if any(isinstance(word, np.ndarray) for word in words):
             return np.asarray(self.numpy(*words)).astype(np.uint64, copy=False)
         symbol = next(word for word in words if not isinstance(word, int))
-        return symbol.program.apply(self.name, *words)
+        return symbol.apply(self.name, *words)
 
 
 def _shifted_left(word: Operand, distance: Operand) -> int:

@@ -6,9 +6,10 @@ memory, the machine code is the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import islice
+from typing import Any
 
 import numba
 from llvmlite import ir  # type: ignore[import-untyped]
@@ -31,20 +32,25 @@ def each_row(function: Function, inputs: Sequence[int], outputs: Sequence[int]) 
     """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        (kind,) = signature.args
-        values = cgutils.unpack_tuple(builder, args[0])
         columns = [
-            _Column(context, builder, each, value)
-            for each, value in zip(kind.types, values, strict=True)
+            _Column(context, builder, kind, value, width)
+            for kind, value, width in zip(
+                signature.args[0],
+                cgutils.unpack_tuple(builder, args[0]),
+                [*inputs, *outputs],
+                strict=True,
+            )
         ]
         sources, targets = columns[: len(inputs)], columns[len(inputs) :]
         lanes = simd_width(context.codegen().magic_tuple()[2])
-        loop = _Loop(builder, lanes, sum(inputs), sum(map(abs, outputs)))
         rows = builder.extract_value(targets[0].shape, 0)
-        with loop.groups(rows) as group:
-            words = loop.load(group, sources, inputs)
-            results = call(function, builder, words, vector(lanes))
-            loop.store(group, targets, outputs, results)
+        with cgutils.for_range_slice(builder, WORD(0), rows, WORD(lanes)) as (start, _):
+            group = _Group(builder, lanes, start, builder.sub(rows, start))
+            words = [word for column in sources for word in column.load(group)]
+            results = iter(call(function, builder, words, vector(lanes)))
+            _store_group(
+                group, [(column, list(islice(results, column.words))) for column in targets]
+            )
         return context.get_dummy_value()
 
     @intrinsic
@@ -55,36 +61,25 @@ def each_row(function: Function, inputs: Sequence[int], outputs: Sequence[int]) 
 
 
 def one_row(function: Function, outputs: int) -> Any:
-    """An intrinsic of Numba that takes a tuple of words and returns the results as one."""
+    """An intrinsic of Numba that takes a tuple of words and returns the results as one.
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        words = cgutils.unpack_tuple(builder, args[0])
-        results = call(function, builder, words, WORD)
-        return context.make_tuple(builder, signature.return_type, results)
-
-    @intrinsic
-    def run(typing_context: Any, words: Any) -> Any:
-        return types.UniTuple(types.uint64, outputs)(words), generate
-
-    return run
-
-
-def one_row_and_bytes(function: Function, outputs: int) -> Any:
-    """An intrinsic of Numba that takes a tuple of words and an array of bytes. It returns so many
-    of the results as a tuple; the bits of the others it writes to the array.
+    Where there are more results than `outputs`, an array of bytes ends the tuple that is given: it
+    gets the bits of the later ones.
     """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        words = cgutils.unpack_tuple(builder, args[0])
-        array = _Column(context, builder, signature.args[1], args[1])
-        results = call(function, builder, words, WORD)
+        last = signature.args[0][-1]
+        given = cgutils.unpack_tuple(builder, args[0])
+        array = given.pop() if isinstance(last, types.Array) else None
+        results = call(function, builder, given, WORD)
         for k, word in enumerate(results[outputs:]):
-            store_bytes(builder, word, array.at(builder, WORD(0), 64 * k))
+            column = _Column(context, builder, last, array)
+            store_bytes(builder, word, column.at(WORD(0), 64 * k))
         return context.make_tuple(builder, signature.return_type, results[:outputs])
 
     @intrinsic
-    def run(typing_context: Any, words: Any, seen: Any) -> Any:
-        return types.UniTuple(types.uint64, outputs)(words, seen), generate
+    def run(typing_context: Any, given: Any) -> Any:
+        return types.UniTuple(types.uint64, outputs)(given), generate
 
     return run
 
@@ -109,205 +104,142 @@ def trailing_zeros(typing_context: Any, word: Any) -> Any:
     return types.uint64(types.uint64), generate
 
 
-class _Column:
-    """An array of Numba's: where its elements lie and how they are to be read."""
+class _Group:
+    """Rows that are computed at once, as many as there are lanes but at the end of the arrays."""
 
-    def __init__(self, context: Any, builder: Any, kind: Any, value: Any) -> None:
+    def __init__(self, builder: Any, lanes: int, start: Any, left: Any) -> None:
+        self.builder, self.lanes, self.start = builder, lanes, start
+        self.whole = builder.icmp_signed(">=", left, WORD(lanes))
+        self.count = builder.select(self.whole, WORD(lanes), left)
+
+    def lane_by_lane(self, read: Callable[[Any], Any]) -> Any:
+        """A vector of what is read of each row; lanes beyond the last row repeat it."""
+        last = self.builder.sub(self.count, WORD(1))
+        words = []
+        for lane in range(self.lanes):
+            inside = self.builder.icmp_signed("<", WORD(lane), last)
+            row = self.builder.select(inside, WORD(lane), last)
+            words.append(read(self.builder.add(self.start, row)))
+        return join(self.builder, words)
+
+
+class _Column:
+    """An array of Numba's: where its elements lie and how they are to be read. `width` is that of
+    `each_row`.
+    """
+
+    def __init__(self, context: Any, builder: Any, kind: Any, value: Any, width: int = 1) -> None:
         array = context.make_array(kind)(context, builder, value)
+        self.builder, self.width, self.words = builder, width, abs(width)
         self.data, self.shape, self.strides = array.data, array.shape, array.strides
-        self.dtype = kind.dtype
         self.element = context.get_data_type(kind.dtype)
-        self.size = context.get_abi_sizeof(self.element)
+        self._size = context.get_abi_sizeof(self.element)
+        self._signed = getattr(kind.dtype, "signed", False)
         self.together = kind.layout == "C" and kind.ndim == 1
 
-    def at(self, builder: Any, row: Any, offset: int = 0) -> Any:
+    def at(self, row: Any, offset: int = 0) -> Any:
         """The address of an element, `offset` elements after the row's first."""
+        builder = self.builder
         base = builder.bitcast(self.data, _BYTE.as_pointer())
         distance = builder.mul(row, builder.extract_value(self.strides, 0))
-        place = builder.add(distance, WORD(offset * self.size))
-        return builder.gep(base, [place])
+        return builder.gep(base, [builder.add(distance, WORD(offset * self._size))])
 
-    def read(self, builder: Any, row: Any, offset: int) -> Any:
+    def load(self, group: _Group) -> list[Any]:
+        """Its words of a group of rows, as vectors."""
+        builder = self.builder
+        if not self.together:
+            return [group.lane_by_lane(partial(self._read, offset=k)) for k in range(self.width)]
+        with builder.if_else(group.whole, likely=True) as (then, otherwise):
+            with then:
+                kind = ir.VectorType(self.element, group.lanes)
+                whole = self._widened(_load(builder, self.at(group.start), kind))
+                after_whole = builder.block
+            with otherwise:
+                part = group.lane_by_lane(self._read)
+                after_part = builder.block
+        words = builder.phi(whole.type)
+        words.add_incoming(whole, after_whole)
+        words.add_incoming(part, after_part)
+        return [words]
+
+    def _read(self, row: Any, offset: int = 0) -> Any:
         """An element as a word."""
-        return self.widened(builder, _load(builder, self.at(builder, row, offset), self.element))
+        return self._widened(_load(self.builder, self.at(row, offset), self.element))
 
-    def widened(self, builder: Any, value: Any) -> Any:
+    def _widened(self, value: Any) -> Any:
         """An element, or a vector of them, as words."""
         kind = WORD if value.type == self.element else vector(value.type.count)
         if value.type == kind:
             return value
-        signed = getattr(self.dtype, "signed", False)
-        return (builder.sext if signed else builder.zext)(value, kind)
+        return (self.builder.sext if self._signed else self.builder.zext)(value, kind)
 
-    def narrowed(self, builder: Any, value: Any) -> Any:
+    def write_row(self, row: Any, words: Sequence[Any]) -> None:
+        """Write the words of a row."""
+        if self.width < 0:
+            self._write_bits(row, words)
+        else:
+            for k, word in enumerate(words):
+                self.write(word, self.at(row, k))
+
+    def write(self, value: Any, address: Any) -> None:
         """A word, or a vector of them, as elements; floats take it as a signed number."""
         kind = self.element
         if value.type != WORD:
             kind = ir.VectorType(kind, value.type.count)
-        if value.type == kind:
-            return value
-        floats = isinstance(self.element, (ir.FloatType, ir.DoubleType))
-        return (builder.sitofp if floats else builder.trunc)(value, kind)
+        if value.type != kind:
+            floats = isinstance(self.element, (ir.FloatType, ir.DoubleType))
+            value = (self.builder.sitofp if floats else self.builder.trunc)(value, kind)
+        _store(self.builder, value, address)
 
-
-class _Group(NamedTuple):
-    """Rows that are computed at once."""
-
-    start: Any
-    count: Any
-    whole: Any  # whether there are as many as lanes
-
-
-class _Loop:
-    """A loop over groups of rows."""
-
-    def __init__(self, builder: Any, lanes: int, loaded: int, stored: int) -> None:
-        self.builder = builder
-        self.lanes = lanes
-        self._kind = vector(lanes)
-        # Words on their way between vectors and what does not lie side by side.
-        self._loaded = self._scratch(loaded)
-        self._stored = self._scratch(stored)
-
-    def _scratch(self, words: int) -> Any:
-        return cgutils.alloca_once(self.builder, WORD, size=WORD(max(words, 1) * self.lanes))
-
-    def _scratch_at(self, scratch: Any, word: int, lane: Any) -> Any:
-        place = self.builder.add(WORD(word * self.lanes), lane)
-        return self.builder.gep(scratch, [place], inbounds=True)
-
-    @contextmanager
-    def groups(self, rows: Any) -> Iterator[_Group]:
-        builder = self.builder
-        step = WORD(self.lanes)
-        with cgutils.for_range_slice(builder, WORD(0), rows, step) as (start, _):
-            left = builder.sub(rows, start)
-            whole = builder.icmp_signed(">=", left, step)
-            yield _Group(start, builder.select(whole, step, left), whole)
-
-    def load(self, group: _Group, columns: Sequence[_Column], widths: Sequence[int]) -> list[Any]:
-        """The words of all columns, as vectors; lanes beyond the last row repeat it."""
-        builder = self.builder
-        with builder.if_else(group.whole, likely=True) as (then, otherwise):
-            with then:
-                whole = [
-                    x
-                    for column, width in zip(columns, widths, strict=True)
-                    for x in self._load_whole(group, column, width)
-                ]
-                after_whole = builder.block
-            with otherwise:
-                part = self._load_part(group, columns, widths)
-                after_part = builder.block
-        words = []
-        for one, other in zip(whole, part, strict=True):
-            word = builder.phi(self._kind)
-            word.add_incoming(one, after_whole)
-            word.add_incoming(other, after_part)
-            words.append(word)
-        return words
-
-    def _load_whole(self, group: _Group, column: _Column, width: int) -> list[Any]:
-        builder = self.builder
-        if column.together:
-            kind = ir.VectorType(column.element, self.lanes)
-            return [column.widened(builder, _load(builder, column.at(builder, group.start), kind))]
-        rows = [builder.add(group.start, WORD(lane)) for lane in range(self.lanes)]
-        return [
-            join(builder, [column.read(builder, row, word) for row in rows])
-            for word in range(width)
-        ]
-
-    def _load_part(
-        self, group: _Group, columns: Sequence[_Column], widths: Sequence[int]
-    ) -> list[Any]:
-        builder = self.builder
-        last = builder.sub(group.count, WORD(1))
-        with cgutils.for_range(builder, WORD(self.lanes)) as lane:
-            inside = builder.icmp_signed("<", lane.index, last)
-            row = builder.add(group.start, builder.select(inside, lane.index, last))
-            number = 0
-            for column, width in zip(columns, widths, strict=True):
-                for word in range(width):
-                    value = column.read(builder, row, word)
-                    builder.store(value, self._scratch_at(self._loaded, number, lane.index))
-                    number += 1
-        return [
-            _load(builder, self._scratch_at(self._loaded, number, WORD(0)), self._kind)
-            for number in range(sum(widths))
-        ]
-
-    def store(
-        self,
-        group: _Group,
-        columns: Sequence[_Column],
-        widths: Sequence[int],
-        results: Sequence[Any],
-    ) -> None:
-        """Write the results, and of them only the rows that there are."""
-        builder = self.builder
-        parts, number = [], 0
-        for column, width in zip(columns, widths, strict=True):
-            parts.append((column, width, number))
-            number += abs(width)
-        scattered = [part for part in parts if not part[0].together]
-        self._spill(results, scattered)
-        with builder.if_else(group.whole, likely=True) as (then, otherwise):
-            with then:
-                for column, _, number in parts:
-                    if column.together:
-                        value = column.narrowed(builder, results[number])
-                        _store(builder, value, column.at(builder, group.start))
-                self._store_lanes(group, scattered, WORD(self.lanes))
-            with otherwise:
-                self._spill(results, [part for part in parts if part[0].together])
-                self._store_lanes(group, parts, group.count)
-
-    def _spill(self, results: Sequence[Any], parts: Sequence[tuple[_Column, int, int]]) -> None:
-        for _, width, first in parts:
-            for number in range(first, first + abs(width)):
-                _store(
-                    self.builder,
-                    results[number],
-                    self._scratch_at(self._stored, number, WORD(0)),
-                )
-
-    def _store_lanes(
-        self, group: _Group, parts: Sequence[tuple[_Column, int, int]], count: Any
-    ) -> None:
-        builder = self.builder
-        if not parts:
-            return
-        with cgutils.for_range(builder, count) as lane:
-            row = builder.add(group.start, lane.index)
-            for column, width, first in parts:
-                words = [
-                    builder.load(self._scratch_at(self._stored, first + k, lane.index))
-                    for k in range(abs(width))
-                ]
-                if width < 0:
-                    self._store_bytes(column, row, words)
-                    continue
-                for k, word in enumerate(words):
-                    value = column.narrowed(builder, word)
-                    _store(builder, value, column.at(builder, row, k))
-
-    def _store_bytes(self, column: _Column, row: Any, words: Sequence[Any]) -> None:
+    def _write_bits(self, row: Any, words: Sequence[Any]) -> None:
         """The bits of the words as 0 and 1, as many as the row has elements."""
         builder = self.builder
         for k, word in enumerate(words[:-1]):
-            store_bytes(builder, word, column.at(builder, row, 64 * k))
+            store_bytes(builder, word, self.at(row, 64 * k))
         # The last word may have less than 64 bits to give: nothing is written beyond the row.
-        start = 64 * (len(words) - 1)
-        left = builder.sub(builder.extract_value(column.shape, 1), WORD(start))
+        last, start = words[-1], 64 * (len(words) - 1)
+        left = builder.sub(builder.extract_value(self.shape, 1), WORD(start))
         full = builder.icmp_signed(">=", left, WORD(64))
         with builder.if_else(full) as (then, otherwise):
             with then:
-                store_bytes(builder, words[-1], column.at(builder, row, start))
+                store_bytes(builder, last, self.at(row, start))
             with otherwise, cgutils.for_range(builder, left) as bit:
-                value = builder.and_(builder.lshr(words[-1], bit.index), WORD(1))
-                address = builder.gep(column.at(builder, row, start), [bit.index])
+                value = builder.and_(builder.lshr(last, bit.index), WORD(1))
+                address = builder.gep(self.at(row, start), [bit.index])
                 _store(builder, builder.trunc(value, _BYTE), address)
+
+
+def _store_group(group: _Group, results: Sequence[tuple[_Column, list[Any]]]) -> None:
+    """Write vectors of each column's words, and of them only the rows that there are."""
+    builder = group.builder
+    scattered = [(column, words) for column, words in results if not column.together]
+    with builder.if_else(group.whole, likely=True) as (then, otherwise):
+        with then:
+            for column, words in results:
+                if column.together:
+                    column.write(words[0], column.at(group.start))
+            _store_rows(group, scattered)
+        with otherwise:
+            _store_rows(group, results)
+
+
+def _store_rows(group: _Group, results: Sequence[tuple[_Column, list[Any]]]) -> None:
+    builder = group.builder
+    kept = [
+        (
+            column,
+            [
+                builder.bitcast(cgutils.alloca_once_value(builder, x), WORD.as_pointer())
+                for x in words
+            ],
+        )
+        for column, words in results
+    ]
+    with cgutils.for_range(builder, group.count) as lane:
+        row = builder.add(group.start, lane.index)
+        for column, places in kept:
+            words = [builder.load(builder.gep(place, [lane.index])) for place in places]
+            column.write_row(row, words)
 
 
 def store_bytes(builder: Any, word: Any, address: Any) -> None:

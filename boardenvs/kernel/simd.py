@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 from llvmlite import ir  # type: ignore[import-untyped]
 
+from boardenvs.kernel.word_functions import OperatorWord
 from boardenvs.kernel.words import ALL, Table
 
 WORD = ir.IntType(64)
@@ -27,7 +28,11 @@ def simd_width(features: str) -> int:
     return next((lanes for name, lanes in _WIDTHS if name in features.split(",")), 2)
 
 
-class SimdWord:
+# Where LLVM's instruction for an operation has another name.
+_NAMES = {"and": "and_", "or": "or_", "not": "not_", "shr": "lshr"}
+
+
+class SimdWord(OperatorWord):
     """One word, or a vector of words, at the point where `builder` stands."""
 
     __slots__ = ("builder", "value")
@@ -36,90 +41,30 @@ class SimdWord:
         self.builder = builder
         self.value = value
 
-    def _with(self, value: Any) -> SimdWord:
-        return SimdWord(self.builder, value)
-
-    def constant(self, number: int) -> Any:
-        """The number in every lane, as LLVM's value."""
-        return splat(self.value.type, number)
-
-    def _value(self, other: SimdWord | int) -> Any:
-        return other.value if isinstance(other, SimdWord) else self.constant(other)
-
-    def __and__(self, other: Operand) -> SimdWord:
-        return self._with(self.builder.and_(self.value, self._value(other)))
-
-    def __or__(self, other: Operand) -> SimdWord:
-        return self._with(self.builder.or_(self.value, self._value(other)))
-
-    def __xor__(self, other: Operand) -> SimdWord:
-        return self._with(self.builder.xor(self.value, self._value(other)))
-
-    def __add__(self, other: Operand) -> SimdWord:
-        return self._with(self.builder.add(self.value, self._value(other)))
-
-    def __mul__(self, other: Operand) -> SimdWord:
-        return self._with(self.builder.mul(self.value, self._value(other)))
-
-    __rand__, __ror__, __rxor__, __radd__, __rmul__ = __and__, __or__, __xor__, __add__, __mul__
-
-    def __sub__(self, other: Operand) -> SimdWord:
-        return self._with(self.builder.sub(self.value, self._value(other)))
-
-    def __rsub__(self, other: int) -> SimdWord:
-        return self._with(self.builder.sub(self.constant(other), self.value))
-
-    def __lshift__(self, other: Operand) -> SimdWord:
-        return self._with(self.builder.shl(self.value, self._value(other)))
-
-    def __rlshift__(self, other: int) -> SimdWord:
-        return self._with(self.builder.shl(self.constant(other), self.value))
-
-    def __rshift__(self, other: Operand) -> SimdWord:
-        return self._with(self.builder.lshr(self.value, self._value(other)))
-
-    def __rrshift__(self, other: int) -> SimdWord:
-        return self._with(self.builder.lshr(self.constant(other), self.value))
-
-    def __invert__(self) -> SimdWord:
-        return self._with(self.builder.not_(self.value))
-
-    def _flag(self, comparison: str, other: Operand) -> SimdWord:
-        bits = self.builder.icmp_unsigned(comparison, self.value, self._value(other))
-        return self._with(self.builder.zext(bits, self.value.type))
-
-    def __lt__(self, other: Operand) -> SimdWord:
-        return self._flag("<", other)
-
-    def __gt__(self, other: Operand) -> SimdWord:
-        return self._flag(">", other)
-
-    def __ne__(self, other: object) -> SimdWord:  # type: ignore[override]
-        assert isinstance(other, (SimdWord, int))
-        return self._flag("!=", other)
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def bit_count(self) -> SimdWord:
-        """The number of set bits."""
-        kind = self.value.type
-        name = "llvm.ctpop.i64" if kind == WORD else f"llvm.ctpop.v{kind.count}i64"
-        function = self.builder.module.globals.get(name)
-        if function is None:
-            function = ir.Function(self.builder.module, ir.FunctionType(kind, [kind]), name)
-        return self._with(self.builder.call(function, [self.value]))
+    def apply(self, name: str, *operands: Operand) -> SimdWord:
+        """The instruction of an operation, written down."""
+        builder, kind = self.builder, self.value.type
+        values = [in_lanes(x, kind) for x in operands]
+        match name:
+            case "less":
+                value = builder.zext(builder.icmp_unsigned("<", *values), kind)
+            case "nonzero":
+                value = builder.zext(builder.icmp_unsigned("!=", *values, splat(kind, 0)), kind)
+            case "popcount":
+                value = builder.call(_popcount(builder.module, kind), values)
+            case _:
+                value = getattr(builder, _NAMES.get(name, name))(*values)
+        return SimdWord(builder, value)
 
     def lookup(self, table: Table) -> SimdWord:
         """The element of a `Table` in each lane."""
         builder, array = self.builder, _constant_array(self.builder.module, table)
-        if self.value.type == WORD:
-            return self._with(builder.load(_element(builder, array, self.value)))
-        return self._with(
-            join(
-                builder,
-                [builder.load(_element(builder, array, x)) for x in split(builder, self.value)],
-            )
-        )
+        one_word = self.value.type == WORD
+        elements = [
+            builder.load(builder.gep(array, [WORD(0), index], inbounds=True))
+            for index in ([self.value] if one_word else split(builder, self.value))
+        ]
+        return SimdWord(builder, elements[0] if one_word else join(builder, elements))
 
 
 Operand: TypeAlias = SimdWord | int
@@ -131,39 +76,36 @@ def when(condition: SimdWord, function: Function, *args: Operand) -> SimdWord:
     is 0 in all lanes.
     """
     builder, kind = condition.builder, condition.value.type
-    flags = builder.icmp_unsigned("!=", condition.value, condition.constant(0))
-    some = flags
+    nothing = splat(kind, 0)
+    some = flags = builder.icmp_unsigned("!=", condition.value, nothing)
     if kind != WORD:
         mask = builder.bitcast(flags, ir.IntType(kind.count))
         some = builder.icmp_unsigned("!=", mask, mask.type(0))
+
+    def where_set(value: Any) -> Any:
+        return value if kind == WORD else builder.select(flags, value, nothing)
+
     before = builder.block
     with builder.if_then(some):
-        (result,) = call(function, builder, [_in_lanes(condition, x, flags) for x in args], kind)
-        value = result
-        if kind != WORD:
-            value = builder.select(flags, result, splat(kind, 0))
+        # Operands of the other lanes, which are no positions, could lie outside of its tables.
+        given = [where_set(x.value) if isinstance(x, SimdWord) else splat(kind, x) for x in args]
+        (result,) = call(function, builder, given, kind)
+        value = where_set(result)
         inside = builder.block
     found = builder.phi(kind)
-    found.add_incoming(splat(kind, 0), before)
+    found.add_incoming(nothing, before)
     found.add_incoming(value, inside)
     return SimdWord(builder, found)
 
 
-def _in_lanes(like: SimdWord, x: Operand, flags: Any) -> Any:
-    """The operand where the flags are set, else 0: what is no position could lie outside of the
-    function's tables.
-    """
-    if not isinstance(x, SimdWord):
-        return like.constant(x)
-    if x.value.type == WORD:
-        return x.value
-    return x.builder.select(flags, x.value, x.constant(0))
-
-
 def call(function: Function, builder: Any, values: Sequence[Any], kind: Any) -> list[Any]:
     """What the function makes of LLVM's values, which have the type `kind`."""
-    results = function(*(SimdWord(builder, value) for value in values))
-    return [x.value if isinstance(x, SimdWord) else splat(kind, x) for x in results]
+    return [in_lanes(x, kind) for x in function(*(SimdWord(builder, value) for value in values))]
+
+
+def in_lanes(operand: Operand, kind: Any) -> Any:
+    """LLVM's value of an operand."""
+    return operand.value if isinstance(operand, SimdWord) else splat(kind, operand)
 
 
 def splat(kind: Any, number: int) -> Any:
@@ -190,6 +132,12 @@ def join(builder: Any, words: Sequence[Any]) -> Any:
     return value
 
 
+def _popcount(module: Any, kind: Any) -> Any:
+    """LLVM's function that counts the bits of words."""
+    name = "llvm.ctpop.i64" if kind == WORD else f"llvm.ctpop.v{kind.count}i64"
+    return module.globals.get(name) or ir.Function(module, ir.FunctionType(kind, [kind]), name)
+
+
 def _constant_array(module: Any, table: Table) -> Any:
     """The table as a constant of the module, once."""
     name = f"table_{hashlib.sha256(repr(table.values).encode()).hexdigest()[:16]}"
@@ -200,7 +148,3 @@ def _constant_array(module: Any, table: Table) -> Any:
         array.linkage, array.global_constant = "internal", True
         array.initializer = ir.Constant(kind, list(table.values))
     return array
-
-
-def _element(builder: Any, array: Any, index: Any) -> Any:
-    return builder.gep(array, [ir.IntType(64)(0), index], inbounds=True)

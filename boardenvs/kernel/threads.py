@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,9 +23,6 @@ _PARTS_A_THREAD = 2
 _ALIGNED = 64  # rows; so no two threads write to the same line of a cache
 
 _chosen: int | None = None
-_pool: ThreadPoolExecutor | None = None
-_pool_size = 0
-_lock = threading.Lock()
 
 
 def set_num_threads(number: int | None) -> None:
@@ -79,7 +76,9 @@ def run_in_parts(run: Callable[..., None], arrays: Sequence[Array], rows: int) -
     threads = get_num_threads()
     part = -(-rows // (threads * _PARTS_A_THREAD * _ALIGNED)) * _ALIGNED
     parts = iter([slice(start, start + part) for start in range(0, rows, part)])
-    others = _submit(threads - 1, _run_all, run, arrays, parts)
+    others = [
+        _workers(threads - 1).submit(_run_all, run, arrays, parts) for _ in range(threads - 1)
+    ]
     try:
         _run_all(run, arrays, parts)
     finally:  # after an error too no thread goes on with the arrays
@@ -96,22 +95,11 @@ def _run_all(run: Callable[..., None], arrays: Sequence[Array], parts: Iterator[
         run(*[array[part] for array in arrays])
 
 
-def _submit(number: int, function: Callable[..., None], *args: Any) -> list[Future[None]]:
-    """Have so many threads call the function; they are started once."""
-    global _pool, _pool_size
-    with _lock:  # no other thread puts another pool in its place before it has its work
-        if _pool is None or _pool_size != number:
-            if _pool is not None:
-                _pool.shutdown(wait=False)
-            _pool, _pool_size = ThreadPoolExecutor(number, "boardenvs"), number
-        return [_pool.submit(function, *args) for _ in range(number)]
+@lru_cache(maxsize=1)
+def _workers(number: int) -> ThreadPoolExecutor:
+    """So many threads, which are started once."""
+    return ThreadPoolExecutor(number, "boardenvs")
 
 
-def _forget_workers() -> None:
-    """In a process that was forked off: the threads stayed in the other one."""
-    global _pool, _lock
-    _pool, _lock = None, threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_workers)
+if hasattr(os, "register_at_fork"):  # the threads stay in the other process
+    os.register_at_fork(after_in_child=_workers.cache_clear)

@@ -181,7 +181,7 @@ def trace(function: Callable[..., Any], num_inputs: int, target: Target) -> Prog
 class Word:
     """A symbol for an unsigned 64-bit value of the program being traced.
 
-    It has the Python operators of the table of operations; see `_add_operators`.
+    It has the Python operators of the table of operations; see `add_operators`.
     """
 
     __slots__ = ("index", "program")
@@ -201,6 +201,10 @@ class Word:
 
     __ne__ = __eq__
     __hash__ = None  # type: ignore[assignment]
+
+    def apply(self, name: str, *operands: Word | int) -> Word:
+        """The word of an operation of the table on operands of which this one is one."""
+        return self.program.apply(name, *operands)
 
     def lookup(self, table: Table) -> Word:
         """See `words.Table`."""
@@ -224,20 +228,25 @@ class Word:
         return self.program.add("fill", self.index, self.program.index(through), extra=shift)
 
 
-def _add_operators(row: Operation) -> None:
-    """Give Word the Python operator of an operation, with the word on either side."""
+def add_operators(kind: Any) -> None:
+    """Give a kind of word, which has `apply`, the Python operators that operations stand for, with
+    the word on either side.
+    """
+    for row in OPERATIONS.values():
+        if row.method:
+            _add_operator(kind, row)
 
-    def method(self: Word, *other: Word | int) -> Word:
-        return self.program.apply(row.name, self, *other)
 
-    def reflected(self: Word, other: int) -> Word:
-        return self.program.apply(row.name, other, self)
+def _add_operator(kind: Any, row: Operation) -> None:
+    def method(self: Any, *other: Any) -> Any:
+        return self.apply(row.name, self, *other)
 
-    setattr(Word, f"__{row.method}__", method)
+    def reflected(self: Any, other: int) -> Any:
+        return self.apply(row.name, other, self)
+
+    setattr(kind, f"__{row.method}__", method)
     if row.operands == 2:
-        setattr(Word, f"__r{row.method}__", method if row.commutes else reflected)
+        setattr(kind, f"__r{row.method}__", method if row.commutes else reflected)
 
 
-for _row in OPERATIONS.values():
-    if _row.method:
-        _add_operators(_row)
+add_operators(Word)

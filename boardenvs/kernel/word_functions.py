@@ -1,15 +1,46 @@
 """Writes traced programs as functions of Python on words of any kind that has Python's operators.
 
 What the words are decides what becomes of a function: `simd` writes down machine code for Numba,
-`jax_words` record a program of JAX. Such source names `Table`, and `when`, which each kind has.
+`jax_words` record a program of JAX; both are an `OperatorWord`. Such source names `Table`, and
+`when`, which each kind has.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import Any
 
 from boardenvs.kernel.operations import OPERATIONS
-from boardenvs.kernel.trace import Node, Program, write_constant
+from boardenvs.kernel.trace import Node, Program, add_operators, write_constant
+
+
+class OperatorWord(ABC):
+    """A word that such source can be run on: its operators are operations of the table."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def apply(self, name: str, *operands: Any) -> Any:
+        """The word of an operation; the operands are words, of which this is one, and ints."""
+
+    def __lt__(self, other: Any) -> Any:
+        return self.apply("less", self, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return self.apply("less", other, self)
+
+    def __ne__(self, other: object) -> Any:
+        return self.apply("nonzero", self if other == 0 else self ^ other)  # type: ignore[operator]
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def bit_count(self) -> Any:
+        """The number of set bits."""
+        return self.apply("popcount", self)
+
+
+add_operators(OperatorWord)
 
 
 class WordFunctions:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from boardenvs.game.rules import MAX_VALUE
 from boardenvs.play.notation import MoveNotation
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FORMATS = ("png", "svg")
+_DATED = {"svg": "Date", "png": "Software"}
 
 _INK, _RULE, _LINE, _LOSS = "#1f2933", "#d5dbe1", "#0072B2", "#D55E00"  # after Okabe and Ito
 _MARKED = 3  # of each unit, the largest losses
@@ -33,7 +34,13 @@ def draw_graph(review: Review, file_format: str, notation: MoveNotation | None =
     matplotlib is missing; ValueError where the agent has no values.
     """
     notation = notation or MoveNotation(review.record.game)
-    figure = _figure()
+    try:
+        import matplotlib
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError('graphs need matplotlib: pip install "boardenvs[arena]"') from error
+    matplotlib.rcParams["svg.hashsalt"] = "boardenvs"
+    figure = Figure(dpi=150, layout="constrained")
     plies = [ply for ply in review.plies if ply.before is not None]
     units = list(dict.fromkeys(ply.analysis.unit for ply in plies))
     if not units:
@@ -48,27 +55,14 @@ def draw_graph(review: Review, file_format: str, notation: MoveNotation | None =
         if unit == "score":
             axes.set_ylim(-1.2, 1.2)
         for ply in review.largest_losses(_MARKED, unit=unit):
-            name = notation.write(ply.action) if notation.tournament else ply.name
+            name = notation.write(ply.action, ply.analysis.position)
             _mark(axes, ply, f"{ply.number}. {name}", edge)
     all_axes[-1].set_xlabel("ply", color=_INK)
     all_axes[-1].set_xlim(0, len(review.plies) + 1)
     buffer = io.BytesIO()
     # No date in it: the same game gives the same file.
-    figure.savefig(buffer, format=file_format, metadata=_METADATA.get(file_format))
+    figure.savefig(buffer, format=file_format, metadata={_DATED[file_format]: None})
     return buffer.getvalue()
-
-
-_METADATA = {"svg": {"Date": None}, "png": {"Software": None}}
-
-
-def _figure() -> Any:
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError('graphs need matplotlib: pip install "boardenvs[arena]"') from error
-    matplotlib.rcParams["svg.hashsalt"] = "boardenvs"
-    return Figure(dpi=150, layout="constrained")
 
 
 def _edge(plies: list[ReviewedPly]) -> float:

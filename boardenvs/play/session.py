@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from boardenvs.agents import Agent, agent_for
 from boardenvs.envs.opponent import choose
 from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.rules import LOSS, WIN
-from boardenvs.records.record import Record, make_record, positions
+from boardenvs.records.record import Record, positions
 
 HUMAN = "human"  # among the players of a game, one who is no agent
 
@@ -34,9 +33,10 @@ class GameSession:
         self.game = game
         self.players = players
         self.info = dict(info or {})
+        # All plies that are known and the positions between them, and how many of them stand.
         self._positions = [start or game.start()]
-        self._actions: list[int] = []
-        self._undone: list[int] = []  # the next to be played again is last
+        self._line: list[int] = []
+        self._ply = 0
         self._resigned: int | None = None
 
     @classmethod
@@ -47,17 +47,17 @@ class GameSession:
         """
         session = cls(record.game, record.start, players=record.players, info=record.info)
         session._positions = list(positions(record))
-        session._actions = list(record.actions)
+        session._line = list(record.actions)
+        session._ply = last = len(record.actions)
         resigned = record.info.get("resigned")
         if resigned in record.game.roles:
             session._resigned = record.game.roles.index(resigned)
             del session.info["resigned"]
         if ply is not None:
-            if not 0 <= ply <= len(record.actions):
-                raise ValueError(f"ply is {ply}: the game has plies 0 to {len(record.actions)}")
-            if ply < len(record.actions):
-                session._resigned = None
-                session.undo(len(record.actions) - ply)
+            if not 0 <= ply <= last:
+                raise ValueError(f"ply is {ply}: the game has plies 0 to {last}")
+            if ply < last:
+                session.undo(last - ply)
         return session
 
     # ---- what is -----------------------------------------------------------------------------
@@ -65,27 +65,27 @@ class GameSession:
     @property
     def position(self) -> Position:
         """The position on the board."""
-        return self._positions[-1]
+        return self._positions[self._ply]
 
     @property
     def before(self) -> Position | None:
         """The position before the last action; None where there was none."""
-        return self._positions[-2] if self._actions else None
+        return self._positions[self._ply - 1] if self._ply else None
 
     @property
     def positions(self) -> tuple[Position, ...]:
         """All positions so far, one more than actions."""
-        return tuple(self._positions)
+        return tuple(self._positions[: self._ply + 1])
 
     @property
     def actions(self) -> tuple[int, ...]:
         """What has been played, passes included."""
-        return tuple(self._actions)
+        return tuple(self._line[: self._ply])
 
     @property
     def undone(self) -> tuple[int, ...]:
         """What `redo` would play, the next one first."""
-        return tuple(reversed(self._undone))
+        return tuple(self._line[self._ply :])
 
     @property
     def resigned(self) -> int | None:
@@ -120,18 +120,11 @@ class GameSession:
 
     def record(self) -> Record:
         """The game so far. Who resigned has goal 0, and is named as info `resigned`."""
-        start = self._positions[0]
-        record = make_record(
-            self.game,
-            self._actions,
-            start=None if start == self.game.start() else start,
-            players=self.players,
-            info=self.info,
-        )
-        if self._resigned is None:
-            return record
-        info = {**self.info, "resigned": self.game.roles[self._resigned]}
-        return replace(record, goal=self.goal, info=info)
+        start, info = self._positions[0], self.info
+        if self._resigned is not None:
+            info = {**info, "resigned": self.game.roles[self._resigned]}
+        own = None if start == self.game.start() else start
+        return Record(self.game, self.actions, own, self.goal, self.players, info)
 
     def _repr_html_(self) -> str:
         """In a notebook: the game so far on a board to step through."""
@@ -148,11 +141,11 @@ class GameSession:
             raise ValueError("the game is over: undo a move, or begin a new game")
         if not (0 <= action < self.game.num_actions and self.position.is_legal(action)):
             raise self.position.illegal_action(action)
-        if self._undone and self._undone[-1] == action:
-            self._undone.pop()
-        else:
-            self._undone.clear()
-        self._push(action)
+        ply = self._ply
+        if self._line[ply : ply + 1] != [action]:
+            self._line[ply:] = [action]
+            self._positions[ply + 1 :] = [self.position.step(action)]
+        self._ply += 1
 
     def resign(self, role: int | None = None) -> None:
         """Give the game up, by default for the side to move; ValueError where it is over."""
@@ -166,10 +159,8 @@ class GameSession:
         A resignation is taken back first, and counts as none.
         """
         self._resigned = None
-        plies = max(0, min(plies, len(self._actions)))
-        for _ in range(plies):
-            self._undone.append(self._actions.pop())
-            self._positions.pop()
+        plies = max(0, min(plies, self._ply))
+        self._ply -= plies
         return plies
 
     def undo_to(self, roles: Collection[int]) -> int:
@@ -181,24 +172,19 @@ class GameSession:
         if self._resigned is not None:
             self._resigned = None
             return 0
-        for ply in range(len(self._actions) - 1, -1, -1):
-            position = self._positions[ply]
+        for plies in range(1, self._ply + 1):
+            position = self._positions[self._ply - plies]
             if position.to_move in roles and position.legal_actions() != [self.game.noop]:
-                return self.undo(len(self._actions) - ply)
+                return self.undo(plies)
         return 0
 
     def redo(self, plies: int = 1) -> int:
         """Play so many plies again that were taken back, or as many as there are; returns how
         many: none after a resignation.
         """
-        plies = 0 if self._resigned is not None else max(0, min(plies, len(self._undone)))
-        for _ in range(plies):
-            self._push(self._undone.pop())
+        plies = 0 if self._resigned is not None else max(0, min(plies, len(self.undone)))
+        self._ply += plies
         return plies
-
-    def _push(self, action: int) -> None:
-        self._positions.append(self.position.step(action))
-        self._actions.append(action)
 
 
 def default_opponent(game: Game) -> str:

@@ -72,9 +72,18 @@ def check(records: Sequence[Record]) -> list[Verdict]:
     """
     verdicts: dict[int, Verdict] = {}
     for game, rows in group_by_game(records).items():
-        part = [records[row] for row in rows]
-        for row, verdict in zip(rows, _check_games(game, part), strict=True):
-            verdicts[row] = verdict
+        starts = starts_of(game, [records[row].start for row in rows])
+        final, _, left = play(game, starts, [records[row].actions for row in rows])
+        goals, truncated = game.results(final), game.is_truncated(final)
+        for i, row in enumerate(rows):
+            goal = (float(goals[i, 0]), float(goals[i, 1]))
+            if left[i]:
+                verdicts[row] = Verdict("illegal", None, _what_is_illegal(records[row]))
+            elif final.terminated[i] or truncated[i]:
+                ending: Ending = "finished" if final.terminated[i] else "truncated"
+                verdicts[row] = Verdict(ending, goal, _wrong_goal(records[row], goal))
+            else:
+                verdicts[row] = Verdict("cut off", None, None)
     return [verdicts[row] for row in range(len(records))]
 
 
@@ -92,23 +101,6 @@ def starts_of(game: Game, starts: Sequence[Position | None]) -> State:
     return stack([start or own for start in starts])
 
 
-def _check_games(game: Game, records: Sequence[Record]) -> list[Verdict]:
-    starts = starts_of(game, [record.start for record in records])
-    final, _, left = play(game, starts, [record.actions for record in records])
-    goals, truncated = game.results(final), game.is_truncated(final)
-    verdicts = []
-    for row, record in enumerate(records):
-        goal = (float(goals[row, 0]), float(goals[row, 1]))
-        if left[row]:
-            verdicts.append(Verdict("illegal", None, _what_is_illegal(record)))
-        elif final.terminated[row] or truncated[row]:
-            ending: Ending = "finished" if final.terminated[row] else "truncated"
-            verdicts.append(Verdict(ending, goal, _wrong_goal(record, goal)))
-        else:
-            verdicts.append(Verdict("cut off", None, None))
-    return verdicts
-
-
 def _what_is_illegal(record: Record) -> str:
     try:
         replay(record)
@@ -121,9 +113,7 @@ def _wrong_goal(record: Record, goal: tuple[float, float]) -> str | None:
     if record.goal in (None, goal):
         return None
     written, ruled = (
-        ", ".join(
-            f"{role} {value:g}" for role, value in zip(record.game.roles, values, strict=True)
-        )
+        ", ".join(map("{} {:g}".format, record.game.roles, values))
         for values in (record.goal, goal)
     )
     return f"the record gives {written}; the rules give {ruled}"

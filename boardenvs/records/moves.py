@@ -9,7 +9,7 @@ or begin with "#" are skipped. Players, results and starts of their own are not 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from boardenvs.board.bitboard import parse_square, square_name
@@ -112,19 +112,15 @@ def discs_placed(record: Record) -> list[int]:
 
 
 def _parse_squares(game: Game, text: str) -> tuple[int, ...]:
-    """The discs placed, in our frame."""
-    words = _words(text.lower().replace(PASS, " "))
-    return tuple(turned(parse_square(word)) for word in words)
-
-
-def _words(text: str) -> Iterator[str]:
-    """The squares, in a row or with spaces."""
-    for part in text.split():
+    """The discs placed, in our frame; their squares are in a row or with spaces."""
+    found: list[int] = []
+    for part in text.lower().replace(PASS, " ").split():
         if "-" in part:
             raise ValueError(
                 f"{part!r} moves a piece: say which game this is, Othello has no such moves"
             )
-        yield from (part[i : i + 2] for i in range(0, len(part), 2))
+        found += [turned(parse_square(part[i : i + 2])) for i in range(0, len(part), 2)]
+    return tuple(found)
 
 
 def _parse_actions(game: Game, text: str) -> tuple[int, ...]:

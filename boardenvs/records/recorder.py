@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from pettingzoo.utils import BaseWrapper
 
 from boardenvs.envs.aec import BoardAECEnv
 from boardenvs.game.contract import Game, Position
-from boardenvs.game.rules import DRAW, LOSS, WIN
-from boardenvs.game.state import IntArray
+from boardenvs.game.rules import LOSS, WIN
 from boardenvs.records.record import Record, make_record
 
 if TYPE_CHECKING:
@@ -28,34 +28,21 @@ def record_match(game: Game, match: MatchResult, players: tuple[str, str]) -> li
     if match.actions is None:
         raise ValueError("the match has no actions: a journal does not keep them")
     found = []
-    for opening in range(match.scores.shape[1]):
-        for seat in (0, 1):  # the first player's role
-            if np.isnan(match.scores[seat, opening]):
-                continue
-            info: dict[str, Any] = {"opening": opening + 1}
-            forfeited = int(match.forfeits[seat, opening])
-            if forfeited:
-                info["forfeit"] = players[forfeited - 1]
-            found.append(
-                Record(
-                    game,
-                    _until_end(match.actions[seat, opening]),
-                    goal=_goal(float(match.scores[seat, opening]), seat),
-                    players=players if seat == 0 else players[::-1],
-                    info=info,
-                )
-            )
+    for opening, seat in itertools.product(range(match.scores.shape[1]), (0, 1)):
+        score = float(match.scores[seat, opening])  # of the first player, who has this role
+        if math.isnan(score):
+            continue
+        actions, forfeited = match.actions[seat, opening], match.forfeits[seat, opening]
+        info: dict[str, Any] = {"opening": opening + 1}
+        if forfeited:
+            info["forfeit"] = players[forfeited - 1]
+        goal = WIN * score, WIN * (1 - score)
+        if seat == 1:
+            goal = goal[::-1]
+        names = players if seat == 0 else players[::-1]
+        plies = tuple(actions[actions >= 0].tolist())
+        found.append(Record(game, plies, goal=goal, players=names, info=info))
     return found
-
-
-def _until_end(actions: IntArray) -> tuple[int, ...]:
-    return tuple(actions[: np.count_nonzero(actions >= 0)].tolist())
-
-
-def _goal(score: float, seat: int) -> tuple[float, float]:
-    """The goal values by role, of the first player's score (1, 1/2, 0) in this role."""
-    goals = {1.0: (WIN, LOSS), 0.5: (DRAW, DRAW), 0.0: (LOSS, WIN)}[score]
-    return goals if seat == 0 else goals[::-1]
 
 
 class EnvRecorder(BaseWrapper):  # type: ignore[misc]  # PettingZoo has no types

@@ -26,17 +26,14 @@ Passes are not written. A game that was cut off has fewer moves and the score th
 from __future__ import annotations
 
 import datetime
-import itertools
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
-from boardenvs.game.rules import DRAW, LOSS, WIN
-from boardenvs.game.state import IntArray, State
+from boardenvs.game.rules import DRAW
 from boardenvs.games import make
 from boardenvs.games.othello import Othello
 from boardenvs.records.batch import play, starts_of
@@ -53,16 +50,20 @@ _NUMBERS = ("tournament", "black", "white")  # of a game, in this order
 _MEMORY = 2 * GAME  # bytes that a game takes at most
 
 
-@dataclass(frozen=True)
-class Header:
-    """What a file says of all its games."""
+class Header(NamedTuple):
+    """What a file says of all its games, in its order."""
 
-    made: tuple[int, int, int] = (2000, 1, 1)  # year, month, day
-    year: int = 0  # of the games
-    depth: int = 0  # empty squares from which the theoretical score is counted
-    size: int = 8  # of the board; 0 says 8 too
-    reserved: int = 0
-    names: int = 0
+    century: int
+    year: int  # of the file's making, in its century
+    month: int
+    day: int
+    games: int  # counted anew when it is written
+    names: int
+    played: int  # the year of the games
+    size: int  # of the board; 0 says 8 too
+    kind: int
+    depth: int  # empty squares from which the theoretical score is counted
+    reserved: int
 
 
 def read_wthor(path: Path | str, memory: int | None = None) -> tuple[Header, list[Record]]:
@@ -90,41 +91,34 @@ def write_wthor(path: Path | str, records: Sequence[Record], header: Header | No
     file is of today, and year and depth are those of the first record. ValueError for records of
     other games, of other starts, or cut off without a score.
     """
-    write_atomically(Path(path), _write(records, header or _header_of(records)))
+    head = (header or _header_of(records))._replace(games=len(records))
+    for number, record in enumerate(records, start=1):
+        if type(record.game) is not Othello or record.game.holes:
+            raise ValueError(f"game {number} is {record.game.id}: WTHOR holds Othello alone")
+    games = map(_write_game, range(1, len(records) + 1), records, _scores(records))
+    write_atomically(Path(path), _HEADER.pack(*head) + b"".join(games))
 
 
 def _parse(content: bytes) -> tuple[Header, list[Record]]:
     if len(content) < _HEADER.size:
         raise ValueError(f"{len(content)} bytes are no WTHOR file: its header alone has 16")
-    century, year, month, day, count, names, played, size, kind, depth, last = _HEADER.unpack(
-        content[: _HEADER.size]
-    )
-    if len(content) != (wanted := _HEADER.size + count * _GAME.size):
-        raise ValueError(f"{len(content)} bytes: a WTHOR file of {count} games has {wanted}")
-    if size not in (0, 8) or kind != 0:
+    header = Header._make(_HEADER.unpack_from(content))
+    if len(content) != (wanted := _HEADER.size + header.games * _GAME.size):
+        raise ValueError(f"{len(content)} bytes: a WTHOR file of {header.games} games has {wanted}")
+    if header.size not in (0, 8) or header.kind != 0:
         raise ValueError(
-            f"board size {size}, type {kind}: games (type 0) on a board of 8 can be read"
+            f"board size {header.size}, type {header.kind}: games (type 0) on a board of 8 can be "
+            "read"
         )
-    header = Header((100 * century + year, month, day), played, depth, size, last, names)
-    game = make("othello")
+    game, records = make("othello"), []
     rows = list(_GAME.iter_unpack(content[_HEADER.size :]))
-    actions = with_passes(game, [_squares(row[5], i) for i, row in enumerate(rows, start=1)])
-    return header, [
-        Record(game, moves, None, _goal(row[3]), None, _info(header, row))
-        for moves, row in zip(actions, rows, strict=True)
-    ]
-
-
-def _info(header: Header, row: tuple[Any, ...]) -> dict[str, int]:
-    numbers = dict(zip((*_NUMBERS, "score", "theoretical"), row, strict=False))
-    return {**numbers, "year": header.year, "depth": header.depth}
-
-
-def _goal(score: int) -> tuple[float, float]:
-    """The goal values by role of a game that black ended with so many of 64 points."""
-    if 2 * score == _DISCS:
-        return DRAW, DRAW
-    return (WIN, LOSS) if 2 * score > _DISCS else (LOSS, WIN)
+    played = with_passes(game, [_squares(row[5], i) for i, row in enumerate(rows, start=1)])
+    for actions, (*numbers, _) in zip(played, rows, strict=True):
+        info = dict(zip((*_NUMBERS, "score", "theoretical"), numbers, strict=True))
+        lead = DRAW * float(np.sign(2 * info["score"] - _DISCS))
+        info |= {"year": header.played, "depth": header.depth}
+        records.append(Record(game, actions, None, (DRAW + lead, DRAW - lead), None, info))
+    return header, records
 
 
 def _squares(moves: bytes, number: int) -> list[int]:
@@ -141,28 +135,14 @@ def _squares(moves: bytes, number: int) -> list[int]:
 def _header_of(records: Sequence[Record]) -> Header:
     today = datetime.date.today()
     info = records[0].info if records else {}
-    made = (today.year, today.month, today.day)
-    year, depth = (info.get(key, 0) for key in ("year", "depth"))
-    for key, value, most in (("year", year, 0xFFFF), ("depth", depth, 0xFF)):
-        if not is_whole(value, 0, most):
+    for key, most in (("year", 0xFFFF), ("depth", 0xFF)):
+        if not is_whole(value := info.get(key, 0), 0, most):
             raise ValueError(
                 f"game 1 cannot be written as WTHOR: its info {key} is {quote(value)}: it must "
                 f"be a whole number from 0 to {most}"
             )
-    return Header(made, year, depth)
-
-
-def _write(records: Sequence[Record], header: Header) -> bytes:
-    (year, month, day), count = header.made, len(records)
-    head = _HEADER.pack(
-        *(year // 100, year % 100, month, day, count, header.names, header.year),
-        *(header.size, 0, header.depth, header.reserved),
-    )
-    for number, record in enumerate(records, start=1):
-        if type(record.game) is not Othello or record.game.holes:
-            raise ValueError(f"game {number} is {record.game.id}: WTHOR holds Othello alone")
-    games = zip(itertools.count(1), records, _scores(records), strict=False)
-    return head + b"".join(itertools.starmap(_write_game, games))
+    made = (*divmod(today.year, 100), today.month, today.day)
+    return Header(*made, 0, 0, info.get("year", 0), 8, 0, info.get("depth", 0), 0)
 
 
 def _write_game(number: int, record: Record, discs: int | None) -> bytes:
@@ -184,22 +164,14 @@ def _write_game(number: int, record: Record, discs: int | None) -> bytes:
 
 
 def _scores(records: Sequence[Record]) -> list[int | None]:
-    """Black's discs at the end of each game; None where it is not over."""
+    """Black's discs at the end of each game, where empty squares count for the side with more; None
+    where it is not over.
+    """
     if not records:
         return []
-    game = make("othello")
+    game = make("othello", empties="winner")
     starts = starts_of(game, [record.start for record in records])
     final = play(game, starts, [record.actions for record in records]).final
-    discs = black_discs(final).tolist()
-    return [n if over else None for n, over in zip(discs, final.terminated, strict=True)]
-
-
-def black_discs(state: State) -> IntArray:
-    """Black's discs in each row, where empty squares count for the side with more, (B,) int64."""
-    black, other = (
-        np.bitwise_count(np.where(state.to_move == role, state.own, state.opp)).astype(np.int64)
-        for role in (0, 1)
-    )
-    empty = _DISCS - black - other
-    discs: IntArray = black + empty * (1 + np.sign(black - other)) // 2
-    return discs
+    lead = game.score_margin(final) * (1 - 2 * final.to_move)  # of black
+    discs = (_DISCS + lead) // 2
+    return [n if over else None for n, over in zip(discs.tolist(), final.terminated, strict=True)]

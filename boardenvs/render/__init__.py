@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Unpack
 
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.look import Scene
@@ -20,7 +21,7 @@ from boardenvs.render.geometry import scene, sheet
 from boardenvs.render.page import ShownGame, to_frame, to_page
 from boardenvs.render.raster import Pixels, Window, draw_rgb, write_gif
 from boardenvs.render.svg import write_animation, write_svg
-from boardenvs.render.view import view
+from boardenvs.render.view import Shown, view
 
 
 def to_ansi(
@@ -28,19 +29,17 @@ def to_ansi(
     position: Position,
     last_action: int | None = None,
     *,
-    before: Position | None = None,
-    legal: bool = False,
-    counts: bool = False,
     colour: bool | None = None,
+    **shown: Unpack[Shown],
 ) -> str:
     """The board as text with ANSI colours, readable without them too.
 
     `last_action` is marked; where its target depends on the position `before` it, the target is
-    marked only if that is given. `legal` shows where the side to move can play to, and `counts` how
-    many pieces both sides have. Without a `colour` of True or False, the variable $NO_COLOR turns
-    colours off where it is set to anything (https://no-color.org).
+    marked only if that is given. `legal=True` shows where the side to move can play to, and
+    `counts=True` how many pieces both sides have. Without a `colour` of True or False, the variable
+    $NO_COLOR turns colours off where it is set to anything (https://no-color.org).
     """
-    seen = view(game, position, last_action, before=before, legal=legal, counts=counts)
+    seen = view(game, position, last_action, **shown)
     return write_ansi(seen, not os.environ.get("NO_COLOR") if colour is None else colour)
 
 
@@ -49,15 +48,12 @@ def to_svg(
     position: Position,
     last_action: int | None = None,
     *,
-    before: Position | None = None,
-    legal: bool = False,
-    counts: bool = False,
     caption: bool = True,
     unit: int = 64,
+    **shown: Unpack[Shown],
 ) -> str:
     """The board as a standalone SVG document; a square is `unit` pixels. See `to_ansi`."""
-    seen = view(game, position, last_action, before=before, legal=legal, counts=counts)
-    return write_svg(scene(seen, caption=caption), unit)
+    return write_svg(scene(view(game, position, last_action, **shown), caption=caption), unit)
 
 
 def to_rgb(
@@ -65,18 +61,15 @@ def to_rgb(
     position: Position,
     last_action: int | None = None,
     *,
-    before: Position | None = None,
-    legal: bool = False,
-    counts: bool = False,
     caption: bool = True,
     unit: int = 64,
+    **shown: Unpack[Shown],
 ) -> Pixels:
     """The board as pixels, (H, W, 3) uint8; a square is `unit` pixels. See `to_ansi`.
 
     Needs pygame: ImportError where it is missing.
     """
-    seen = view(game, position, last_action, before=before, legal=legal, counts=counts)
-    return draw_rgb(scene(seen, caption=caption), unit)
+    return draw_rgb(scene(view(game, position, last_action, **shown), caption=caption), unit)
 
 
 def to_svg_sheet(
@@ -96,8 +89,9 @@ def to_svg_sheet(
         f"{ply}. {game.action_name(action, before)}"
         for ply, (action, before) in enumerate(zip(actions, positions, strict=False), start=1)
     ]
-    pictures = _scenes(game, positions, actions, legal=legal, caption=False)
-    return write_svg(sheet(pictures, labels, columns), unit)
+    return write_svg(
+        sheet(_scenes(game, positions, actions, caption=False, legal=legal), labels, columns), unit
+    )
 
 
 def to_svg_animation(

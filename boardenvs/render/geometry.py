@@ -6,7 +6,7 @@ ranks; rank 8 is on top. The caption has a strip of the frame below the board.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -79,27 +79,21 @@ def scene(seen: View, *, caption: bool = True, flipped: bool = False) -> Scene:
     look = board_look(seen.look.board)
     width = SIZE + 2 * MARGIN
     height = width + (CAPTION if caption else 0)
+    drawings = [piece.drawing for piece in seen.look.pieces_of(seen.roles)]
+    layers = [
+        ("hole", seen.holes, _hole(look)),
+        ("mark", seen.marks, mark(look)),
+        *zip(seen.roles, seen.pieces, drawings, strict=True),
+        ("target", seen.targets, target(look)),
+    ]
     placed = [Placed("board", _board(look, height, flipped), 0, 0)]
-    placed += on_squares("hole", seen.holes, _hole(look), flipped)
-    placed += on_squares("mark", seen.marks, mark(look), flipped)
-    looks = seen.look.pieces_of(seen.roles)
-    for role, look_of_role, pieces in zip(seen.roles, looks, seen.pieces, strict=True):
-        placed += on_squares(role, pieces, look_of_role.drawing, flipped)
-    placed += on_squares("target", seen.targets, target(look), flipped)
+    for what, squares, drawing in layers:
+        placed += [Placed(what, drawing, *corner(s, flipped)) for s in squares_of(squares)]
     if caption:
         text = Text(width / 2, CAPTION / 2, seen.caption, 0.36, Ink(look.label))
         drawing = Drawing(width, CAPTION, (text,))
         placed.append(Placed("caption", drawing, 0, height - CAPTION - 0.08))
     return Scene(width, height, look.frame, seen.caption, tuple(placed))
-
-
-def empty_board(seen: View, *, flipped: bool = False) -> Scene:
-    """The board without pieces, marks and caption."""
-    width = SIZE + 2 * MARGIN
-    look = board_look(seen.look.board)
-    holes = on_squares("hole", seen.holes, _hole(look), flipped)
-    placed = (Placed("board", _board(look, width, flipped), 0, 0), *holes)
-    return Scene(width, width, look.frame, " and ".join(seen.roles), placed)
 
 
 def sheet(scenes: Sequence[Scene], labels: Sequence[str], columns: int) -> Scene:
@@ -116,13 +110,6 @@ def sheet(scenes: Sequence[Scene], labels: Sequence[str], columns: int) -> Scene
     return Scene(across * width, down * height, "#ffffff", title, tuple(placed))
 
 
-def on_squares(
-    what: str, squares: int, drawing: Drawing, flipped: bool = False
-) -> Iterator[Placed]:
-    """The drawing on each square of a bitboard."""
-    return (Placed(what, drawing, *corner(square, flipped)) for square in squares_of(squares))
-
-
 @lru_cache
 def _board(look: BoardLook, height: float, flipped: bool) -> Drawing:
     """The frame, the labels in it and the empty squares, which look alike from both sides."""
@@ -135,26 +122,20 @@ def _board(look: BoardLook, height: float, flipped: bool) -> Drawing:
         Rect(MARGIN, MARGIN, SIZE, SIZE, Ink(look.dark)),
     ]
     if look.light == look.dark:
-        shapes += _lines(look)
+        thick, ink = 0.035, Ink(look.line)
+        for i in range(1, SIZE):
+            at = MARGIN + i - thick / 2
+            shapes += [Rect(at, MARGIN, thick, SIZE, ink), Rect(MARGIN, at, SIZE, thick, ink)]
     else:
         # As in chess, the square in the lower right corner, h1, is light.
         light = [s for s in range(SIZE * SIZE) if (s + s // SIZE) % 2]
         shapes += [Rect(*corner(s), 1, 1, Ink(look.light)) for s in light]
     for i in range(SIZE):
         at, middle = MARGIN + i + 0.5, MARGIN / 2
-        file = SIZE - 1 - i if flipped else i
-        rank = SIZE - i if not flipped else i + 1
-        shapes.append(Text(at, width - middle, "abcdefgh"[file], 0.32, Ink(look.label)))
-        shapes.append(Text(middle, at, str(rank), 0.32, Ink(look.label)))
+        file, rank = (SIZE - 1 - i, i) if flipped else (i, SIZE - 1 - i)
+        for x, y, name in ((at, width - middle, "abcdefgh"[file]), (middle, at, str(rank + 1))):
+            shapes.append(Text(x, y, name, 0.32, Ink(look.label)))
     return Drawing(width, height, tuple(shapes))
-
-
-def _lines(look: BoardLook) -> Iterator[Shape]:
-    """Lines between squares of one colour."""
-    thick, ink = 0.035, Ink(look.line)
-    for i in range(1, SIZE):
-        yield Rect(MARGIN + i - thick / 2, MARGIN, thick, SIZE, ink)
-        yield Rect(MARGIN, MARGIN + i - thick / 2, SIZE, thick, ink)
 
 
 @lru_cache

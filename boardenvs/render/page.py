@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from boardenvs.board.bitboard import SIZE, squares_of
 from boardenvs.game.contract import Game, Position
-from boardenvs.render.geometry import board_look, empty_board, mark, target
-from boardenvs.render.svg import drawing_id, write_layers
+from boardenvs.render.geometry import board_look, mark, scene, target
+from boardenvs.render.svg import id_of, write_layers
 from boardenvs.render.view import View, view
 
 _TEMPLATE = Path(__file__).with_name("page.html")
@@ -49,9 +49,10 @@ def to_page(games: Sequence[ShownGame], *, title: str, legal: bool = False) -> s
     # No "<", so that nothing in it can end the script.
     data = json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     template = _TEMPLATE.read_text(encoding="utf-8")
-    before, boards, after = _split(template, "{{boards}}", "{{data}}")
+    before, rest = template.split("{{boards}}")
     before = before.replace("{{title}}", html.escape(title))
-    return "".join([before, "\n".join(writer.boards), boards, data, after])
+    between, after = rest.split("{{data}}")
+    return "".join([before, "\n".join(writer.boards), between, data, after])
 
 
 def to_frame(page: str) -> str:
@@ -80,7 +81,9 @@ class _Writer:
         for before, action, after in zip(positions, shown.actions, positions[1:], strict=False):
             seen = view(game, after, action, before=before)
             name = game.action_name(action, before)
-            changes = _changes(before, after)
+            # The squares that change, each times 3 plus what is on it then.
+            squares = enumerate(zip(_squares(before), _squares(after), strict=True))
+            changes = [3 * square + now for square, (was, now) in squares if was != now]
             steps.append([name, changes, list(squares_of(seen.marks)), self._caption(seen)])
         content = {
             "title": shown.title,
@@ -101,41 +104,25 @@ class _Writer:
     def _look(self, seen: View) -> int:
         """The number of the look of this game's board and pieces, which is written once a page."""
         key = (seen.look, seen.roles, seen.holes)
-        if key not in self._numbers:
-            self._numbers[key] = len(self.looks)
-            self._add_look(seen)
-        return self._numbers[key]
-
-    def _add_look(self, seen: View) -> None:
+        if key in self._numbers:
+            return self._numbers[key]
+        number = self._numbers[key] = len(self.looks)
         look, roles = board_look(seen.look.board), seen.roles
         drawings = [mark(look), *(p.drawing for p in seen.look.pieces_of(roles)), target(look)]
-        marked, first, second, dot = map(drawing_id, drawings)
+        marked, first, second, dot = map(id_of, drawings)
+        empty = seen._replace(pieces=(0, 0), marks=0, targets=0, caption=" and ".join(roles))
         for flipped in (False, True):
-            scene = empty_board(seen, flipped=flipped)
-            board = write_layers(scene, drawings, ("marks", "pieces", "targets"))
-            name = f"board-{len(self.looks)}{'-flipped' if flipped else ''}"
+            picture = scene(empty, caption=False, flipped=flipped)
+            board = write_layers(picture, drawings, ("marks", "pieces", "targets"))
+            name = f"board-{number}{'-flipped' if flipped else ''}"
             self.boards.append(f'<template id="{name}">{board}</template>')
         self.looks.append(
             {"mark": marked, "pieces": [first, second], "target": dot, "roles": list(roles)}
         )
+        return number
 
 
 def _squares(position: Position) -> list[int]:
     """What is on each square: 0 nothing, 1 and 2 the roles."""
     first, second = position.pieces(0), position.pieces(1)
     return [(first >> s & 1) + 2 * (second >> s & 1) for s in range(SIZE * SIZE)]
-
-
-def _changes(before: Position, after: Position) -> list[int]:
-    """The squares that change, each times 3 plus what is on it then."""
-    changed = 0
-    for role in (0, 1):
-        changed |= before.pieces(role) ^ after.pieces(role)
-    first, second = after.pieces(0), after.pieces(1)
-    return [3 * s + (first >> s & 1) + 2 * (second >> s & 1) for s in squares_of(changed)]
-
-
-def _split(text: str, first: str, second: str) -> tuple[str, str, str]:
-    before, _, rest = text.partition(first)
-    between, _, after = rest.partition(second)
-    return before, between, after

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Sequence
-from xml.sax.saxutils import escape, quoteattr
+from html import escape
+from itertools import chain
 
 from boardenvs.game.look import (
     GLOW_AT,
@@ -24,7 +25,7 @@ FONT = "Helvetica, Arial, sans-serif"
 
 def write_svg(scene: Scene, unit: int) -> str:
     """The document; a square is `unit` pixels wide where nothing else sets the size."""
-    return _document(scene, _used(scene), map(_use, scene.placed), unit)
+    return _document(scene, drawings_of(scene), map(_use, scene.placed), unit)
 
 
 def write_animation(scenes: Sequence[Scene], unit: int, seconds: float) -> str:
@@ -45,96 +46,82 @@ def write_animation(scenes: Sequence[Scene], unit: int, seconds: float) -> str:
             *map(_use, scene.placed),
             "</g>",
         ]
-    return _document(scenes[0], [d for scene in scenes for d in _used(scene)], lines, unit)
+    return _document(scenes[0], chain(*map(drawings_of, scenes)), lines, unit)
 
 
 def write_drawing(drawing: Drawing) -> str:
     """A document of one drawing, which fills whatever space it is shown in."""
-    glows = dict.fromkeys(
-        (shape.ink.colour, shape.glow)
-        for shape in drawing.shapes
-        if isinstance(shape, Circle) and shape.glow is not None
-    )
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" '
-        f'viewBox="0 0 {_n(drawing.width)} {_n(drawing.height)}" '
-        f'font-family="{FONT}" font-weight="bold" text-anchor="middle">',
-        *(_gradient(*glow) for glow in glows),
-        *map(_shape, drawing.shapes),
-        "</svg>",
-    ]
-    return "\n".join(lines) + "\n"
+    lines = [*_gradients([drawing]), *map(_shape, drawing.shapes)]
+    return _svg(drawing.width, drawing.height, "", lines)
 
 
 def write_layers(scene: Scene, drawings: Sequence[Drawing], layers: Sequence[str]) -> str:
     """The scene with empty groups of these classes on top, for a script to fill with `<use>`s of
-    the drawings by their `drawing_id`.
+    the drawings by their `id_of`.
     """
     body = [*map(_use, scene.placed), *(f'<g class="{layer}"></g>' for layer in layers)]
-    return _document(scene, [*_used(scene), *drawings], body, 64)
+    return _document(scene, [*drawings_of(scene), *drawings], body, 64)
 
 
-def drawing_id(drawing: Drawing) -> str:
-    """The id of a drawing in the definitions of any document."""
-    return _id(drawing)
+def id_of(key: object) -> str:
+    """The id of a drawing, or of anything, in the definitions of any document: made of its content,
+    as several documents can stand in one page.
+    """
+    return f"d{zlib.crc32(repr(key).encode()):08x}"
+
+
+def drawings_of(scene: Scene) -> list[Drawing]:
+    """What is placed, from bottom to top."""
+    return [placed.drawing for placed in scene.placed]
 
 
 def _document(scene: Scene, used: Iterable[Drawing], body: Iterable[str], unit: int) -> str:
     """A document of the scene's size and title, with the drawings used in its definitions."""
-    width, height = scene.width, scene.height
-    drawings = dict.fromkeys(used)
+    width, height, drawings = scene.width, scene.height, dict.fromkeys(used)
+    lines = [
+        f"<title>{escape(scene.title, quote=False)}</title>",
+        "<defs>",
+        *_gradients(drawings),
+        *("\n".join([f'<g id="{id_of(d)}">', *map(_shape, d.shapes), "</g>"]) for d in drawings),
+        "</defs>",
+        *body,
+    ]
+    return _svg(width, height, f'width="{_n(width * unit)}" height="{_n(height * unit)}" ', lines)
+
+
+def _svg(width: float, height: float, size: str, lines: Iterable[str]) -> str:
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_n(width)} {_n(height)}" '
+        f'{size}font-family="{FONT}" font-weight="bold" text-anchor="middle">'
+    )
+    return "\n".join([head, *lines, "</svg>\n"])
+
+
+def _gradients(drawings: Iterable[Drawing]) -> list[str]:
+    """The definitions of all glows in the drawings."""
+    fx, fy = (0.5 + 0.5 * offset for offset in GLOW_AT)
     glows = dict.fromkeys(
         (shape.ink.colour, shape.glow)
         for drawing in drawings
         for shape in drawing.shapes
         if isinstance(shape, Circle) and shape.glow is not None
     )
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_n(width)} {_n(height)}" '
-        f'width="{_n(width * unit)}" height="{_n(height * unit)}" '
-        f'font-family="{FONT}" font-weight="bold" text-anchor="middle">',
-        f"<title>{escape(scene.title)}</title>",
-        "<defs>",
-        *(_gradient(*glow) for glow in glows),
-        *(_group(drawing) for drawing in drawings),
-        "</defs>",
-        *body,
-        "</svg>",
+    return [
+        f'<radialGradient id="{id_of((colour, glow))}" fx="{_n(fx)}" fy="{_n(fy)}">'
+        f'<stop stop-color="{glow}"/><stop offset="1" stop-color="{colour}"/></radialGradient>'
+        for colour, glow in glows
     ]
-    return "\n".join(lines) + "\n"
-
-
-def _used(scene: Scene) -> list[Drawing]:
-    return [p.drawing for p in scene.placed]
 
 
 def _use(placed: Placed) -> str:
     return (
-        f'<use class={quoteattr(placed.what)} href="#{_id(placed.drawing)}" '
+        f'<use class="{escape(placed.what)}" href="#{id_of(placed.drawing)}" '
         f'x="{placed.x:.6g}" y="{placed.y:.6g}"/>'
     )
 
 
-def _id(key: object) -> str:
-    """A name made of the content: several documents can stand in one page."""
-    return f"d{zlib.crc32(repr(key).encode()):08x}"
-
-
 def _n(value: float) -> str:
     return f"{value:.4g}"
-
-
-def _gradient(colour: str, glow: str) -> str:
-    fx, fy = (0.5 + 0.5 * offset for offset in GLOW_AT)
-    return (
-        f'<radialGradient id="{_id((colour, glow))}" fx="{_n(fx)}" fy="{_n(fy)}">'
-        f'<stop stop-color="{glow}"/><stop offset="1" stop-color="{colour}"/></radialGradient>'
-    )
-
-
-def _group(drawing: Drawing) -> str:
-    shapes = "\n".join(map(_shape, drawing.shapes))
-    return f'<g id="{_id(drawing)}">\n{shapes}\n</g>'
 
 
 def _fill(ink: Ink) -> str:
@@ -151,7 +138,7 @@ def _shape(shape: Shape) -> str:
                 f"{rounded} {_fill(ink)}/>"
             )
         case Circle(x, y, radius, ink, glow):
-            fill = _fill(ink) if glow is None else f'fill="url(#{_id((ink.colour, glow))})"'
+            fill = _fill(ink) if glow is None else f'fill="url(#{id_of((ink.colour, glow))})"'
             return f'<circle cx="{_n(x)}" cy="{_n(y)}" r="{_n(radius)}" {fill}/>'
         case Polygon(points, ink):
             path = " ".join(f"{_n(x)},{_n(y)}" for x, y in points)
@@ -160,5 +147,5 @@ def _shape(shape: Shape) -> str:
             # Capitals and digits are about 0.7 of the size high: centred without font metrics.
             return (
                 f'<text x="{_n(x)}" y="{_n(y + 0.35 * size)}" font-size="{_n(size)}" '
-                f"{_fill(ink)}>{escape(text)}</text>"
+                f"{_fill(ink)}>{escape(text, quote=False)}</text>"
             )

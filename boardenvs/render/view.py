@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 from boardenvs.board.bitboard import from_squares
 from boardenvs.game.contract import Game, Position
@@ -19,6 +19,14 @@ class View(NamedTuple):
     marks: int  # the squares that the last action left or entered
     targets: int  # the squares that the side to move can play to, where asked for
     caption: str
+
+
+class Shown(TypedDict, total=False):
+    """What is shown beside the pieces; see `view`."""
+
+    before: Position | None
+    legal: bool
+    counts: bool
 
 
 def view(

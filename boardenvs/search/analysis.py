@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -11,13 +12,16 @@ import numpy as np
 
 from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.perft import successors
-from boardenvs.game.state import FloatArray, State, take
+from boardenvs.game.state import Array, FloatArray, IntArray, State, take
 from boardenvs.games import spec_of
 from boardenvs.search.trees import Evaluator
 
 Outcome: TypeAlias = Literal["win", "draw", "loss"]
 Unit: TypeAlias = Literal["score", "margin", "heuristic"]
 WriteAction: TypeAlias = Callable[[int, Position], str]
+
+# By the result to the side that an outcome is of.
+OUTCOMES: dict[float, Outcome] = {1: "win", 0: "draw", -1: "loss"}
 
 _LINE_PLIES = 8  # of a line by a network's most probable actions
 
@@ -119,12 +123,12 @@ def final_analysis(position: Position) -> Analysis:
     """Of a position in which the game is over: its result, and no moves."""
     game = position.game
     lead = int(game.score_margin(stack([position]))[0])
-    outcome: Outcome = "win" if lead > 0 else "loss" if lead < 0 else "draw"
+    result = int(np.sign(lead))
     return Analysis(
         position=position,
         unit="margin" if game.margin_counts else "score",
-        value=float(lead if game.margin_counts else np.sign(lead)),
-        outcome=outcome,
+        value=float(lead if game.margin_counts else result),
+        outcome=OUTCOMES[result],
         margin=lead if game.margin_counts else None,
         plies=0,
     )
@@ -185,6 +189,29 @@ def final_scores(game: Game, after: State) -> FloatArray:
     return scores
 
 
+def lines_after(
+    game: Game,
+    actions: Sequence[int],
+    after: State,
+    reply: Callable[[State], IntArray],
+    plies: int | None = None,
+) -> list[list[int]]:
+    """Each action, and what `reply` plays in the position after it, to the end of the game or for
+    so many plies.
+    """
+    lines, rows, state = [[action] for action in actions], np.arange(len(actions)), after
+    for _ in itertools.count() if plies is None else range(plies):
+        live = np.flatnonzero(~game.is_over(state))
+        if not live.size:
+            break
+        rows, state = rows[live], take(state, live)
+        replies = reply(state)
+        for row, action in zip(rows.tolist(), replies.tolist(), strict=True):
+            lines[row].append(action)
+        state = game.step(state, replies)
+    return lines
+
+
 # ---- by an evaluator -----------------------------------------------------------------------------
 
 
@@ -195,80 +222,54 @@ def analyse_by_evaluator(evaluator: Evaluator, position: Position) -> Analysis:
     A move that ends the game has its result as value. Lines follow the most probable actions of
     both sides.
     """
-    game = position.game
-    probabilities = _probabilities(evaluator, position)
-    unaveraged = evaluator.evaluate(game, stack([position]))[0][0]
-    _, actions, after = successors(game, stack([position]))
-    live = np.flatnonzero(~game.is_over(after))
-    scores = final_scores(game, after)
-    values = {place: float(score) for place, score in enumerate(scores)}
-    values |= dict(zip(live.tolist(), _values(evaluator, game, take(after, live)), strict=True))
-    lines, judged = _probable_lines(evaluator, game, actions.tolist(), after)
-    over = set(range(len(actions))) - set(live.tolist())
+    game, state = position.game, stack([position])
+    probabilities = _judge_images(evaluator, [position])[0][0].astype(np.float64)
+    images = [game.action_images(symmetry) for symmetry in game.symmetries]
+    unaveraged = evaluator.evaluate(game, state)[0][0]
+    _, actions, after = successors(game, state)
+    over, values = game.is_over(after), final_scores(game, after)
+    live = game.positions(take(after, ~over))
+    if live:
+        judged = _judge_images(evaluator, live)[1]
+        values[~over] = [-math.fsum(row.tolist()) / len(row) for row in judged]
+    lines = lines_after(
+        game,
+        actions.tolist(),
+        after,
+        lambda state: evaluator.evaluate(game, state)[0].argmax(axis=1),
+        _LINE_PLIES,
+    )
     moves = [
         MoveAnalysis(
             action=action,
-            value=values[place],
-            outcome=_OUTCOMES[values[place]] if place in over else None,
-            plies=1 if place in over else None,
-            probability=probabilities[action],
-            line=tuple(lines[place]),
+            value=value,
+            outcome=OUTCOMES[value] if ends else None,
+            plies=1 if ends else None,
+            probability=_mean(
+                [p[image[action]] for p, image in zip(probabilities, images, strict=True)]
+            ),
+            line=tuple(line),
         )
-        for place, action in enumerate(actions.tolist())
+        for action, value, ends, line in zip(
+            actions.tolist(), values.tolist(), over.tolist(), lines, strict=True
+        )
     ]
     moves.sort(key=lambda move: -unaveraged[move.action])
-    nodes = len(game.symmetries) * (1 + len(live)) + judged
+    nodes = len(images) * (1 + len(live)) + sum(len(line) - 1 for line in lines)
     return Analysis(position=position, moves=tuple(moves), nodes=nodes)
 
 
-_OUTCOMES: dict[float, Outcome] = {1.0: "win", 0.0: "draw", -1.0: "loss"}
-
-
-def _images(position: Position) -> list[Position]:
-    """The position under each of the game's symmetries."""
-    game = position.game
-    squares = position.pieces(0), position.pieces(1)
-    return [
-        game.position((s.apply(squares[0]), s.apply(squares[1])), position.to_move, position.ply)
-        for s in game.symmetries
-    ]
-
-
-def _probabilities(evaluator: Evaluator, position: Position) -> dict[int, float]:
-    """Of each legal action."""
-    game = position.game
-    found = evaluator.evaluate(game, stack(_images(position)))[0].astype(np.float64)
-    images = [game.action_images(symmetry) for symmetry in game.symmetries]
-    return {
-        action: math.fsum(row[image[action]] for row, image in zip(found, images, strict=True))
-        / len(images)
-        for action in position.legal_actions()
-    }
-
-
-def _values(evaluator: Evaluator, game: Game, after: State) -> list[float]:
-    """To the side that has just moved."""
-    images = [image for position in game.positions(after) for image in _images(position)]
-    if not images:
-        return []
-    found = evaluator.evaluate(game, stack(images))[1].reshape(-1, len(game.symmetries))
-    return [-math.fsum(row.tolist()) / len(row) for row in found]
-
-
-def _probable_lines(
-    evaluator: Evaluator, game: Game, actions: list[int], after: State
-) -> tuple[list[list[int]], int]:
-    """Each move with the most probable ones after it, and how many positions were judged."""
-    lines, judged = [[action] for action in actions], 0
-    rows, state = np.arange(len(actions)), after
-    for _ in range(_LINE_PLIES):
-        live = np.flatnonzero(~game.is_over(state))
-        if not live.size:
-            break
-        rows, state = rows[live], take(state, live)
-        replies = evaluator.evaluate(game, state)[0].argmax(axis=1)
-        judged += len(rows)
-        for row, reply in zip(rows.tolist(), replies.tolist(), strict=True):
-            lines[row].append(reply)
-        state = game.step(state, replies)
-    return lines, judged
+def _judge_images(evaluator: Evaluator, positions: Sequence[Position]) -> tuple[Array, Array]:
+    """What the evaluator says of B positions under each of S symmetries of their game, (B, S, A)
+    and (B, S).
+    """
+    game = positions[0].game
+    images = []
+    for position in positions:
+        own, opp = position.pieces(0), position.pieces(1)
+        for symmetry in game.symmetries:
+            squares = symmetry.apply(own), symmetry.apply(opp)
+            images.append(game.position(squares, position.to_move, position.ply))
+    probabilities, values = evaluator.evaluate(game, stack(images))
+    shape = len(positions), len(game.symmetries)
+    return probabilities.reshape(*shape, -1), values.reshape(shape)

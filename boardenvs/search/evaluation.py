@@ -223,9 +223,14 @@ def tuple_tables(evaluation: Evaluation | None) -> TupleTables:
     offsets[: len(places.starts)] = 2 + np.array(places.starts)
     starts = (stages * rows.shape[1]).astype(np.uint64)
     kept = np.zeros(2 * (2 + width) + width, np.uint64)
-    features = evaluation.terms.feature_starts - places.size + 2 + len(places.weight_numbers)
+    # The loops leave room for all features of the game, weighed or not.
+    features = np.zeros(len(evaluation.game.feature_sizes), np.int64)
+    if evaluation.features:
+        features += evaluation.terms.feature_starts - places.size + 2 + len(places.weight_numbers)
     parts = (changes.reshape(-1), offsets, starts, features.astype(np.uint64), kept)
-    return TupleTables(flat(np.concatenate(parts)), flat(rows), width, int(len(features) > 0))
+    return TupleTables(
+        flat(np.concatenate(parts)), flat(rows), width, int(bool(evaluation.features))
+    )
 
 
 def heuristic_shares(heuristic: Sequence[float]) -> IntArray:

@@ -11,7 +11,6 @@ than the tables that it says it holds, which is bounded.
 
 from __future__ import annotations
 
-import io
 import json
 import zipfile
 from pathlib import Path
@@ -22,8 +21,7 @@ import numpy as np
 from boardenvs import games
 from boardenvs.board.bitboard import parse_square, square_name
 from boardenvs.search.evaluation import MOST_TUPLES, Evaluation, Int16Array, Terms, Tuple
-from boardenvs.utils.files import write_atomically
-from boardenvs.utils.npz import ArchiveKind, read_array, read_json, shown
+from boardenvs.utils.npz import ArchiveKind, read_array, read_json, shown, write_archive
 from boardenvs.utils.version import __version__
 
 FORMAT = 1
@@ -57,9 +55,7 @@ def save_evaluation(evaluation: Evaluation, path: Path | str) -> None:
     arrays: dict[str, Any] = {"metadata": json.dumps(about), "weights": evaluation.weights}
     if evaluation.one_ply is not None:
         arrays["one_ply"] = evaluation.one_ply
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, **arrays)
-    write_atomically(Path(path), buffer.getvalue())
+    write_archive(Path(path), arrays)
 
 
 def load_evaluation(path: Path | str) -> Evaluation:

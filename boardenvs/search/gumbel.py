@@ -25,7 +25,7 @@ from boardenvs.search.compiled.policies import (
 )
 from boardenvs.search.compiled.tree import NONE
 from boardenvs.search.compiler import flat, room
-from boardenvs.search.trees import Evaluator, Policy, Trees, TreeSettings
+from boardenvs.search.trees import EdgeSelection, Evaluator, Trees, TreeSettings
 
 # One leaf of a tree at a time: code for guesses would take long to compile.
 _PARTS: dict[str, Callable[..., Any]] = {
@@ -83,7 +83,7 @@ def gumbel_search(
         state,
         np.zeros(rows, np.uint64),
         TreeSettings(settings.simulations, 0.0, 1, evaluator),
-        policy=Policy(policy, _PARTS, until_proven=False),
+        policy=EdgeSelection(policy, _PARTS, until_proven=False),
     )
     with np.errstate(divide="ignore"):
         np.maximum(noise + np.log(trees.priors), -1e9, out=scores)

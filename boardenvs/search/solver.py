@@ -12,8 +12,8 @@ import numpy as np
 from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.rules import MAX_VALUE
 from boardenvs.game.state import WordArray
-from boardenvs.search.analysis import Analysis, MoveAnalysis, Outcome, Unit
-from boardenvs.search.compiled.values import DECIDED, WIN
+from boardenvs.search.analysis import OUTCOMES, Analysis, MoveAnalysis, Outcome, Unit
+from boardenvs.search.compiled.values import DECIDED, WIN, margin_of
 from boardenvs.search.engine import engine_for
 from boardenvs.search.evaluation import POINT, WON, Evaluation
 from boardenvs.search.limits import Limits
@@ -92,6 +92,13 @@ class _Found(NamedTuple):
     depth: int
     nodes: int
 
+    @property
+    def outcome(self) -> Outcome | None:
+        """Where it is proven."""
+        if abs(self.value) > DECIDED:
+            return OUTCOMES[math.copysign(1, self.value)]
+        return OUTCOMES[0] if self.exact else None
+
 
 class _Searcher:
     """Searches positions of a game."""
@@ -116,16 +123,21 @@ class _Searcher:
 
     def search_move(self, position: Position, action: int, limits: Limits) -> _Found:
         """For the side that makes the move, with its ply among depth, line and plies."""
-        game = self._game
-        after = position.step(action)
+        game, after = self._game, position.step(action)
+        state = stack([after])
         if after.is_over():
-            return _Found(self._final(after), True, (action,), 1, 1)
+            lead = -int(game.score_margin(state)[0])
+            beyond = abs(lead) if game.margin_counts else -1
+            return _Found((WIN + beyond) * int(np.sign(lead)), True, (action,), 1, 1)
         filled = 0 if action == game.noop else 1
         below = replace(
             limits, depth=max(limits.depth - 1, 1), endgame=max(limits.endgame - filled, 0)
         )
-        if limits.depth == 1 and not self._engine.is_end(stack([after]), below)[0]:
-            return _Found(-self._static_value(after), False, (action,), 1, 1)
+        if limits.depth == 1 and not self._engine.is_end(state, below)[0]:
+            judge, value = self._evaluation or game, 0
+            if self._evaluation is not None or game.has_heuristic:
+                value = -int(judge.values(state)[0])
+            return _Found(value, False, (action,), 1, 1)
         found = self.search(after, below)
         value = -found.value
         if abs(value) > DECIDED and not game.margin_counts:
@@ -133,17 +145,6 @@ class _Searcher:
         return found._replace(
             value=value, line=(action, *found.line), depth=found.depth + 1, nodes=found.nodes + 1
         )
-
-    def _final(self, after: Position) -> int:
-        """Of a move that ends the game."""
-        lead = -int(self._game.score_margin(stack([after]))[0])
-        beyond = abs(lead) if self._game.margin_counts else -1
-        return (WIN + beyond) * int(np.sign(lead))
-
-    def _static_value(self, position: Position) -> int:
-        if self._evaluation is not None:
-            return int(self._evaluation.values(stack([position]))[0])
-        return int(self._game.values(stack([position]))[0]) if self._game.has_heuristic else 0
 
     def describe(self, position: Position, root: _Found, found: dict[int, _Found]) -> Analysis:
         """The analysis, the best move first."""
@@ -158,18 +159,17 @@ class _Searcher:
                 action=action,
                 value=self._value(seen, unit),
                 line=seen.line,
-                outcome=_outcome(seen),
+                outcome=seen.outcome,
                 plies=self._plies(seen),
             )
             for action, seen in found.items()
         ]
-        margin = round(self._value(root, unit) or 0.0)
         return Analysis(
             position=position,
             unit=unit,
             value=moves[0].value,
-            outcome=_outcome(root),
-            margin=margin if root.exact and game.margin_counts else None,
+            outcome=root.outcome,
+            margin=margin_of(root.value) if root.exact and game.margin_counts else None,
             plies=self._plies(root),
             moves=tuple(moves),
             depth=root.depth,
@@ -184,20 +184,13 @@ class _Searcher:
 
     def _value(self, seen: _Found, unit: Unit) -> float | None:
         """In this unit; None where a heuristic knows no margin, or there is no heuristic."""
-        outcome = _outcome(seen)
-        if outcome is not None:
-            sign = {"win": 1, "draw": 0, "loss": -1}[outcome]
-            beyond = abs(seen.value) - WIN if sign else 0
-            return float(sign * {"score": 1, "margin": beyond, "heuristic": MAX_VALUE}[unit])
+        if seen.outcome is not None:
+            if unit == "margin":
+                return float(margin_of(seen.value))
+            return float(np.sign(seen.value) * (1 if unit == "score" else MAX_VALUE))
         if self._evaluation is None:
             known = unit == "heuristic" and self._game.has_heuristic
             return float(seen.value) if known else None
         if unit == "margin":
             return seen.value / POINT
         return max(-1.0, min(seen.value / WON, 1.0))
-
-
-def _outcome(seen: _Found) -> Outcome | None:
-    if abs(seen.value) > DECIDED:
-        return "win" if seen.value > 0 else "loss"
-    return "draw" if seen.exact else None

@@ -17,17 +17,18 @@ from boardenvs.search.compiled.policies import (
     look_for_no_win,
     select_by_bound,
 )
-from boardenvs.search.compiled.simulations import Leaves, TreeLimits, Walks
-from boardenvs.search.compiled.tree import NONE, add_roots, copy_subtree, read_root
+from boardenvs.search.compiled.simulations import WALKS_A_LEAF, Leaves, Steps, TreeLimits
+from boardenvs.search.compiled.tree import NONE, add_roots, copy_subtree, edges_of
 from boardenvs.search.compiler import (
     compile_for,
     flat,
     numbers,
+    position_size,
     position_words,
     room,
     state_of_words,
 )
-from boardenvs.search.tree_arrays import Subtree, child_of, edges_of, empty_tree, shrunk
+from boardenvs.search.tree_arrays import Subtree, child_of, empty_tree, resized
 from boardenvs.utils.splitmix import GOLDEN, mix
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -43,7 +44,6 @@ _SIMULATIONS_A_CALL = 1 << 12
 _SIMULATIONS_A_QUESTION = 32  # between two questions whether to stop
 # Judged at once, with an evaluator, where nobody says how many: in a tree, and in all of them.
 _LEAVES, _LEAVES_TOGETHER = 8, 1024
-_WALKS_A_LEAF = 2  # that guesses are made by: some end where another does
 # Playing out so many positions one at a time takes Python as long as NumPy takes for all at once.
 _FEW = 16
 
@@ -71,7 +71,7 @@ class TreeResults(NamedTuple):
     # the action is illegal
 
 
-class Policy(NamedTuple):
+class EdgeSelection(NamedTuple):
     """How trees select edges: what compiled search takes as its parts."""
 
     settings: Any  # a NamedTuple for loops
@@ -87,10 +87,10 @@ class TreeSettings(NamedTuple):
     leaves: int | None = None
     evaluator: Evaluator | None = None
 
-    def policy(self) -> Policy:
+    def policy(self) -> EdgeSelection:
         """UCT, or with an evaluator PUCT."""
         settings = Exploration(self.c, int(self.evaluator is not None))
-        return Policy(settings, {"select_edge": select_by_bound, "look": look_for_no_win})
+        return EdgeSelection(settings, {"select_edge": select_by_bound, "look": look_for_no_win})
 
     def leaves_at_once(self, trees: int) -> int:
         """Of each of so many trees, at most."""
@@ -155,7 +155,7 @@ class Trees:
         seeds: WordArray,
         settings: TreeSettings,
         kept: Sequence[Subtree | None] = (),
-        policy: Policy | None = None,
+        policy: EdgeSelection | None = None,
     ) -> None:
         # A tree that was given more room may come back with more than the settings have room for.
         most = max((int(known.tree.nodes_used[0]) for known in kept if known), default=0)
@@ -165,49 +165,36 @@ class Trees:
         edges_below = EDGES_PER_NODE * (settings.most_nodes() - 1)
         widest = np.bitwise_count(state.legal_bits).sum(axis=1, dtype=np.int64).max(initial=0)
         self._at_once = settings.leaves_at_once(self._size)
-        self.tree = empty_tree(game, seeds, settings.most_nodes(), edges_below + int(widest))
+        self.tree = empty_tree(
+            position_size(game), seeds, settings.most_nodes(), edges_below + int(widest)
+        )
         self._room = settings.simulations
         self._roots = np.arange(self._size) * self.tree.max_nodes
-        self._leaves, self._walks = self._room_for_leaves(), self._room_for_walks()
+        self._leaves, self._steps = self._working_memory()
         # (T, A): what the evaluator gave the roots' actions; 0 where a root was kept, or is over.
         self.priors: FloatArray = np.zeros((self._size, game.num_actions))
-        self.compiled(add_roots)(flat(position_words(state)), edges_below, self.tree)
+        by_chance = settings.evaluator is None
+        self.compiled(add_roots)(flat(position_words(state)), edges_below, by_chance, self.tree)
         origins = room(self.tree.max_nodes, np.int64)[0]
         for row, known in enumerate(kept):
             if known is not None:
                 self.compiled(copy_subtree)(known.node, known.tree, row, self.tree, origins)
-        self._expand_roots(state)
+        fresh = np.asarray(self.tree.edges)[self._roots] == 0
+        live = np.flatnonzero(fresh & ~game.is_over(state))
+        if not by_chance and len(live):
+            np.asarray(self._leaves.node)[: len(live)] = self._roots[live]
+            self.priors[live] = self._judge(take(state, live))
 
     def compiled(self, function: _Function) -> _Function:
         """A function of the loop or of what it is made of, by this policy."""
         return compile_for(self._game, function, loops, **self._policy.parts)
 
-    def _room_for_leaves(self) -> Leaves:
-        """As many as can be judged at once, as arrays for loops."""
-        rows = self._size * self._at_once
-        whole = np.int64
-        node, row, is_guess, value, seed = room(rows, whole, whole, whole, np.float64, np.uint64)
-        path = room(self._size * self.tree.max_nodes, whole)[0]
-        return Leaves(node, row, is_guess, value, seed, path, numbers(self._size))
-
-    def _room_for_walks(self) -> Walks:
-        walks = _WALKS_A_LEAF * self._at_once
-        path, total = room(walks * self.tree.max_nodes, np.int64, np.float64)
-        return Walks(path, total, numbers(walks), numbers(walks))
-
-    def _expand_roots(self, state: State) -> None:
-        """Those that have no edges, where the game goes on."""
-        fresh = np.asarray(self.tree.edges)[self._roots] == 0
-        live = np.flatnonzero(fresh & ~self._game.is_over(state))
-        leaves, count = self._leaves, len(live)
-        np.asarray(leaves.node)[:count] = self._roots[live]
-        np.asarray(leaves.row)[:count] = live
-        np.asarray(leaves.is_guess)[:count] = 0
-        np.asarray(leaves.value)[:count] = 0.0
-        if self._settings.evaluator is None or not count:
-            self._expand_and_backup(count, np.zeros((count, 0)))
-        else:
-            self.priors[live] = self._judge(count, take(state, live))
+    def _working_memory(self) -> tuple[Leaves, Steps]:
+        """For as many leaves as can be judged at once, and the guesses among them."""
+        rows, nodes = self._size * self._at_once, self.tree.max_nodes
+        (node,), (path,) = room(rows, np.int64), room(self._size * nodes, np.int64)
+        steps = room(WALKS_A_LEAF * self._at_once * nodes, np.int64, np.int64, np.float64)
+        return Leaves(node, path, numbers(self._size)), Steps(*steps)
 
     def search(self, simulations: int, stop: Callable[[], bool] | None = None) -> None:
         """Judge positions until there are so many in each tree, in all no more than there is room
@@ -218,20 +205,10 @@ class Trees:
             self._search(self._room, stop)
             if self.visits()[0] < self._room:
                 return
-            self._grow()
+            self.tree = resized(self.tree, 2 * self.tree.max_nodes, 2 * self.tree.edge_stride)
+            self._room *= 2
+            self._leaves, self._steps = self._working_memory()
         self._search(simulations, stop)
-
-    def _grow(self) -> None:
-        """Twice the room, for a tree that is alone and has filled its own."""
-        before = self.tree
-        nodes, edges = 2 * before.max_nodes, 2 * before.edge_stride
-        self.tree = empty_tree(self._game, np.asarray(before.seeds), nodes, edges)
-        for name, array in before._asdict().items():
-            if not isinstance(array, int):
-                np.asarray(getattr(self.tree, name))[: len(array)] = array
-        self.tree.max_edges[0] = edges
-        self._room *= 2
-        self._leaves, self._walks = self._room_for_leaves(), self._room_for_walks()
 
     def _search(self, simulations: int, stop: Callable[[], bool] | None) -> None:
         targets: IntArray = np.full(self._size, simulations)
@@ -242,11 +219,11 @@ class Trees:
             return
         select_leaves = self.compiled(loops.select_leaves)
         while count := select_leaves(
-            self._policy.settings, limits, self.tree, self._leaves, self._walks
+            self._policy.settings, limits, self.tree, self._leaves, self._steps
         ):
             nodes = np.asarray(self._leaves.node)[:count]
             positions = np.asarray(self.tree.positions).reshape(-1, self.tree.position_size)
-            self._judge(count, state_of_words(positions[nodes]))
+            self._judge(state_of_words(positions[nodes]))
             if stop is not None and stop():
                 return
 
@@ -267,10 +244,10 @@ class Trees:
         if node == NONE:
             return None
         nodes, edges = int(tree.visits[root]) + 1, int(tree.edges_used[row])
-        part = empty_tree(self._game, np.zeros(1, np.uint64), nodes, edges)
+        part = empty_tree(tree.position_size, np.zeros(1, np.uint64), nodes, edges)
         part.max_edges[0] = edges
         self.compiled(copy_subtree)(node, tree, 0, part, room(nodes, np.int64)[0])
-        return Subtree(shrunk(part), 0)
+        return Subtree(resized(part, int(part.nodes_used[0]), int(part.edges_used[0])), 0)
 
     def _simulate(
         self, simulations: int, limits: TreeLimits, stop: Callable[[], bool] | None
@@ -290,68 +267,60 @@ class Trees:
                 if stop is not None and stop():
                     return
 
-    def _judge(self, count: int, state: State) -> FloatArray:
+    def _judge(self, state: State) -> Array:
         """Judge the first leaves, which are these positions, all together, and expand them; returns
-        the probabilities of their actions.
+        the probabilities of their actions, (B, A), or (B, 0) without an evaluator.
         """
-        values = np.asarray(self._leaves.value)[:count]
         if self._settings.evaluator is None:
-            probabilities: FloatArray = np.zeros((count, 0))
-            values[:] = self._play_out(state, np.asarray(self._leaves.seed)[:count])
+            rows = np.asarray(self._leaves.node)[: len(state.ply)] // self.tree.max_nodes
+            values: Array = play_out(self._game, state, mix(np.asarray(self.tree.seeds)[rows]))
+            probabilities: Array = np.zeros((len(values), 0))
         else:
-            judged, values[:] = self._settings.evaluator.evaluate(self._game, state)
-            probabilities = np.asarray(judged, np.float64)
-        self._expand_and_backup(count, probabilities)
-        return probabilities
-
-    def _expand_and_backup(self, count: int, probabilities: FloatArray) -> None:
-        """Probabilities are (count, A), or (count, 0) without priors."""
+            probabilities, values = self._settings.evaluator.evaluate(self._game, state)
         self.compiled(loops.expand_and_backup)(
-            count,
             self._leaves,
             self._policy.settings,
-            flat(np.ascontiguousarray(probabilities)),
+            flat(np.asarray(values, np.float64)),
+            flat(np.asarray(probabilities, np.float64)),
             self.tree,
         )
-
-    def _play_out(self, state: State, seeds: WordArray) -> FloatArray | IntArray:
-        if get_backend() == "numpy":
-            return play_out(self._game, state, seeds)
-        values: FloatArray = np.zeros(len(seeds))
-        positions = flat(position_words(state))
-        self.compiled(loops.play_out)(positions, self.tree.position_size, seeds, values)
-        return values
+        return probabilities
 
     def read(self) -> TreeResults:
         """What is known of the roots' actions."""
-        read, shape = self.compiled(read_root), (self._size, self._game.num_actions)
-        visits: IntArray = np.zeros(shape, np.int64)
-        values: FloatArray = np.zeros(shape)
-        bounds: IntArray = np.full((*shape, 2), -1)
-        for row in range(self._size):
-            read(row, self.tree, flat(visits[row]), flat(values[row]), flat(bounds[row]))
-        return TreeResults(visits, values, bounds[..., 0], bounds[..., 1])
+        tree = {name: np.asarray(values) for name, values in self.tree._asdict().items()}
+        counts, shape = tree["edges"][self._roots], (self._size, self._game.num_actions)
+        rows, ends = np.repeat(np.arange(self._size), counts), np.cumsum(counts)
+        edges = np.arange(len(rows)) + (tree["first_edge"][self._roots] - ends + counts)[rows]
+        child, tries = tree["edge_child"][edges], tree["edge_visits"][edges]
+        lower = np.where(child == NONE, -1, -tree["upper"][child])
+        upper = np.where(child == NONE, 1, -tree["lower"][child])
+        mean = np.where(tries, tree["edge_total"][edges] / np.maximum(tries, 1), 0.0)
+        found = TreeResults(np.zeros(shape, np.int64), np.zeros(shape), *np.full((2, *shape), -1))
+        for of_actions, of_edges in zip(
+            found, (tries, np.clip(mean, lower, upper), lower, upper), strict=True
+        ):
+            of_actions[rows, tree["edge_action"][edges]] = of_edges
+        return found
 
     def line(self, row: int, action: int) -> list[int]:
         """An action at the root of a tree and, after it, those tried most often, or where the
         result is proven those that reach it; ends where none has been tried.
         """
-        tree = self.tree
-        edge = next(
-            e for e in edges_of(tree, row * tree.max_nodes) if tree.edge_action[e] == action
-        )
-        line = [action]
-        while (node := int(tree.edge_child[edge])) != NONE:
+        tree, line = self.tree, [action]
+        node = child_of(tree, row * tree.max_nodes, action)
+        while node != NONE and tree.edges[node]:
 
             def promise(edge: int, node: int = node) -> tuple[bool, int]:
                 child = tree.edge_child[edge]
                 most = 1 if child == NONE else -tree.lower[child]
                 return most >= tree.upper[node], int(tree.edge_visits[edge])
 
-            edge = max(edges_of(tree, node), key=promise, default=NONE)
-            if edge == NONE or tree.edge_visits[edge] == 0:
+            edge = max(edges_of(node, tree), key=promise)
+            if tree.edge_visits[edge] == 0:
                 break
             line.append(int(tree.edge_action[edge]))
+            node = int(tree.edge_child[edge])
         return line
 
 

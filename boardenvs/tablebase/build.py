@@ -20,7 +20,7 @@ from boardenvs.games.wolf_and_sheep import WolfAndSheep
 from boardenvs.tablebase.numbering import CHUNKS, COUNT, numbers, positions
 from boardenvs.tablebase.retrograde import Report, solve
 from boardenvs.utils.cache import cache_folder
-from boardenvs.utils.files import write_atomically
+from boardenvs.utils.files import one_process_at_a_time, write_atomically
 
 # To be raised whenever the same rules would give another table.
 FORMAT = 1
@@ -31,23 +31,28 @@ _DTYPE = np.dtype("<i2")
 def read_or_solve(game: WolfAndSheep, report: Report | None = None) -> IntArray:
     """The codes (see `retrograde.solve`) of all positions by number, (COUNT,) int16.
 
-    They are read from the cache folder where it has them, else made in seconds and kept there.
+    They are read from the cache folder where it has them, else made in seconds and kept there;
+    other processes that need them meanwhile wait.
     """
     path = cache_folder() / f"{game.id}_{game.rules}.tablebase"
     # What a stored table must be of: the rules, by name and as they are written.
     source = inspect.getsource(wolf_and_sheep).encode()
     key = f"{game.id} {game.rules} {hashlib.sha256(source).hexdigest()}"
     codes = read(path, key)
-    if codes is None:
-        codes = solve_all(game, report)
-        try:
-            write(path, key, codes)
-        except OSError as error:
-            warnings.warn(
-                f"the tablebase could not be kept ({error}): each process solves it anew; set "
-                "BOARDENVS_CACHE to a folder that can be written to",
-                stacklevel=2,
-            )
+    if codes is not None:
+        return codes
+    with one_process_at_a_time(path.with_suffix(".lock")):
+        codes = read(path, key)  # another process may have kept them meanwhile
+        if codes is None:
+            codes = solve_all(game, report)
+            try:
+                write(path, key, codes)
+            except OSError as error:
+                warnings.warn(
+                    f"the tablebase could not be kept ({error}): each process solves it anew; set "
+                    "BOARDENVS_CACHE to a folder that can be written to",
+                    stacklevel=2,
+                )
     return codes
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from boardenvs.game.contract import Game
-from boardenvs.game.perft import successors
+from boardenvs.game.perft import parts, successors
 from boardenvs.game.state import (
     BoolArray,
     FloatArray,
@@ -136,7 +136,7 @@ class Tablebase:
         nothing is legal.
         """
         legal = np.bitwise_count(state.legal_bits).sum(axis=1)
-        kept = self.preserving(state).sum(axis=1)
+        kept = np.concatenate([self.preserving(part).sum(axis=1) for part in parts(state)])
         return np.where(legal > 0, 1 - kept / np.maximum(legal, 1), 0.0)
 
     def counts(self) -> list[Count]:
@@ -157,20 +157,28 @@ class Tablebase:
         return found
 
 
-@lru_cache(maxsize=4)
 def won_positions(game: Game, role: int) -> State:
     """The positions that games from the start can reach and that are won for the role, which is to
     move.
     """
+    return _won(game)[role]
+
+
+@lru_cache(maxsize=2)
+def _won(game: Game) -> list[State]:
+    """By role."""
     table = Tablebase.load(game)
     seen: BoolArray = np.zeros(COUNT, np.bool_)
-    found, level = [], game.init(1)
+    found: list[list[State]] = [[] for _ in game.roles]
+    level = new_positions(game, game.init(1), seen)
     while len(level.ply):
-        level = new_positions(game, level, seen)
-        value, _ = table.lookup(level)
-        found.append(take(level, (level.to_move == role) & (value > 0)))
-        level = successors(game, level)[2]
-    return concat(found)
+        won = table.lookup(level)[0] > 0
+        for role, states in enumerate(found):
+            states.append(take(level, (level.to_move == role) & won))
+        new = [new_positions(game, successors(game, part)[2], seen) for part in parts(level)]
+        level = concat(new)
+        level = take(level, np.argsort(numbers(game, level)))  # however they were parted
+    return [concat(states) for states in found]
 
 
 def new_positions(game: Game, state: State, seen: BoolArray) -> State:

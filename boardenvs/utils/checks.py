@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import difflib
 import reprlib
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 
 def cut(text: str, most: int = 60) -> str:
@@ -57,26 +56,6 @@ def is_whole(value: object, low: int, high: int | None = None) -> bool:
 def is_number(value: object, low: float, high: float = float("inf")) -> bool:
     """Whether a value is an int or float, no bool, from `low` to `high`, and no nan."""
     return isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
-
-
-def is_text(value: object) -> bool:
-    """Whether a value is a str."""
-    return isinstance(value, str)
-
-
-def field_of(
-    values: Mapping[str, Any], key: str, is_right: Callable[[Any], bool], wanted: str
-) -> Any:
-    """The value of a key, of values that come out of a file.
-
-    ValueError where it is missing, or is not what is `wanted`, such as "a text".
-    """
-    if key not in values:
-        raise ValueError(f"{key} is missing: it must be {wanted}")
-    value = values[key]
-    if not is_right(value):
-        raise ValueError(f"{key} is {quote(value)}: it must be {wanted}")
-    return value
 
 
 def check_name(kind: str, value: object, known: Iterable[str]) -> None:

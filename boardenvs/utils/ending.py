@@ -75,12 +75,12 @@ def handling(numbers: tuple[signal.Signals, ...], handle: Callable[[int], None])
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.getsignal(number) for number in numbers}
-    # None: a handler that Python did not set, and could not set again
     before = {
         number: handler
-        for number, handler in before.items()
-        if handler is not None and not (number != signal.SIGINT and handler == signal.SIG_IGN)
+        for number in numbers
+        # None: a handler that Python did not set, and could not set again
+        if (handler := signal.getsignal(number)) is not None
+        and (number == signal.SIGINT or handler != signal.SIG_IGN)
     }
 
     def restore() -> None:

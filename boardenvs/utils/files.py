@@ -137,6 +137,37 @@ def _lock(file: IO[bytes]) -> None:
 
 
 @contextmanager
+def one_process_at_a_time(path: Path) -> Iterator[None]:
+    """Have other processes wait that ask for the same file, which is there meanwhile; where it
+    cannot be made or locked, and on Windows, nobody waits.
+    """
+    with contextlib.ExitStack() as held:
+        with contextlib.suppress(OSError):
+            held.enter_context(_held(path))
+        yield
+
+
+@contextmanager
+def _held(path: Path) -> Iterator[None]:
+    """A file that this process alone has, from when the others that had it are done."""
+    if sys.platform == "win32":
+        yield
+        return
+    while True:
+        with path.open("wb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            # Who was waited for has removed the file; another process may have made it anew.
+            if not (path.exists() and os.path.samestat(os.fstat(file.fileno()), path.stat())):
+                continue
+            try:
+                yield
+            finally:
+                with contextlib.suppress(OSError):
+                    path.unlink()
+            return
+
+
+@contextmanager
 def naming(path: Path) -> Iterator[None]:
     """Have errors name the path asked for, not a temporary file or what a link leads to, and not
     nothing, as where the disk is full; those that name other files stay.
@@ -170,10 +201,7 @@ def is_unused(folder: Path, names: Sequence[str]) -> bool:
     """Whether there is nothing in a folder but what was left of the first files, by a kill or a
     full disk; or whether it is not there.
     """
-    if not folder.exists():
-        return True
-    left_overs = {folder / p.relative_to(folder) for p in _left_over(folder, names)}
-    return all(path in left_overs for path in folder.iterdir())
+    return not folder.exists() or set(folder.iterdir()) <= set(_left_over(folder, names))
 
 
 def remove_left_over(folder: Path, names: Sequence[str]) -> None:

@@ -8,8 +8,6 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from markdown_it import MarkdownIt
-
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1f2933; --rule: #d5dbe1; --ground: #fbfaf8; }
 @media (prefers-color-scheme: dark) {
@@ -36,6 +34,8 @@ def report_page(markdown: str, folder: Path, extra: Sequence[str] = ()) -> str:
 
     HTML in the text is shown as text; `extra` is HTML for the end of the page.
     """
+    from markdown_it import MarkdownIt  # processes that only play need no reports
+
     body = MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown)
     body = body.replace("<table>", '<div class="wide" tabindex="0"><table>')
     body = body.replace("</table>", "</table></div>")

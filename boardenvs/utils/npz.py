@@ -4,12 +4,13 @@ taken than the reader has agreed to.
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from boardenvs.utils.checks import cut
+from boardenvs.utils.files import write_atomically
 
 _MOST_TEXT = 1 << 20  # characters
 _MOST_ITEM = 8  # bytes
@@ -69,6 +71,13 @@ class ArchiveKind:
             raise self.error(
                 f"{shown(path)} does not fit this version of boardenvs: {cut(str(error), 300)}"
             ) from None
+
+
+def write_archive(path: Path, arrays: Mapping[str, Any]) -> None:
+    """Write arrays by name to a file, whole or not at all."""
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **arrays)
+    write_atomically(path, buffer.getvalue())
 
 
 def shown(path: Path) -> str:

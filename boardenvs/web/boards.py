@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import tempfile
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from boardenvs import games, records
 from boardenvs.agents import default_analyst, exact_analyst
@@ -23,9 +24,8 @@ from boardenvs.render.svg import write_drawing
 from boardenvs.render.view import view
 from boardenvs.web.messages import Line, SaveRequest
 
-T = TypeVar("T")
-
-_EMPTY, _FIRST, _SECOND, _HOLE = ".01#"
+# One object for all questions about a game, so that its rules are compiled once.
+parsed = lru_cache(maxsize=64)(games.parse)
 
 
 def describe_game(game: Game) -> dict[str, Any]:
@@ -35,12 +35,7 @@ def describe_game(game: Game) -> dict[str, Any]:
         "text": games.spec_of(game),
         "name": game.id.replace("_", " ").capitalize(),
         "roles": game.roles,
-        "colours": {
-            "light": look.light,
-            "dark": look.dark,
-            "line": look.line,
-            "hole": look.hole,
-        },
+        "colours": {name: getattr(look, name) for name in ("light", "dark", "line", "hole")},
         "pieces": [_data_url(write_drawing(p.drawing)) for p in game.look.pieces_of(game.roles)],
         "moves_pieces": isinstance(game.notation, Moving),
         "tournament": isinstance(game, Othello) and not game.holes,
@@ -83,7 +78,7 @@ def describe_position(
     legal = [] if over else position.legal_actions()
     first, second = seen.pieces
     return {
-        "board": "".join(_square(1 << s, first, second, seen.holes) for s in range(64)),
+        "board": _draw({"0": first, "1": second, "#": seen.holes}),
         "move": None if action is None else game.action_name(action, before),
         "marks": list(squares_of(seen.marks)),
         "to_move": position.to_move,
@@ -103,22 +98,17 @@ def describe_position(
 def write_game(game: Game, wanted: SaveRequest) -> tuple[str, bytes]:
     """The name and the content of a file with this game."""
     session = GameSession.of_record(read_line(game, wanted.line))
-    session.players = _pair(wanted.players)
-    session.info = wanted.info
+    session.players, session.info = wanted.players, wanted.info
     if wanted.resigned is not None and not session.is_over:
         session.resign(wanted.resigned)
     record = session.record()
     if record.goal is None:
-        record = replace(record, goal=_pair(wanted.goals))
+        record = replace(record, goal=wanted.goals)
     name = f"game{records.FORMATS[wanted.format].suffixes[0]}"
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / name
-        records.save(path, [record], format_name=wanted.format)
+        records.save(path, [record])
         return name, path.read_bytes()
-
-
-def _pair(values: list[T] | None) -> tuple[T, T] | None:
-    return None if values is None else (values[0], values[1])
 
 
 def count_groups(pieces: int) -> int:
@@ -134,10 +124,13 @@ def count_groups(pieces: int) -> int:
     return count
 
 
-def _square(bit: int, first: int, second: int, holes: int) -> str:
-    if holes & bit:
-        return _HOLE
-    return _FIRST if first & bit else _SECOND if second & bit else _EMPTY
+def _draw(sets: dict[str, int]) -> str:
+    """The 64 squares, each as the sign of the set that it is in, or "."."""
+    board = ["."] * 64
+    for sign, squares in sets.items():
+        for square in squares_of(squares):
+            board[square] = sign
+    return "".join(board)
 
 
 def _data_url(svg: str) -> str:

@@ -12,21 +12,19 @@ import json
 import logging
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, assert_never
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from boardenvs import games
-from boardenvs.agents.base import check_game
 from boardenvs.agents.levels import LEVELS
-from boardenvs.agents.spec import AGENTS, imports_code, make_agent
+from boardenvs.agents.spec import AGENTS, agent_for, imports_code
 from boardenvs.game.contract import Game
 from boardenvs.utils.checks import cut
 from boardenvs.utils.version import __version__
 from boardenvs.web import messages
-from boardenvs.web.boards import describe_game, describe_line, read_line
+from boardenvs.web.boards import describe_game, describe_line, parsed, read_line
 from boardenvs.web.runs import list_runs
 from boardenvs.web.workers import AgentProcessError, Workers
 
@@ -55,27 +53,19 @@ class Options:
 
     def game(self, text: str) -> Game:
         """The game that a text of the page names; ValueError where there is none, or it may not."""
-        if games.imports_code(text) and not (self.allow_python or text in self.games):
-            raise ValueError(_is_code("game", text))
-        return _parsed(text)
+        self._check_code("game", text, games.imports_code(text), self.games)
+        return parsed(text)
 
     def check_agent(self, text: str) -> None:
         """ValueError where a text of the page may not be made an agent of."""
-        if imports_code(text) and not (self.allow_python or text in self.agents):
-            raise ValueError(_is_code("agent", text))
+        self._check_code("agent", text, imports_code(text), self.agents)
 
-
-def _is_code(kind: str, text: str) -> str:
-    return (
-        f"{kind} {cut(text)!r} is code, which this page may not name: start boardenvs web with "
-        f"--allow-python, or with --{kind} and this text"
-    )
-
-
-@lru_cache(maxsize=64)
-def _parsed(text: str) -> Game:
-    """One object for all questions about a game, so that its rules are compiled once."""
-    return games.parse(text)
+    def _check_code(self, kind: str, text: str, is_code: bool, named: tuple[str, ...]) -> None:
+        if is_code and not (self.allow_python or text in named):
+            raise ValueError(
+                f"{kind} {cut(text)!r} is code, which this page may not name: start boardenvs web "
+                f"with --allow-python, or with --{kind} and this text"
+            )
 
 
 @dataclass(eq=False)
@@ -97,7 +87,7 @@ class Connection:
                 message = await self.socket.receive()
                 if message["type"] == "websocket.disconnect":
                     return
-                await self._take(message.get("text"))
+                await self._take(message.get("text") or "")
         except WebSocketDisconnect:
             pass
         finally:
@@ -107,10 +97,8 @@ class Connection:
     def _hello(self) -> dict[str, Any]:
         return {
             "version": __version__,
-            "games": {
-                **{game_id: _variants(game_id) for game_id in games.importable()},
-                **{text: [] for text in self.options.games},
-            },
+            "games": {game_id: _variants(game_id) for game_id in games.importable()}
+            | {text: [] for text in self.options.games},
             "agents": [
                 *self.options.agents,
                 *(name for name in AGENTS if name not in _NEED_MORE),
@@ -119,21 +107,13 @@ class Connection:
             "formats": ["jsonl", "wthor", "moves"],
         }
 
-    async def _take(self, text: str | None) -> None:
+    async def _take(self, text: str) -> None:
         """Begin to answer a message."""
-        if text is None:
-            await self._send({"id": None, "error": "a message is a text"})
-            return
         try:
             request = messages.parse_request(text)
-            if isinstance(request, messages.StopRequest):
-                if request.job in self._tasks:
-                    self._tasks[request.job].cancel()
-                await self._send({"id": request.id, "end": True})
-                return
             if request.id in self._tasks:
                 raise ValueError(f"id is {request.id}: a request with it is being answered")
-            if len(self._tasks) >= MOST_REQUESTS:
+            if len(self._tasks) >= MOST_REQUESTS and request.do != "stop":
                 raise ValueError(f"{MOST_REQUESTS} requests are being answered: wait for one")
         except ValueError as error:
             await self._send({"id": messages.id_of(text), "error": str(error)})
@@ -173,21 +153,22 @@ class Connection:
                 yield {"positions": found, "wrong": wrong}
             case messages.AgentRequest():
                 options.check_agent(request.agent)
-                check_game(make_agent(request.agent), options.game(request.game))
+                agent_for(options.game(request.game), request.agent)
                 yield {}
             case messages.RunsRequest():
                 yield {"runs": await asyncio.to_thread(list_runs, options.folder)}
             case messages.StopRequest():
-                return
+                if request.job in self._tasks:
+                    self._tasks[request.job].cancel()
             case messages.MoveRequest() | messages.ExplainRequest() | messages.ReviewRequest():
                 options.check_agent(request.agent)
                 options.game(request.line.game)
-                async for part in self._job(request.model_dump(mode="json")):
+                async for part in self._think(request):
                     yield part
             case _:
                 assert_never(request)
 
-    async def _job(self, job: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
+    async def _think(self, job: messages.Thought) -> AsyncIterator[dict[str, Any]]:
         if self._jobs >= MOST_JOBS:
             raise ValueError(f"{MOST_JOBS} agents are thinking for this page: stop one")
         self._jobs += 1

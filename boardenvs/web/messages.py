@@ -101,10 +101,20 @@ class StopRequest(_Request):
     job: Id
 
 
-Job: TypeAlias = MoveRequest | ExplainRequest | ReviewRequest
-Request: TypeAlias = GameRequest | LineRequest | AgentRequest | Job | RunsRequest | StopRequest
+class LoadJob(_Part):
+    """The games of a file, which the server asks a process for."""
+
+    do: Literal["load"] = "load"
+    path: str
+    game: Text
+
+
+Thought: TypeAlias = MoveRequest | ExplainRequest | ReviewRequest
+Request: TypeAlias = GameRequest | LineRequest | AgentRequest | Thought | RunsRequest | StopRequest
+Job: TypeAlias = Thought | LoadJob  # what a process is asked for
 
 _REQUEST: Any = Annotated[Request, Field(discriminator="do")]
+_JOB: Any = Annotated[Job, Field(discriminator="do")]
 
 
 class SaveRequest(_Part):
@@ -112,16 +122,22 @@ class SaveRequest(_Part):
 
     format: Literal["jsonl", "wthor", "moves"]
     line: Line
-    players: Annotated[list[Text], Field(min_length=2, max_length=2)] | None = None
+    players: Annotated[tuple[Text, Text], Field(strict=False)] | None = None
     info: dict[str, Any] = Field(default={})
     # By role, where the rules do not say them.
-    goals: Annotated[list[Goal], Field(min_length=2, max_length=2)] | None = None
+    goals: Annotated[tuple[Goal, Goal], Field(strict=False)] | None = None
     resigned: Literal[0, 1] | None = None  # who resigned
 
 
 def parse_request(text: str) -> Request:
     """The request; ValueError, in one line, where the text is none."""
     found: Request = decode(_REQUEST, parse_json(text), "a message")
+    return found
+
+
+def parse_job(text: str) -> Job:
+    """The job that the server sent to a process."""
+    found: Job = decode(_JOB, parse_json(text), "a job")
     return found
 
 

@@ -15,7 +15,6 @@ import webbrowser
 import zlib
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
@@ -34,11 +33,12 @@ from boardenvs.utils.files import file_name
 from boardenvs.web.boards import write_game
 from boardenvs.web.connection import Connection, Options
 from boardenvs.web.guard import HOST, REPORT_POLICY, Guard
-from boardenvs.web.messages import MAX_MESSAGE, parse_save
+from boardenvs.web.messages import MAX_MESSAGE, LoadJob, parse_save
 from boardenvs.web.runs import report_of
 from boardenvs.web.workers import AgentProcessError, Workers
 
 PAGE = Path(__file__).parent / "page"
+MOST_PROCESSES = max(4, 2 * (os.cpu_count() or 1))
 MOST_PAGES = 100  # connected at a time
 MOST_SOCKETS = 256  # that have not asked for a page
 MOST_UPLOADS = 4  # at a time
@@ -52,17 +52,18 @@ class App:
 
     def __init__(self, options: Options) -> None:
         self._options = options
-        self._workers = Workers(max(4, 2 * (os.cpu_count() or 1)))
+        self._workers = Workers(MOST_PROCESSES)
         self._uploads = asyncio.Semaphore(MOST_UPLOADS)
         self._pages = 0
         self.app = Starlette(
             routes=[
                 WebSocketRoute("/connect", self._connect),
-                Route("/records", self._answering(self._open_records), methods=["POST"]),
-                Route("/save", self._answering(self._save_game), methods=["POST"]),
+                Route("/records", self._open_records, methods=["POST"]),
+                Route("/save", self._save_game, methods=["POST"]),
                 Route("/runs/{name}/report.html", self._report),
                 Mount("/", StaticFiles(directory=PAGE, html=True)),
             ],
+            exception_handlers=dict.fromkeys((ValueError, OSError, AgentProcessError), _say_wrong),
             lifespan=self._with_workers,
         )
 
@@ -71,11 +72,10 @@ class App:
         """The time that the server runs: one process is ready, and all end with it."""
         # The server itself plays single moves; agents think in processes of their own.
         set_backend("numpy")
-        warming = asyncio.create_task(self._workers.warm())
+        await self._workers.warm()
         try:
             yield
         finally:
-            warming.cancel()
             self._workers.close()
 
     async def _connect(self, websocket: WebSocket) -> None:
@@ -88,42 +88,31 @@ class App:
         finally:
             self._pages -= 1
 
-    def _answering(self, answer: Callable[[Request], Any]) -> Callable[[Request], Any]:
-        """An endpoint that says in its answer what was wrong."""
-
-        async def endpoint(request: Request) -> Response:
-            try:
-                async with self._uploads:
-                    response: Response = await answer(request)
-            except (ValueError, OSError, AgentProcessError) as error:
-                return JSONResponse({"error": str(error)}, 400)
-            return response
-
-        return endpoint
-
     async def _open_records(self, request: Request) -> Response:
         """The games of the file in the request's body; its name and the game of plain moves are
         parameters.
         """
-        content = _unpacked(await self._body(request, MAX_FILE))
-        name = file_name(Path(request.query_params.get("name") or "games").name)[-80:]
-        game = self._options.game(request.query_params.get("game") or "othello")
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / name.removesuffix(".gz")
-            await asyncio.to_thread(path.write_bytes, content)
-            job = {"do": "load", "path": str(path), "game": games.spec_of(game)}
-            try:
-                async with contextlib.aclosing(self._workers.run(job)) as parts:
-                    found = await anext(parts)
-            except ValueError as error:
-                raise ValueError(str(error).replace(f"{folder}/", "")) from None
-        return JSONResponse(found)
+        async with self._uploads:
+            content = _unpacked(await self._body(request, MAX_FILE))
+            name = file_name(Path(request.query_params.get("name") or "games").name)[-80:]
+            game = self._options.game(request.query_params.get("game") or "othello")
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder) / name.removesuffix(".gz")
+                await asyncio.to_thread(path.write_bytes, content)
+                job = LoadJob(path=str(path), game=games.spec_of(game))
+                try:
+                    async with contextlib.aclosing(self._workers.run(job)) as parts:
+                        (answer,) = [part async for part in parts]  # to its end: it stays
+                        return JSONResponse(answer)
+                except ValueError as error:
+                    raise ValueError(str(error).replace(f"{folder}/", "")) from None
 
     async def _save_game(self, request: Request) -> Response:
         """A file of the game in the request's body."""
-        wanted = parse_save((await self._body(request, MAX_MESSAGE)).decode())
-        game = self._options.game(wanted.line.game)
-        name, content = await asyncio.to_thread(write_game, game, wanted)
+        async with self._uploads:
+            wanted = parse_save((await self._body(request, MAX_MESSAGE)).decode())
+            game = self._options.game(wanted.line.game)
+            name, content = await asyncio.to_thread(write_game, game, wanted)
         headers = {"Content-Disposition": f'attachment; filename="{name}"'}
         return Response(content, 200, headers, "application/octet-stream")
 
@@ -149,6 +138,10 @@ class App:
         if path is None:
             return PlainTextResponse("there is none\n", 404)
         return FileResponse(path, headers={"Content-Security-Policy": REPORT_POLICY})
+
+
+async def _say_wrong(_: Request, error: Exception) -> Response:
+    return JSONResponse({"error": str(error)}, 400)
 
 
 def _unpacked(content: bytes) -> bytes:

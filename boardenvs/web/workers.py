@@ -6,8 +6,10 @@ import asyncio
 import contextlib
 import json
 import sys
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from typing import Any
+
+from boardenvs.web.messages import Job
 
 MAX_ANSWER = 64 << 20  # bytes of a part of an answer
 _KEPT = 2  # processes that stay, ready for the next job
@@ -25,7 +27,7 @@ class Workers:
         self._idle: list[asyncio.subprocess.Process] = []
         self._at_work: set[asyncio.subprocess.Process] = set()
 
-    async def run(self, job: Mapping[str, Any]) -> AsyncGenerator[dict[str, Any], None]:
+    async def run(self, job: Job) -> AsyncGenerator[dict[str, Any], None]:
         """The parts of the answer to a job, as they come.
 
         ValueError with what was wrong, AgentProcessError where the process died.
@@ -37,7 +39,7 @@ class Workers:
             assert reader is not None
             assert writer is not None
             try:
-                writer.write(json.dumps(job).encode() + b"\n")
+                writer.write(job.model_dump_json().encode() + b"\n")
                 while not at_end:
                     line = await reader.readline()
                     if not line:
@@ -58,10 +60,8 @@ class Workers:
                     _kill(process)
 
     async def warm(self) -> None:
-        """Have a process ready."""
-        with contextlib.suppress(AgentProcessError):
-            async for _ in self.run({"do": "warm"}):
-                pass
+        """Have a process ready: it imports what it needs before its first job."""
+        self._idle.append(await self._process())
 
     def close(self) -> None:
         """End all processes at once."""

@@ -21,26 +21,16 @@ from fuzz.oracle import CANARY
 CASES = int(os.environ.get("FUZZ_CASES", "0"))
 PHASES = [phase for phase in Phase if phase is not Phase.explain]  # which traces each line
 
-if CASES:
-    settings.register_profile(
-        "fuzz",
-        max_examples=CASES,
-        deadline=None,
-        phases=PHASES,
-        derandomize=False,
-        print_blob=True,
-        database=DirectoryBasedExampleDatabase(Path(__file__).parent / "corpus"),
-        suppress_health_check=list(HealthCheck),
-    )
-else:
-    settings.register_profile(
-        "fuzz",
-        max_examples=200,
-        deadline=None,
-        phases=PHASES,
-        derandomize=True,
-        suppress_health_check=list(HealthCheck),
-    )
+settings.register_profile(
+    "fuzz",
+    max_examples=CASES or 25,
+    deadline=None,
+    phases=PHASES,
+    derandomize=not CASES,
+    print_blob=bool(CASES),
+    database=DirectoryBasedExampleDatabase(Path(__file__).parent / "corpus") if CASES else None,
+    suppress_health_check=list(HealthCheck),
+)
 fuzzed = settings.get_profile("fuzz")  # decorates each test
 
 GAMES = ["othello", "othello_holes", "reversi", "wolf_and_sheep", "lines_of_action",

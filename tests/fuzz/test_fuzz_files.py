@@ -29,7 +29,6 @@ from boardenvs.arena.journal import JournalError
 from boardenvs.arena.settings import resumed_settings
 from boardenvs.arena.tournament import open_journal
 from boardenvs.board.bitboard import squares_of
-from boardenvs.records.jsonl import write_record
 from boardenvs.records.record import Record
 from fuzz.inputs import (
     GAMES,
@@ -64,7 +63,6 @@ RECORDS = [
     for seed, name in enumerate(GAMES)
     for plies, start in ((200, 0), (9, 4))
 ]
-LINES = [json.loads(write_record(record)) for record in RECORDS]
 JSON = ["[" * 100_000, "NaN", "Infinity", "1e999", "\\ud800", "\\u0000", '{"a":1,"a":2}', "null",
         "[]", "{}", ",", '"', *NAMED_CODE]  # fmt: skip
 
@@ -96,70 +94,45 @@ def check_records(found: list[Record]) -> None:
                 assert (verdict.error is None) == (goal is None or record.goal in (None, goal))
 
 
-def load_and_check(path: Path, **more: Any) -> list[Record]:
-    found, error = attempt(lambda: records.load(path, **more), ValueError)
+# Each format's right records, and what texts of it may have in them; None for bytes.
+PLAIN = [record for record in RECORDS if record.start is None]
+FORMATS: dict[str, tuple[list[Record], list[str] | None]] = {
+    "games.jsonl": (RECORDS, JSON),
+    "games.jsonl.gz": (RECORDS[:3], None),
+    "games.wtb": ([record for record in PLAIN if record.game.id == "othello"], None),
+    "games.txt": (PLAIN, ["pass", "x", "--", "1.", ",", "#", "b1-b3", "b1xb3", "a9", "--a1"]),
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@fuzzed
+@given(data=st.data())
+def test_records(folder: Path, name: str, data: st.DataObject) -> None:
+    found, tokens = FORMATS[name]
+    right, path, again = folder / f"right-{name}", folder / name, folder / "again.jsonl.gz"
+    # One record alone, and a game that has to be told, where its lines do not name it.
+    one = data.draw(st.sampled_from(found))
+    records.save(right, [one] if name == "games.txt" else found)
+    content = right.read_bytes()
+    if name == "games.jsonl":
+        values = json.loads(content.splitlines()[data.draw(st.integers(0, len(found) - 1))])
+        content = json.dumps(data.draw(mutated_values(values))).encode()
+    if tokens is not None:
+        text_ = data.draw(mutated(st.just(content.decode()), tokens))
+        content = text_.encode(errors="surrogatepass")
+    if tokens is None or data.draw(st.integers(0, 3)) == 0:
+        content = data.draw(mutated_bytes(st.just(content)))
+    if name == "games.wtb" and data.draw(st.booleans()):  # its length is checked first
+        content = content[:16] + data.draw(st.binary(min_size=68, max_size=68)) + content[84:]
+    path.write_bytes(content)
+    game = one.game if name == "games.txt" else None
+    read, error = attempt(lambda: records.load(path, game=game), ValueError)
     if error is not None:
         assert str(path) in str(error)
-        return []
-    check_records(found)
-    return list(found)
-
-
-@fuzzed
-@given(data=st.data())
-def test_records_as_json(folder: Path, data: st.DataObject) -> None:
-    content = data.draw(mutated_values(data.draw(st.sampled_from(LINES))))
-    line = json.dumps(content)
-    if data.draw(st.booleans()):
-        line = data.draw(mutated(st.just(line), JSON))
-    path = folder / "games.jsonl"
-    path.write_bytes(f"{json.dumps(LINES[0])}\n{line}\n".encode(errors="surrogatepass"))
-    found = load_and_check(path)
-    if found:
-        attempt(lambda: records.save(folder / "again.jsonl.gz", found), folder=folder)
-        assert records.load(folder / "again.jsonl.gz") == found
-
-
-@fuzzed
-@given(data=st.data())
-def test_records_that_are_compressed(folder: Path, data: st.DataObject) -> None:
-    records.save(folder / "right.jsonl.gz", RECORDS[:3])
-    content = data.draw(mutated_bytes(st.just((folder / "right.jsonl.gz").read_bytes())))
-    path = folder / data.draw(st.sampled_from(["games.jsonl", "games.jsonl.gz", "games"]))
-    path.write_bytes(content)
-    load_and_check(path)
-
-
-@fuzzed
-@given(data=st.data())
-def test_records_as_wthor(folder: Path, data: st.DataObject) -> None:
-    full = [record for record in RECORDS if record.game.id == "othello" and record.start is None]
-    records.save(folder / "right.wtb", full)
-    right = (folder / "right.wtb").read_bytes()
-    content = data.draw(mutated_bytes(st.just(right)))
-    if len(content) == len(right) and data.draw(st.booleans()):  # its length is checked first
-        content = content[:16] + data.draw(st.binary(min_size=68, max_size=68)) + content[84:]
-    path = folder / "games.wtb"
-    path.write_bytes(content)
-    found = load_and_check(path)
-    if found and content[4:8] == right[4:8]:
-        attempt(lambda: records.save(folder / "again.jsonl", found), folder=folder)
-        assert records.load(folder / "again.jsonl") == found
-
-
-@fuzzed
-@given(data=st.data())
-def test_records_as_moves(folder: Path, data: st.DataObject) -> None:
-    record = data.draw(st.sampled_from([r for r in RECORDS if r.start is None]))
-    records.save(folder / "right.txt", [record, record])
-    tokens = ["pass", "x", "--", "1.", ",", "#", "b1-b3", "b1xb3", "a9", "--a1"]
-    line = data.draw(mutated(st.just((folder / "right.txt").read_text()), tokens))
-    content = line.encode(errors="surrogatepass")
-    if data.draw(st.integers(0, 3)) == 0:
-        content = data.draw(mutated_bytes(st.just(content)))
-    path = folder / "games.txt"
-    path.write_bytes(content)
-    load_and_check(path, game=record.game)
+        return
+    check_records(list(read))
+    attempt(lambda: records.save(again, read), folder=folder)
+    assert records.load(again) == read
 
 
 # ---- journals ------------------------------------------------------------------------------------

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
+from boardenvs.utils.tables import make_table
 from soak import growth, kills, plies, scarce
 from soak.works import WORKS, Row, Work
 
@@ -77,12 +77,11 @@ def memory(folder: Path, short: bool) -> Row:
 
 
 def show(console: Console, rows: list[Row]) -> None:
-    table = Table(title="soak")
-    for column in ("what", "times", "seen", "faults"):
-        table.add_column(column, justify="right" if column in ("times", "faults") else "left")
-    for row in rows:
-        table.add_row(row.name, f"{row.tried:,}", row.seen, str(len(row.faults)))
-    console.print(table)
+    cells = [
+        {"what": row.name, "times": row.tried, "seen": row.seen, "faults": len(row.faults)}
+        for row in rows
+    ]
+    console.print(make_table(cells, "soak"))
     for row in rows:
         for fault in row.faults:
             console.print(f"{row.name}: {fault}", markup=False, soft_wrap=True)
@@ -106,10 +105,7 @@ def main() -> int:
     for run in names:
         rows.append(growth.grow(run, max(1.0, seconds / 3 / len(names)), options.seed))
         say(f"{run}: {rows[-1].seen}")
-    played = plies.play(*((200_000, 3_000) if options.short else (10**8, 10**6)),
-                        minutes=seconds / 360 if seconds else None)  # fmt: skip
-    total = sum(row.plies for row in played), sum(row.reference_plies for row in played)
-    rows.append(Row("plies", total[0], f"{total[1]:,} more against the reference"))
+    rows.append(plies.play(200_000 if options.short else 10**8, seconds / 360))
     show(Console(width=120), rows)
     return int(any(row.faults for row in rows))
 

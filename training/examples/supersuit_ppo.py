@@ -22,7 +22,7 @@ torch.manual_seed(SEED)  # PPO's own seed asks for `seed`, which SuperSuit's env
 torch.set_num_threads(1)
 
 
-class MaskedPolicy(MultiInputActorCriticPolicy):
+class MaskingPolicy(MultiInputActorCriticPolicy):
     def extract_features(self, obs, *rest):  # in training
         self.mask = obs["action_mask"] > 0
         return super().extract_features(obs, *rest)
@@ -39,7 +39,7 @@ class MaskedPolicy(MultiInputActorCriticPolicy):
 env = supersuit.pettingzoo_env_to_vec_env_v1(boardenvs.parallel_env("othello", reward="zero_sum"))
 env = supersuit.concat_vec_envs_v1(env, 32, num_cpus=1, base_class="stable_baselines3")
 learning = {"batch_size": 1024, "n_epochs": 4, "ent_coef": 0.02, "learning_rate": 1e-3}
-model = PPO(MaskedPolicy, env, n_steps=128, gae_lambda=0.9, **learning, device="cpu")
+model = PPO(MaskingPolicy, env, n_steps=128, gae_lambda=0.9, **learning, device="cpu")
 model.learn(200_000)
 
 

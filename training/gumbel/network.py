@@ -64,17 +64,14 @@ class JudgedNetwork:
     def evaluate(self, game: Game, state: State) -> tuple[Array, Array]:
         """As the network's `evaluate`."""
         policy, values = self._network.evaluate(game, state)
-        searched = self._searched(game, state)
-        return policy, ((1 - self._share) * values + self._share * searched).astype(np.float32)
-
-    def _searched(self, game: Game, state: State) -> FloatArray:
-        """The results to expect, (B,) float64 from -1 to 1."""
         seeds = np.zeros(len(state.ply), np.uint64)
         engine = engine_for(game, self._evaluation)
         found = engine.search(state, seeds, self._limits, forced=True).value
         if game.margin_counts:
-            return np.tanh(found / (POINT * _POINTS))
-        return np.clip(found / WON, -1, 1)
+            expected = np.tanh(found / (POINT * _POINTS))
+        else:
+            expected = np.clip(found / WON, -1, 1)
+        return policy, ((1 - self._share) * values + self._share * expected).astype(np.float32)
 
 
 class NetworkLearner:

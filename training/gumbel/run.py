@@ -25,6 +25,7 @@ from training.gumbel.self_play import SelfPlay
 from training.gumbel.settings import GumbelConfig
 from training.history import policy_notes
 from training.run import Run
+from training.settings import between
 
 
 class GumbelRun(Run):
@@ -67,7 +68,7 @@ class GumbelRun(Run):
     def _learn(self) -> dict[str, float]:
         """Gradient steps on what was played, and what came of them; nan where there were none."""
         settings = self.config.learning
-        rate = settings.learning_rate_at(self._done())
+        rate = between(settings.learning_rate, settings.final_learning_rate, self._done())
         losses, values = [th.full((3,), th.nan)], [np.float32(np.nan)]
         if self._replay.ready < settings.batch_size:
             self._to_learn = 0.0

@@ -13,13 +13,14 @@ from boardenvs.search.limits import MAX_DEPTH
 from training.device import find_device
 from training.settings import (
     TRAINED,
+    Above0,
     NotNegative,
     Part,
     Positive,
     RunSettings,
     Section,
     Share,
-    between,
+    Widths,
 )
 
 
@@ -33,7 +34,7 @@ class SearchSettings(Section):
     simulations: Positive = 12
     considered: Positive = 5
     c_visit: NotNegative = 50.0
-    c_scale: Annotated[float, Field(gt=0)] = 0.5
+    c_scale: Above0 = 0.5
     full_share: Part = 0.5
     playout_cap_simulations: Annotated[int, Field(ge=0, le=10**6)] = 0
     playout_cap_role_share: Share = 0.0
@@ -52,21 +53,17 @@ class SearchSettings(Section):
 
 
 class LearningSettings(Section):
-    hidden: Annotated[tuple[Positive, ...], Field(min_length=1)] = (256, 256)
+    hidden: Widths = (256, 256)
     plies_per_update: Positive = 16
     replay: Positive = 500_000
     batch_size: Positive = 1024
-    reuse: Annotated[float, Field(gt=0)] = 2.0
-    learning_rate: Annotated[float, Field(gt=0)] = 1e-3
-    final_learning_rate: Annotated[float, Field(gt=0)] = 5e-5
+    reuse: Above0 = 2.0
+    learning_rate: Above0 = 1e-3
+    final_learning_rate: Above0 = 5e-5
     weight_decay: NotNegative = 1e-5
     value_weight: NotNegative = 1.0
     search_value: Share = 0.25
     average: Annotated[float, Field(ge=0, lt=1)] = 0.999
-
-    def learning_rate_at(self, done: float) -> float:
-        """The step size after this share of the run, 0 to 1, falling linearly."""
-        return between(self.learning_rate, self.final_learning_rate, done)
 
 
 class GumbelConfig(RunSettings):
@@ -75,8 +72,8 @@ class GumbelConfig(RunSettings):
     hidden_setting: ClassVar = "learning.hidden"
 
     device: Annotated[str, Field(pattern=r"^(auto|cpu|cuda(:\d+)?)$")] = "auto"
-    search: SearchSettings = Field(default_factory=SearchSettings)
-    learning: LearningSettings = Field(default_factory=LearningSettings)
+    search: SearchSettings = SearchSettings()
+    learning: LearningSettings = LearningSettings()
 
     def check_machine(self) -> None:
         find_device(self.device)

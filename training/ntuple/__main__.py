@@ -33,15 +33,20 @@ from boardenvs.search.evaluation_file import (
     save_evaluation,
 )
 from boardenvs.utils.files import write_atomically
+from boardenvs.utils.tables import markdown_table
 from training.command import training_command
 from training.evaluation import Score, play_suite
 from training.folder import RunError, check_settings
 from training.history import REPORT_SEED
 from training.ntuple.play import PositionsFileError
-from training.ntuple.run import NTupleRun, StopLearning
+from training.ntuple.run import NTupleRun
 from training.ntuple.run import Progress as Show
 from training.ntuple.settings import NTupleConfig
 from training.run import stop_requests
+
+
+class StopLearning(Exception):  # noqa: N818 - no error, as StopIteration
+    """The run was asked to stop."""
 
 
 def train(config: NTupleConfig, folder: Path, resume: bool, console: Console) -> bool:
@@ -49,37 +54,27 @@ def train(config: NTupleConfig, folder: Path, resume: bool, console: Console) ->
     if resume:
         check_settings(folder, config)
     began = time.process_time()
-    with _display(console) as show:
-        with stop_requests() as stop_requested:
-            run = NTupleRun(config, folder, show, stop_requested)
-            try:
-                evaluation = run.learn()
-            except StopLearning:
-                return False
-            except (EvaluationFileError, PositionsFileError) as error:
-                raise RunError(f"{error}; where it is removed, --resume makes it anew") from None
-        minutes = (time.process_time() - began) / 60
-        save_evaluation(evaluation, folder / "evaluation.npz")
-        scores = _judge(config, folder / "evaluation.npz", show)
+    try:
+        with _display(console) as show:
+            evaluation = NTupleRun(config, folder, show).learn()
+    except StopLearning:
+        return False
+    except (EvaluationFileError, PositionsFileError) as error:
+        raise RunError(f"{error}; where it is removed, --resume makes it anew") from None
+    minutes = (time.process_time() - began) / 60
+    file = folder / "evaluation.npz"
+    save_evaluation(evaluation, file)
+    player = make_agent(f"alphabeta:depth={config.report.depth},evaluation={file}")
+    seed = REPORT_SEED + config.seed
+    scores = play_suite(config.make_game(), player, config.report, seed, console)
     _write_results(config, folder, minutes, scores)
     console.print((folder / "report.md").read_text(encoding="utf-8"), markup=False, soft_wrap=True)
     return True
 
 
-def _judge(config: NTupleConfig, file: Path, show: Show) -> dict[str, Score]:
-    """The scores of search by the evaluation in the file against the report's opponents."""
-    game, suite = config.make_game(), config.report
-    player = make_agent(f"alphabeta:depth={suite.depth},evaluation={file}")
-
-    def progress(matches: int) -> None:
-        show("the report's matches", matches, len(suite.opponents))
-
-    return play_suite(game, player, suite, REPORT_SEED + config.seed, progress)
-
-
 @contextmanager
 def _display(console: Console) -> Iterator[Show]:
-    """Shows how much of what is done: one bar at a time."""
+    """Shows how much of what is done, one bar at a time; StopLearning where that is to be all."""
     columns = (
         TextColumn("[bold]{task.description}"),
         BarColumn(bar_width=20),
@@ -87,12 +82,14 @@ def _display(console: Console) -> Iterator[Show]:
         TimeElapsedColumn(),
     )
     tasks = dict[str, TaskID]()
-    with Progress(*columns, console=console) as bar:
+    with Progress(*columns, console=console) as bar, stop_requests() as stop_requested:
 
         def show(what: str, done: int, total: int) -> None:
             if what not in tasks:
                 tasks[what] = bar.add_task(what, total=total)
             bar.update(tasks[what], completed=done)
+            if stop_requested():
+                raise StopLearning
 
         yield show
 
@@ -123,36 +120,28 @@ def _report(
     scores: dict[str, Score],
     generations: list[Evaluation],
 ) -> str:
-    lines = [
+    unit = "points" if config.make_game().margin_counts else "hundredths of a win"
+    played = [
+        (f"`{name}`", f"{s.score:.3f} [{s.low:.3f}, {s.high:.3f}]",
+         *map(str, (s.wins, s.draws, s.losses)))
+        for name, s in scores.items()
+    ]  # fmt: skip
+    errors = [
+        (f"{number}, {kind.replace('_', ' ')}", *(f"{x:.1f}" for x in evaluation.notes[kind]))
+        for number, evaluation in enumerate(generations, start=1)
+        for kind in ("error", "standard_deviation")
+    ]
+    parts = [
         f"# {config.name}: an evaluation of {config.game}",
-        "",
         f"{minutes:.1f} CPU minutes in this part of the run, seed {config.seed}.",
-        "",
         f"`alphabeta:depth={config.report.depth},evaluation={config.name}` against players of "
         f"the report, {2 * config.report.pairs} games each, with 95 % intervals over pairs:",
-        "",
-        "| opponent | score | wins | draws | losses |",
-        "|---|---|---|---|---|",
-    ]
-    lines += [
-        f"| `{name}` | {s.score:.3f} [{s.low:.3f}, {s.high:.3f}] | {s.wins} | {s.draws} "
-        f"| {s.losses} |"
-        for name, s in scores.items()
-    ]
-    unit = "points" if config.make_game().margin_counts else "hundredths of a win"
-    lines += [
-        "",
+        markdown_table(("opponent", "score", "wins", "draws", "losses"), played),
         f"Error of the evaluation, in {unit}: root of the mean square over games that were not "
         "fitted, by stage; what a constant leaves is their standard deviation.",
-        "",
-        "| generation | " + " | ".join(str(k + 1) for k in range(config.stages)) + " |",
-        "|---" * (config.stages + 1) + "|",
+        markdown_table(("generation", *(str(k + 1) for k in range(config.stages))), errors),
     ]
-    for number, evaluation in enumerate(generations, start=1):
-        for kind in ("error", "standard_deviation"):
-            cells = " | ".join(f"{x:.1f}" for x in evaluation.notes[kind])
-            lines.append(f"| {number}, {kind.replace('_', ' ')} | {cells} |")
-    return "\n".join(lines) + "\n"
+    return "\n\n".join(parts) + "\n"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -7,11 +7,11 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from boardenvs.agents import agent_for
-from boardenvs.board.bitboard import parse_square
 from boardenvs.search import Limits
 from boardenvs.search.evaluation import MOST_TUPLES, Places, Tuple
 from boardenvs.search.evaluation_file import parse_tuple
 from training.settings import (
+    Ascending,
     GameSettings,
     NotNegative,
     Part,
@@ -30,22 +30,27 @@ class TargetSettings(Section):
     """A search by the evaluation of the generation before, which says a position's target."""
 
     depth: Depth
-    endgame: Annotated[int, Field(ge=0, le=64)] = 0
+    endgame: Pieces = 0
 
     @property
     def limits(self) -> Limits:
         return Limits(self.depth, endgame=self.endgame)
 
 
-class GenerationSettings(Section):
-    """Games that the evaluation of the generation before plays against itself."""
+class PlaySettings(Section):
+    """How many games, from which openings and with whom."""
 
     games: Positive
-    depth: Depth = 3
-    endgame: Annotated[int, Field(ge=0, le=64)] = 12
     opening_plies: PlyRange = (4, 24)
     noise: Share = 0.0
     against_heuristic: Share = 0.0
+
+
+class GenerationSettings(PlaySettings, TargetSettings):
+    """Games that the evaluation of the generation before plays against itself."""
+
+    depth: Depth = 3
+    endgame: Pieces = 12
     targets: TargetSettings | None = None
     random_move_share: Share = 0.0
     with_previous: bool = False
@@ -60,10 +65,6 @@ class GenerationSettings(Section):
             )
         return self
 
-    @property
-    def limits(self) -> Limits:
-        return Limits(self.depth, endgame=self.endgame)
-
 
 class FitSettings(Section):
     iterations: Positive = 25
@@ -71,7 +72,7 @@ class FitSettings(Section):
     neighbours: Share = 0.5
 
 
-class OnePlySettings(Section):
+class OnePlySettings(PlaySettings):
     """Rounds of games one ply deep, each followed by a step towards how they ended."""
 
     rounds: Positive = 10
@@ -81,7 +82,7 @@ class OnePlySettings(Section):
     noise: Share = 0.1
     against_heuristic: Share = 0.9
     step: Part = 0.5
-    fit: FitSettings = Field(default_factory=FitSettings)
+    fit: FitSettings = FitSettings()
 
     @model_validator(mode="after")
     def _enough(self) -> Self:
@@ -94,15 +95,8 @@ class OnePlySettings(Section):
     @property
     def playing(self) -> GenerationSettings:
         """How the games of a round are played."""
-        return GenerationSettings(
-            games=self.games,
-            depth=1,
-            endgame=0,
-            opening_plies=self.opening_plies,
-            noise=self.noise,
-            against_heuristic=self.against_heuristic,
-            after_own_moves=True,
-        )
+        games = self.model_dump(include=set(PlaySettings.model_fields))
+        return GenerationSettings(**games, depth=1, endgame=0, after_own_moves=True)
 
 
 class ReportSettings(SuiteSettings):
@@ -117,19 +111,17 @@ class NTupleConfig(GameSettings):
     tuples: tuple[str, ...] = ()
     blocks: tuple[Annotated[str, Field(pattern=r"^[1-8]x[1-8]$")], ...] = ()
     stages: Annotated[int, Field(ge=1, le=60)] = 15
-    pieces: tuple[Pieces, Pieces] = (0, 64)
+    pieces: Annotated[tuple[Pieces, Pieces], Ascending] = (0, 64)
     heuristic: bool = False
     features: bool = False
     generations: Annotated[tuple[GenerationSettings, ...], Field(min_length=1)]
-    fit: FitSettings = Field(default_factory=FitSettings)
+    fit: FitSettings = FitSettings()
     one_ply: OnePlySettings | None = None
-    report: ReportSettings = Field(default_factory=ReportSettings)
+    report: ReportSettings = ReportSettings()
 
     @model_validator(mode="after")
     def _fitting(self) -> Self:
         game = self.make_game()
-        if self.pieces[0] > self.pieces[1]:
-            raise ValueError(f"pieces is {list(self.pieces)}: it must be a range [low, high]")
         if self.heuristic and not game.has_heuristic:
             raise ValueError(f"heuristic is true, and {self.game} has none")
         if self.generations[0].targets is not None:
@@ -167,14 +159,10 @@ class NTupleConfig(GameSettings):
         known: set[frozenset[int]] = set()
         for block in self.blocks:
             files, ranks = int(block[0]), int(block[2])
-            for rank in range(9 - ranks):
-                for file in range(9 - files):
-                    corner = parse_square("abcdefgh"[file] + str(rank + 1))
-                    squares = tuple(corner + 8 * y + x for y in range(ranks) for x in range(files))
-                    if frozenset(squares) not in known:
-                        found.append(squares)
-                        known |= {
-                            frozenset(s.squares[square] for square in squares)
-                            for s in game.symmetries
-                        }
+            corners = [8 * y + x for y in range(9 - ranks) for x in range(9 - files)]
+            for corner in corners:
+                squares = tuple(corner + 8 * y + x for y in range(ranks) for x in range(files))
+                if frozenset(squares) not in known:
+                    found.append(squares)
+                    known |= {frozenset(s.squares[x] for x in squares) for s in game.symmetries}
         return found

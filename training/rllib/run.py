@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from training.checkpoint import to_arrays, to_tensors
 from training.device import find_precision
 from training.folder import RunError
 from training.history import policy_notes
-from training.rllib.settings import RLlibSettings
+from training.rllib.settings import COPIED, RLlibSettings
 from training.run import Run
 from training.settings import POOL
 
@@ -63,7 +64,7 @@ def _begin_from(algorithm: BoardPPO, policy: Policy) -> None:
 
 def make_config(config: RLlibSettings, folder: Path) -> BoardPPOConfig:
     """The settings of a run as RLlib's."""
-    ppo, cluster, pool = config.ppo, config.cluster, config.self_play.pool
+    ppo, pool = config.ppo, config.self_play.pool
     rllib = BoardPPOConfig()
     rllib.update_from_dict(dict(config.rllib))
     rllib.boards(config.make_game(), board_groups(config), **board_options(config))
@@ -72,29 +73,13 @@ def make_config(config: RLlibSettings, folder: Path) -> BoardPPOConfig:
     rllib.league(
         (folder / "pool").resolve(), every=pool.every, size=pool.size, name=POOL, notes=notes
     )
-    rllib.env_runners(
-        num_env_runners=cluster.runners,
-        num_cpus_per_env_runner=cluster.cpus_per_runner,
-        num_gpus_per_env_runner=cluster.gpus_per_runner,
-        rollout_fragment_length=ppo.steps_per_update,
-    )
-    rllib.learners(
-        num_learners=cluster.learners,
-        num_cpus_per_learner=cluster.cpus_per_learner,
-        num_gpus_per_learner=cluster.gpus_per_learner,
-    )
     rllib.training(
         lr=_schedule(config.steps, ppo.learning_rate, ppo.final_learning_rate),
         entropy_coeff=_schedule(config.steps, ppo.entropy_bonus, ppo.final_entropy_bonus),
-        lambda_=ppo.gae_lambda,
-        clip_param=ppo.clip_range,
-        vf_loss_coeff=ppo.value_weight,
-        grad_clip=ppo.max_gradient,
-        num_epochs=ppo.epochs,
-        minibatch_size=ppo.batch_size,
-        train_batch_size_per_learner=config.steps_per_update // max(cluster.learners, 1),
+        train_batch_size_per_learner=config.steps_per_update // max(config.cluster.learners, 1),
     )
-    rllib.debugging(seed=config.seed, log_level="ERROR")
+    copied = {name: attrgetter(path)(config) for name, path in COPIED.items()}
+    rllib.update_from_dict({**copied, "log_level": "ERROR"})
     return rllib
 
 

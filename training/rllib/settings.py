@@ -13,28 +13,32 @@ from training.settings import NotNegative, Section
 
 Count = Annotated[int, Field(ge=0)]
 
-# What `rllib` may not set, and what sets it.
-_SET_ELSEWHERE = {
+# Settings of RLlib that are taken from ours as they are.
+COPIED = {
     "clip_param": "ppo.clip_range",
-    "entropy_coeff": "ppo.entropy_bonus",
-    "env": "game",
-    "env_config": "self_play",
     "grad_clip": "ppo.max_gradient",
     "lambda_": "ppo.gae_lambda",
-    "lr": "ppo.learning_rate",
     "minibatch_size": "ppo.batch_size",
     "num_cpus_per_env_runner": "cluster.cpus_per_runner",
     "num_cpus_per_learner": "cluster.cpus_per_learner",
     "num_env_runners": "cluster.runners",
-    "num_envs_per_env_runner": "self_play.boards",
     "num_epochs": "ppo.epochs",
     "num_gpus_per_env_runner": "cluster.gpus_per_runner",
     "num_gpus_per_learner": "cluster.gpus_per_learner",
     "num_learners": "cluster.learners",
     "rollout_fragment_length": "ppo.steps_per_update",
     "seed": "seed",
-    "train_batch_size_per_learner": "ppo.steps_per_update",
     "vf_loss_coeff": "ppo.value_weight",
+}
+# What `rllib` may not set, and what sets it.
+_SET_ELSEWHERE = {
+    **COPIED,
+    "entropy_coeff": "ppo.entropy_bonus",
+    "env": "game",
+    "env_config": "self_play",
+    "lr": "ppo.learning_rate",
+    "num_envs_per_env_runner": "self_play.boards",
+    "train_batch_size_per_learner": "ppo.steps_per_update",
 }
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from boardenvs.agents.base import Agent, analysis_by, check_game
+from boardenvs.agents.base import Agent, AgentByGame, analysis_by, check_game
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.state import IntArray, State, take
 from boardenvs.games.files import require_file
@@ -58,7 +58,7 @@ class Mixture:
 
 
 @dataclass(frozen=True)
-class LevelAgent:
+class LevelAgent(AgentByGame):
     """One of ten strengths in any game that has levels, from random play (1) to strong play (10):
     each scores about as well against the one below.
     """
@@ -70,16 +70,8 @@ class LevelAgent:
         if not is_whole(self.level, 1, LEVELS):
             raise ValueError(f"level is {quote(self.level)}: it must be 1 to {LEVELS}")
 
-    def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
-        return _player(self, game).act(game, state, np.random.default_rng(rng))
-
-    def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
-        """As the player that this level plays the move as."""
-        return _player(self, position.game).analyse(position, rng)
-
-    def check_game(self, game: Game) -> None:
-        """ValueError for a game without levels."""
-        _player(self, game).check_game(game)
+    def player(self, game: Game) -> Mixture:
+        return _player(self, game)
 
 
 @lru_cache(maxsize=64)

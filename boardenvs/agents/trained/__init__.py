@@ -11,43 +11,30 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import numpy as np
-
-from boardenvs.agents.base import Agent, analysis_by
+from boardenvs.agents.base import Agent, AgentByGame
 from boardenvs.agents.policy import Float32Array, Policy, PolicyAgent
 from boardenvs.agents.policy_file import load_policy
 from boardenvs.agents.shield import Shield
-from boardenvs.game.contract import Game, Position
-from boardenvs.game.state import IntArray, State
+from boardenvs.game.contract import Game
+from boardenvs.game.state import State
 from boardenvs.games.files import require_file
-from boardenvs.search.analysis import Analysis
 
 FOLDER = Path(__file__).parent
 
 
 @dataclass(frozen=True)
-class TrainedAgent:
+class TrainedAgent(AgentByGame):
     """Plays any game that a trained policy came with: see `PolicyAgent` and `Shield`."""
 
     sample: bool = False
     shield: bool = False
 
-    def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
-        return _player(trained_policy(game), self.sample, self.shield).act(
-            game, state, np.random.default_rng(rng)
-        )
+    def player(self, game: Game) -> Agent:
+        return _player(trained_policy(game), self.sample, self.shield)
 
     def evaluate(self, game: Game, state: State) -> tuple[Float32Array, Float32Array]:
         """See `Policy.evaluate`."""
         return trained_policy(game).evaluate(game, state)
-
-    def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
-        """By the policy's probabilities and values."""
-        player = _player(trained_policy(position.game), self.sample, self.shield)
-        return analysis_by(player, position, rng)
-
-    def check_game(self, game: Game) -> None:
-        trained_policy(game)
 
 
 def policy_agent(path: str, sample: bool = False, shield: bool = False) -> Agent:

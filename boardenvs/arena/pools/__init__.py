@@ -7,13 +7,13 @@ boardenvs.arena.pools` measures pools anew, and the players `level:1` to `level:
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from boardenvs.game.contract import Game
 from boardenvs.games.files import require_file
+from boardenvs.utils.decoding import decode
 
 FOLDER = Path(__file__).parent
 
@@ -39,18 +39,10 @@ class RatingPool:
     made_with: dict[str, str]  # digests of what the anchors have learnt, by path in the package
     anchors: tuple[Anchor, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        """What the file holds; `from_json` reads it back."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, values: dict[str, Any]) -> RatingPool:
-        return cls(**{**values, "anchors": tuple(Anchor(**a) for a in values["anchors"])})
-
 
 @cache
 def rating_pool(game: Game) -> RatingPool:
     """The pool that came with the package; ValueError for a game without one."""
     advice = "`boardenvs arena` rates players in any game"
     path = require_file(FOLDER, game, "there is no rating pool", ".json", advice)
-    return RatingPool.from_json(json.loads(path.read_text(encoding="utf-8")))
+    return decode(RatingPool, json.loads(path.read_text(encoding="utf-8")), "a rating pool")

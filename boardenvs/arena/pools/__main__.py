@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -89,7 +90,7 @@ def main(
             else:
                 folder = work / file_name(game)
                 pool = measure(text, folder, pairs=pairs, seed=seed, resume=resume, workers=workers)
-                _write(_path(pools.FOLDER, game), pool.to_json())
+                _write(_path(pools.FOLDER, game), asdict(pool))
             found = find_levels(game, pool, seed, typer.echo)
             head = {name: getattr(pool, name) for name in ("game", "made", "boardenvs", "seed")}
             players = [level[side] for level in found for side in ("weaker", "stronger")]
@@ -116,7 +117,7 @@ def measure(
         watcher=show,
     )
     table = results.tables[0]
-    won, drawn, lost = np.moveaxis(table.counts, -1, 0)
+    won, drawn, lost = np.moveaxis(table.counts.sum(axis=2), -1, 0)
     rating, error = fit_near(won + drawn / 2, won + drawn + lost)
     rating -= rating[table.entrants.index(_RATED_0)]
     anchors = [

@@ -88,24 +88,36 @@ def find_levels(
     while len(rounds) < _ROUNDS and not (rounds and rounds[-1].stands):
         wanted = np.linspace(strength[0], strength[-1], LEVELS)
         levels = [ladder[0], *(_between(ladder, strength, x) for x in wanted[1:-1]), ladder[-1]]
-        pairs = itertools.pairwise(levels)
-        found = _Round(levels, [_match(game, *pair, next(seeds)) for pair in pairs])
+        players = [_mixture(level) for level in levels]
+        found = _Round(
+            levels,
+            [
+                play_match(game, level, below, _PAIRS, seed=next(seeds))
+                for below, level in itertools.pairwise(players)
+            ],
+        )
         rounds.append(found)
         scores = ", ".join(f"{score:.3f}" for score in found.scores)
         say(
             f"{pool.game}: levels, round {len(rounds)}: {scores}; the lowest end of an interval is "
             f"{found.lowest:.3f}"
         )
-        strength = np.interp(strength, wanted, _reached(rounds[-1].scores))
+        strength = np.interp(strength, wanted, _reached(found.scores))
     best = max(rounds, key=lambda found: (found.stands, found.lowest))
     if best.lowest < LEAST:
         say(
             f"{pool.game}: a level's score against the one below may be as low as "
             f"{best.lowest:.3f}, which is less than {LEAST}"
         )
-    rated = [level | _rating(game, pool, level, next(seeds)) for level in best.levels]
-    below = [{"beats_level_below": _measured(match)} for match in best.matches]
-    return [rated[0], *(level | step for level, step in zip(rated[1:], below, strict=True))]
+    found_levels = [level | _rating(game, pool, level, next(seeds)) for level in best.levels]
+    for level, match in zip(found_levels[1:], best.matches, strict=True):
+        low, high = match.interval
+        measured = {"score": match.score, "low": low, "high": high}
+        level["beats_level_below"] = {
+            **{name: round(x, 3) for name, x in measured.items()},
+            "games": match.games,
+        }
+    return found_levels
 
 
 def _seeds(seed: int) -> Iterator[int]:
@@ -171,17 +183,6 @@ def _rating(game: Game, pool: RatingPool, level: dict[str, Any], seed: int) -> d
     found = estimate_rating(game, player, pool, games=_GAMES, seconds=None, without=same, seed=seed)
     measured = {"rating": found.rating, "low": found.low, "high": found.high}
     return {name: None if x is None else round(x, 1) for name, x in measured.items()}
-
-
-def _match(game: Game, below: dict[str, Any], level: dict[str, Any], seed: int) -> MatchResult:
-    """A level against the one below."""
-    return play_match(game, _mixture(level), _mixture(below), _PAIRS, seed=seed)
-
-
-def _measured(match: MatchResult) -> dict[str, Any]:
-    """The score of a level against the one below, as it is written."""
-    measured = dict(zip(("score", "low", "high"), (match.score, *match.interval), strict=True))
-    return {**{name: round(x, 3) for name, x in measured.items()}, "games": match.games}
 
 
 def _level(weaker: str, stronger: str, share: float) -> dict[str, Any]:

@@ -105,7 +105,7 @@ class JaxEnv:
         self._made_of = partial(JaxEnv, opponent=opponent, autoreset=autoreset)
         if opponent is not None:
             self._opponent = jax_player(self.rules, opponent)
-            self._replies = self._first_replies()
+            self._replies = self._first_replies(self._opponent)
         self._from_boards = jax.jit(jax.vmap(self._from_board))
 
     def __reduce__(self) -> Any:
@@ -121,10 +121,7 @@ class JaxEnv:
 
     def init(self, key: jax.Array) -> JaxState:
         """A new game; `key` draws which player has the first role, and an opponent's ply."""
-        board, player = self._begin(key)
-        return self._seen(
-            board, player, jnp.zeros(PLAYERS, jnp.float32), jnp.bool_(False), jnp.bool_(False)
-        )
+        return self._seen(*self._begin(key))
 
     def from_state(self, state: State) -> JaxState:
         """B games that go on from these positions, each array of B rows.
@@ -143,10 +140,7 @@ class JaxEnv:
 
     def _from_board(self, board: Board) -> JaxState:
         player = board.to_move if self._opponent is None else jnp.int32(_LEARNER)
-        truncated = self.rules.is_truncated(board)
-        return self._seen(
-            board, player, jnp.zeros(PLAYERS, jnp.float32), board.terminated, truncated
-        )
+        return self._seen(board, player, 0, board.terminated, self.rules.is_truncated(board))
 
     def step(self, state: JaxState, action: jax.Array, key: jax.Array | None = None) -> JaxState:
         """The state after the current player's action, () int.
@@ -158,17 +152,15 @@ class JaxEnv:
         action = jnp.asarray(action)
         if not jnp.issubdtype(action.dtype, jnp.integer):
             raise TypeError(f"action is {action.dtype}: it must be an integer")
+        if key is None and self._opponent is not None:
+            raise ValueError("key is missing: the opponent draws from it, step(state, ..., key)")
         illegal = ~self.rules.is_legal(state.board, action)
         board = self.rules.advance(state.board, action)
         over = self.rules.is_over(board) | illegal
         paid = jnp.where(illegal, ILLEGAL_ACTION_REWARD, -self.rules.outcome(board))
         paid = jnp.where(over, paid, 0.0)  # to who has moved
         player = 1 - state.current_player
-        if self._opponent is not None:
-            if key is None:
-                raise ValueError(
-                    "key is missing: the opponent draws from it, step(state, ..., key)"
-                )
+        if self._opponent is not None and key is not None:
             key, ply_key = jax.random.split(key)
             reply = self.rules.advance(board, self._opponent.act(board, ply_key))
             board = choose(over, board, reply)
@@ -176,11 +168,11 @@ class JaxEnv:
             paid = jnp.where(ended, self.rules.outcome(board), paid)
             over, player = over | ended, state.current_player
         rewards = jnp.where(jnp.arange(PLAYERS) == state.current_player, paid, -paid)
-        rewards = rewards.astype(jnp.float32)  # with 64-bit integers too
         truncated = self.rules.is_truncated(board) & ~illegal
         if self.autoreset:
             first = player ^ board.to_move  # who has had the first role
-            board, player = choose(over, self._begin(key, 1 - first), (board, player))
+            begun = (self.rules.start, 1 - first) if key is None else self._begin(key)
+            board, player = choose(over, begun, (board, player))
             return self._seen(board, player, rewards, over & ~truncated, truncated)
         before = state.board, state.current_player
         board, player = choose(illegal, before, (board, player))
@@ -241,26 +233,20 @@ class JaxEnv:
         self,
         board: Board,
         player: jax.Array,
-        rewards: jax.Array,
-        terminated: jax.Array,
-        truncated: jax.Array,
+        rewards: jax.Array | float = 0,
+        terminated: jax.Array | bool = False,
+        truncated: jax.Array | bool = False,
     ) -> JaxState:
         mask = self.rules.legal(board)
         if not self.autoreset:
             mask |= terminated | truncated
-        observation = self.rules.observe(board)
-        return JaxState(player, observation, rewards, terminated, truncated, mask, board)
+        paid = jnp.full(PLAYERS, rewards, jnp.float32)
+        ended = jnp.asarray(terminated), jnp.asarray(truncated)
+        return JaxState(player, self.rules.observe(board), paid, *ended, mask, board)
 
-    def _begin(
-        self, key: jax.Array | None, first: jax.Array | None = None
-    ) -> tuple[Board, jax.Array]:
-        """A new game's board and the player to move; `first` has the first role, unless a key draws
-        who has.
-        """
+    def _begin(self, key: jax.Array) -> tuple[Board, jax.Array]:
+        """A new game's board and the player to move; the key draws who has the first role."""
         start = self.rules.start
-        if key is None:
-            assert first is not None
-            return start, first
         if self._opponent is None:
             return start, (jax.random.bits(key, (), jnp.uint32) & 1).astype(jnp.int32)
         boards, logits = self._replies
@@ -269,12 +255,11 @@ class JaxEnv:
         reply = jax.tree.map(lambda x: x[chosen], boards)
         return choose(jax.random.bernoulli(seat_key), reply, start), jnp.int32(_LEARNER)
 
-    def _first_replies(self) -> tuple[Board, jax.Array]:
+    def _first_replies(self, opponent: JaxPlayer) -> tuple[Board, jax.Array]:
         """The boards after each first ply, and the logarithm of the opponent's chance of it."""
-        assert self._opponent is not None
         start = self.game.start()
         actions = start.legal_actions()
         boards = self.rules.boards(stack([start.step(action) for action in actions]))
         with jax.ensure_compile_time_eval():
-            probabilities = self._opponent.probabilities(self.rules.start)[jnp.array(actions)]
+            probabilities = opponent.probabilities(self.rules.start)[jnp.array(actions)]
             return boards, jnp.log(probabilities)

@@ -12,7 +12,7 @@ import pgx
 
 from boardenvs import games, render
 from boardenvs.envs.core import VERSION
-from boardenvs.envs.jax.env import PLAYERS, JaxEnv, JaxState
+from boardenvs.envs.jax.env import JaxEnv, JaxState
 from boardenvs.envs.opponent import Opponent
 from boardenvs.game.contract import Game
 from boardenvs.game.jax_rules import Board, positions_of
@@ -102,36 +102,20 @@ class PgxEnv(pgx.Env):
 
     def step(self, state: pgx.State, action: jax.Array, key: jax.Array | None = None) -> PgxState:
         """Pgx's own `step` puts rules into conditionals, of which a batch computes all sides."""
-        state = _ours(state)
-        return self._shown(self._env.step(self._hidden(state), action, key), state._step_count + 1)
+        played = self._env.step(_hidden(state), action, key)
+        return self._shown(played, state._step_count + 1)
 
     def sample(self, state: pgx.State, key: jax.Array) -> jax.Array:
         """A uniformly random legal action, () int32; see `JaxEnv.sample`."""
-        return self._env.rules.sample(_ours(state)._board, key)
+        return self._env.sample(_hidden(state), key)
 
     def _shown(self, state: JaxState, steps: jax.Array) -> PgxState:
-        return PgxState(
-            current_player=state.current_player,
-            observation=state.observation,
-            rewards=state.rewards[: self._players],
-            terminated=state.terminated | state.truncated,
-            truncated=jnp.zeros_like(state.truncated),
-            legal_action_mask=state.legal_action_mask,
-            _step_count=steps,
-            _board=state.board,
-            _game=self.game,
-        )
-
-    def _hidden(self, state: PgxState) -> JaxState:
-        return JaxState(
-            current_player=state.current_player,
-            observation=state.observation,
-            rewards=jnp.zeros(PLAYERS, jnp.float32),
-            terminated=state.terminated,
-            truncated=jnp.zeros_like(state.terminated),
-            legal_action_mask=state.legal_action_mask,
-            board=state._board,
-        )
+        over = state.terminated | state.truncated
+        rewards, truncated = state.rewards[: self._players], jnp.zeros_like(over)
+        shown = state._replace(rewards=rewards, terminated=over, truncated=truncated)
+        values = shown._asdict()
+        board = values.pop("board")  # Pgx wants names of its own alone
+        return PgxState(**values, _board=board, _step_count=steps, _game=self.game)
 
     def _init(self, key: jax.Array) -> PgxState:
         return self.init(key)
@@ -140,7 +124,7 @@ class PgxEnv(pgx.Env):
         return self.step(state, action, key)
 
     def _observe(self, state: pgx.State, player_id: jax.Array) -> jax.Array:
-        return self._env.observe(self._hidden(_ours(state)), player_id)
+        return self._env.observe(_hidden(state), player_id)
 
     @property
     def id(self) -> Any:
@@ -163,6 +147,7 @@ class PgxEnv(pgx.Env):
         return self.game.observation_shape
 
 
-def _ours(state: pgx.State) -> PgxState:
+def _hidden(state: pgx.State) -> JaxState:
     assert isinstance(state, PgxState), f"{type(state).__name__} is no state of this environment"
-    return state
+    names = ("_board" if name == "board" else name for name in JaxState._fields)
+    return JaxState(*(getattr(state, name) for name in names))

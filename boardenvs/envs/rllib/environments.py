@@ -34,13 +34,8 @@ Masked = dict[str, Array]
 
 def masked_space(game: Game) -> spaces.Dict:
     """The space of one board's observations with their mask."""
-    inputs = int(np.prod(game.observation_shape))
-    return spaces.Dict(
-        {
-            OBSERVATIONS: spaces.Box(0, 1, (inputs,), np.float32),
-            ACTION_MASK: spaces.Box(0, 1, (game.num_actions,), np.float32),
-        }
-    )
+    sizes = {OBSERVATIONS: int(np.prod(game.observation_shape)), ACTION_MASK: game.num_actions}
+    return spaces.Dict({name: spaces.Box(0, 1, (n,), np.float32) for name, n in sizes.items()})
 
 
 class MaskedVectorEnv(VectorWrapper):
@@ -108,12 +103,11 @@ class BoardMultiAgentEnv(MultiAgentEnv):
         board, roles = self._env, self._env.game.roles
         board.step(actions[board.position.to_move])
         rewards = {agent: board.rewards[roles[agent]] for agent in self.agents}
-        terminated = any(board.terminations.values())
-        ends = [
-            dict.fromkeys([0, 1, "__all__"], board.is_over and x)
-            for x in (terminated, not terminated)
-        ]
-        return {} if board.is_over else self._observed(), rewards, ends[0], ends[1], {}
+        terminated, truncated = (
+            dict.fromkeys([0, 1, "__all__"], any(ends.values()))
+            for ends in (board.terminations, board.truncations)
+        )
+        return {} if board.is_over else self._observed(), rewards, terminated, truncated, {}
 
     def render(self) -> Any:
         return self._env.render()

@@ -294,7 +294,7 @@ class BoardPPO(PPO):
 
         def place(runner: Any) -> None:
             if runner.env is not None:
-                runner.set_opponents(name, ray.get(drawn))
+                runner.env.set_opponents(name, ray.get(drawn))
 
         self.env_runner_group.foreach_env_runner(
             place, remote_worker_ids=indices, local_env_runner=indices is None

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -26,9 +26,9 @@ from ray.rllib.core.columns import Columns
 from ray.rllib.env.single_agent_env_runner import SingleAgentEnvRunner
 from ray.rllib.evaluation.postprocessing import Postprocessing
 
-from boardenvs.agents import Agent
 from boardenvs.agents.network import draw
 from boardenvs.envs.batch import Batch
+from boardenvs.envs.core import observation_and_mask
 from boardenvs.envs.rllib.environments import ACTION_MASK, OBSERVATIONS
 from boardenvs.game.state import Array, BoolArray, FloatArray
 
@@ -61,10 +61,11 @@ class _Boards(Batch):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        planes = spaces.Box(0, 1, self.game.observation_shape, np.int8)
-        mask = spaces.Box(0, 1, (self.game.num_actions,), np.int8)
         self.unwrapped = self
-        self.single_observation_space = spaces.Dict({OBSERVATIONS: planes, ACTION_MASK: mask})
+        seen = observation_and_mask(self.game)
+        self.single_observation_space = spaces.Dict(
+            {OBSERVATIONS: seen["observation"], ACTION_MASK: seen["action_mask"]}
+        )
         self.single_action_space = spaces.Discrete(self.game.num_actions)
         self.observation_space = batch_space(self.single_observation_space, self.size)
         self.action_space = batch_space(self.single_action_space, self.size)
@@ -101,10 +102,6 @@ class BoardEnvRunner(SingleAgentEnvRunner):
         # RLlib warns of a deprecated class that it makes itself, in each runner.
         logging.getLogger("ray._common.deprecation").setLevel(logging.ERROR)
         super().make_module()
-
-    def set_opponents(self, name: str, opponents: Sequence[Agent]) -> None:
-        """Let these play on the groups of this name, one on each, from the next step on."""
-        self.env.set_opponents(name, opponents)
 
     def _sample(
         self,
@@ -155,28 +152,20 @@ class BoardEnvRunner(SingleAgentEnvRunner):
         boards = self.env
         seen, played = [], []
         for _ in range(steps):
-            observed = self.env.seen_by_network()
+            observed = boards.seen_by_network()
             logits, judged = self._evaluate(observed)
             chosen = draw(th.softmax(logits, 1), self._generator) if explore else logits.argmax(1)
-            drawn = th.log_softmax(logits, 1).gather(1, chosen[:, None])[:, 0]
+            logp = th.log_softmax(logits, 1).gather(1, chosen[:, None])[:, 0].cpu().numpy()
             acted = chosen.cpu().numpy()
             result = boards.step(acted)
+            over = result.terminated | result.truncated
             seen.append(observed)
-            played.append(
-                (
-                    acted,
-                    drawn.cpu().numpy(),
-                    judged,
-                    result.rewards,
-                    result.terminated | result.truncated,
-                )
-            )
+            played.append((acted, logp, judged, result.rewards, over))
         actions, logp, values, rewards, over = map(np.stack, zip(*played, strict=True))
-        values = np.concatenate([values, self._evaluate(self.env.seen_by_network())[1][None]])
-        config = self.config
-        factors = config.gamma * boards.discounts.astype(np.float32)
+        values = np.concatenate([values, self._evaluate(boards.seen_by_network())[1][None]])
+        factors = self.config.gamma * boards.discounts.astype(np.float32)
         rewards = rewards.astype(np.float32)
-        gained = advantages(rewards, over, values, factors, config.lambda_)
+        gained = advantages(rewards, over, values, factors, self.config.lambda_)
         columns = {
             Columns.ACTIONS: actions,
             Columns.ACTION_LOGP: logp,

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from boardenvs.kernel.loops import ONE, ZERO, Array, Word, arrive, entry, inline, number, word
 from boardenvs.search.compiled.position import Position, final_margin, is_final
-from boardenvs.search.compiled.tree import NONE, Tree, total_value
+from boardenvs.search.compiled.tree import NONE, Tree, edges_of, total_value
 from boardenvs.utils.splitmix import mix
 
 # Priors below are raised to it, so that none is lost where all others of a node are bad.
@@ -57,23 +57,21 @@ def select_by_bound(node: int, row: int, random: Word, policy: Exploration, tree
 @inline
 def select_by_ucb(node: int, c: float, random: Word, tree: Tree) -> int:
     """An edge never tried, by chance, or the one of the highest UCB1."""
-    visits, totals = tree.edge_visits, tree.edge_total
-    first = number(tree.first_edge[node])
-    end = first + number(tree.edges[node])
+    visits, totals, edges = tree.edge_visits, tree.edge_total, edges_of(node, tree)
     untried = 0
-    for edge in range(first, end):
+    for edge in edges:
         if visits[edge] == 0:
             untried += 1
     if untried > 0:
         k = number(((mix(random) >> word(32)) * word(untried)) >> word(32))
-        for edge in range(first, end):
+        for edge in edges:
             if visits[edge] == 0:
                 if k == 0:
                     return edge
                 k -= 1
     width = c * math.sqrt(math.log(tree.visits[node]))
-    best, best_bound = first, -1e9
-    for edge in range(first, end):
+    best, best_bound = number(tree.first_edge[node]), -1e9
+    for edge in edges:
         bound = totals[edge] / visits[edge] + width / math.sqrt(visits[edge])
         if bound > best_bound and not is_settled(edge, node, tree):
             best, best_bound = edge, bound
@@ -84,13 +82,11 @@ def select_by_ucb(node: int, c: float, random: Word, tree: Tree) -> int:
 def select_by_puct(node: int, c: float, tree: Tree) -> int:
     """The edge of the highest PUCT; one never tried counts as good as those tried, on average."""
     visits, totals, priors = tree.edge_visits, tree.edge_total, tree.edge_prior
-    first = number(tree.first_edge[node])
-    end = first + number(tree.edges[node])
     tries = number(tree.visits[node])
     average = total_value(node, tree) / tries if tries > 0 else 0.0
     width = c * math.sqrt(tries + 1)
-    best, best_bound = first, -1e9
-    for edge in range(first, end):
+    best, best_bound = number(tree.first_edge[node]), -1e9
+    for edge in edges_of(node, tree):
         mean = totals[edge] / visits[edge] if visits[edge] > 0 else average
         bound = mean + width * priors[edge] / (1 + visits[edge])
         if bound > best_bound and not is_settled(edge, node, tree):
@@ -117,17 +113,15 @@ def select_by_gumbel(node: int, row: int, random: Word, policy: Gumbel, tree: Tr
     """At the root by sequential halving: the best of the edges that have been tried so often. Below
     it the edge whose share of the visits lies furthest below its share of the improved policy.
     """
-    first = number(tree.first_edge[node])
-    end = first + number(tree.edges[node])
     tries = number(tree.visits[node])
     if node == row * tree.max_nodes:
-        actions = min(end - first, policy.considered)
+        actions = min(number(tree.edges[node]), policy.considered)
         tries = number(policy.schedule[actions * policy.simulations + tries])
         return best_score(row, tries, policy, tree)
     total = improve(node, policy, tree)
-    best, highest = first, -1e30
-    for edge in range(first, end):
-        lack = policy.weights[edge - first] / total - tree.edge_visits[edge] / (tries + 1)
+    best, highest = NONE, -1e30
+    for k, edge in enumerate(edges_of(node, tree)):
+        lack = policy.weights[k] / total - tree.edge_visits[edge] / (tries + 1)
         if lack > highest:
             best, highest = edge, lack
     return best
@@ -144,16 +138,15 @@ def look_for_win(node: int, row: int, position: Position, policy: Gumbel, tree: 
     """Where one of the node's edges ends the game with a win, that is proven, and the edge has all
     of the prior.
     """
-    first = number(tree.first_edge[node])
-    end = first + number(tree.edges[node])
-    for edge in range(first, end):
+    edges = edges_of(node, tree)
+    for edge in edges:
         own, opp, over = arrive(
             position.own, position.opp, position.to_move, position.ply, word(tree.edge_action[edge])
         )
         ends = is_final(over != ZERO, position.ply + ONE)
         if ends and final_margin(own, opp, position.to_move ^ ONE) < 0:
             tree.lower[node], tree.upper[node], tree.value[node] = 1, 1, 1.0
-            for other in range(first, end):
+            for other in edges:
                 tree.edge_prior[other] = 1.0 if other == edge else 0.0
             if node == row * tree.max_nodes:
                 policy.winning[row] = edge
@@ -165,17 +158,15 @@ def best_score(row: int, tries: int, policy: Gumbel, tree: Tree) -> int:
     of all the one that wins at once.
     """
     root = row * tree.max_nodes
-    first = number(tree.first_edge[root])
     untried = mixed_value(root, tree)
     scale = value_scale(root, policy, tree)
-    best, highest = first, -1e30
-    for edge in range(first, first + number(tree.edges[root])):
+    best, highest = NONE, -1e30
+    for edge in edges_of(root, tree):
         if tree.edge_visits[edge] == tries:
             if edge == policy.winning[row]:
                 return edge
-            value = tree.edge_total[edge] / tries if tries > 0 else untried
-            action = number(tree.edge_action[edge])
-            score = policy.scores[row * policy.num_actions + action] + scale * value
+            place = row * policy.num_actions + number(tree.edge_action[edge])
+            score = policy.scores[place] + scale * mean_value(edge, untried, tree)
             if score > highest:
                 best, highest = edge, score
     return best
@@ -185,21 +176,19 @@ def improve(node: int, policy: Gumbel, tree: Tree) -> float:
     """The improved policy, softmax(log prior + transformed value): writes the weights of the node's
     edges and returns their sum.
     """
-    first = number(tree.first_edge[node])
-    end = first + number(tree.edges[node])
-    untried = mixed_value(node, tree)
+    edges, untried = edges_of(node, tree), mixed_value(node, tree)
     scale = value_scale(node, policy, tree)
     highest = -1e30
-    for edge in range(first, end):
+    for edge in edges:
         highest = max(highest, mean_value(edge, untried, tree))
     growth_of_untried = math.exp(scale * (untried - highest))
     total = 0.0
-    for edge in range(first, end):
+    for k, edge in enumerate(edges):
         growth = growth_of_untried
         if tree.edge_visits[edge] > 0:
             growth = math.exp(scale * (mean_value(edge, untried, tree) - highest))
         weight = max(LEAST_PRIOR, tree.edge_prior[edge]) * growth
-        policy.weights[edge - first] = weight
+        policy.weights[k] = weight
         total += weight
     return total
 
@@ -219,9 +208,8 @@ def value_scale(node: int, policy: Gumbel, tree: Tree) -> float:
 
 def most_visits(node: int, tree: Tree) -> int:
     """Of the edges of a node."""
-    first = number(tree.first_edge[node])
     most = 0
-    for edge in range(first, first + number(tree.edges[node])):
+    for edge in edges_of(node, tree):
         most = max(most, number(tree.edge_visits[edge]))
     return most
 
@@ -230,9 +218,8 @@ def mixed_value(node: int, tree: Tree) -> float:
     """The node's value: the evaluator's, and by the prior the values of the edges tried, which
     weigh as much as they were tried.
     """
-    first = number(tree.first_edge[node])
     tries, probability, total = 0, 0.0, 0.0
-    for edge in range(first, first + number(tree.edges[node])):
+    for edge in edges_of(node, tree):
         visits = number(tree.edge_visits[edge])
         if visits > 0:
             prior = max(LEAST_PRIOR, tree.edge_prior[edge])
@@ -255,11 +242,10 @@ def read_gumbel_roots(
     """
     for row in range(len(tree.nodes_used)):
         root = row * tree.max_nodes
-        first = number(tree.first_edge[root])
         chosen = best_score(row, most_visits(root, tree), policy, tree)
         total = improve(root, policy, tree)
         actions[row] = tree.edge_action[chosen]
         values[row] = mixed_value(root, tree)
-        for edge in range(first, first + number(tree.edges[root])):
-            index = row * policy.num_actions + number(tree.edge_action[edge])
-            improved[index] = policy.weights[edge - first] / total
+        for k, edge in enumerate(edges_of(root, tree)):
+            place = row * policy.num_actions + number(tree.edge_action[edge])
+            improved[place] = policy.weights[k] / total

@@ -11,20 +11,22 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from boardenvs.kernel.loops import ZERO, Array, Word, entry, inline, number, word, wrap
-from boardenvs.search.compiled.position import Position, is_final, load_position, outcome, playout
+from boardenvs.search.compiled.position import Position, is_final, outcome, playout
 from boardenvs.search.compiled.tree import (
     NONE,
     Tree,
     backup,
     expand,
     follow,
-    node_on_path,
     position_of,
     prove,
     set_priors,
     total_value,
 )
 from boardenvs.utils.splitmix import GOLDEN, mix
+
+WALKS_A_LEAF = 2  # that guesses are made by: some end where another does
+PASSED = 2  # in place of 1 in `Tree.is_judged`: while guesses are made one has passed
 
 
 class TreeLimits(NamedTuple):
@@ -36,24 +38,21 @@ class TreeLimits(NamedTuple):
 
 
 class Leaves(NamedTuple):
-    """Room for L leaves of T trees that are judged together."""
+    """Room for L leaves of T trees that are judged together. Those of a tree are side by side: the
+    one that it needs, and then guesses.
+    """
 
     node: Array  # (L,) numbers
-    row: Array  # (L,) numbers: its tree
-    is_guess: Array  # (L,) numbers: 1 for one that the tree does not need yet
-    value: Array  # (L,) reals: to the side to move there
-    seed: Array  # (L,) words: for a random game from there
     path: Array  # (T * N,) numbers: of each tree, the edges from the root to the leaf it needs
     length: Array  # (T,) numbers: of the path
 
 
-class Walks(NamedTuple):
-    """Room for G walks of a tree of N nodes at most, the first being the one to the leaf needed."""
+class Steps(NamedTuple):
+    """Room for the steps of walks of a tree, one walk after the other, and what they change."""
 
-    path: Array  # (G * N,) numbers: the edges from the root
-    total: Array  # (G * N,) reals: what the edges' totals were before
-    length: Array  # (G,) numbers: of the path
-    judged: Array  # (G,) numbers: the node it ends at, if that was judged already; or NONE
+    edge: Array  # (S,) numbers
+    node: Array  # (S,) numbers: that the edge belongs to
+    total: Array  # (S,) reals: the edge's before
 
 
 # ---- what a policy gives, see `policies` ---------------------------------------------------------
@@ -98,7 +97,7 @@ def walk(row: int, seed: Word, policy: Any, tree: Tree, path: Array) -> tuple[in
     the path.
     """
     node, length = row * tree.max_nodes, 0
-    while tree.first_edge[node] != NONE and tree.is_judged[node] == 0:
+    while tree.first_edge[node] != NONE and tree.is_judged[node] != 1:
         edge = select_edge(node, row, wrap(seed + word(length + 1)), policy, tree)
         tree.visits[node] += 1
         tree.edge_visits[edge] += 1
@@ -127,17 +126,16 @@ def simulate(
 
 
 @entry
-def select_leaves(policy: Any, limits: TreeLimits, tree: Tree, leaves: Leaves, walks: Walks) -> int:
-    """Select the leaves that are to be judged, those of a tree side by side; returns how many.
+def select_leaves(policy: Any, limits: TreeLimits, tree: Tree, leaves: Leaves, steps: Steps) -> int:
+    """Select the leaves that are to be judged; returns how many.
 
     Before, each tree makes the visits for which nothing has to be judged.
     """
     count = 0
     for row in range(len(tree.nodes_used)):
-        path = leaves.path[row * tree.max_nodes : (row + 1) * tree.max_nodes]
+        path = leaves.path[row * tree.max_nodes :]
         while not is_done(row, limits, tree):
-            seed = next_seed(row, tree)
-            node, length = walk(row, seed, policy, tree, path)
+            node, length = walk(row, next_seed(row, tree), policy, tree, path)
             position = position_of(node, tree)
             if is_final(position.terminated, position.ply):
                 backup(path, length, float(outcome(position)), tree)
@@ -147,49 +145,38 @@ def select_leaves(policy: Any, limits: TreeLimits, tree: Tree, leaves: Leaves, w
                 backup(path, length, float(tree.value[node]), tree)
             else:
                 leaves.length[row] = length
-                leaves.seed[count] = seed
-                count = add_leaf(node, row, 0, leaves, count)
+                leaves.node[count] = node
+                count += 1
                 if limits.leaves > 1:
-                    count = add_guesses(row, count, policy, limits, tree, leaves, walks)
+                    count = add_guesses(row, count, policy, limits, tree, leaves, steps)
                 break
     return count
 
 
-@inline
-def add_leaf(node: int, row: int, is_guess: int, leaves: Leaves, count: int) -> int:
-    """One leaf more; returns how many."""
-    leaves.node[count], leaves.row[count], leaves.is_guess[count] = node, row, is_guess
-    return count + 1
-
-
 @entry
 def expand_and_backup(
-    count: int, leaves: Leaves, policy: Any, probabilities: Array, tree: Tree
+    leaves: Leaves, policy: Any, values: Array, probabilities: Array, tree: Tree
 ) -> None:
-    """Give the first `count` leaves their edges, and the values of those that trees need to the
-    paths; those of guesses are kept.
+    """Give the first leaves, one for each of the values, their edges, and the values of those that
+    trees need to the paths; those of guesses are kept.
 
     `probabilities` has a row for each of them, if priors are used.
     """
+    count, before = len(values), NONE
     for leaf in range(count):
-        node, row = number(leaves.node[leaf]), number(leaves.row[leaf])
+        node = number(leaves.node[leaf])
+        row = node // tree.max_nodes
+        is_guess, before = row == before, row
         position = position_of(node, tree)
-        tree.value[node], tree.is_judged[node] = leaves.value[leaf], leaves.is_guess[leaf]
+        tree.value[node], tree.is_judged[node] = values[leaf], is_guess
         if expand(node, position, row, tree) and len(probabilities) > 0:
             set_priors(node, probabilities, leaf * (len(probabilities) // count), tree)
             look(node, row, position, policy, tree)
-        if leaves.is_guess[leaf] == 0:
-            path = leaves.path[row * tree.max_nodes : (row + 1) * tree.max_nodes]
-            backup(path, number(leaves.length[row]), float(tree.value[node]), tree)
+        if not is_guess:
+            path, length = leaves.path[row * tree.max_nodes :], number(leaves.length[row])
+            backup(path, length, float(tree.value[node]), tree)
             if tree.lower[node] == tree.upper[node]:
-                prove(row, path, number(leaves.length[row]), tree)
-
-
-@entry
-def play_out(positions: Array, position_size: int, seeds: Array, values: Array) -> None:
-    """One random game from each position; what it is worth to the side to move there."""
-    for row in range(len(seeds)):
-        values[row] = float(playout(load_position(positions, row * position_size), seeds[row]))
+                prove(row, path, length, tree)
 
 
 # ---- guesses -------------------------------------------------------------------------------------
@@ -197,99 +184,78 @@ def play_out(positions: Array, position_size: int, seeds: Array, values: Array) 
 
 @inline
 def add_guesses(
-    row: int,
-    count: int,
-    policy: Any,
-    limits: TreeLimits,
-    tree: Tree,
-    leaves: Leaves,
-    walks: Walks,
+    row: int, count: int, policy: Any, limits: TreeLimits, tree: Tree, leaves: Leaves, steps: Steps
 ) -> int:
     """The leaves that the tree is likely to need next, if there is room beside those that it will
     need; returns how many leaves there are.
     """
-    for k in range(number(leaves.length[row])):
-        walks.path[k] = leaves.path[row * tree.max_nodes + k]
-    walks.length[0] = leaves.length[row]
-    remember(0, tree, walks)
-    expect(row, 0, tree, walks)
-    still = number(limits.targets[row]) - number(tree.visits[row * tree.max_nodes])
-    end, made = count + limits.leaves - 1, 1
-    while count < end and made < min(len(walks.length), still + 1):
-        if tree.nodes_used[row] + still >= tree.max_nodes:
+    needed, root = number(leaves.length[row]), row * tree.max_nodes
+    for k in range(needed):
+        steps.edge[k] = leaves.path[root + k]
+    remember(0, needed, root, tree, steps)
+    expect(0, needed, tree, steps)
+    still = number(limits.targets[row]) - number(tree.visits[root])
+    most, end = count + limits.leaves - 1, needed
+    for _ in range(min(WALKS_A_LEAF * limits.leaves - 1, still)):
+        if count >= most or tree.nodes_used[row] + still >= tree.max_nodes:
             break
-        node = guess(row, made, policy, tree, walks)
-        if node != NONE:
-            count = add_leaf(node, row, 1, leaves, count)
-        made += 1
-    take_back(row, made, tree, walks)
+        start, nodes = end, number(tree.nodes_used[row])
+        path = steps.edge[start:]
+        node, length = walk(row, ZERO, policy, tree, path)
+        end = start + length
+        remember(start, end, root, tree, steps)
+        if tree.is_judged[node] == 1:
+            tree.is_judged[node] = PASSED
+            backup(path, length, float(tree.value[node]), tree)
+            continue
+        expect(start, end, tree, steps)
+        if tree.nodes_used[row] > nodes:
+            position = position_of(node, tree)
+            if is_final(position.terminated, position.ply):
+                tree.nodes_used[row] -= 1
+                tree.edge_child[path[length - 1]] = NONE
+            else:
+                leaves.node[count] = node
+                count += 1
+    take_back(needed, end, tree, steps)
     return count
 
 
 @inline
-def guess(row: int, made: int, policy: Any, tree: Tree, walks: Walks) -> int:
-    """Go on as if the walks made before had found what is expected; the leaf, or NONE where the
-    walk ends at one that is judged or guessed already, or at an end of the game.
+def remember(start: int, end: int, root: int, tree: Tree, steps: Steps) -> None:
+    """Write down what `take_back` needs of a walk."""
+    node = root
+    for k in range(start, end):
+        edge = number(steps.edge[k])
+        steps.node[k], steps.total[k] = node, tree.edge_total[edge]
+        node = number(tree.edge_child[edge])
+
+
+@inline
+def expect(start: int, end: int, tree: Tree, steps: Steps) -> None:
+    """Give the edges of a walk, whose visit is counted already, the value that is expected: the
+    mean of those before, or else of the node's other edges.
     """
-    start = made * tree.max_nodes
-    path = walks.path[start : start + tree.max_nodes]
-    nodes = number(tree.nodes_used[row])
-    node, length = walk(row, ZERO, policy, tree, path)
-    walks.length[made] = length
-    remember(made, tree, walks)
-    if tree.is_judged[node] == 1:
-        walks.judged[made] = node
-        tree.is_judged[node] = 0
-        backup(path, length, float(tree.value[node]), tree)
-        return NONE
-    expect(row, made, tree, walks)
-    if tree.nodes_used[row] == nodes:
-        return NONE
-    position = position_of(node, tree)
-    if is_final(position.terminated, position.ply):
-        tree.nodes_used[row] -= 1
-        tree.edge_child[path[length - 1]] = NONE
-        return NONE
-    return node
-
-
-@inline
-def remember(made: int, tree: Tree, walks: Walks) -> None:
-    """Write down what `take_back` restores."""
-    start = made * tree.max_nodes
-    for k in range(start, start + number(walks.length[made])):
-        walks.total[k] = tree.edge_total[walks.path[k]]
-    walks.judged[made] = NONE
-
-
-@inline
-def expect(row: int, made: int, tree: Tree, walks: Walks) -> None:
-    """Give the edges of a walk, whose visit is counted already, the value that is expected."""
-    start = made * tree.max_nodes
-    path = walks.path[start : start + tree.max_nodes]
-    for k in range(number(walks.length[made])):
-        edge = number(path[k])
-        tries = number(tree.edge_visits[edge]) - 1
+    for k in range(start, end):
+        edge, node = number(steps.edge[k]), number(steps.node[k])
+        tries, others = number(tree.edge_visits[edge]) - 1, number(tree.visits[node]) - 1
         if tries > 0:
             tree.edge_total[edge] += tree.edge_total[edge] / tries
-        else:
-            node = node_on_path(k, row, path, tree)
-            others = number(tree.visits[node]) - 1
-            if others > 0:
-                tree.edge_total[edge] = total_value(node, tree) / others
+        elif others > 0:
+            tree.edge_total[edge] = total_value(node, tree) / others
 
 
 @inline
-def take_back(row: int, walks_made: int, tree: Tree, walks: Walks) -> None:
-    """Undo what was expected of all walks, and what was counted of those that were guesses."""
-    for made in range(walks_made - 1, -1, -1):
-        start = made * tree.max_nodes
-        path = walks.path[start : start + tree.max_nodes]
-        for k in range(number(walks.length[made]) - 1, -1, -1):
-            edge = number(path[k])
-            tree.edge_total[edge] = walks.total[start + k]
-            if made > 0:
-                tree.visits[node_on_path(k, row, path, tree)] -= 1
-                tree.edge_visits[edge] -= 1
-        if walks.judged[made] != NONE:
-            tree.is_judged[walks.judged[made]] = 1
+def take_back(needed: int, end: int, tree: Tree, steps: Steps) -> None:
+    """Undo what was expected of all walks, and what was counted of those after the first, whose
+    steps are the `needed` ones.
+    """
+    for k in range(end - 1, -1, -1):
+        edge = number(steps.edge[k])
+        tree.edge_total[edge] = steps.total[k]
+        if k >= needed:
+            tree.visits[steps.node[k]] -= 1
+            tree.edge_visits[edge] -= 1
+            child = number(tree.edge_child[edge])
+            if child != NONE and tree.is_judged[child] == PASSED:
+                tree.is_judged[child] = 1

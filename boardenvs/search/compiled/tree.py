@@ -42,9 +42,9 @@ class Tree(NamedTuple):
     edges: Array  # (T * N,) numbers: how many follow from the first one on
     visits: Array  # (T * N,) numbers: selections that went on from the node
     is_judged: Array  # (T * N,) numbers: 1 where the evaluator has been asked and no visit came yet
-    value: Array  # (T * N,) reals: what it said of the position, to its side to move
     lower: Array  # (T * N,) numbers: the least that is proven of the result there, to the side to
     upper: Array  # (T * N,) numbers: ... move, and the most; -1 a loss, 0 a draw, 1 a win
+    value: Array  # (T * N,) reals: what the evaluator said, to the side to move
     edge_action: Array  # (T * E,) numbers
     edge_child: Array  # (T * E,) numbers: the node, or NONE
     edge_visits: Array  # (T * E,) numbers
@@ -60,12 +60,23 @@ class Tree(NamedTuple):
 
 
 @entry
-def add_roots(positions: Array, edges_below: int, tree: Tree) -> None:
-    """Begin each tree with its root, and with room for its edges and `edges_below` more."""
+def add_roots(positions: Array, edges_below: int, expanded: bool, tree: Tree) -> None:
+    """Begin each tree with its root, and with room for its edges and `edges_below` more; give the
+    roots their edges where they are to be `expanded`.
+    """
     for row in range(len(tree.nodes_used)):
         root = load_position(positions, row * tree.position_size)
         tree.max_edges[row] = edges_below + mobility(root)
-        add_node(root, row, tree)
+        node = add_node(root, row, tree)
+        if expanded and not is_final(root.terminated, root.ply):
+            expand(node, root, row, tree)
+
+
+@inline
+def edges_of(node: int, tree: Tree) -> range:
+    """The edges of a node."""
+    first = number(tree.first_edge[node])
+    return range(first, first + number(tree.edges[node]))
 
 
 @inline
@@ -125,8 +136,7 @@ def expand(node: int, position: Position, row: int, tree: Tree) -> bool:
 
 def set_priors(node: int, probabilities: Array, start: int, tree: Tree) -> None:
     """Give a node's edges the probabilities[start + action]."""
-    first = number(tree.first_edge[node])
-    for edge in range(first, first + number(tree.edges[node])):
+    for edge in edges_of(node, tree):
         tree.edge_prior[edge] = probabilities[start + tree.edge_action[edge]]
 
 
@@ -134,8 +144,7 @@ def set_priors(node: int, probabilities: Array, start: int, tree: Tree) -> None:
 def total_value(node: int, tree: Tree) -> float:
     """The sum of the values of all edges of a node."""
     total = 0.0
-    first = number(tree.first_edge[node])
-    for edge in range(first, first + number(tree.edges[node])):
+    for edge in edges_of(node, tree):
         total += tree.edge_total[edge]
     return total
 
@@ -159,8 +168,7 @@ def prove(row: int, path: Array, length: int, tree: Tree) -> None:
     for k in range(length - 1, -1, -1):
         node = node_on_path(k, row, path, tree)
         lower, upper = number(tree.lower[node]), -1
-        first = number(tree.first_edge[node])
-        for edge in range(first, first + number(tree.edges[node])):
+        for edge in edges_of(node, tree):
             child = number(tree.edge_child[edge])
             if child == NONE:
                 upper = 1
@@ -174,25 +182,6 @@ def prove(row: int, path: Array, length: int, tree: Tree) -> None:
 
 
 @entry
-def read_root(row: int, tree: Tree, visits: Array, values: Array, bounds: Array) -> None:
-    """Write the visits of each action at the root of a tree, its mean value, which is exact where
-    it is proven, and two bounds on the result to the side to move: the least and the most.
-    """
-    root = row * tree.max_nodes
-    first = number(tree.first_edge[root])
-    for edge in range(first, first + number(tree.edges[root])):
-        action, child = number(tree.edge_action[edge]), number(tree.edge_child[edge])
-        lower, upper = -1, 1
-        if child != NONE:
-            lower, upper = -number(tree.upper[child]), -number(tree.lower[child])
-        tries = number(tree.edge_visits[edge])
-        mean = tree.edge_total[edge] / tries if tries > 0 else 0.0
-        visits[action] = tries
-        values[action] = max(float(lower), min(float(upper), mean))
-        bounds[2 * action], bounds[2 * action + 1] = lower, upper
-
-
-@entry
 def copy_subtree(node: int, source: Tree, row: int, target: Tree, origins: Array) -> None:
     """Begin a tree with all that lies below a node of another, which becomes its root.
 
@@ -201,45 +190,31 @@ def copy_subtree(node: int, source: Tree, row: int, target: Tree, origins: Array
     have nodes.
     """
     origins[0] = node
-    target.nodes_used[row] = 1
-    done = 0
+    target.nodes_used[row], target.edges_used[row] = 1, 0
+    base, done = row * target.max_nodes, 0
     while done < target.nodes_used[row]:
-        copy_node(number(origins[done]), source, row * target.max_nodes + done, target)
-        copy_edges(number(origins[done]), source, done, row, target, origins)
+        old, new = number(origins[done]), base + done
         done += 1
-
-
-@inline
-def copy_node(old: int, source: Tree, new: int, target: Tree) -> None:
-    """What is known of a node itself."""
-    size = source.position_size
-    for k in range(size):
-        target.positions[new * size + k] = source.positions[old * size + k]
-    target.visits[new] = target.is_judged[new] = 0
-    target.value[new] = source.value[old]
-    target.lower[new], target.upper[new] = source.lower[old], source.upper[old]
-    target.first_edge[new], target.edges[new] = NONE, 0
-
-
-@inline
-def copy_edges(old: int, source: Tree, place: int, row: int, target: Tree, origins: Array) -> None:
-    """The edges of the tree's node of this place; the nodes they lead to are given places."""
-    count, used = number(source.edges[old]), number(target.edges_used[row])
-    if count == 0 or used + count > target.max_edges[row]:
-        return
-    base, first = row * target.max_nodes, row * target.edge_stride + used
-    target.first_edge[base + place], target.edges[base + place] = first, count
-    target.visits[base + place] = source.visits[old]
-    target.edges_used[row] += count
-    for k in range(count):
-        was, edge = number(source.first_edge[old]) + k, first + k
-        target.edge_action[edge] = source.edge_action[was]
-        target.edge_visits[edge] = source.edge_visits[was]
-        target.edge_total[edge] = source.edge_total[was]
-        target.edge_prior[edge] = source.edge_prior[was]
-        target.edge_child[edge] = NONE
-        child = number(source.edge_child[was])
-        if child != NONE and source.is_judged[child] == 0:
-            target.edge_child[edge] = base + target.nodes_used[row]
-            origins[target.nodes_used[row]] = child
-            target.nodes_used[row] += 1
+        save_position(target.positions, new * target.position_size, position_of(old, source))
+        target.value[new], target.visits[new], target.is_judged[new] = source.value[old], 0, 0
+        target.lower[new], target.upper[new] = source.lower[old], source.upper[old]
+        target.first_edge[new], target.edges[new] = NONE, 0
+        count, used = number(source.edges[old]), number(target.edges_used[row])
+        if count == 0 or used + count > target.max_edges[row]:
+            continue
+        edge = row * target.edge_stride + used
+        target.first_edge[new], target.edges[new] = edge, count
+        target.visits[new] = source.visits[old]
+        target.edges_used[row] += count
+        for was in edges_of(old, source):
+            target.edge_action[edge] = source.edge_action[was]
+            target.edge_visits[edge] = source.edge_visits[was]
+            target.edge_total[edge] = source.edge_total[was]
+            target.edge_prior[edge] = source.edge_prior[was]
+            target.edge_child[edge] = NONE
+            child = number(source.edge_child[was])
+            if child != NONE and source.is_judged[child] == 0:
+                target.edge_child[edge] = base + target.nodes_used[row]
+                origins[target.nodes_used[row]] = child
+                target.nodes_used[row] += 1
+            edge += 1

@@ -1,0 +1,136 @@
+"""Boards of one kind: who plays there, how games begin, and what became of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from boardenvs.agents import agent_for
+from boardenvs.envs.opponent import Opponent, check_seat, choose, draw_seats
+from boardenvs.game.contract import Game
+from boardenvs.game.openings import Starts
+from boardenvs.game.state import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    State,
+    Transition,
+    WordArray,
+    put,
+    take,
+)
+from boardenvs.utils.splitmix import mix
+
+# How often a game is set up anew because the opponent's first ply ended it.
+_TRIES = 20
+
+
+@dataclass(frozen=True)
+class BoardGroup:
+    """So many boards of one kind: without an opponent one policy plays both sides, else the `seat`.
+
+    `opponent` is an agent, the text of one, or any function or object that
+    `boardenvs.agents.foreign` adapts; `seat` is the learner's: a role, "random" (drawn for each
+    game) or "alternating". Groups of one `name` share their metrics.
+    """
+
+    boards: int
+    opponent: Opponent | None = None
+    seat: str = "alternating"
+    name: str = "boards"
+
+
+@dataclass
+class EndedGames:
+    """What became of games that ended, added up."""
+
+    games: int = 0
+    plies: int = 0
+    points: float = 0.0  # the learner's: 1 a win, 1/2 a draw; without an opponent the last mover's
+    wiped_out: int = 0  # games after which a side had no piece left
+
+    def add(self, rewards: FloatArray, final: State) -> None:
+        """Count N games with these rewards (N,) and last positions."""
+        self.games += len(rewards)
+        self.plies += int(np.add.reduce(final.ply))  # half the time of its `sum`
+        self.points += float(np.add.reduce(rewards) + len(rewards)) / 2
+        self.wiped_out += int(np.count_nonzero((final.own == 0) | (final.opp == 0)))
+
+
+class GroupInPlay:
+    """The rows of a group in a batch from `first` on: its opponent there, and what is drawn for
+    them alone.
+    """
+
+    def __init__(self, game: Game, kind: BoardGroup, first: int, starts: Starts) -> None:
+        check_seat(game, kind.seat)
+        self.name = kind.name
+        self.rows = slice(first, first + kind.boards)
+        self.opponent = None if kind.opponent is None else agent_for(game, kind.opponent)
+        self.starts = starts
+        self.seats = np.zeros(kind.boards, np.int8)  # the learner's role in each game
+        self._game, self._seat = game, kind.seat
+
+    def seed(self, keys: WordArray) -> None:
+        """Seed the rows by these, (N,)."""
+        self.keys = keys
+        self.games = np.zeros(len(keys), np.uint64)  # how many games in each row
+        # A digest of all seeds, in which the order counts of the first one only.
+        digest = [int(np.bitwise_xor.reduce(mix(keys))), int(keys[0]), len(keys)]
+        self.rng = np.random.default_rng(digest)
+        self.starts.clear()
+
+    def mine(self, rows: IntArray) -> slice:
+        """Where among ascending rows of the batch this group's are."""
+        return slice(*np.searchsorted(rows, (self.rows.start, self.rows.stop)))
+
+    def begin(self, state: State, rows: IntArray) -> None:
+        """New games in this group's of the ascending rows; the opponent opens where it is first.
+
+        ValueError where openings are so near the end that the opponent keeps ending them.
+        """
+        rows = rows[self.mine(rows)]
+        if self.opponent is None:  # no game is over where it starts
+            if rows.size:
+                self.starts.put(state, rows, self.rng)
+            return
+        tries = 0
+        while rows.size:
+            if tries == _TRIES:
+                raise ValueError(
+                    f"{len(rows)} openings in a row were over before the learner's first move: "
+                    "start further from the end of the game"
+                )
+            tries += 1
+            new = self.starts.draw(len(rows), self.rng)
+            own = rows - self.rows.start
+            seats = draw_seats(self._game, self._seat, self.keys[own], self.games[own])
+            self.seats[own] = seats
+            self.games[own] += np.uint64(1)
+            theirs = np.flatnonzero(new.to_move != seats)
+            if theirs.size:
+                put(new, theirs, self._reply(take(new, theirs)).state)
+            put(state, rows, new)
+            rows = rows[self._game.is_over(new)]
+
+    def answer(self, after: Transition, waiting: BoolArray) -> None:
+        """The opponent's plies in games that go on, and what they come to for the learner."""
+        if self.opponent is None:
+            return
+        own = self.rows
+        live = ~(after.terminated[own] | after.truncated[own] | waiting[own])
+        rows = np.flatnonzero(live) + own.start
+        if not rows.size:
+            return
+        reply = self._reply(take(after.state, rows))
+        put(after.state, rows, reply.state)
+        after.rewards[rows] = 0.0 - reply.rewards
+        after.terminated[rows] = reply.terminated
+        after.truncated[rows] = reply.truncated
+
+    def _reply(self, state: State) -> Transition:
+        """The opponent's ply in every row."""
+        assert self.opponent is not None
+        actions = choose(self.opponent, self._game, state, self.rng)
+        return self._game.transition(state, actions, all_legal=True)

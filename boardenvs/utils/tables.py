@@ -1,0 +1,65 @@
+"""Tables for the terminal and for reports in Markdown: columns of numbers stand to the right."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_NUMBER = re.compile(r"[-+\N{MINUS SIGN}]?[0-9]")
+
+
+def make_table(
+    rows: Iterable[Mapping[str, object] | None],
+    title: str,
+    caption: str | None = None,
+    marked: Sequence[int] = (),
+) -> Table:
+    """Rows of cells by the names of their columns, and None for a line between two; columns that
+    are empty in all rows are left out, and the rows at the places `marked` are red.
+    """
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=Text(title), caption=None if caption is None else Text(caption))
+    shown = [
+        None if row is None else {name: _written(cell) for name, cell in row.items()}
+        for row in rows
+    ]
+    filled = [row for row in shown if row is not None]
+    names = [name for name in (filled[0] if filled else ()) if any(row[name] for row in filled)]
+    for name in names:
+        right = _stands_right(row[name] for row in filled)
+        table.add_column(name, justify="right" if right else "left", overflow="fold")
+    for place, row in enumerate(shown):
+        if row is None:
+            table.add_section()
+        else:
+            cells = (Text(row[name]) for name in names)
+            table.add_row(*cells, style="bold red" if place in marked else None)
+    return table
+
+
+def markdown_table(headings: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """The lines of a table in Markdown."""
+    names, cells = list(headings), [list(row) for row in rows]
+    ends = [
+        "---:" if _stands_right(row[column] for row in cells) else "---"
+        for column in range(len(names))
+    ]
+    return "\n".join("| " + " | ".join(line) + " |" for line in (names, ends, *cells))
+
+
+def _stands_right(column: Iterable[str]) -> bool:
+    """Whether most cells, of those that are not empty, begin with a number."""
+    numbers = [_NUMBER.match(cell) is not None for cell in column if cell]
+    return 2 * sum(numbers) >= len(numbers)
+
+
+def _written(value: object) -> str:
+    if value is None:
+        return ""
+    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,0 +1,189 @@
+"""Environments and players in JAX: what more there is to them than `test_jax.py` has."""
+
+import pickle
+
+import numpy as np
+import pytest
+from jax_rules import UINT64, compiled_batch, jax, keys, with_words
+from test_policy import random_policy
+
+import boardenvs.envs.jax
+from boardenvs.agents.jax_players import draw_action, jax_player
+from boardenvs.agents.policy import PolicyAgent
+from boardenvs.game.contract import stack
+from boardenvs.game.jax_rules import positions_of
+
+jnp = jax.numpy
+
+
+@pytest.fixture(scope="module")
+def env():
+    return boardenvs.envs.jax.make("wolf_and_sheep:max_plies=30")
+
+
+@pytest.fixture(scope="module")
+def batch(env):
+    return compiled_batch(env)
+
+
+def test_without_a_key_players_swap_roles(env, batch):
+    state = batch.init(keys(4))
+    after = jax.jit(jax.vmap(env.step))(state, jnp.full(64, -1))
+    assert (np.asarray(after.board.ply) == 0).all()
+    np.testing.assert_array_equal(after.current_player, 1 - state.current_player)
+
+
+def test_without_autoreset_a_game_stays_over():
+    env = boardenvs.envs.jax.make("three_in_a_row:ThreeInARow", autoreset=False)
+    batch = compiled_batch(env)
+    state = batch.init(keys(0))
+    for ply in range(9):
+        before, state = state, batch.step(state, batch.sample(state, keys(ply)), keys(0))
+        ended = np.asarray(before.terminated)
+        assert (np.asarray(state.rewards)[ended] == 0).all()
+        kept = before._replace(rewards=state.rewards)
+        for x, y in zip(jax.tree.leaves(kept), jax.tree.leaves(state), strict=True):
+            np.testing.assert_array_equal(np.asarray(x)[ended], np.asarray(y)[ended])
+        assert np.asarray(state.legal_action_mask)[np.asarray(state.terminated)].all()
+    assert ended.any()
+    assert np.asarray(state.terminated).all()
+
+
+def test_games_go_on_from_positions():
+    """Whichever side is to move, to the end and past it, as the positions themselves."""
+    env = boardenvs.envs.jax.make("wolf_and_sheep:max_plies=16", autoreset=False)
+    game, rng = env.game, np.random.default_rng(0)
+    position, positions = game.start(), []
+    for _ in range(12):
+        positions.append(position)
+        position = position.step(position.legal_actions()[-1])
+    position = stack(positions)
+    state, step = env.from_state(position), jax.jit(jax.vmap(env.step))
+    for _ in range(17):
+        over = game.is_over(position)
+        for x, y in zip(positions_of(state.board), position, strict=True):
+            np.testing.assert_array_equal(x, y)
+        np.testing.assert_array_equal(state.current_player, position.to_move)
+        np.testing.assert_array_equal(state.observation, game.observe(position))
+        np.testing.assert_array_equal(state.legal_action_mask, game.legal(position) | over[:, None])
+        np.testing.assert_array_equal(state.terminated, position.terminated)
+        np.testing.assert_array_equal(state.truncated, game.is_truncated(position))
+        same = env.from_state(position)
+        for x, y in zip(same._replace(rewards=state.rewards), state, strict=True):
+            jax.tree.map(np.testing.assert_array_equal, x, y)
+        actions = game.sample(position, rng)
+        state = step(state, actions)
+        moved = game.step(position, actions)
+        position = type(position)(
+            *(np.where(over.reshape(-1, *[1] * (x.ndim - 1)), x, y)
+              for x, y in zip(position, moved, strict=True))
+        )  # fmt: skip
+    assert over.all()
+    with pytest.raises(ValueError, match="12 games that are over"):
+        boardenvs.envs.jax.make("wolf_and_sheep:max_plies=16").from_state(position)
+
+
+def test_a_search_counts_the_other_players_value_as_a_loss():
+    """And nothing after the end; the reward is the mover's."""
+    env = boardenvs.envs.jax.make("three_in_a_row:ThreeInARow", autoreset=False)
+    start = env.game.start()
+    almost = start.step(0).step(8).step(1).step(9)  # two in a row each
+    second = almost.step(16)
+    recurrent = jax.jit(env.recurrent_fn(lambda s: (s.legal_action_mask * 1.0, jnp.float32(0.5))))
+    state = env.from_state(stack([start, almost, second, almost]))
+    actions = jnp.array([0, 2, 10, 0])  # goes on, wins, the other wins, is illegal
+    output, after = recurrent(None, jax.random.key(0), actions, state)
+    np.testing.assert_array_equal(output.reward, [0, 1, 1, -1])
+    np.testing.assert_array_equal(output.discount, [-1, 0, 0, 0])
+    np.testing.assert_array_equal(output.value, 0.5)
+    np.testing.assert_array_equal(after.terminated, [False, True, True, True])
+    output, _ = recurrent(None, jax.random.key(1), actions, after)
+    np.testing.assert_array_equal(output.reward[1:], 0)
+    np.testing.assert_array_equal(output.discount[1:], 0)
+
+
+def test_policies_choose_as_in_numpy(env):
+    """The most probable action; where chance decides, by the same probabilities."""
+    game, rules = env.game, env.rules
+    policy = random_policy(game, (16, 8), seed=1)
+    rng, state = np.random.default_rng(0), game.init(200)
+    for _ in range(7):
+        state = game.step(state, game.sample(state, rng))
+    boards = rules.boards(state)
+    chances, values = policy.evaluate(game, state)
+    best = jax_player(rules, PolicyAgent(policy))
+    actions = np.asarray(jax.jit(jax.vmap(best.act))(boards, keys(0, 200)))
+    np.testing.assert_array_equal(actions, PolicyAgent(policy).act(game, state))
+    sampling = jax_player(rules, PolicyAgent(policy, sample=True))
+    np.testing.assert_allclose(
+        jax.jit(jax.vmap(sampling.probabilities))(boards), chances, atol=1e-5
+    )
+    evaluate = jax.jit(jax.vmap(env.evaluator(PolicyAgent(policy))))
+    logits, value = evaluate(env.from_state(state))
+    np.testing.assert_allclose(jax.nn.softmax(logits), chances, atol=1e-5)
+    np.testing.assert_allclose(value, values, atol=1e-5)
+    with pytest.raises(ValueError, match="'random' has no network"):
+        env.evaluator("random")
+    one = jax.tree.map(lambda x: x[0], boards)
+    drawn = np.asarray(jax.jit(jax.vmap(sampling.act, (None, 0)))(one, keys(1, 20_000)))
+    shares = np.bincount(drawn, minlength=game.num_actions) / 20_000
+    np.testing.assert_allclose(shares, chances[0], atol=0.02)
+
+
+def test_actions_are_drawn_by_their_probabilities():
+    logits = jnp.log(jnp.array([0.0, 0.5, 0.0, 0.2, 0.3, 0.0]))
+    drawn = np.asarray(jax.jit(jax.vmap(draw_action, (None, 0)))(logits, keys(0, 20_000)))
+    shares = np.bincount(drawn, minlength=6) / 20_000
+    np.testing.assert_allclose(shares, [0, 0.5, 0, 0.2, 0.3, 0], atol=0.02)
+    assert not shares[[0, 2, 5]].any()
+
+
+def test_steps_may_stand_in_conditionals(env, batch):
+    """Of batches too, as in the wrappers of other libraries."""
+
+    def maybe(state, go, key):
+        action = env.sample(state, key)
+        return jax.lax.cond(go, lambda: env.step(state, action, key), lambda: state)
+
+    state = batch.init(keys(0))
+    go = np.arange(64) % 2 == 0
+    after = jax.jit(jax.vmap(maybe))(state, go, keys(1))
+    np.testing.assert_array_equal(after.board.ply, go.astype(int))
+
+
+def test_an_opponent_replies_inside_the_step():
+    """Player 0 is always to move, in either role; the rewards are those of its games."""
+    env = boardenvs.envs.jax.make("three_in_a_row:ThreeInARow", opponent="random")
+    batch = compiled_batch(env)
+    state = batch.init(keys(0))
+    assert set(np.asarray(state.board.to_move).tolist()) == {0, 1}
+    assert (np.asarray(state.board.ply) == np.asarray(state.board.to_move)).all()
+    results = []
+    for ply in range(40):
+        before = np.asarray(state.board.ply)
+        state = batch.step(state, batch.sample(state, keys(ply)), keys(100 + ply))
+        assert (np.asarray(state.current_player) == 0).all()
+        over = np.asarray(state.terminated)
+        assert (np.asarray(state.board.ply)[~over] == before[~over] + 2).all()
+        assert (np.asarray(state.rewards)[~over] == 0).all()
+        results += np.asarray(state.rewards)[over, 0].tolist()
+    assert set(results) == {-1.0, 0.0, 1.0}
+    assert abs(np.mean(results)) < 0.2  # the same play on both sides, and the first role is drawn
+    with pytest.raises(ValueError, match="key is missing"):
+        env.step(jax.tree.map(lambda x: x[0], state), jnp.int32(0))
+
+
+def test_states_keep_their_types_and_copies_work():
+    """A scan may begin with `init`'s state, with 64-bit integers too; numbers of Python are
+    actions; nothing relies on arrays of one rank standing in for those of another.
+    """
+    with with_words(UINT64), jax.numpy_rank_promotion("raise"):
+        env = pickle.loads(pickle.dumps(boardenvs.envs.jax.make("three_in_a_row:ThreeInARow")))
+        state = env.init(jax.random.key(0))
+        step = jax.jit(env.step)
+        after = step(state, 3, jax.random.key(1))
+        types = [[x.dtype for x in jax.tree.leaves(s)] for s in (state, after)]
+        assert types[0] == types[1]
+        assert state.rewards.dtype == np.float32
+        with pytest.raises(TypeError, match="it must be an integer"):
+            env.step(state, 3.0, jax.random.key(1))
