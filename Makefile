@@ -105,4 +105,4 @@ $(RLLIB)/.rllib: pyproject.toml .ci/constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-examples $(RLLIB) runs
+	rm -rf $(VENV) .venv-* runs
