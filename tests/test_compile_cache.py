@@ -73,7 +73,9 @@ def test_processes_that_start_together_fill_it_once_and_for_this_user_alone(warm
     assert files
     assert {file.suffix for file in files} == {SUFFIX}
     assert all(file.stat().st_mode & 0o777 == 0o600 for file in files)
+    before = warm.stat().st_mtime_ns
     assert run(warm) == ("True 0", "")
+    assert warm.stat().st_mtime_ns == before  # not even a lock was made there
 
 
 def flip_a_bit(content: bytes) -> bytes:
@@ -104,6 +106,7 @@ def test_what_is_damaged_or_others_may_write_is_not_run(warm: Path, tmp_path: Pa
     assert printed == f"True {len(list(warm.iterdir()))}"
     assert "it is damaged): it is compiled anew" in said
     assert "another user owns it or may write to it): it is compiled anew" in said
+    assert run(folder) == ("True 0", "")
 
 
 def test_what_others_planted_is_not_run(warm: Path, tmp_path: Path) -> None:

@@ -36,9 +36,9 @@ def replacing(path: Path, mode: int | None = None) -> Iterator[BinaryIO]:
 
     So `path` holds the old or the new content whenever power or process end. Several processes and
     threads may write the same path: one of them is last. A link stays a link, and what it leads to
-    is replaced; the mode of the file stays. Anything but a regular file, such as a device or a
-    pipe, is written to as it is. A new file has the `mode` given, or what the process's mask
-    leaves. OSError names `path`.
+    is replaced. Anything but a regular file, such as a device or a pipe, is written to as it is.
+    The file has the `mode` given; without one its own stays, and a new file has what the process's
+    mask leaves. OSError names `path`.
     """
     target = Path(os.path.realpath(path))
     before = _status(target)
@@ -54,7 +54,7 @@ def replacing(path: Path, mode: int | None = None) -> Iterator[BinaryIO]:
             with aside.open("wb") as file:
                 with contextlib.suppress(OSError):  # file systems without locks
                     _lock(file)
-                if before is not None:
+                if mode is None and before is not None:
                     mode = stat.S_IMODE(before.st_mode)
                 if mode is not None:
                     os.chmod(aside, mode)
