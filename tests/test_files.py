@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import functools
 import os
 import resource
+import select
 import signal
 import stat
 import subprocess
@@ -215,6 +217,59 @@ def test_devices_pipes_links_and_modes_stay(tmp_path: Path) -> None:
         assert link.is_symlink()
         assert file.read_bytes() == content
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+# ---- one after another ---------------------------------------------------------------------------
+
+HOLDS = """
+import sys
+from pathlib import Path
+from boardenvs.utils.files import one_process_at_a_time
+print("asks", flush=True)
+with one_process_at_a_time(Path(sys.argv[1])):
+    print("has it", flush=True)
+    sys.stdin.readline()
+    with open(sys.argv[2], "a") as log:
+        log.write(sys.argv[3])
+"""
+
+
+def test_processes_have_a_file_one_after_another(tmp_path: Path) -> None:
+    """The second waits for the first; the third comes when the first has removed the file."""
+    lock, log = tmp_path / "lock", tmp_path / "log"
+    with contextlib.ExitStack() as started:
+
+        def start(name: str) -> subprocess.Popen[bytes]:
+            process = subprocess.Popen(
+                [sys.executable, "-c", HOLDS, str(lock), str(log), name],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                bufsize=0,  # what is not read yet can be waited for
+            )
+            started.enter_context(process)
+            started.callback(process.kill)
+            assert says(process) == b"asks\n"
+            return process
+
+        def says(process: subprocess.Popen[bytes], seconds: float | None = None) -> bytes:
+            """Its next line; nothing where there is none for so long."""
+            assert process.stdout is not None
+            ready, _, _ = select.select([process.stdout], [], [], seconds)
+            return process.stdout.readline() if ready else b""
+
+        first = start("1")
+        assert says(first) == b"has it\n"
+        second = start("2")
+        assert says(second, 0.2) == b""
+        first.communicate(b"\n")
+        assert says(second) == b"has it\n"
+        third = start("3")
+        assert says(third, 0.2) == b""
+        second.communicate(b"\n")
+        assert says(third) == b"has it\n"
+        third.communicate(b"\n")
+    assert log.read_text() == "123"
+    assert not lock.exists()
 
 
 # ---- before there is something to write ----------------------------------------------------------

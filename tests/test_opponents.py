@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -18,25 +19,31 @@ from boardenvs.envs.vector import BoardVectorEnv
 OTHELLO = games.make("othello")
 
 
-def vector(opponent: Any) -> Any:
+def vector(opponent: Any, steps: int = 0) -> Any:
     env = BoardVectorEnv(OTHELLO, 8, opponent=opponent, seat="red")
     env.reset(seed=0)
+    for _ in range(steps):
+        env.step(OTHELLO.legal(env.batch.state).argmax(axis=1))
     return env.batch.state.own.tolist()
 
 
-def grouped(opponent: Any) -> Any:
+def grouped(opponent: Any, steps: int = 0) -> Any:
     env = BoardVecEnv(OTHELLO, groups=[BoardGroup(8, opponent, "red")], seed=0)
+    for _ in range(steps):
+        env.step(env.action_masks().argmax(axis=1))
     return env.state.own.tolist()
 
 
-def single(opponent: Any) -> Any:
+def single(opponent: Any, steps: int = 0) -> Any:
     env = BoardSingleEnv(OTHELLO, opponent=opponent, seat="red")
     env.reset(seed=0)
+    for _ in range(steps):
+        env.step(env.action_masks().argmax())
     return env.board.position.own
 
 
 ENVIRONMENTS = pytest.mark.parametrize("begin", [vector, grouped, single])
-Begin = Callable[[Any], Any]
+Begin = Callable[..., Any]
 
 
 def last_of_one(observation: dict[str, Any]) -> int:
@@ -103,6 +110,22 @@ def test_what_an_opponent_may_not_choose_is_named(
 
     with pytest.raises(error, match=message):
         begin(act)
+
+
+@ENVIRONMENTS
+def test_what_an_opponent_was_asked_stays_as_it_was(begin: Begin) -> None:
+    asked, copies = [], []
+
+    def act(game: games.Game, state: Any, rng: np.random.Generator) -> Any:
+        asked.append(state)
+        copies.append(copy.deepcopy(state))
+        return last_of_all(game, state, rng)
+
+    begin(act, steps=20)
+    assert len(asked) > 20
+    for state, then in zip(asked, copies, strict=True):
+        for column, was in zip(state, then, strict=True):
+            np.testing.assert_array_equal(column, was)
 
 
 def test_another_opponent_that_takes_over_must_be_one_too() -> None:

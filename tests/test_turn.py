@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from importlib.util import find_spec
 from typing import Any
 
@@ -74,13 +75,14 @@ def test_threads_change_nothing() -> None:
     game = make("lines_of_action")
     state = game.init(17_001)
     state = game.step(state, game.sample(state, np.random.default_rng(0)))
-    found = []
+    found, before = [], threading.active_count()
     for number in (1, 3):
         boardenvs.kernel.set_num_threads(number)
         assert boardenvs.kernel.get_num_threads() == number
         actions = game.sample(state, np.random.default_rng(1))
         after, *said = game.transition(state, actions)
         found.append([actions, *after, *said, *game.observe_with_legal(after)])
+        assert threading.active_count() < before + number  # this one is one of them
     boardenvs.kernel.set_num_threads(None)
     for one, shared in zip(*found, strict=True):
         np.testing.assert_array_equal(one, shared)
