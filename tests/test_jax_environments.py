@@ -16,19 +16,9 @@ from boardenvs.game.jax_rules import positions_of
 jnp = jax.numpy
 
 
-@pytest.fixture(scope="module")
-def env():
-    return boardenvs.envs.jax.make("wolf_and_sheep:max_plies=30")
-
-
-@pytest.fixture(scope="module")
-def batch(env):
-    return compiled_batch(env)
-
-
-def test_without_a_key_players_swap_roles(env, batch):
-    state = batch.init(keys(4))
-    after = jax.jit(jax.vmap(env.step))(state, jnp.full(64, -1))
+def test_without_a_key_players_swap_roles(jax_env, jax_batch):
+    state = jax_batch.init(keys(4))
+    after = jax.jit(jax.vmap(jax_env.step))(state, jnp.full(64, -1))
     assert (np.asarray(after.board.ply) == 0).all()
     np.testing.assert_array_equal(after.current_player, 1 - state.current_player)
 
@@ -102,32 +92,32 @@ def test_a_search_counts_the_other_players_value_as_a_loss():
     np.testing.assert_array_equal(output.discount[1:], 0)
 
 
-def test_policies_choose_as_in_numpy(env):
+def test_policies_choose_as_in_numpy(jax_env):
     """The most probable action; where chance decides, by the same probabilities."""
-    game, rules = env.game, env.rules
+    game, rules = jax_env.game, jax_env.rules
     policy = random_policy(game, (16, 8), seed=1)
     rng, state = np.random.default_rng(0), game.init(200)
     for _ in range(7):
         state = game.step(state, game.sample(state, rng))
     boards = rules.boards(state)
-    chances, values = policy.evaluate(game, state)
+    probabilities, values = policy.evaluate(game, state)
     best = jax_player(rules, PolicyAgent(policy))
     actions = np.asarray(jax.jit(jax.vmap(best.act))(boards, keys(0, 200)))
     np.testing.assert_array_equal(actions, PolicyAgent(policy).act(game, state))
     sampling = jax_player(rules, PolicyAgent(policy, sample=True))
     np.testing.assert_allclose(
-        jax.jit(jax.vmap(sampling.probabilities))(boards), chances, atol=1e-5
+        jax.jit(jax.vmap(sampling.probabilities))(boards), probabilities, atol=1e-5
     )
-    evaluate = jax.jit(jax.vmap(env.evaluator(PolicyAgent(policy))))
-    logits, value = evaluate(env.from_state(state))
-    np.testing.assert_allclose(jax.nn.softmax(logits), chances, atol=1e-5)
+    evaluate = jax.jit(jax.vmap(jax_env.evaluator(PolicyAgent(policy))))
+    logits, value = evaluate(jax_env.from_state(state))
+    np.testing.assert_allclose(jax.nn.softmax(logits), probabilities, atol=1e-5)
     np.testing.assert_allclose(value, values, atol=1e-5)
     with pytest.raises(ValueError, match="'random' has no network"):
-        env.evaluator("random")
+        jax_env.evaluator("random")
     one = jax.tree.map(lambda x: x[0], boards)
     drawn = np.asarray(jax.jit(jax.vmap(sampling.act, (None, 0)))(one, keys(1, 20_000)))
     shares = np.bincount(drawn, minlength=game.num_actions) / 20_000
-    np.testing.assert_allclose(shares, chances[0], atol=0.02)
+    np.testing.assert_allclose(shares, probabilities[0], atol=0.02)
 
 
 def test_actions_are_drawn_by_their_probabilities():
@@ -138,14 +128,14 @@ def test_actions_are_drawn_by_their_probabilities():
     assert not shares[[0, 2, 5]].any()
 
 
-def test_steps_may_stand_in_conditionals(env, batch):
+def test_steps_may_stand_in_conditionals(jax_env, jax_batch):
     """Of batches too, as in the wrappers of other libraries."""
 
     def maybe(state, go, key):
-        action = env.sample(state, key)
-        return jax.lax.cond(go, lambda: env.step(state, action, key), lambda: state)
+        action = jax_env.sample(state, key)
+        return jax.lax.cond(go, lambda: jax_env.step(state, action, key), lambda: state)
 
-    state = batch.init(keys(0))
+    state = jax_batch.init(keys(0))
     go = np.arange(64) % 2 == 0
     after = jax.jit(jax.vmap(maybe))(state, go, keys(1))
     np.testing.assert_array_equal(after.board.ply, go.astype(int))
