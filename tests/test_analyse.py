@@ -18,7 +18,7 @@ import pytest
 from command_line import run
 from negamax import lead_with_best_play, wins_within, worths
 
-from boardenvs.agents import analyse, analyse_steadily, make_agent
+from boardenvs.agents import analyse, analyse_until, make_agent
 from boardenvs.agents.trained import trained_policy
 from boardenvs.game import fen
 from boardenvs.game.contract import Game, Position, stack
@@ -160,7 +160,7 @@ def test_a_game_that_is_over_has_its_result() -> None:
         found = analyse(game.position(squares), "mcts")
         assert (found.value, found.outcome, found.margin) == (value, outcome, value)
         assert (found.moves, found.line, found.choice) == ((), (), None)
-    (found,) = analyse_steadily(game.position((1, 0)), "mcts", lambda: False)
+    (found,) = analyse_until(game.position((1, 0)), "mcts", lambda: False)
     assert found.outcome == "win"
     with pytest.raises(ValueError, match="perfect"):
         analyse(game, "perfect")
@@ -310,7 +310,7 @@ class After:
 @pytest.mark.parametrize("spec", ["mcts:rollouts=10", "alphabeta", "trained", "greedy"])
 def test_a_search_that_is_stopped_at_once_has_said_something(spec: str) -> None:
     game = make("othello")
-    found = list(analyse_steadily(game.start(), spec, lambda: True))
+    found = list(analyse_until(game.start(), spec, lambda: True))
     assert len(found) == 1
     assert len(found[0].moves) == 4
 
@@ -319,7 +319,7 @@ def test_the_tree_grows_as_one_tree() -> None:
     """What is seen after n simulations is what an agent of n simulations sees."""
     game = make("othello")
     position = some_positions(game, 1)[0]
-    seen = list(analyse_steadily(position, "mcts", After(12)))
+    seen = list(analyse_until(position, "mcts", After(12)))
     counts = [found.nodes for found in seen]
     assert len(counts) >= 3
     assert counts == sorted(set(counts))

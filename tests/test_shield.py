@@ -72,7 +72,7 @@ def test_it_wins_in_one_and_avoids_a_loss_in_one(spec: str, plies: tuple[int, in
     matters = [len(some) < len(every) for some, every in zip(allowed, legal, strict=True)]
     assert sum(matters) >= 8, "the positions say nothing"
     policy = PolicyAgent(random_policy(game))
-    chances, _ = policy.evaluate(game, state)
+    probabilities, _ = policy.evaluate(game, state)
     for agent in (RandomAgent(), policy):
         unshielded = agent.act(game, state, np.random.default_rng(5))
         chosen = Shield(agent).act(game, state, np.random.default_rng(5))
@@ -81,7 +81,7 @@ def test_it_wins_in_one_and_avoids_a_loss_in_one(spec: str, plies: tuple[int, in
             if unshielded[row] in allowed[row]:
                 assert chosen[row] == unshielded[row], "a good move is kept"
             elif agent is policy:
-                assert chances[row, chosen[row]] == chances[row, allowed[row]].max()
+                assert probabilities[row, chosen[row]] == probabilities[row, allowed[row]].max()
 
 
 def test_moves_of_an_agent_that_cannot_rank_are_replaced_by_any_allowed_one() -> None:

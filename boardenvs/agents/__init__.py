@@ -2,7 +2,7 @@
 
 from boardenvs.agents.analyse import (
     analyse,
-    analyse_steadily,
+    analyse_until,
     default_analyst,
     exact_analyst,
 )
@@ -22,7 +22,7 @@ __all__ = [
     "RandomAgent",
     "agent_for",
     "analyse",
-    "analyse_steadily",
+    "analyse_until",
     "as_agent",
     "check_game",
     "default_analyst",

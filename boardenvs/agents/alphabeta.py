@@ -127,7 +127,7 @@ class AlphaBetaAgent:
         limits = replace(limits, depth=limits.depth - 1)
         return smoothed(found, search_position(position, limits, evaluation=evaluation))
 
-    def analyse_steadily(
+    def analyse_until(
         self, position: Position, stop: Callable[[], bool], rng: np.random.Generator
     ) -> Iterator[Analysis]:
         """One ply, two plies and so on, until the result is proven."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from boardenvs.agents.base import Agent, AnalysingSteadily, analysis_by
+from boardenvs.agents.base import Agent, AnalysingUntil, analysis_by
 from boardenvs.agents.spec import agent_for
 from boardenvs.game.contract import Game, Position
 from boardenvs.search.analysis import Analysis, final_analysis, ranked
@@ -45,7 +45,7 @@ def analyse(
     """
     if time is not None:
         end = clock.monotonic() + time
-        *_, last = analyse_steadily(at, agent, lambda: clock.monotonic() > end, rng)
+        *_, last = analyse_until(at, agent, lambda: clock.monotonic() > end, rng)
         return last
     agent, position = _at(at, agent)
     if position.is_over():
@@ -55,7 +55,7 @@ def analyse(
     return replace(ranked(found), seconds=clock.perf_counter() - began)
 
 
-def analyse_steadily(
+def analyse_until(
     at: Game | Position,
     agent: Agent | str | None,
     stop: Callable[[], bool],
@@ -69,11 +69,11 @@ def analyse_steadily(
     beginning.
     """
     agent, position = _at(at, agent)
-    if position.is_over() or not isinstance(agent, AnalysingSteadily):
+    if position.is_over() or not isinstance(agent, AnalysingUntil):
         yield analyse(position, agent, rng=rng)
         return
     began = clock.perf_counter()
-    for found in agent.analyse_steadily(position, stop, _generator(rng)):
+    for found in agent.analyse_until(position, stop, _generator(rng)):
         yield replace(ranked(found), seconds=clock.perf_counter() - began)
 
 

@@ -73,10 +73,10 @@ class Analysing(Protocol):
 
 
 @runtime_checkable
-class AnalysingSteadily(Protocol):
+class AnalysingUntil(Protocol):
     """An agent whose search can go on."""
 
-    def analyse_steadily(
+    def analyse_until(
         self, position: Position, stop: Callable[[], bool], rng: np.random.Generator
     ) -> Iterator[Analysis]:
         """As `Analysing.analyse`, again and again until `stop()`."""

@@ -196,7 +196,7 @@ class MCTSAgent:
         trees.search(self._most(), self._stop())
         return self._analysis(position, trees, chance)
 
-    def analyse_steadily(
+    def analyse_until(
         self, position: Position, stop: _Stop, rng: np.random.Generator
     ) -> Iterator[Analysis]:
         """One tree that grows, beyond all limits, until its root is proven or its memory full."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from typer import Argument, Option
 
-from boardenvs.agents import Agent, agent_for, analyse, analyse_steadily, default_analyst
+from boardenvs.agents import Agent, agent_for, analyse, analyse_until, default_analyst
 from boardenvs.cli.console import counting, make_console, print_json
 from boardenvs.cli.options import (
     AsJson,
@@ -174,7 +174,7 @@ class Analyse:
         with Live(console=console, transient=True, refresh_per_second=8) as live:
             stop = lambda: time.monotonic() > end  # noqa: E731
             try:
-                for latest in analyse_steadily(position, agent, stop, rng):
+                for latest in analyse_until(position, agent, stop, rng):
                     if console.is_terminal and not self.as_json:
                         live.update(moves_table(notation, latest, self.moves))
             except KeyboardInterrupt:

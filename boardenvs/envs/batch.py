@@ -54,14 +54,14 @@ ZERO_SUM, SAME_SIDE = -1.0, 1.0  # the factor of the next state's value
 
 
 class Stepping(NamedTuple):
-    """What `Batch` does that its user decides, not the learner; see there."""
+    """How a batch steps; trainers leave it as it is. See `Batch`."""
 
     on_illegal: OnIllegal = "raise"
     autoreset: AutoresetMode = AutoresetMode.SAME_STEP
     copy: bool = True
 
 
-_FOR_LEARNERS = Stepping()
+_DEFAULT = Stepping()
 _BY_GROUP = ("seats", "games", "keys")  # what groups keep of each row
 
 
@@ -121,7 +121,7 @@ class Batch:
         symmetries: bool = False,
         threads: int = 1,
         seed: int | None = None,
-        stepping: Stepping = _FOR_LEARNERS,
+        stepping: Stepping = _DEFAULT,
     ) -> None:
         self.game, self.stepping = game, stepping
         kinds = groups if isinstance(groups, Sequence) else [BoardGroup(groups)]

@@ -1,7 +1,7 @@
 """Words in JAX: uint64 arrays, or pairs of uint32 arrays where JAX has no 64-bit integers.
 
 JAX has them only where `jax_enable_x64` is set, which changes the types of a whole program. Pairs
-need no flag and give the same bits. Both are what `word_functions` write is run on. A half that is
+need no flag and give the same bits. What `word_functions` writes runs on either. A half that is
 known is an int, and what is computed with ints costs nothing when the program runs.
 """
 

@@ -2,7 +2,7 @@
 
 What `numba_writer` writes of a rule is run on SimdWord while Numba compiles it. Each operator adds
 LLVM's instruction, on the type i64 for one board or on <N x i64> for N boards at a time. So it does
-not depend on a compiler's judgement whether boards are computed side by side.
+not depend on what a compiler decides whether boards are computed side by side.
 """
 
 from __future__ import annotations

@@ -166,7 +166,7 @@ def won_positions(game: Game, role: int) -> State:
 
 @lru_cache(maxsize=2)
 def _won(game: Game) -> list[State]:
-    """By role."""
+    """As `won_positions`, for each role."""
     table = Tablebase.load(game)
     seen: BoolArray = np.zeros(COUNT, np.bool_)
     found: list[list[State]] = [[] for _ in game.roles]
@@ -177,7 +177,8 @@ def _won(game: Game) -> list[State]:
             states.append(take(level, (level.to_move == role) & won))
         new = [new_positions(game, successors(game, part)[2], seen) for part in parts(level)]
         level = concat(new)
-        level = take(level, np.argsort(numbers(game, level)))  # however they were parted
+        # In the order of their numbers, which does not depend on the parts they were made in.
+        level = take(level, np.argsort(numbers(game, level)))
     return [concat(states) for states in found]
 
 

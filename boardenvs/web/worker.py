@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from boardenvs import games, records
-from boardenvs.agents import agent_for, analyse, analyse_steadily
+from boardenvs.agents import agent_for, analyse, analyse_until
 from boardenvs.agents.spec import make_agent
 from boardenvs.game.contract import Position
 from boardenvs.game.errors import IllegalActionError
@@ -131,7 +131,7 @@ def _move(job: MoveRequest, position: Position) -> Iterator[dict[str, Any]]:
 def _explain(job: ExplainRequest, position: Position) -> Iterator[dict[str, Any]]:
     until = time.monotonic() + job.seconds
     shown, last = 0.0, None
-    for found in analyse_steadily(position, _agent(job.agent), lambda: time.monotonic() > until):
+    for found in analyse_until(position, _agent(job.agent), lambda: time.monotonic() > until):
         last = found
         if time.monotonic() - shown >= _SHOWN_EVERY:
             yield {"explanation": found.to_json()}
