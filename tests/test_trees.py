@@ -50,15 +50,16 @@ class Toy:
     it was asked.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, unit: float = 1.0) -> None:
         self.calls = self.positions = 0
+        self.unit = unit
 
     def evaluate(self, game: Game, state: State) -> tuple[Array, Array]:
         self.calls += 1
         self.positions += len(state.ply)
         x = (state.own * np.uint64(7) ^ state.opp * np.uint64(13)) % np.uint64(101)
         weights = game.legal(state) * (np.arange(game.num_actions) % 7 + 1.0)
-        return weights / np.maximum(weights.sum(axis=1, keepdims=True), 1), x / 50.0 - 1
+        return weights / np.maximum(weights.sum(axis=1, keepdims=True), 1), self.unit * (x / 50 - 1)
 
 
 def result_of(position: Position) -> float:
@@ -571,3 +572,21 @@ def test_nothing_to_search_is_an_error() -> None:
         gumbel_search(TINY, TINY.init(1), noise, GumbelSettings(0), Toy())
     with pytest.raises(ValueError, match="a game is over"):
         gumbel_search(TINY, state, noise, GumbelSettings(2), Toy())
+
+
+def test_evaluators_that_know_nothing_lead_to_legal_moves() -> None:
+    """As networks whose training went astray."""
+    for _ in backends("othello"):
+        state = OTHELLO.init(2)
+        noise = np.zeros((2, OTHELLO.num_actions))
+        found = gumbel_search(OTHELLO, state, noise, GumbelSettings(12, 5), Toy(math.nan))
+        assert OTHELLO.legal(state)[[0, 1], found.actions].all()
+
+
+def test_evaluators_say_one_value_a_position() -> None:
+    class OneForAll(Toy):
+        def evaluate(self, game: Game, state: State) -> tuple[Array, Array]:
+            return super().evaluate(game, state)[0], np.zeros(1)
+
+    with pytest.raises(ValueError, match=r"values \(1,\): they must be \(2, 65\) and \(2,\)"):
+        MCTSAgent(20, evaluator=OneForAll()).act(OTHELLO, OTHELLO.init(2))

@@ -276,7 +276,15 @@ class Trees:
             values: Array = play_out(self._game, state, mix(np.asarray(self.tree.seeds)[rows]))
             probabilities: Array = np.zeros((len(values), 0))
         else:
-            probabilities, values = self._settings.evaluator.evaluate(self._game, state)
+            probabilities, values = map(
+                np.asarray, self._settings.evaluator.evaluate(self._game, state)
+            )
+            shape = len(state.ply), self._game.num_actions
+            if (probabilities.shape, values.shape) != (shape, shape[:1]):
+                raise ValueError(
+                    f"the evaluator gave probabilities {probabilities.shape} and values "
+                    f"{values.shape}: they must be {shape} and {shape[:1]}"
+                )
         self.compiled(loops.expand_and_backup)(
             self._leaves,
             self._policy.settings,

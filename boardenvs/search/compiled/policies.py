@@ -119,7 +119,7 @@ def select_by_gumbel(node: int, row: int, random: Word, policy: Gumbel, tree: Tr
         tries = number(policy.schedule[actions * policy.simulations + tries])
         return best_score(row, tries, policy, tree)
     total = improve(node, policy, tree)
-    best, highest = NONE, -1e30
+    best, highest = number(tree.first_edge[node]), -1e30
     for k, edge in enumerate(edges_of(node, tree)):
         lack = policy.weights[k] / total - tree.edge_visits[edge] / (tries + 1)
         if lack > highest:
@@ -128,7 +128,7 @@ def select_by_gumbel(node: int, row: int, random: Word, policy: Gumbel, tree: Tr
 
 
 def add_no_guesses(
-    row: int, count: int, policy: Gumbel, limits: Any, tree: Tree, leaves: Any, walks: Any
+    row: int, count: int, policy: Gumbel, limits: Any, tree: Tree, leaves: Any, steps: Any
 ) -> int:
     """In place of `simulations.add_guesses`."""
     return count
@@ -160,7 +160,7 @@ def best_score(row: int, tries: int, policy: Gumbel, tree: Tree) -> int:
     root = row * tree.max_nodes
     untried = mixed_value(root, tree)
     scale = value_scale(root, policy, tree)
-    best, highest = NONE, -1e30
+    best, highest = number(tree.first_edge[root]), -1e30
     for edge in edges_of(root, tree):
         if tree.edge_visits[edge] == tries:
             if edge == policy.winning[row]:
