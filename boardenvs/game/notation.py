@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 from boardenvs.board.bitboard import (
     DIRECTIONS,
@@ -196,6 +197,7 @@ def square_of(x: int, y: int) -> int:
     return SIZE * (y - 1) + x - 1
 
 
+@cache
 def _direction(source: int, target: int) -> Direction:
     """The direction from one square to another; ValueError off the eight lines."""
     for direction in DIRECTIONS:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -76,20 +77,20 @@ class _Writer:
     def game(self, shown: ShownGame) -> dict[str, Any]:
         """A game as the page's script reads it."""
         game, positions = shown.game, shown.positions
-        first = view(game, positions[0])
+        first, boards = view(game, positions[0]), list(map(_squares, positions))
         steps = []
-        for before, action, after in zip(positions, shown.actions, positions[1:], strict=False):
+        pairs = zip(pairwise(positions), pairwise(boards), strict=True)
+        for action, ((before, after), (squares, now)) in zip(shown.actions, pairs, strict=False):
             seen = view(game, after, action, before=before)
             name = game.action_name(action, before)
             # The squares that change, each times 3 plus what is on it then.
-            squares = enumerate(zip(_squares(before), _squares(after), strict=True))
-            changes = [3 * square + now for square, (was, now) in squares if was != now]
+            changes = [3 * s + now[s] for s, was in enumerate(squares) if was != now[s]]
             steps.append([name, changes, list(squares_of(seen.marks)), self._caption(seen)])
         content = {
             "title": shown.title,
             "details": [list(detail) for detail in shown.details],
             "look": self._look(first),
-            "start": "".join(map(str, _squares(positions[0]))),
+            "start": "".join(map(str, boards[0])),
             "caption": self._caption(first),
             "steps": steps,
         }
