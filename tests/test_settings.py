@@ -107,6 +107,7 @@ def read(folder: Path, kind: str, *overrides: str) -> Any:
             ("report.opponents=['alphabeta:depth=1']", "which self_play.opponents has too"),
             ("report.opponents=[perfect]", "report.opponents: 'perfect' cannot play othello"),
             ("name=../x", "name is '../x'"),
+            ("ppo.hidden=[64, 1000000]", r"\d+ weights and biases: at most 16777216 are read"),
             ("steps.x=1", "steps is not a group"),
             ("steps", "write it as key=value"),
         ]
@@ -134,6 +135,8 @@ def read(folder: Path, kind: str, *overrides: str) -> Any:
             ("pieces=[9, 3]", r"pieces is \[9, 3\]: it must be a range"),
             ("generations=[]", "generations"),
             ("generations=[{games: 1, opening_plies: [4, 2]}]", "it must be a range"),
+            ("generations=[{games: 1, dept: 2}]", "0.dept: unknown.*Did you mean 'depth'"),
+            ("one_ply={round: 2}", "one_ply.round: unknown.*Did you mean 'rounds'"),
             ("generations=[{games: 1, targets: {depth: 1}}]", "the first generation has no eval"),
             ("generations=[{games: 1, random_move_share: 0.5}]", "it needs targets"),
             ("one_ply={rounds: 2, averaged: 3}", "averaged is 3, and rounds 2"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from operator import attrgetter
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, get_args
 
 import numpy as np
 from pydantic import (
@@ -22,7 +22,7 @@ from pydantic_core import ErrorDetails
 from boardenvs import games
 from boardenvs.agents import agent_for
 from boardenvs.agents.policy import Policy
-from boardenvs.agents.policy_file import load_policy
+from boardenvs.agents.policy_file import load_policy, readable_shapes
 from boardenvs.agents.trained import trained_policy
 from boardenvs.game.openings import MAX_PLIES
 from boardenvs.utils.checks import check_name, cut, quote, unknown
@@ -202,6 +202,7 @@ class RunSettings(GameSettings):
         self._check_opponents(game)
         check_name("self_play.learn", self.self_play.learn, ("both", *game.roles))
         self.self_play.groups()
+        readable_shapes(game, list(self.hidden))
         self.start_policy()
         return self
 
@@ -327,7 +328,9 @@ def _explain(kind: type[Section], error: ErrorDetails) -> str:
 def _fields_of(kind: type[Section], groups: Sequence[int | str]) -> list[str]:
     model: Any = kind
     for group in groups:
-        model = model.model_fields[group].annotation
+        if isinstance(group, str):
+            annotation = model.model_fields[group].annotation
+            model, *_ = get_args(annotation) or [annotation]  # where it is optional, or one of many
     return list(model.model_fields)
 
 

@@ -74,7 +74,7 @@ def load_policy(path: Path | str) -> Policy:
             )
         with _KIND.fitting(path):
             game = games.make_from_file(about["game"], **about["rules"])
-            shapes = _shapes(game, about["hidden"])
+            shapes = readable_shapes(game, about["hidden"])
         layers = (_read_layer(archive, name, shape) for name, shape in shapes.items())
         *hidden, policy, value = layers
         with _KIND.fitting(path):
@@ -98,8 +98,10 @@ def _describe(policy: Policy) -> dict[str, Any]:
     }
 
 
-def _shapes(game: Game, hidden: Any) -> dict[str, tuple[int, int]]:
-    """The shapes of the layers that the metadata promise; ValueError where they are too large."""
+def readable_shapes(game: Game, hidden: Any) -> dict[str, tuple[int, int]]:
+    """`layer_shapes` of a list of widths out of a file; ValueError where it is none, or where the
+    layers are larger than those of files that are read.
+    """
     if not isinstance(hidden, list) or not all(is_whole(x, 1, _MOST_NUMBERS) for x in hidden):
         raise ValueError(f"hidden is {cut(repr(hidden))}: it must be a list of layers' widths")
     if len(hidden) > _MOST_LAYERS:
