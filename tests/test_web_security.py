@@ -1,5 +1,6 @@
 """What must not move the server of the page: other users and sites, wrong messages, code."""
 
+import asyncio
 import json
 import random
 import socket
@@ -18,11 +19,13 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from boardenvs.utils.cache import private_folder
+from boardenvs.web.connection import Connection, Options
 from boardenvs.web.guard import address_in_file, kept_token
 
 SLOW = "alphabeta:depth=30"
 MOVES = ("e3", "f3", "c5")
 MARK = "imported_by_the_page"
+LEFT = {"type": "websocket.disconnect"}
 
 
 def socket_of(server, **options):
@@ -183,6 +186,31 @@ def test_sizes_are_bounded(server):
         page.socket.send("x" * (1 << 20))
         with pytest.raises(ConnectionClosed):
             page.socket.recv(timeout=20)
+
+
+class Deaf:
+    """The socket of a page that asks to stop, again and again, and never hears an answer."""
+
+    asked = 0
+
+    async def accept(self):
+        pass
+
+    async def receive(self):
+        self.asked += 1
+        text = json.dumps({"id": self.asked, "do": "stop", "job": 0})
+        return {"type": "websocket.receive", "text": text} if self.asked < 1000 else LEFT
+
+    async def send_text(self, text):
+        if "hello" not in text:
+            await asyncio.Event().wait()
+
+
+def test_pages_that_hear_nothing_are_not_listened_to():
+    page = Deaf()
+    with pytest.raises(TimeoutError):
+        asyncio.run(asyncio.wait_for(Connection(page, Options(), None).serve(), 1))
+    assert page.asked < 10
 
 
 LIMITS = """

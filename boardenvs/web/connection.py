@@ -118,7 +118,10 @@ class Connection:
         except ValueError as error:
             await self._send({"id": messages.id_of(text), "error": str(error)})
             return
-        self._tasks[request.id] = asyncio.create_task(self._answer(request))
+        if request.do == "stop":
+            await self._answer(request)  # at once, so that those of a page that hears nothing wait
+        else:
+            self._tasks[request.id] = asyncio.create_task(self._answer(request))
 
     async def _answer(self, request: messages.Request) -> None:
         last: dict[str, Any] = {"id": request.id, "end": True}
