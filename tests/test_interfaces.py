@@ -24,7 +24,8 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, seed_test
-from reference import REFERENCE, Board, ClassicLinesOfAction
+from reference import REFERENCE, ClassicLinesOfAction
+from test_reference import words
 from variants import make, public_module
 
 import boardenvs
@@ -50,7 +51,8 @@ class Seen(NamedTuple):
     truncated: bool = False
     rewards: tuple[float, float] = (0.0, 0.0)  # zero-sum, by role
 
-    def assert_same(self, other: Seen, name: str) -> None:
+    def assert_same(self, other: Seen | None, name: str) -> None:
+        assert other is not None, name
         for field, mine, theirs in zip(self._fields, self, other, strict=True):
             assert np.array_equal(mine, theirs), (name, field, mine, theirs)
 
@@ -60,10 +62,13 @@ def end(terminated: Any, truncated: Any, rewards: Any, scale: str = "zero_sum") 
     return Seen(None, None, None, bool(terminated), bool(truncated), (first, second))
 
 
+def end_for(mover: int, reward: float, terminated: Any, truncated: Any) -> Seen:
+    to_first = -reward if mover else reward
+    return end(terminated, truncated, (to_first, -to_first))
+
+
 class AsPosition:
     """Positions, one after the other; and how every other interface is asked."""
-
-    copies: Callable[[Any], Any] = copy.deepcopy
 
     def __init__(self, game: Game) -> None:
         self.game = game
@@ -76,9 +81,16 @@ class AsPosition:
         self.position = self.position.step(action)
 
     def offend(self, action: int) -> None:
-        """An illegal action, which must be refused, or lose the game."""
+        """An illegal action, which must be refused and change nothing, or lose the game."""
+        before = self.seen()
         with pytest.raises(IllegalActionError):
-            self.position.step(action)
+            self.play(action, True)
+        if before is not None:
+            before.assert_same(self.seen(), type(self).__name__)
+
+    def again(self) -> AsPosition:
+        """What goes on in its place: a copy, or itself, started anew from where it is."""
+        return copy.deepcopy(self)
 
     def seen(self) -> Seen | None:
         """What there is to be seen; None where it shows nothing now."""
@@ -94,10 +106,6 @@ class AsState(AsPosition):
 
     def play(self, action: int, ends: bool) -> None:
         self.state = self.game.step(self.state, np.array([action, action]), check=True)
-
-    def offend(self, action: int) -> None:
-        with pytest.raises(IllegalActionError):
-            self.game.step(self.state, np.array([action, action]), check=True)
 
     def seen(self) -> Seen:
         game, state = self.game, self.state
@@ -118,11 +126,11 @@ class AsAEC(AsPosition):
     def play(self, action: int, ends: bool) -> None:
         self.env.step(action)
 
-    def offend(self, action: int) -> None:
-        before = self.env.position
-        with pytest.raises(IllegalActionError):
-            self.env.step(action)
-        assert self.env.position == before
+    def again(self) -> AsPosition:
+        if self.env.is_over:
+            return super().again()
+        self.env.reset(seed=1, options={"position": self.env.position.fen()})
+        return self
 
     def seen(self) -> Seen:
         env, (first, second) = self.env, self.env.possible_agents
@@ -145,20 +153,19 @@ class AsAEC(AsPosition):
 class AsForfeitingAEC(AsAEC):
     """`env`, in which an illegal action loses; pickled where others are copied."""
 
-    @staticmethod
-    def copies(adapter: Any) -> Any:
-        return pickle.loads(pickle.dumps(adapter))
-
     def begin(self) -> None:
         self.env = boardenvs.env(self.game, reward="goal")
         self.env.reset()
 
+    def again(self) -> AsPosition:
+        copied: AsPosition = pickle.loads(pickle.dumps(self))
+        return copied
+
     def offend(self, action: int) -> None:
-        env, offender = self.env, self.env.agent_selection
         if not 0 <= action < self.game.num_actions:
-            with pytest.raises(IllegalActionError, match="actions are 0 to"):
-                env.step(action)
+            super().offend(action)
             return
+        env, offender = self.env, self.env.agent_selection
         env.step(action)
         assert env.infos[offender] == {"illegal_action": action}
         assert env.rewards == {a: -1 if a == offender else 100 for a in env.possible_agents}
@@ -180,18 +187,22 @@ class AsParallel(AsPosition):
         self.views, *self.result = self.env.step(self.joint(action))
         assert not any(self.result[3].values())  # infos
 
+    def again(self) -> AsPosition:
+        if self.env.agents:
+            self.views, _ = self.env.reset(options={"position": self.env.position})
+        return self
+
     def offend(self, action: int) -> None:
+        if not 0 <= action < self.game.num_actions:
+            super().offend(action)
+            return
         joint = self.joint(action)
         offender = next(iter(joint))
-        if 0 <= action < self.game.num_actions:
-            _, rewards, terminations, _, infos = self.env.step(joint)
-            assert rewards == {a: -1 if a == offender else 1 for a in joint}
-            assert all(terminations.values())
-            assert infos[offender] == {"illegal_action": action}
-            assert self.env.agents == []
-        else:
-            with pytest.raises(IllegalActionError):
-                self.env.step(joint)
+        _, rewards, terminations, _, infos = self.env.step(joint)
+        assert rewards == {a: -1 if a == offender else 1 for a in joint}
+        assert all(terminations.values())
+        assert infos[offender] == {"illegal_action": action}
+        assert self.env.agents == []
 
     def seen(self) -> Seen:
         roles = self.env.possible_agents
@@ -221,8 +232,7 @@ class AsVector(AsPosition):
         self.planes, rewards, terminated, truncated, self.infos = self.env.step(actions)
         assert not self.infos["illegal_action"].any()
         if ends:
-            to_first = rewards[1] * (1 if mover == 0 else -1)
-            self.over = end(terminated[1], truncated[1], (to_first, -to_first))
+            self.over = end_for(mover, rewards[1], terminated[1], truncated[1])
         else:
             assert not np.any([rewards, terminated, truncated])
 
@@ -256,19 +266,12 @@ class AsSB3(AsPosition):
         self.planes, rewards, dones, infos = self.env.step(np.array([action, action]))
         assert dones.tolist() == [ends, ends]
         if ends:
-            to_first = rewards[1] * (1 if mover == 0 else -1)
             truncated = infos[1]["truncated"]
-            self.over = end(not truncated, truncated, (to_first, -to_first))
+            self.over = end_for(mover, rewards[1], not truncated, truncated)
             assert not infos[1].get("TimeLimit.truncated", False)  # the cap pays out
             assert (self.env.state.ply == 0).all()
         else:
             assert infos == [{}, {}]
-
-    def offend(self, action: int) -> None:
-        before = self.env.state.own.tolist()
-        with pytest.raises(IllegalActionError, match="is not legal on board 0; legal: "):
-            self.env.step(np.array([action, action]))
-        assert self.env.state.own.tolist() == before
 
     def seen(self) -> Seen:
         if self.over is not None:
@@ -310,14 +313,12 @@ class AsSingle(AsPosition):
         self.shown, reward, terminated, truncated, _ = self.env.step(action)
         self.mine = None
         if ends:
-            self.over = end(terminated, truncated, (reward, -reward))
+            self.over = end_for(0, float(reward), terminated, truncated)
 
     def offend(self, action: int) -> None:
-        if self.mine is not None:
-            return
-        if not 0 <= action < self.game.num_actions:
-            with pytest.raises(IllegalActionError):
-                self.env.step(action)
+        """The opponent's illegal actions are refused."""
+        if self.mine is not None or not 0 <= action < self.game.num_actions:
+            super().offend(action)
             return
         _, reward, terminated, truncated, info = self.env.step(action)
         assert (reward, terminated, truncated) == (-1, True, False)
@@ -331,7 +332,7 @@ class AsSingle(AsPosition):
         return Seen(0, np.flatnonzero(mask).tolist(), self.shown["observation"])
 
 
-ADAPTERS = (*(AsPosition, AsState, AsAEC, AsForfeitingAEC, AsParallel, AsVector, AsSB3, AsSingle),)
+ADAPTERS = [AsPosition, AsState, AsAEC, AsForfeitingAEC, AsParallel, AsVector, AsSB3, AsSingle]
 # One of each way to move and of each cap; the other variants' games are in test_playouts.py.
 VARIANTS = {
     **{name: (make(name), REFERENCE[name])
@@ -391,8 +392,8 @@ def machine(name: str) -> type[RuleBasedStateMachine]:
 
         @precondition(lambda self: not self.offended)
         @rule()
-        def go_on_as_copies(self) -> None:
-            self.adapters = [type(adapter).copies(adapter) for adapter in self.adapters]
+        def go_on_from_here(self) -> None:
+            self.adapters = [adapter.again() for adapter in self.adapters]
 
         @invariant()
         def all_see_the_same(self) -> None:
@@ -411,11 +412,6 @@ def machine(name: str) -> type[RuleBasedStateMachine]:
                     expected.assert_same(seen, type(adapter).__name__)
 
     return Interfaces
-
-
-def words(board: Board) -> tuple[int, int]:
-    first, second = (sum(1 << (8 * y + x - 9) for x, y in cells) for cells in board.pieces)
-    return first, second
 
 
 @pytest.mark.parametrize("name", VARIANTS)
@@ -458,37 +454,7 @@ def test_gymnasium_accepts_it(game_id: str, mask_in_observation: bool) -> None:
 # ---- what they are given -------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("in_python")
-def test_reset_to_a_position() -> None:
-    for game_id in games.GAMES:
-        env = public_module(game_id).env()
-        position = env.game.start()
-        for _ in range(6):
-            position = position.step(position.legal_actions()[-1])
-        for given in (position.fen(), position):
-            env.reset(options={"position": given})
-            assert env.position == position
-            assert env.agent_selection == env.possible_agents[position.to_move]
-        env.reset(seed=1)
-        assert env.position == env.game.start()
-
-
 BLACK_WINS = "8/8/8/8/8/8/8/brr5 black 0"  # d1 is black's only move, and red has no disc then
-
-
-def test_the_last_rewards_are_handed_out_once() -> None:
-    env = boardenvs.othello_v0.env()
-    env.reset(options={"position": BLACK_WINS})
-    env.step(3)
-    seen = {}
-    for agent in env.agent_iter():
-        _, seen[agent], *_ = env.last()
-        env.step(None)
-    assert seen == {"black": 100, "red": 0}
-    assert env.agents == []
-    single = gymnasium.make("boardenvs/Othello-v0", seat="black", reward="goal")
-    single.reset(options={"position": BLACK_WINS})
-    assert single.step(3)[1:4] == (100, True, False)
 
 
 def test_order_of_calls_is_enforced() -> None:
@@ -531,18 +497,6 @@ def stepped(action: Any, maker: str = "env") -> Callable[[], Any]:
     return call
 
 
-def together(black: Any, **others: Any) -> Callable[[], Any]:
-    return stepped({"black": black, **others}, "parallel_env")
-
-
-def seeded(maker: str, seed: Any) -> Callable[[], Any]:
-    return lambda: getattr(boardenvs, maker)("reversi").reset(seed=seed)
-
-
-def at(position: Any) -> Callable[[], Any]:
-    return lambda: boardenvs.othello_holes_v0.env().reset(options={"position": position})
-
-
 def made(maker: str, **options: Any) -> Callable[[], Any]:
     return lambda: getattr(boardenvs, maker)("lines_of_action", **options)
 
@@ -551,30 +505,33 @@ def single(**options: Any) -> Callable[[], Any]:
     return lambda: gymnasium.make("boardenvs/LinesOfAction-v0", **options)
 
 
-# What is wrong with texts of positions is in test_errors.py.
+def at(position: Any) -> Callable[[], Any]:
+    return lambda: boardenvs.othello_holes_v0.env().reset(options={"position": position})
+
+
+BOTH = "parallel_env"
+# What is wrong with texts of positions, with seeds and with options of `reset` is in
+# test_errors.py.
 ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
-    *((stepped(x), TypeError, "int from 0 to 64") for x in ("d3", 1.0, None, [3], np.arange(2))),
-    *((stepped(x), IllegalActionError, "actions are 0 to 64") for x in (65, -1, np.int64(10**12))),
+    *((stepped(x), TypeError, "int from 0 to 64") for x in ("d3", [3], np.arange(2))),
+    *((stepped(x), IllegalActionError, "actions are 0 to 64") for x in (65, np.int64(10**12))),
     (stepped(0, "raw_env"), IllegalActionError, r"action 0 \(a1\).*black.*20 \(e3\), 29 \(f4\)"),
-    (stepped(True), TypeError, "action True is a bool"),
-    (together(20), ValueError, "no action for red"),
-    (together(20, rde=64), ValueError, "unknown agent 'rde'. Did you mean 'red'"),
-    (together(20, red=65), IllegalActionError, "out of range"),
-    (together("d3", red=64), TypeError, "int from 0 to 64"),
-    (stepped(3, "parallel_env"), TypeError, "they must be a dict"),
-    *((seeded(m, "a"), TypeError, "seed is 'a': it must be") for m in ("env", "vec_env")),
-    *((seeded(m, -1), ValueError, "seed is -1: it must be 0")
-      for m in ("env", "parallel_env", "vec_env")),
+    (stepped({"black": 20}, BOTH), ValueError, "no action for red"),
+    (stepped({"black": 20, "rde": 64}, BOTH), ValueError, "agent 'rde'. Did you mean 'red'"),
+    (stepped({"black": 20, "red": 65}, BOTH), IllegalActionError, "out of range"),
+    (stepped({"black": "d3", "red": 64}, BOTH), TypeError, "int from 0 to 64"),
     (at("8/8/8/8/8/8/8/bbb5 black 9"), ValueError, "the game is over"),
-    (at("8/8/2b5/3rb3/3br3/8/8/8 black 9"), ValueError, "c6, which is a hole"),
     (at(17), ValueError, "position is a int"),
     (made("env", reward="gaol"), ValueError, "unknown reward 'gaol'. Did you mean 'go"),
-    (made("parallel_env", render_mode="rgb"), ValueError, "mode 'rgb'. Did you mean 'rgb_array'"),
+    (made(BOTH, render_mode="rgb"), ValueError, "mode 'rgb'. Did you mean 'rgb_array'"),
     (made("raw_env", reword=1), TypeError, "option of lines_of_action_v0 'reword'.*'reward'"),
-    (made("env", rules="clasic"), ValueError, "unknown rules 'clasic'. Did you mean 'classic'"),
+    (made("vec_env", num_envs=0), ValueError, "num_envs is 0"),
+    (made("vec_env", reward="gaol"), ValueError, "unknown reward 'gaol'. Did you mean 'goal'"),
+    (made("vec_env", oponent="x"), TypeError, "option of lines_of_action_v0 'oponent'.*'opponent'"),
+    (made("vec_env", seat="blakc"), ValueError, "unknown seat 'blakc'. Did you mean 'black'"),
     (single(seat="whit"), ValueError, "unknown seat 'whit'. Did you mean 'white'"),
     (single(rule="classic"), TypeError, "option of lines_of_action_v0 'rule'.*'rules'"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("call", "error", "message"), ERRORS, ids=[m for *_, m in ERRORS])
@@ -589,26 +546,16 @@ def test_an_unknown_reset_option_is_warned_of() -> None:
         boardenvs.othello_v0.env().reset(options={"positon": BLACK_WINS})
 
 
-def test_numbers_and_texts_of_other_kinds_are_taken() -> None:
-    three: Any = np.int64(3)
-    assert boardenvs.vec_env("othello", three).num_envs == 3
-    assert BoardVecEnv("othello_holes", 3).game == games.make("othello_holes")
-
-
 @pytest.mark.parametrize("opponent", ["random", "greedy"])
 def test_infos_have_the_same_keys_in_every_step(opponent: str) -> None:
     """What records steps, as Minari does, wants them to be alike, of the first observation too."""
     single = gymnasium.make("boardenvs/Othello-v0", opponent=opponent, seat="black")
     batch = boardenvs.vec_env("othello", 1, opponent=opponent, autoreset_mode="NextStep")
-    runs: list[tuple[Any, list[Any]]] = [
-        (single, [20, 0]),
-        (batch, [np.array([20]), np.array([0])]),
-    ]
-    for env, actions in runs:
-        _, first = env.reset(seed=1)
-        infos = [env.step(action)[-1] for action in actions]
-        kinds = [{key: np.asarray(x).dtype for key, x in i.items()} for i in (first, *infos)]
-        assert kinds[0] == kinds[1] == kinds[2]
+    actions: Any
+    for env, actions in ((single, (20, 0)), (batch, ([20], [0]))):
+        infos = [env.reset(seed=1)[1], *(env.step(np.array(action))[-1] for action in actions)]
+        first, *others = ({key: np.asarray(x).dtype for key, x in i.items()} for i in infos)
+        assert others == [first, first]
 
 
 def test_both_agents_can_offend() -> None:

@@ -60,7 +60,7 @@ def test_parameters_may_stand_in_the_text_or_beside_it() -> None:
             "three_in_a_row:ThreeInRow",
             r"^unknown name in three_in_a_row 'ThreeInRow'. Did you mean",
         ),
-        ("three_in_a_row:wins", r"three_in_a_row:wins' lacks cells"),
+        ("three_in_a_row:has_three", "three_in_a_row:has_three' lacks pieces"),
         ("three_in_a_row:PLACED", "unknown name"),
         ("boardenvs.games.othello:CENTRE_HOLES", "is 39582420959232: it must be a Game, its class"),
         ("boardenvs.game.contract:Game:x", "cannot be made: Can't instantiate abstract class"),

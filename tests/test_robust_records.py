@@ -209,7 +209,7 @@ def test_who_keeps_no_games_reads_files_of_any_length(tmp_path: Path) -> None:
 def test_a_file_imports_and_calls_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "planted.py").write_text("raise SystemExit('imported')")
     monkeypatch.syspath_prepend(tmp_path)
-    for text in ("os:getcwd", "three_in_a_row:wins", "sys:exit", "planted:Game"):
+    for text in ("os:getcwd", "three_in_a_row:has_three", "sys:exit", "planted:Game"):
         with pytest.raises(ValueError, match="which a file does not import or call"):
             games.make_from_file(text)
 

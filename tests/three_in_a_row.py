@@ -55,13 +55,3 @@ def has_three(pieces: Bits) -> Bits:
     """The flag 1 where three of the pieces stand in a row."""
     lines = [pieces & steps(pieces, d, 1) & steps(pieces, d, 2) for d in (N, E, NE, NW)]
     return nonzero(reduce(or_, lines))
-
-
-def wins(cells: Sequence[int]) -> bool:
-    """The same of squares, told without words: by counting."""
-    points = {(s % 8, s // 8) for s in cells}
-    return any(
-        all((x + k * dx, y + k * dy) in points for k in range(3))
-        for x, y in points
-        for dx, dy in ((0, 1), (1, 0), (1, 1), (1, -1))
-    )
