@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
-import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,17 +15,20 @@ import typer.main
 from command_line import run
 from registered import FewestDiscs
 from typer.testing import CliRunner
-from variants import BUILT_IN, HERE, VARIANTS, make, of_built_in, random_line
+from variants import BUILT_IN, HERE, VARIANTS, make, random_record
 
 import boardenvs
 from boardenvs import Game, Position, games
 from boardenvs.cli import app
 from boardenvs.cli.options import game_names, player_names
+from boardenvs.game.perft import perft as count
 from boardenvs.kernel import get_backend, set_backend
-from boardenvs.records import Record, load, make_record, save
+from boardenvs.records import Record, load, save
+from boardenvs.records.record import parse_names
 from boardenvs.utils.cache import cache_folder
 
 PERFT: dict[str, list[int]] = json.loads((HERE / "perft.json").read_text())
+OTHELLO = make("othello")
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 # Black begins in one of these two in every tournament, and never with a1.
 GOOD, BAD = "f5d6c3", "f5a1"
@@ -90,13 +93,11 @@ def test_every_command_explains_itself(name: str) -> None:
 
 
 def test_every_game_and_rule_is_listed() -> None:
-    found = {cells[0]: cells for cells in rows(run("games")) if cells[0]}
-    specs = {games.spec_of(make(name)): name for name in BUILT_IN}
-    assert found.keys() >= specs.keys()
+    found = {spec: cells for spec, *cells in rows(run("games")) if spec}
     assert len(found) == len(VARIANTS)
-    for spec, name in specs.items():
+    for name in BUILT_IN:
         game = make(name)
-        _, roles, parameters, actions, observation, counts = found[spec]
+        roles, parameters, actions, observation, counts = found[games.spec_of(game)]
         assert roles == ", ".join(game.roles)
         assert actions == str(game.num_actions)
         assert observation == "x".join(map(str, game.observation_shape))
@@ -123,27 +124,44 @@ def test_a_game_without_a_page_shows_what_its_class_says(monkeypatch: pytest.Mon
 # ---- perft -------------------------------------------------------------------------------------
 
 
-@of_built_in
-def test_perft(name: str) -> None:
-    expected = PERFT[name][:3]
-    output = run("perft", games.spec_of(make(name)), len(expected), "--divide")
-    cells = rows(output)
-    counts = [row[1].replace(",", "") for row in cells[: len(expected)]]
-    assert counts == [str(count) for count in expected]
-    shares = {row[0]: int(row[1].replace(",", "")) for row in cells[len(expected) :]}
-    assert sum(shares.values()) == expected[-1]
-    start = make(name).start()
-    assert list(shares) == [make(name).action_name(a, start) for a in start.legal_actions()]
+def test_perft() -> None:
+    start = make("lines_of_action").start()
+    cells = rows(run("perft", "lines_of_action", 3, "--divide"))
+    assert [row[1] for row in cells[:3]] == [f"{n:,}" for n in PERFT["lines_of_action"][:3]]
+    shares = {name: int(count.replace(",", "")) for name, count in cells[3:]}
+    assert list(shares) == [start.game.action_name(a, start) for a in start.legal_actions()]
+    assert sum(shares.values()) == PERFT["lines_of_action"][2]
 
 
 def test_perft_goes_on_from_a_position() -> None:
     """Past the depth where the count is split up: Othello's fifth depth after one of its moves."""
-    game = make("othello")
-    position = game.start().step(game.parse_action("e3"))
-    text = position.fen()
-    depth, nodes, *_ = rows(run("perft", "othello", 5, "--position", text))[-1]
+    position = OTHELLO.start().step(OTHELLO.parse_action("e3"))
+    depth, nodes, *_ = rows(run("perft", "othello", 5, "--position", position.fen()))[-1]
     # The four first moves are images of each other, so each has a quarter of the sixth depth.
     assert (depth, nodes) == ("5", f"{PERFT['othello'][5] // 4:,}")
+
+
+@pytest.mark.parametrize(("stop", "code"), [(KeyboardInterrupt, 130), (BrokenPipeError, 1)])
+def test_perft_that_is_interrupted_shows_what_it_has_counted(
+    monkeypatch: pytest.MonkeyPatch, stop: type[BaseException], code: int
+) -> None:
+    def interrupted(game: Game, depth: int, position: Position) -> int:
+        if depth > 1 and position.ply:
+            raise stop
+        return count(game, depth, position)
+
+    monkeypatch.setattr(sys.modules["boardenvs.cli.perft"], "count", interrupted)
+    result = CliRunner().invoke(app, ["perft", "othello", "99"])
+    assert result.exit_code == code
+    assert "Traceback" not in result.output
+    assert [row[:2] for row in rows(result.stdout)] == [["1", "4"], ["2", "12"]]
+
+
+def test_perft_says_where_it_gets_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("boardenvs.cli.perft._LONG", 0.0)
+    output = " ".join(run("perft", "othello", 3).split())
+    assert re.search(r"depth 2 takes about [\d,]+ minutes, and each one after it \d+ times", output)
+    assert "perft of othello" in output
 
 
 # ---- replay ------------------------------------------------------------------------------------
@@ -156,34 +174,16 @@ def transcripts(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture
-def recorded(tmp_path: Path) -> Path:
-    """Whole games of every game, and of each one more that is cut off."""
-    records = []
-    for name in BUILT_IN:
-        for seed, plies in ((0, 200), (1, 6)):
-            _, actions = random_line(make(name), seed, plies)
-            records.append(make_record(make(name), actions, players=("one", "two")))
-    path = tmp_path / "games.jsonl"
-    save(path, records)
-    return path
-
-
-def test_replay_counts_by_game(recorded: Path) -> None:
-    found = {row[0]: row[1:] for row in rows(run("replay", recorded, "--check"))}
-    records = load(recorded)
-    assert found.keys() == {games.spec_of(record.game) for record in records}
-    for spec, (count, finished, cut_off, wrong, result, plies) in found.items():
-        whole, part = (r for r in records if games.spec_of(r.game) == spec)
-        assert (count, finished, cut_off, wrong) == ("2", "1", "1", "0")
-        assert plies == str(len(whole.actions) + len(part.actions))
-        assert whole.goal is not None
-        winner = {
-            100.0: f"{whole.game.roles[0]} won",
-            50.0: "draw",
-            0.0: f"{whole.game.roles[1]} won",
-        }
-        assert result == f"{winner[whole.goal[0]]} 1"
+def test_replay_counts_by_game(tmp_path: Path) -> None:
+    shortest = parse_names(OTHELLO, ["e3", "f5", "e6", "f3", "g4", "d3", "e2", "f4", "c4"])
+    given: list[tuple[float, float] | None] = [(100, 0), None, (50, 50), (0, 100)]
+    described = make("wolf_and_sheep_described")
+    records = [Record(OTHELLO, shortest), *(Record(OTHELLO, shortest[:2], None, g) for g in given)]
+    save(tmp_path / "games.jsonl", [*records, Record(described, (described.noop,))])
+    assert rows(run("replay", tmp_path / "games.jsonl")) == [
+        ["othello", "5", "1", "4", "0", "black won 2, draw 1, red won 1", "17"],
+        ["wolf_and_sheep:rules=described", "1", "0", "0", "1", "-", "1"],
+    ]
 
 
 def test_replay_names_wrong_games(transcripts: Path) -> None:
@@ -212,35 +212,13 @@ def test_replay_shows_a_game(transcripts: Path) -> None:
     assert "here the record breaks the rules: action 56 (a8) is not legal for red" in broken
 
 
-def test_replay_draws_a_game(recorded: Path, tmp_path: Path) -> None:
-    svg, sheet = tmp_path / "game.svg", tmp_path / "sheet.svg"
-    run("replay", recorded, "--number", 1, "--svg", svg, "--sheet", sheet)
-    plies = len(load(recorded)[0].actions)
-    for path in (svg, sheet):
-        boards = [
-            use
-            for use in ElementTree.parse(path).iter("{http://www.w3.org/2000/svg}use")
-            if use.get("class") == "board"
-        ]
-        assert len(boards) == plies + 1 + 2 * (path == svg)  # the last one stays for longer
-
-
-@pytest.mark.parametrize("ending", [".jsonl", ".jsonl.gz", ".txt", ".wtb"])
-def test_replay_converts(tmp_path: Path, ending: str) -> None:
-    game = make("othello")
-    whole = [make_record(game, random_line(game, seed, 70)[1]) for seed in range(3)]
-    save(tmp_path / "games.jsonl", whole)
-    output = run("replay", tmp_path / "games.jsonl", "--save", tmp_path / f"new{ending}")
-    assert f"3 games are in {tmp_path / f'new{ending}'}" in output.replace("\n", "")
-    assert [r.actions for r in load(tmp_path / f"new{ending}")] == [r.actions for r in whole]
-
-
-def test_replay_says_what_a_format_loses(recorded: Path, tmp_path: Path) -> None:
-    records: list[Record] = load(recorded)[:1]
-    save(recorded, records)
-    assert "does not hold all of their players" in run(
-        "replay", recorded, "--save", tmp_path / "new.txt"
-    )
+def test_replay_converts(tmp_path: Path) -> None:
+    whole = [random_record(OTHELLO, seed) for seed in range(3)]
+    save(tmp_path / "games.jsonl", [replace(whole[0], players=("one", "two")), *whole[1:]])
+    output = run("replay", tmp_path / "games.jsonl", "--save", tmp_path / "new.txt")
+    assert f"3 games are in {tmp_path / 'new.txt'}" in output.replace("\n", "")
+    assert "does not hold all of their players" in output
+    assert [r.actions for r in load(tmp_path / "new.txt")] == [r.actions for r in whole]
 
 
 def test_replay_of_other_games_and_formats(tmp_path: Path) -> None:
@@ -248,28 +226,3 @@ def test_replay_of_other_games_and_formats(tmp_path: Path) -> None:
     path.write_text("1. b1-b3 a3xc1\n")
     words = ("replay", path, "--game", "lines_of_action", "--format", "moves")
     assert rows(run(*words))[0][:5] == ["lines_of_action", "1", "0", "1", "0"]
-
-
-def test_perft_says_where_it_gets_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("boardenvs.cli.perft._LONG", 0.0)
-    output = " ".join(run("perft", "othello", 3).split())
-    assert re.search(r"depth 2 takes about [\d,]+ minutes, and each one after it \d+ times", output)
-    assert "perft of othello" in output
-
-
-@pytest.mark.parametrize(("stop", "code"), [(KeyboardInterrupt, 130), (BrokenPipeError, 1)])
-def test_perft_that_is_interrupted_shows_what_it_has_counted(
-    monkeypatch: pytest.MonkeyPatch, stop: type[BaseException], code: int
-) -> None:
-    from boardenvs.game.perft import perft as count
-
-    def interrupted(game: Game, depth: int, position: Position) -> int:
-        if depth > 1 and position.ply:
-            raise stop
-        return count(game, depth, position)
-
-    monkeypatch.setattr(sys.modules["boardenvs.cli.perft"], "count", interrupted)
-    result = CliRunner().invoke(app, ["perft", "othello", "99"])
-    assert result.exit_code == code
-    assert "Traceback" not in result.output
-    assert [row[:2] for row in rows(result.stdout)] == [["1", "4"], ["2", "12"]]

@@ -1,55 +1,73 @@
-"""Environments that show themselves: PettingZoo's render test, a window without a screen."""
+"""Environments that show themselves: as text, SVG and pixels, and in a window without a screen."""
 
 import copy
-import os
 import pickle
+import re
+import sys
 
 import gymnasium
 import numpy as np
 import pytest
 from pettingzoo.test import render_test
-from variants import public_module
+from variants import make, public_module
 
 import boardenvs
-from boardenvs import games
+from boardenvs import games, render
 
-pytest.importorskip("pygame", reason="the extra render is not installed")
-
-GAME_IDS = list(games.GAMES)
+pygame = pytest.importorskip("pygame", reason="the extra render is not installed")
+pytestmark = pytest.mark.usefixtures("in_python")
+OTHELLO = make("othello")
 
 
 @pytest.fixture(autouse=True)
 def _no_screen(monkeypatch):
-    monkeypatch.setitem(os.environ, "SDL_VIDEODRIVER", "dummy")
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     monkeypatch.setattr("boardenvs.envs.core.FRAMES_PER_SECOND", 1000)
 
 
-@pytest.mark.parametrize("game_id", GAME_IDS)
+@pytest.mark.parametrize("game_id", games.GAMES)
 def test_pettingzoo_accepts_it(game_id):
     render_test(public_module(game_id).env)
 
 
+def test_svg_and_text(monkeypatch):
+    env = boardenvs.env(OTHELLO, render_mode="svg")
+    env.reset()
+    assert env.render() == render.to_svg(OTHELLO, env.position)
+    env = boardenvs.env(OTHELLO, render_mode="ansi")
+    env.reset()
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    coloured = env.render()
+    assert "\x1b" in coloured
+    monkeypatch.setenv("NO_COLOR", "")
+    assert env.render() == coloured
+    monkeypatch.setenv("NO_COLOR", "1")
+    plain = env.render()
+    assert plain == re.sub(r"\x1b\[[\d;]*m", "", coloured)
+    assert plain == render.to_ansi(OTHELLO, env.position, colour=False)
+    assert render.to_ansi(OTHELLO, env.position, colour=True) == coloured
+
+
 @pytest.mark.parametrize("maker", ["env", "parallel_env"])
-def test_a_move_changes_the_picture(maker):
-    for mode in ("rgb_array", "ansi"):
-        env = getattr(boardenvs, maker)("lines_of_action", render_mode=mode)
-        env.reset()
-        before = env.render()
-        action, noop = env.position.legal_actions()[0], env.game.noop
-        start = env.position
-        env.step(action if maker == "env" else dict(zip(env.agents, (action, noop), strict=True)))
-        assert (env.last_position, env.last_action) == (start, action)
-        assert not np.array_equal(before, env.render())
+@pytest.mark.parametrize("mode", ["rgb_array", "ansi"])
+def test_a_move_changes_the_picture(maker, mode):
+    env = getattr(boardenvs, maker)("lines_of_action", render_mode=mode)
+    env.reset()
+    before, start = env.render(), env.position
+    action, noop = start.legal_actions()[0], env.game.noop
+    env.step(action if maker == "env" else dict(zip(env.agents, (action, noop), strict=True)))
+    assert (env.last_position, env.last_action) == (start, action)
+    assert not np.array_equal(before, env.render())
+
+
+# ---- a window ------------------------------------------------------------------------------------
 
 
 def test_the_window_shows_what_rgb_array_draws():
-    import pygame
-
-    env = boardenvs.othello_v0.env(render_mode="human")
-    drawn = boardenvs.othello_v0.env(render_mode="rgb_array")
-    for e in (env, drawn):
-        e.reset()
-        e.step(20)
+    env, drawn = (boardenvs.env(OTHELLO, render_mode=mode) for mode in ("human", "rgb_array"))
+    for each in (env, drawn):
+        each.reset()
+        each.step(20)
     shown = pygame.surfarray.array3d(pygame.display.get_surface()).swapaxes(0, 1)
     np.testing.assert_array_equal(shown, drawn.render())
     twin = pickle.loads(pickle.dumps(copy.deepcopy(env)))
@@ -60,9 +78,7 @@ def test_the_window_shows_what_rgb_array_draws():
 
 
 def test_play_goes_on_when_the_window_is_closed_by_hand():
-    import pygame
-
-    env = boardenvs.othello_v0.env(render_mode="human")
+    env = boardenvs.env(OTHELLO, render_mode="human")
     env.reset()
     pygame.event.post(pygame.event.Event(pygame.QUIT))
     env.step(20)
@@ -71,8 +87,57 @@ def test_play_goes_on_when_the_window_is_closed_by_hand():
     assert env.position.ply == 2
 
 
+# ---- Gymnasium -----------------------------------------------------------------------------------
+
+
 def test_gymnasium_draws_it():
     env = gymnasium.make("boardenvs/Reversi-v0", render_mode="rgb_array")
     env.reset(seed=0)
     assert env.render().dtype == np.uint8
     assert env.metadata["render_fps"]
+
+
+def test_vector_environments_draw_every_board():
+    envs = boardenvs.vec_env(OTHELLO, 3, render_mode="rgb_array", opening_plies=(2, 6))
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        envs.render()
+    envs.reset(seed=1)
+    before = OTHELLO.positions(envs.batch.state)
+    for frame, position in zip(envs.render(), before, strict=True):
+        np.testing.assert_array_equal(frame, render.to_rgb(OTHELLO, position, unit=32))
+    actions = [position.legal_actions()[-1] for position in before]
+    envs.step(np.array(actions))
+    for frame, position, action in zip(envs.render(), before, actions, strict=True):
+        after = position.step(action)
+        marked = render.to_rgb(OTHELLO, after, action, before=position, unit=32)
+        np.testing.assert_array_equal(frame, marked)
+    assert boardenvs.vec_env(OTHELLO, 3).render() is None
+    with pytest.raises(ValueError, match="render_mode"):
+        boardenvs.vec_env(OTHELLO, 3, render_mode="human")
+
+
+def test_vector_environments_mark_what_the_opponent_played(monkeypatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+    envs = boardenvs.vec_env(
+        "lines_of_action", 2, opponent="greedy", seat="black", render_mode="ansi"
+    )
+    for _ in range(2):
+        envs.reset(seed=0)
+        assert not any("[" in text for text in envs.render())
+        envs.step(np.array([envs.game.start().legal_actions()[0]] * 2))
+        assert envs.batch.state.to_move.tolist() == [0, 0]
+        for text in envs.render():
+            assert "[W]" in text
+            assert "[B]" not in text, "that is the learner's own move"
+
+
+def test_gymnasium_puts_the_boards_in_a_grid(monkeypatch, tmp_path):
+    """Its recorder, with the writing of the film left out."""
+    recorder = gymnasium.wrappers.vector.RecordVideo
+    monkeypatch.setitem(sys.modules, "moviepy", object())
+    monkeypatch.setattr(recorder, "stop_recording", lambda self: None)
+    envs = boardenvs.vec_env(OTHELLO, 4, render_mode="rgb_array", autoreset_mode="NextStep")
+    envs = recorder(envs, str(tmp_path / "films"), episode_trigger=lambda episode: True)
+    envs.reset(seed=0)
+    one = render.to_rgb(OTHELLO, OTHELLO.start(), unit=32)
+    np.testing.assert_array_equal(envs.recorded_frames.pop(), np.tile(one, (2, 2, 1)))

@@ -15,6 +15,7 @@ import pytest
 import boardenvs
 from boardenvs import games
 from boardenvs.game.contract import Game, Position
+from boardenvs.records import Record, make_record
 from boardenvs.search import ENDGAME, Analysis, Limits, search_position
 
 HERE = Path(__file__).resolve().parent
@@ -71,6 +72,11 @@ def random_line(game: Game, seed: int, plies: int) -> tuple[list[Position], list
 
 def random_position(game: Game, seed: int, plies: int) -> Position:
     return random_line(game, seed, plies)[0][-1]
+
+
+def random_record(game: Game, seed: int = 0, plies: int = 200, **known: Any) -> Record:
+    """Such a game as a record; `known` is what else there is to say of it."""
+    return make_record(game, random_line(game, seed, plies)[1], **known)
 
 
 def public_module(game_id):
