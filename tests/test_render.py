@@ -5,7 +5,6 @@ each board holds what the picture of its position alone holds.
 from __future__ import annotations
 
 import re
-import runpy
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -15,12 +14,14 @@ from xml.etree.ElementTree import Element, fromstring
 
 import numpy as np
 import pytest
-from variants import random_line
+from variants import make, random_line
 
 from boardenvs import games, render
 from boardenvs.board.bitboard import parse_square
 from boardenvs.game.contract import Game, Position
-from boardenvs.game.look import Circle, Look, Polygon
+from boardenvs.game.look import Look
+from boardenvs.records import Record
+from boardenvs.records.record import names
 from boardenvs.render.geometry import board_look
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -28,18 +29,19 @@ SVG = "{http://www.w3.org/2000/svg}"
 SQUARES = {"a1": (0, 7), "h1": (7, 7), "a8": (0, 0), "h8": (7, 0), "b5": (1, 3), "g2": (6, 6)}
 UNIT = 64
 PLIES = 7
+OTHELLO = make("othello")
+pytestmark = pytest.mark.usefixtures("in_python")
 
 
 @pytest.fixture(params=games.GAMES)
 def game(request: pytest.FixtureRequest) -> Game:
-    game_id: str = request.param
-    return games.make(game_id)
+    return make(request.param)
 
 
 def lone(role: int, square: int | None) -> Position:
     """A position, possible or not, with one piece of a role or none."""
     own = 0 if square is None else 1 << square
-    return Position(own, 0, (), role, 0, False, games.make("othello"))
+    return Position(own, 0, (), role, 0, False, OTHELLO)
 
 
 def cells(text: str) -> dict[str, str]:
@@ -67,17 +69,16 @@ def uses(svg: str, what: str) -> list[tuple[float, float]]:
     [*(("othello", name) for name in SQUARES), *((game_id, "b5") for game_id in games.GAMES)],
 )
 def test_a_piece_is_in_its_square(game_id: str, name: str, role: int) -> None:
-    game, position = games.make(game_id), lone(role, parse_square(name))
+    game, position = make(game_id), lone(role, parse_square(name))
     shown = cells(render.to_ansi(game, position, colour=False))
     assert shown.pop(name) == f" {game.roles[role][0].upper()} "
     assert set(shown.values()) <= {" . ", " # "}
 
     column, row = SQUARES[name]
-    assert uses(render.to_svg(game, position), game.roles[role]) == [(column, row)]
-    assert uses(render.to_svg(game, position), game.roles[1 - role]) == []
+    svg = render.to_svg(game, position)
+    assert [uses(svg, drawn) for drawn in game.roles] == [[(column, row)], []][:: 1 - 2 * role]
 
-    empty = render.to_rgb(game, lone(role, None))
-    changed = (render.to_rgb(game, position) != empty).any(axis=2)
+    changed = (render.to_rgb(game, position) != render.to_rgb(game, lone(role, None))).any(axis=2)
     left, top = UNIT // 2 + UNIT * column, UNIT // 2 + UNIT * row
     inside = changed[top : top + UNIT, left : left + UNIT]
     assert inside.sum() == changed.sum()
@@ -98,12 +99,9 @@ def test_pixels(game: Game) -> None:
     pixels, look = render.to_rgb(game, lone(0, None)), board_look(game.look.board)
     assert pixels.dtype == np.uint8
     assert pixels.shape == (605, 576, 3)
-    assert pixels.flags.c_contiguous
     assert render.to_rgb(game, game.start(), caption=False, unit=20).shape == (180, 180, 3)
-    for name in ("a1", "a2", "h1", "e5"):
-        x, y = "abcdefgh".index(name[0]), int(name[1]) - 1
-        colour = look.dark if (x + y) % 2 == 0 else look.light
-        shown = pixels[32 + 64 * (7 - y) + 20, 32 + 64 * x + 20]
+    for column, row, colour in ((0, 7, look.dark), (0, 6, look.light), (7, 7, look.light)):
+        shown = pixels[32 + UNIT * row + 20, 32 + UNIT * column + 20]
         assert bytes(shown) == bytes.fromhex(colour[1:])
 
 
@@ -115,23 +113,22 @@ def test_svg_refers_only_to_what_it_defines(game: Game) -> None:
 
 def test_looks() -> None:
     fox, hens = Look().pieces_of(("fox", "hens"))
-    assert "F" in {getattr(shape, "text", None) for shape in fox.drawing.shapes}
-    assert "H" in {getattr(shape, "text", None) for shape in hens.drawing.shapes}
+    for piece, letter in ((fox, "F"), (hens, "H")):
+        assert letter in [getattr(shape, "text", None) for shape in piece.drawing.shapes]
     assert fox.colour != hens.colour
     with pytest.raises(ValueError, match=r"unknown board look 'feld'. Did you mean 'felt'"):
         board_look("feld")
 
 
-def test_pieces_stay_inside_their_square(game: Game) -> None:
-    first, second = game.look.pieces_of(game.roles)
-    for shape in (*first.drawing.shapes, *second.drawing.shapes):
-        match shape:
-            case Circle():
-                assert shape.radius <= min(shape.x, shape.y, 1 - shape.x, 1 - shape.y)
-            case Polygon():
-                assert all(0 <= value <= 1 for point in shape.points for value in point)
-            case _:
-                pytest.fail(f"{shape} has no extent that can be told")
+def test_colours_are_wanted_or_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = (OTHELLO, OTHELLO.start())
+    coloured, plain = (render.to_ansi(*shown, colour=colour) for colour in (True, False))
+    assert plain == re.sub(r"\x1b\[[\d;]*m", "", coloured) != coloured
+    for value, wanted in (("", coloured), ("1", plain)):
+        monkeypatch.setenv("NO_COLOR", value)
+        assert render.to_ansi(*shown) == wanted
+    monkeypatch.delenv("NO_COLOR")
+    assert render.to_ansi(*shown) == coloured
 
 
 # ---- whole games --------------------------------------------------------------------------------
@@ -171,27 +168,18 @@ def test_a_sheet_shows_every_position_below_its_action(game: Game) -> None:
         places = sorted({corner[along] for corner in corners})
         assert [places.index(corner[along]) for corner in corners] == wanted
         assert all(b - a > 9 for a, b in pairwise(places))
-    texts = {
-        group.get("id"): text.text
-        for group in sheet.iter(f"{SVG}g")
-        for text in group.iter(f"{SVG}text")
-    }
-    names = [game.action_name(a, p) for a, p in zip(actions, positions, strict=False)]
-    assert [texts[u.attrib["href"][1:]] for u in uses if u.get("class") == "label"] == [
-        "start",
-        *(f"{ply}. {name}" for ply, name in enumerate(names, start=1)),
-    ]
+    texts = {f"#{g.get('id')}": t.text for g in sheet.iter(f"{SVG}g") for t in g.iter(f"{SVG}text")}
+    labels = [texts[use.attrib["href"]] for use in uses if use.get("class") == "label"]
+    named = enumerate(names(Record(game, tuple(actions))), start=1)
+    assert labels == ["start", *(f"{ply}. {name}" for ply, name in named)]
 
 
 def is_visible(frame: Element, time: float) -> bool:
     """Whether the frame is seen at this part of the whole time; values are discrete."""
     animation = frame.find(f"{SVG}animate")
     assert animation is not None
-    times = [float(text) for text in animation.attrib["keyTimes"].split(";")]
-    values = animation.attrib["values"].split(";")
-    assert times[0] == 0
-    assert times == sorted(times)
-    shown = [value for begins, value in zip(times, values, strict=True) if begins <= time]
+    times, values = (animation.attrib[key].split(";") for key in ("keyTimes", "values"))
+    shown = [value for at, value in zip(times, values, strict=True) if float(at) <= time]
     return shown[-1] == "visible"
 
 
@@ -199,46 +187,36 @@ def test_an_animation_shows_one_position_at_a_time(game: Game) -> None:
     positions, actions = random_line(game, 0, PLIES)
     document = fromstring(render.to_svg_animation(game, positions, actions, seconds=2))
     frames = [g for g in document.iter(f"{SVG}g") if g.get("visibility")]
-    boards = alone(game, positions, actions)
+    boards, count = alone(game, positions, actions), PLIES + 3
     shown = contents(use for frame in frames for use in frame.iter(f"{SVG}use"))
     assert shown == [*boards, boards[-1], boards[-1]]  # the last one stays
-    assert [frame.get("visibility") for frame in frames] == ["visible"] + ["hidden"] * (PLIES + 2)
-    for k in range(len(frames)):
-        time = (k + 0.5) / len(frames)
-        assert [is_visible(frame, time) for frame in frames] == [i == k for i in range(len(frames))]
+    assert [frame.get("visibility") for frame in frames] == ["visible"] + ["hidden"] * (count - 1)
+    for k in range(count):
+        seen = [i for i, frame in enumerate(frames) if is_visible(frame, (k + 0.5) / count)]
+        assert seen == [k]
     for animation in document.iter(f"{SVG}animate"):
-        assert animation.get("dur") == f"{2 * len(frames)}s"
-        assert animation.get("calcMode") == "discrete"
+        assert (animation.get("dur"), animation.get("calcMode")) == (f"{2 * count}s", "discrete")
 
 
 # ---- what is needed, and the README's pictures --------------------------------------------------
 
 
-def test_text_needs_no_drawing_library_and_pixels_no_display() -> None:
+def test_text_needs_no_drawing_library_and_pixels_no_display(tmp_path: Path) -> None:
+    """Nor does the command that writes a picture of every game."""
     code = (
-        "import os, sys; os.environ.pop('DISPLAY', None); os.environ.pop('SDL_VIDEODRIVER', None)\n"
+        f"import os, runpy, sys; sys.argv = ['render', {str(tmp_path / 'new')!r}]\n"
+        "os.environ.pop('DISPLAY', None); os.environ.pop('SDL_VIDEODRIVER', None)\n"
         "from boardenvs import games, render; g = games.make('othello'); s = g.start()\n"
-        "render.to_ansi(g, s); render.to_svg(g, s); render.to_svg_sheet(g, [s], [])\n"
+        "render.to_ansi(g, s); runpy.run_module('boardenvs.render', run_name='__main__')\n"
         "print([m for m in ('pygame', 'matplotlib') if m in sys.modules])\n"
         "print(render.to_rgb(g, s).shape, sys.modules['pygame'].display.get_init())"
     )
     shown = subprocess.check_output([sys.executable, "-c", code], text=True)
     assert shown == "[]\n(605, 576, 3) False\n"
+    assert {path.stem for path in (tmp_path / "new").iterdir()} >= set(games.BUILT_IN)
 
 
 def test_missing_pygame_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pygame", None)
-    game = games.make("othello")
     with pytest.raises(ImportError, match=r'pip install "boardenvs\[render\]"'):
-        render.to_rgb(game, game.start())
-
-
-def test_the_command_writes_a_picture_of_every_game(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["render", str(tmp_path / "new")])
-    monkeypatch.delitem(sys.modules, "boardenvs.render.__main__", raising=False)
-    runpy.run_module("boardenvs.render", run_name="__main__")
-    images = Path(__file__).parent.parent / ".images"
-    written = {path.stem for path in (tmp_path / "new").iterdir()}
-    assert {path.stem for path in images.glob("*.svg")} == set(games.BUILT_IN) <= written
+        render.to_rgb(OTHELLO, OTHELLO.start())
