@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from boardenvs.records import load
+
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
 needs_browser = pytest.mark.skipif(
     CHROMIUM is None or importlib.util.find_spec("playwright") is None,
@@ -72,8 +74,10 @@ class Tab:
 
     caption = property(lambda tab: tab.find(".caption").inner_text())
     note = property(lambda tab: tab.find(".note").inner_text())
+    problem = property(lambda tab: tab.find(".place > .problem").inner_text())
     said = property(lambda tab: tab.find("[aria-live=polite]").text_content())
     plies = property(lambda tab: tab.find(".movelist .ply").count() - 1)
+    current = property(lambda tab: tab.find(".movelist [aria-current]").inner_text())
     position = property(lambda tab: tab.field("Position as text").input_value())
 
     def find(self, selector):
@@ -95,13 +99,16 @@ class Tab:
         return self.square(name).get_attribute("aria-label")
 
     def view(self, name):
-        self.page.get_by_role("navigation").get_by_role("button", name=name, exact=True).click()
+        self.button(name, self.page.get_by_role("navigation")).click()
 
     # ---- what is done
 
-    def new_game(self, game, first="human", second="random"):
+    def new_game(self, game, first="human", second="human"):
         self.view("Play")
-        self.choose("Game", game)
+        chosen, before = self.page.get_by_label("Game", exact=True), self.said
+        if chosen.input_value() != game:
+            chosen.select_option(game)
+            self.until(lambda: self.said != before)
         for place, text in enumerate((first, second)):
             self.find("input[list=agents]:visible").nth(place).fill(text)
         before = self.said
@@ -109,11 +116,20 @@ class Tab:
         if first == "human":
             self.until(lambda: self.said != before and self.said.startswith("New game"))
 
-    def choose(self, label, value):
-        field, before = self.page.get_by_label(label, exact=True), self.said
-        if field.input_value() != value:
-            field.select_option(value)
-            self.until(lambda: self.said != before)
+    def open_records(self, path, number=None):
+        """Open a file, and one of its games."""
+        self.view("Records")
+        self.field("Open records").set_input_files(str(path))
+        if number is not None:
+            self.button(f"Open game {number}").click()
+
+    def saved(self, path):
+        """The record that the page saves in a file."""
+        with self.page.expect_download() as download:
+            self.button("Save").click()
+        download.value.save_as(path)
+        (record,) = load(path)
+        return record
 
     def until(self, condition, seconds=20):
         """Wait until it is true."""
@@ -131,24 +147,19 @@ class Tab:
     def until_caption(self, text):
         self.until(lambda: text in self.caption)
 
-    def wait_for_turn(self, seconds=20):
+    def wait_for_turn(self):
         """Wait until it is the human's turn; False where the game is over."""
-        found = []
+        note = re.compile("your turn|must pass")
+        self.until(lambda: OVER.search(self.caption) or note.search(self.note))
+        return not OVER.search(self.caption)
 
-        def turn():
-            caption, note = self.caption, self.note
-            found[:] = [bool(OVER.search(caption)), "your turn" in note or "must pass" in note]
-            return any(found)
-
-        self.until(turn, seconds)
-        return not found[0]
-
-    def move(self, name):
-        """Play on a square, and wait for the reply."""
-        before = self.plies
-        self.square(name).click()
-        self.until(lambda: self.plies > before)
-        assert self.wait_for_turn()
+    def move(self, *names):
+        """Play on these squares, each after the reply to the one before."""
+        for name in names:
+            before = self.plies
+            self.square(name).click()
+            self.until(lambda before=before: self.plies > before)
+            assert self.wait_for_turn()
 
     def play_on(self, choose):
         """Play until the game is over; `choose(squares)` plays one that can be chosen."""
@@ -168,19 +179,23 @@ class Tab:
         number = target.get_attribute("data-square")
         if number is None:
             target.focus()
-            self.page.keyboard.press("Enter")
-            return
-        focused = self.find(".square:focus")
-        if not focused.count():
-            self.find(".square[tabindex='0']").focus()
-        now, end = int(focused.get_attribute("data-square")), int(number)
-        for now_at, to, less, more in (
-            (now % 8, end % 8, "ArrowLeft", "ArrowRight"),
-            (now // 8, end // 8, "ArrowDown", "ArrowUp"),
-        ):
-            for _ in range(abs(to - now_at)):
-                self.page.keyboard.press(more if to > now_at else less)
-        assert focused.get_attribute("data-square") == number
+        else:
+            focused = self.find(".square:focus")
+            if not focused.count():
+                self.find(".square[tabindex='0']").focus()
+            ranks, files = (
+                wanted - now
+                for wanted, now in zip(
+                    divmod(int(number), 8),
+                    divmod(int(focused.get_attribute("data-square")), 8),
+                    strict=True,
+                )
+            )
+            for key in abs(files) * ["ArrowRight" if files > 0 else "ArrowLeft"]:
+                self.page.keyboard.press(key)
+            for key in abs(ranks) * ["ArrowUp" if ranks > 0 else "ArrowDown"]:
+                self.page.keyboard.press(key)
+            assert focused.get_attribute("data-square") == number
         self.page.keyboard.press("Enter")
 
 
