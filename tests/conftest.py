@@ -96,6 +96,13 @@ def server(folder):
         yield server
 
 
+@pytest.fixture
+def page(server):
+    """A page that is connected, without a browser."""
+    with server.page() as page:
+        yield page
+
+
 @pytest.fixture(scope="module")
 def browser():
     """Headless Chromium."""

@@ -271,12 +271,6 @@ TEXTS = ["", "{", "null", "[]", "NaN", "[" * 5_000, '{"id":' * 3_000, '{"id": 1e
          "\x00", "\ufffd" * 99, '{"id": 1, "do": "game", "game": "\\ud800"}']  # fmt: skip
 
 
-@pytest.fixture
-def page(server):
-    with server.page() as page:
-        yield page
-
-
 @settings(max_examples=40)
 @given(content=st.sampled_from(GOOD).flatmap(mutated_values), text=st.sampled_from(["", *TEXTS]))
 def test_wrong_messages_leave_every_game_intact(page, content, text):

@@ -15,11 +15,10 @@ from websockets.sync.client import connect
 
 
 class Served:
-    """`boardenvs web` on a free port, or on the same port again after `stop`."""
+    """`boardenvs web` on a free port or a given one."""
 
     def __init__(self, *options, port=0, command=None):
         usual = [sys.executable, "-m", "boardenvs", "web", "--no-browser", "--port", str(port)]
-        self.options = options
         self.process = subprocess.Popen(
             command or [*usual, *options],
             stdout=subprocess.PIPE,
@@ -40,9 +39,6 @@ class Served:
     def stop(self, number=signal.SIGINT):
         self.process.send_signal(number)
         return self.process.wait(timeout=20)
-
-    def again(self):
-        return Served(*self.options, port=self.parts.port)
 
     def page(self):
         return Page(self)
