@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from arena_agents import highest
 from command_line import run
 
-from boardenvs.agents import Agent, analyse, make_agent
+from boardenvs.agents import Agent, analyse, as_agent, make_agent
 from boardenvs.agents.levels import LEVELS, LevelAgent, Mixture, read_levels
 from boardenvs.arena import (
     Estimate,
@@ -30,34 +31,88 @@ from boardenvs.arena.pools import levels as levels_module
 from boardenvs.arena.pools.__main__ import fit_near, measure
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
-from boardenvs.game.state import FloatArray, IntArray, State
+from boardenvs.game.state import FloatArray, IntArray, State, take
 from boardenvs.games import make
 
-
-def ends(found: Estimate) -> tuple[float, float]:
-    """Of an interval that has both."""
-    assert found.low is not None
-    assert found.high is not None
-    return found.low, found.high
+Strength = Callable[[Any], float]
 
 
 def half_width(found: Estimate) -> float:
-    low, high = ends(found)
-    return (high - low) / 2
+    """Of an interval that has both ends."""
+    assert found.low is not None
+    assert found.high is not None
+    return (found.high - found.low) / 2
 
 
+class Losing:
+    """Passes where it must not, and so forfeits."""
+
+    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+        return np.full(len(state.ply), game.noop)
+
+
+@pytest.fixture
+def known(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Strength]:
+    """Has matches go as the ratings' model has them, by what these players' strengths are, in Elo
+    points: those named, mixtures of two of them, the farther along the stronger, and all others.
+    """
+
+    def set_strengths(
+        strengths: dict[str, float], others: float = 0, rng: np.random.Generator | None = None
+    ) -> Strength:
+        """With an `rng` by chance, both games of an opening alike; without, scores are those to be
+        expected.
+        """
+        of_agents: dict[object, float] = {make_agent(text): x for text, x in strengths.items()}
+
+        def of(agent: Any) -> float:
+            if isinstance(agent, Mixture):
+                return of(agent.weaker) * (1 - agent.share) + of(agent.stronger) * agent.share
+            return of_agents.get(agent, others)
+
+        def play_match(game: Game, a: Any, b: Any, pairs: int, **_: object) -> MatchResult:
+            expected = 1 / (1 + 10 ** ((of(b) - of(a)) / 400))
+            scores = np.full((2, pairs), expected)
+            if rng is not None:
+                scores[:] = rng.random(pairs) < expected
+            none = np.zeros((2, pairs), np.int8)
+            return MatchResult(scores, none, 60.0, pairs, (Faults.none(), Faults.none()))
+
+        for room in (levels_module, estimate_module):
+            monkeypatch.setattr(room, "play_match", play_match)
+        return of
+
+    return set_strengths
+
+
+def published(ratings: dict[str, float], error: float = 1.0) -> RatingPool:
+    """A pool of these anchors."""
+    anchors = tuple(Anchor(agent, rating, error) for agent, rating in ratings.items())
+    return RatingPool("othello", "", "", 0, 1, {}, anchors)
+
+
+def estimate(
+    ratings: dict[str, float], error: float = 1.0, games: int = 400, seed: int = 0
+) -> Estimate:
+    """Of somebody else, by a pool of these anchors."""
+    pool = published(ratings, error)
+    return estimate_rating(OTHELLO, Losing(), pool, games=games, seconds=None, seed=seed)
+
+
+OTHELLO = make("othello")
+PUBLISHED = {anchor.agent: anchor.rating for anchor in rating_pool(OTHELLO).anchors}
 GAMES = ["othello", "othello_holes", "lines_of_action", "wolf_and_sheep"]
 
 
 @pytest.mark.parametrize("game_id", GAMES)
 def test_each_game_has_a_pool_from_random_play_on_and_levels_in_order(game_id: str) -> None:
-    pool = rating_pool(make(game_id))
-    ratings = [anchor.rating for anchor in pool.anchors]
-    assert {r.agent: r.rating for r in pool.anchors}["random"] == 0
+    anchors = rating_pool(make(game_id)).anchors
+    ratings = [anchor.rating for anchor in anchors]
+    assert {anchor.agent: anchor.rating for anchor in anchors}["random"] == 0
     assert min(ratings) > -50
     assert ratings == sorted(ratings)
-    assert all(0 < anchor.error < 40 for anchor in pool.anchors)
-    for anchor in pool.anchors:
+    for anchor in anchors:
+        assert 0 < anchor.error < 40
         make_agent(anchor.agent)
     # The levels too, by the games that were played when they were made.
     levels = read_levels(make(game_id))
@@ -70,8 +125,8 @@ def test_each_game_has_a_pool_from_random_play_on_and_levels_in_order(game_id: s
 
 
 def test_reversi_has_othello_s() -> None:
-    assert rating_pool(make("reversi")) == rating_pool(make("othello"))
-    assert read_levels(make("reversi")) == read_levels(make("othello"))
+    for read in (rating_pool, read_levels):
+        assert read(make("reversi")) == read(OTHELLO)
 
 
 def test_near_pairings_count_more_than_far_ones() -> None:
@@ -89,89 +144,36 @@ def test_near_pairings_count_more_than_far_ones() -> None:
     assert rating[1:3] - rating[0] == pytest.approx(true[1:3], abs=20)
 
 
-def test_an_interval_is_wider_where_no_rating_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interval_is_wider_where_no_rating_fits(known: Callable[..., Strength]) -> None:
     """A player that beats whom the pool has as strong and loses to whom it has as weak."""
-    weak, strong = Anchor("random", 0.0, 1.0), Anchor("positional", 255.0, 1.0)
-    model = Model(published((weak, strong), 80), None)
-    monkeypatch.setattr(estimate_module, "play_match", model.play_match)
-    found = []
-    for ratings in ((0.0, 255.0), (255.0, 0.0)):
-        anchors = replace(weak, rating=ratings[0]), replace(strong, rating=ratings[1])
-        pool = RatingPool("othello", "", "", 0, 1, {}, anchors)
-        found.append(estimate_rating(make("othello"), Losing(), pool, games=200, seconds=None))
-    fitting, contradicted = found
+    known({"random": 0.0, "positional": 255.0}, others=80.0)
+    fitting = estimate({"random": 0.0, "positional": 255.0}, games=200)
+    contradicted = estimate({"random": 255.0, "positional": 0.0}, games=200)
     assert half_width(fitting) < 80
     assert half_width(contradicted) > 2 * half_width(fitting)
 
 
-def test_anchors_far_away_make_an_interval_little_wider(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_anchors_far_away_make_an_interval_little_wider(known: Callable[..., Strength]) -> None:
     """As in Wolf and Sheep, where the wolf may lose to anybody: no rating fits one game in ten lost
     to the weak, but those against equals decide it.
     """
-    equal, weak = Anchor("perfect", 1500.0, 1.0), Anchor("random", 900.0, 1.0)
-    pool = RatingPool("wolf_and_sheep", "", "", 0, 1, {}, (weak, equal))
-
-    def play_match(game: Game, a: Any, b: Any, pairs: int, **_: object) -> MatchResult:
-        scores = np.full((2, pairs), 0.5)
-        if b == make_agent("random"):
-            scores[:] = np.arange(pairs) % 10 != 5
-        return match_of(scores)
-
-    monkeypatch.setattr(estimate_module, "play_match", play_match)
-    found = estimate_rating(make("wolf_and_sheep"), Losing(), pool, games=400, seconds=None)
-    assert [against.games > 20 for against in found.against] == [True, True]
-    assert found.against[1].score < 0.95 < found.against[1].expected
+    known({"random": 1118.0, "perfect": 1500.0}, others=1500.0)
+    found = estimate({"random": 900.0, "perfect": 1500.0})
+    equal, weak = found.against
+    assert min(equal.games, weak.games) > 20
+    assert weak.score < 0.95 < weak.expected
     assert found.rating == pytest.approx(1500, abs=60)
     assert half_width(found) < 60
 
 
-def match_of(scores: FloatArray) -> MatchResult:
-    """A match that went so, without a fault."""
-    none = np.zeros(scores.shape, np.int8)
-    return MatchResult(scores, none, 60.0, scores.shape[1], (Faults.none(), Faults.none()))
-
-
-class Losing:
-    """Passes where it must not, and so forfeits."""
-
-    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
-        return np.full(len(state.ply), game.noop)
-
-
-class Model:
-    """Matches of players whose strength is known, in Elo points, as the ratings' model has them."""
-
-    def __init__(
-        self, strength: Callable[[object], float], rng: np.random.Generator | None
-    ) -> None:
-        self._strength, self._rng = strength, rng
-
-    def play_match(self, game: Game, a: Any, b: Any, pairs: int, **_: object) -> MatchResult:
-        """By chance, both games of an opening alike; without, scores are those to be expected."""
-        expected = 1 / (1 + 10 ** ((self._strength(b) - self._strength(a)) / 400))
-        scores = np.full((2, pairs), expected)
-        if self._rng is not None:
-            scores[:] = self._rng.random(pairs) < expected
-        return match_of(scores)
-
-
-def published(anchors: Sequence[Anchor], other: float) -> Callable[[object], float]:
-    """The strength of the anchors as published, and of one other player."""
-    strength: dict[object, float] = {make_agent(r.agent): r.rating for r in anchors}
-    return lambda agent: strength.get(agent, other)
-
-
-def test_intervals_hold_in_nineteen_cases_of_twenty(monkeypatch: pytest.MonkeyPatch) -> None:
-    game, rng = make("othello"), np.random.default_rng(0)
-    anchors = tuple(replace(r, error=1e-3) for r in rating_pool(game).anchors)
-    pool = replace(rating_pool(game), anchors=anchors)
-    held, widths = [], []
+def test_intervals_hold_in_nineteen_cases_of_twenty(known: Callable[..., Strength]) -> None:
+    rng, held, widths = np.random.default_rng(0), [], []
     for true in np.linspace(100, 1100, 30).tolist():
-        model = Model(published(anchors, true), rng)
-        monkeypatch.setattr(estimate_module, "play_match", model.play_match)
-        found = estimate_rating(game, Losing(), pool, games=400, seconds=None, seed=int(true))
-        low, high = ends(found)
-        held.append(low < true < high)
+        known(PUBLISHED, true, rng)
+        found = estimate(PUBLISHED, error=1e-3, seed=int(true))
+        assert found.low is not None
+        assert found.high is not None
+        held.append(found.low < true < found.high)
         told = sum(a.games * a.expected * (1 - a.expected) for a in found.against)
         widths.append(half_width(found) / (1.96 * 400 / math.log(10) * math.sqrt(2 / told)))
     assert 0.85 < np.mean(held) < 1
@@ -179,18 +181,14 @@ def test_intervals_hold_in_nineteen_cases_of_twenty(monkeypatch: pytest.MonkeyPa
     assert 1 < np.mean(widths) < 1.25
 
 
-def test_errors_of_the_references_widen_the_interval(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_of_the_references_widen_the_interval(known: Callable[..., Strength]) -> None:
     """By as much as the rating would change if all of them were wrong the same way."""
-    game = make("othello")
-    pool = rating_pool(game)
-    model = Model(published(pool.anchors, 500), np.random.default_rng(0))
-    monkeypatch.setattr(estimate_module, "play_match", model.play_match)
-    error = 60.0
-    unsure = replace(pool, anchors=tuple(replace(r, error=error) for r in pool.anchors))
-    found = estimate_rating(game, Losing(), unsure, games=1000, seconds=None)
-    low, high = ends(found)
-    assert low < found.rating - 1.96 * error < found.rating + 1.96 * error < high
-    assert half_width(found) < 1.3 * 1.96 * error
+    known(PUBLISHED, 500, np.random.default_rng(0))
+    found = estimate(PUBLISHED, error=60.0, games=1000)
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < found.rating - 1.96 * 60 < found.rating + 1.96 * 60 < found.high
+    assert half_width(found) < 1.3 * 1.96 * 60
 
 
 @pytest.mark.usefixtures("in_python")
@@ -210,19 +208,17 @@ def test_who_loses_all_games_is_below_the_pool() -> None:
 @pytest.mark.usefixtures("in_python")
 def test_who_beats_all_anchors_is_above_the_pool() -> None:
     game = make("wolf_and_sheep")
-    weak = rating_pool(game).anchors[:2]
-    pool = RatingPool("wolf_and_sheep", "", "", 0, 1, {}, weak)
+    pool = replace(rating_pool(game), anchors=rating_pool(game).anchors[:2])
     found = estimate_rating(game, make_agent("perfect"), pool, games=60, seconds=None)
     assert found.where == "above"
     assert found.low is not None
-    assert found.low > weak[-1].rating
+    assert found.low > pool.anchors[-1].rating
 
 
 @pytest.mark.usefixtures("in_python")
 def test_the_same_seed_gives_the_same_rating_and_time_ends_it() -> None:
-    game = make("wolf_and_sheep")
-    agent, whole = make_agent("greedy"), rating_pool(make("wolf_and_sheep"))
-    pool = replace(whole, anchors=whole.anchors[:2])
+    game, agent = make("wolf_and_sheep"), make_agent("greedy")
+    pool = replace(rating_pool(game), anchors=rating_pool(game).anchors[:2])
     first, second = (
         estimate_rating(game, agent, pool, games=24, seconds=seconds, seed=5)
         for seconds in (None, math.inf)
@@ -282,67 +278,51 @@ def test_a_pool_is_made_from_random_play_up(
 STRENGTH = {"random": 0.0, "greedy": 80.0, "positional": 400.0, "alphabeta:depth=4": 1000.0}
 
 
-def known_strength(
-    strength: dict[str, float], monkeypatch: pytest.MonkeyPatch
-) -> Callable[[Any], float]:
-    """The strength of these players and of mixtures of two: the farther along, the stronger. They
-    play as strong as they are.
-    """
-    known = {make_agent(agent): rating for agent, rating in strength.items()}
-
-    def of(agent: Any) -> float:
-        if not isinstance(agent, Mixture):
-            return known[agent]
-        return known[agent.weaker] * (1 - agent.share) + known[agent.stronger] * agent.share
-
-    model = Model(of, None)
-    for room in (levels_module, estimate_module):
-        monkeypatch.setattr(room, "play_match", model.play_match)
-    return of
+def found_levels(strengths: dict[str, float], of: Strength) -> tuple[list[Any], list[float], str]:
+    """The levels on a pool of these players, their strengths, and what was said."""
+    said: list[str] = []
+    levels = levels_module.find_levels(OTHELLO, published(strengths), 0, said.append)
+    true = [of(mixture(level)) for level in levels]
+    return levels, true, "\n".join(said)
 
 
-def found_levels(strength: dict[str, float], seed: int = 0) -> tuple[list[dict[str, Any]], str]:
-    """The levels on a pool of these players, and what was said."""
-    anchors = tuple(Anchor(agent, rating, 1.0) for agent, rating in strength.items())
-    pool, said = RatingPool("othello", "", "", 0, 1, {}, anchors), list[str]()
-    return levels_module.find_levels(make("othello"), pool, seed, said.append), "\n".join(said)
+def mixture(level: Mapping[str, Any]) -> Mixture:
+    return Mixture(make_agent(level["weaker"]), make_agent(level["stronger"]), level["share"])
 
 
-def test_levels_are_at_even_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    of = known_strength(STRENGTH, monkeypatch)
-    levels, said = found_levels(STRENGTH)
-    found = [of(levels_module._mixture(level)) for level in levels]
-    assert found == pytest.approx(np.linspace(0, 1000, LEVELS), abs=12)
-    assert [level["rating"] for level in levels] == pytest.approx(found, abs=12)
+def test_levels_are_at_even_steps(known: Callable[..., Strength]) -> None:
+    levels, true, said = found_levels(STRENGTH, known(STRENGTH))
+    assert true == pytest.approx(np.linspace(0, 1000, LEVELS), abs=12)
+    assert [level["rating"] for level in levels] == pytest.approx(true, abs=12)
     expected = 1 / (1 + 10 ** (-1000 / (LEVELS - 1) / 400))
     for level in levels[1:]:
         assert level["beats_level_below"]["score"] == pytest.approx(expected, abs=0.03)
     assert "less than" not in said
 
 
-def test_levels_move_until_each_beats_the_one_below(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_levels_move_until_each_beats_the_one_below(
+    known: Callable[..., Strength], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Where the ladder has players as stronger than they are: their games with each other say."""
-    of = known_strength(STRENGTH, monkeypatch)
+    of = known(STRENGTH)
 
     def wrong(game: Game, ladder: list[dict[str, Any]], *_: object) -> FloatArray:
-        true = np.array([of(levels_module._mixture(level)) for level in ladder])
+        true = np.array([of(mixture(level)) for level in ladder])
         return np.where(true < 500, true / 3, true - 500 * 2 / 3)
 
     monkeypatch.setattr(levels_module, "_strengths", wrong)
-    levels, said = found_levels(STRENGTH)
+    levels, true, said = found_levels(STRENGTH, of)
     rounds = [line for line in said.splitlines() if ", round " in line]
     assert rounds[0].rpartition(" ")[2] < "0.600"  # the lowest end of the first levels' intervals
     assert len(rounds) > 1
     assert all(level["beats_level_below"]["low"] > 0.6 for level in levels[1:])
-    found = [of(levels_module._mixture(level)) for level in levels]
-    assert found == pytest.approx(np.linspace(0, 1000, LEVELS), abs=25)
+    assert true == pytest.approx(np.linspace(0, 1000, LEVELS), abs=25)
     assert "less than" not in said
 
 
-def test_a_pool_too_weak_for_ten_levels_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pool_too_weak_for_ten_levels_is_said(known: Callable[..., Strength]) -> None:
     short = {agent: strength / 2 for agent, strength in STRENGTH.items()}
-    known_strength(short, monkeypatch)
-    levels, said = found_levels(short)
+    levels, _, said = found_levels(short, known(short))
     assert len(levels) == LEVELS
     assert "othello: a level's score against the one below may be as low as 0.5" in said
     assert "less than 0.6" in said
@@ -350,38 +330,24 @@ def test_a_pool_too_weak_for_ten_levels_is_said(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.usefixtures("in_python")
 def test_a_level_explains_what_it_plays() -> None:
-    game, level = make("othello"), make_agent("level:4")
-    state = random_openings(game, 4, (4, 12), np.random.default_rng(1))
-    for row, position in enumerate(game.positions(state)):
-        one = State(*(x[row : row + 1] for x in state))
+    level, rng = make_agent("level:4"), np.random.default_rng
+    state = random_openings(OTHELLO, 4, (4, 12), rng(1))
+    for row, position in enumerate(OTHELLO.positions(state)):
         for seed in range(3):
-            chosen = level.act(game, one, np.random.default_rng(seed))
-            found = analyse(position, level, rng=np.random.default_rng(seed))
-            assert found.choice == chosen[0]
-
-
-class Fixed:
-    """Plays the first or the last legal action."""
-
-    def __init__(self, last: bool) -> None:
-        self.last = last
-
-    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
-        legal = game.legal(state)
-        actions: IntArray = legal.argmax(axis=1)
-        return legal.shape[1] - 1 - legal[:, ::-1].argmax(axis=1) if self.last else actions
+            (played,) = level.act(OTHELLO, take(state, [row]), rng(seed))
+            assert analyse(position, level, rng=rng(seed)).choice == played
 
 
 def test_a_mixture_has_its_share() -> None:
-    game = make("othello")
-    mixture = Mixture(Fixed(False), Fixed(True), 0.25)
-    actions = mixture.act(game, game.init(4000), np.random.default_rng(0))
-    last = Fixed(True).act(game, game.init(1), np.random.default_rng(0))[0]
-    assert 0.22 < (actions == last).mean() < 0.28
+    first = as_agent(lambda game, state, rng: game.legal(state).argmax(axis=1))
+    mixed = Mixture(first, as_agent(highest), 0.25)
+    actions = mixed.act(OTHELLO, OTHELLO.init(4000), np.random.default_rng(0))
+    assert 0.22 < (actions == actions.max()).mean() < 0.28
+    assert len(set(actions.tolist())) == 2
 
 
 def test_a_level_plays_on_with_the_same_players() -> None:
-    game, rng, made = make("othello"), np.random.default_rng(0), list[str]()
+    made: list[str] = []
 
     def make_and_tell(text: str) -> Agent:
         made.append(text)
@@ -389,6 +355,6 @@ def test_a_level_plays_on_with_the_same_players() -> None:
 
     level = LevelAgent(2, make_and_tell)
     for _ in range(3):
-        level.act(game, game.init(2), rng)
-    analyse(game, level)
-    assert made == [read_levels(game)[1][side] for side in ("weaker", "stronger")]
+        level.act(OTHELLO, OTHELLO.init(2), np.random.default_rng(0))
+    analyse(OTHELLO, level)
+    assert made == [read_levels(OTHELLO)[1][side] for side in ("weaker", "stronger")]
