@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import pickle
 import subprocess
 import sys
 import tracemalloc
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +20,12 @@ import pytest
 from boardenvs import games
 from boardenvs.agents import check_game, make_agent
 from boardenvs.agents import trained as trained_module
-from boardenvs.agents.policy import Layer, Policy, PolicyAgent
+from boardenvs.agents.policy import Layer, Policy, PolicyAgent, layer_shapes
 from boardenvs.agents.policy_file import PolicyFileError, load_policy, save_policy
 from boardenvs.agents.trained import TrainedAgent, trained_policy
 from boardenvs.arena import play_match
-from boardenvs.game.contract import Game, stack
-from boardenvs.game.fen import parse_position
+from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
-from boardenvs.game.state import concat
 from boardenvs.games.files import file_name
 
 OTHELLO = games.make("othello")
@@ -35,16 +35,12 @@ MOST_MEMORY = 20_000_000  # bytes; the file's own network has 5 kB
 def random_policy(game: Game, hidden: tuple[int, ...] = (24, 16), seed: int = 0) -> Policy:
     """An untrained policy whose outputs differ clearly from position to position."""
     rng = np.random.default_rng(seed)
-
-    def layer(inputs: int, outputs: int) -> Layer:
+    layers: list[Layer] = []
+    for inputs, outputs in layer_shapes(game, hidden).values():
         weights = rng.normal(scale=2 / np.sqrt(inputs), size=(inputs, outputs))
-        return weights.astype(np.float32), rng.normal(size=outputs).astype(np.float32)
-
-    sizes = (int(np.prod(game.observation_shape)), *hidden)
-    layers = tuple(layer(*pair) for pair in zip(sizes, hidden, strict=False))
-    return Policy(
-        game, layers, layer(sizes[-1], game.num_actions), layer(sizes[-1], 1), {"steps": 7}
-    )
+        layers.append((weights.astype(np.float32), rng.normal(size=outputs).astype(np.float32)))
+    *below, policy_head, value_head = layers
+    return Policy(game, tuple(below), policy_head, value_head, {"steps": 7})
 
 
 def positions(game: Game, count: int = 40) -> Any:
@@ -60,36 +56,27 @@ def path(tmp_path: Path) -> Path:
 # ---- what it computes, and what its file holds ---------------------------------------------------
 
 
-def test_a_game_that_is_over_has_noop_alone() -> None:
-    over = parse_position(OTHELLO, "8/8/8/8/8/8/8/bbb5 black 40")
-    state = concat([stack([over]), OTHELLO.init(2)])
-    probabilities, _ = random_policy(OTHELLO).evaluate(OTHELLO, state)
-    assert probabilities[0].argmax() == OTHELLO.noop
-    np.testing.assert_allclose(probabilities.sum(axis=1), 1, atol=1e-5)
-    assert probabilities[1:, OTHELLO.noop].tolist() == [0, 0]
-
-
-def test_a_file_holds_the_policy(in_python: None, game: Game, path: Path) -> None:
+@pytest.mark.parametrize(("stored", "error"), [("float32", 1e-5), ("float16", 0.05)])
+def test_a_file_holds_the_policy(
+    in_python: None, game: Game, path: Path, stored: str, error: float
+) -> None:
     """Also of weights that lie in memory by columns, as those of torch do."""
     policy = random_policy(game)
     *hidden, head, value = ((np.asfortranarray(w), biases) for w, biases in policy.layers)
-    by_columns = Policy(game, tuple(hidden), head, value, {"steps": 7})
+    by_columns = replace(policy, hidden=tuple(hidden), policy_head=head, value_head=value)
+    save_policy(by_columns, path, stored=stored)
+    loaded = load_policy(path)
+    assert (loaded.game, loaded.notes) == (game, {"steps": 7})
     observation = game.observe(positions(game))
-    for stored, error in (("float32", 1e-5), ("float16", 0.05)):
-        save_policy(by_columns, path, stored=stored)
-        loaded = load_policy(path)
-        assert loaded.game == game
-        assert loaded.notes == {"steps": 7}
-        outputs = [p.forward(observation) for p in (policy, loaded)]
-        for expected, found in zip(*outputs, strict=True):
-            assert expected.dtype == found.dtype == np.float32
-            assert np.abs(expected - found).max() <= error
+    for expected, found in zip(*(p.forward(observation) for p in (policy, loaded)), strict=True):
+        assert expected.dtype == found.dtype == np.float32
+        assert np.abs(expected - found).max() <= error
 
 
 def test_the_agent_plays_the_most_probable_action_or_draws_by_probability() -> None:
-    policy, state = random_policy(OTHELLO), concat([OTHELLO.init(1)] * 4000)
-    probabilities = policy.evaluate(OTHELLO, OTHELLO.init(1))[0][0]
-    best = PolicyAgent(policy).act(OTHELLO, state, np.random.default_rng(0))
+    policy, state = random_policy(OTHELLO), OTHELLO.init(4000)
+    probabilities = policy.evaluate(OTHELLO, state)[0][0]
+    best = PolicyAgent(policy).act(OTHELLO, state)
     assert best.dtype == np.int64
     assert set(best.tolist()) == {int(probabilities.argmax())}
     drawn = PolicyAgent(policy, sample=True).act(OTHELLO, state, np.random.default_rng(0))
@@ -138,8 +125,12 @@ def about(**changes: object) -> dict[str, bytes]:
     return {"metadata": metadata(json.dumps(whole | changes))}
 
 
+def weights(value: float) -> dict[str, bytes]:
+    """All those of the first layer."""
+    return {"weight_0": array((128, 24), np.full((128, 24), value, np.float32).tobytes())}
+
+
 NOT_ONE, ANY = "is not a policy file, or is damaged", r"policy\.npz"
-NAN = np.full((128, 24), np.nan, np.float32).tobytes()
 # What members of a good file are replaced by, and what is said then.
 CASES: dict[str, tuple[dict[str, bytes], str]] = {
     "newer": (about(format=3), "has format 3, written by .*: this version reads formats 1 and 2"),
@@ -151,7 +142,7 @@ CASES: dict[str, tuple[dict[str, bytes], str]] = {
         r"weight_0 is float32 of shape \(127, 24\): it must .* of shape \(128, 24\)",
     ),
     "missing": (about(hidden=[24, 16, 16]), "weight_2"),
-    "nan": ({"weight_0": array((128, 24), NAN)}, "weight_0 holds other things than finite numbers"),
+    "nan": (weights(np.nan), "weight_0 holds other things than finite numbers"),
     "integers": (
         {"weight_1": array((24, 16), bytes(24 * 16 * 8), "<i8")},
         "weight_1 is int64 of shape .*: it must be float16 or float32",
@@ -160,7 +151,6 @@ CASES: dict[str, tuple[dict[str, bytes], str]] = {
     "a bomb": ({"weight_0": array((128, 24), bytes(40_000_000))}, ANY),
     "a bomb of metadata": ({"metadata": array((), bytes(4 * 10**7), f"<U{10**7}")}, ANY),
     "deep metadata": ({"metadata": metadata("[" * 100_000)}, ANY),
-    "deep notes": ({"metadata": metadata('{"format":1,"notes":' + "[" * 50_000)}, ANY),
     "wide layers": (about(hidden=[1 << 23, 1 << 23]), ANY),
     "many layers": (about(hidden=[1] * 5000), ANY),
     "a long name": (about(game="x" * 100_000), ANY),
@@ -169,13 +159,8 @@ CASES: dict[str, tuple[dict[str, bytes], str]] = {
     "code": (about(game="antigravity:Game"), ANY),
     "no numbers": ({"weight_0": array((128, 24), bytes(128 * 24), "|O")}, ANY),
     "short": ({"weight_0": array((128, 24), bytes(17))}, ANY),
-    **{
-        f"weights of {size}": (
-            {"weight_0": array((128, 24), np.full((128, 24), size, np.float32).tobytes())},
-            "outputs can be as large as",
-        )
-        for size in (3e38, 1e36, 1e30)
-    },
+    "weights of 3e38": (weights(3e38), "outputs can be as large as"),
+    "weights of 1e30": (weights(1e30), "outputs can be as large as"),
 }
 
 
@@ -241,19 +226,16 @@ def test_a_weight_too_large_for_its_file_is_refused(path: Path) -> None:
 
 
 def test_the_largest_weights_that_are_taken_play_legally() -> None:
-    small = random_policy(OTHELLO)
-    scale = np.float32(1e26)
-    first = (small.hidden[0][0] * scale, small.hidden[0][1] * scale)
-    policy = Policy(OTHELLO, (first, *small.hidden[1:]), small.policy_head, small.value_head)
-    state, rng = OTHELLO.init(64), np.random.default_rng(0)
-    for _ in range(70):
-        for sample in (False, True):
-            actions = PolicyAgent(policy, sample).act(OTHELLO, state, rng)
-            assert OTHELLO.is_legal(state, actions)[~state.terminated].all()
-        probabilities, values = policy.evaluate(OTHELLO, state)
-        assert np.isfinite(probabilities).all()
-        assert (np.abs(values) <= 1).all()
-        state = OTHELLO.step(state, OTHELLO.sample(state, rng))
+    small, scale = random_policy(OTHELLO), np.float32(1e26)
+    (weights, biases), second = small.hidden
+    policy = replace(small, hidden=((weights * scale, biases * scale), second))
+    state, rng = positions(OTHELLO, 200), np.random.default_rng(0)
+    for sample in (False, True):
+        actions = PolicyAgent(policy, sample).act(OTHELLO, state, rng)
+        assert OTHELLO.is_legal(state, actions).all()
+    probabilities, values = policy.evaluate(OTHELLO, state)
+    assert np.isfinite(probabilities).all()
+    assert (np.abs(values) <= 1).all()
 
 
 # ---- by specification ----------------------------------------------------------------------------
@@ -297,7 +279,7 @@ def test_policies_that_come_with_the_package_are_small_and_beat_random(spec: str
     assert (trained_module.FOLDER / f"{file_name(policy.game)}.npz").stat().st_size < 2_000_000
     # The described wolf wins all games, so there the best score is a half.
     best = 0.5 if spec.endswith("described") else 1.0
-    result = play_match(game, "trained", "random", 50, seed=0)
+    result = play_match(game, "trained", "random", 50, keep=None, seed=0)
     assert result.score > best - 0.05
 
 
@@ -307,5 +289,6 @@ def test_trained_plays_without_torch() -> None:
         "import numpy as np, boardenvs; game = boardenvs.games.make('othello'); "
         "print(boardenvs.make_agent('trained').act(game, game.init(2), np.random.default_rng(0)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("[")
+    environment = {**os.environ, "BOARDENVS_BACKEND": "numpy"}
+    said = subprocess.check_output([sys.executable, "-c", code], env=environment, text=True)
+    assert said.startswith("[")
