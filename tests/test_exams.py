@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -12,7 +12,7 @@ import pytest
 from command_line import run
 from negamax import is_over, lead_with_best_play, loses_within, wins_within
 
-from boardenvs.agents import make_agent
+from boardenvs.agents import Agent, as_agent, make_agent
 from boardenvs.exams import has_exam, take_exam
 from boardenvs.exams.__main__ import Distinct
 from boardenvs.exams.positions import FOLDER, ExamPosition, exam_positions
@@ -22,7 +22,6 @@ from boardenvs.games import make
 from boardenvs.tablebase import Tablebase
 
 GAMES = ["othello", "othello_holes", "lines_of_action", "wolf_and_sheep"]
-ENDGAMES = ["othello", "othello_holes"]
 
 
 pytestmark = pytest.mark.usefixtures("in_python")
@@ -32,12 +31,6 @@ pytestmark = pytest.mark.usefixtures("in_python")
 def questions(game: Game) -> list[ExamPosition]:
     lines = (FOLDER / f"{game.id}.jsonl").read_text().splitlines()[1:]
     return [ExamPosition.from_json(game, json.loads(line)) for line in lines]
-
-
-def of_kind(game: Game, kind: str, count: int) -> list[ExamPosition]:
-    """Some of a kind, from all over the file."""
-    found = [question for question in questions(game) if question.kind == kind]
-    return found[:: max(len(found) // count, 1)][:count]
 
 
 def worth(kind: str, before: Position, action: int) -> int:
@@ -65,9 +58,9 @@ def worth(kind: str, before: Position, action: int) -> int:
     ],
 )
 def test_every_move_is_worth_what_the_file_says(game_id: str, kind: str, count: int) -> None:
-    asked = of_kind(make(game_id), kind, count)
-    assert len(asked) == count
-    for question in asked:
+    asked = [question for question in questions(make(game_id)) if question.kind == kind]
+    assert len(asked) >= count
+    for question in asked[:: len(asked) // count][:count]:  # from all over the file
         position = question.position
         legal = position.legal_actions()
         assert question.values == {action: worth(kind, position, action) for action in legal}
@@ -84,69 +77,64 @@ def test_no_position_is_there_twice(game_id: str) -> None:
     game, distinct = make(game_id), Distinct()
     assert all(distinct.is_new(question.position) for question in questions(game))
     start = game.start()
-    new = sum(distinct.is_new(start.step(action)) for action in start.legal_actions())
-    assert new == {"othello": 1, "othello_holes": 1}.get(game_id, new)
+    if game_id != "lines_of_action":
+        assert sum(distinct.is_new(start.step(action)) for action in start.legal_actions()) == 1
 
 
 def test_the_files_are_small() -> None:
     assert sum(path.stat().st_size for path in FOLDER.glob("*.jsonl")) <= 300_000
 
 
-class Knowing:
-    """Answers as the file says: right, or as wrong as can be."""
+Pick = Callable[[Mapping[int, int]], int]
 
-    def __init__(self, right: bool) -> None:
-        self._right = right
 
-    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+def answering(pick: Pick) -> Agent:
+    """Plays what is picked of the worth of each move, as the file has it."""
+
+    def act(game: Game, state: State, rng: np.random.Generator) -> IntArray:
         known = {q.position[:2]: q.values for q in questions(game)}
-        return np.array([self.pick(known[position[:2]]) for position in game.positions(state)])
+        return np.array([pick(known[position[:2]]) for position in game.positions(state)])
 
-    def pick(self, values: Mapping[int, int]) -> int:
-        return (max if self._right else min)(values, key=lambda a: values[a])
-
-
-@pytest.mark.parametrize("game_id", GAMES[:3])
-def test_right_answers_have_the_best_marks_and_wrong_ones_the_worst(game_id: str) -> None:
-    game = make(game_id)
-    right, wrong = (take_exam(game, Knowing(known)) for known in (True, False))
-    assert {mark.kept for mark in right.marks} == {1.0}
-    assert {mark.kept for mark in wrong.marks} == {0.0}
-    if game.margin_counts:
-        assert (right.total.loss, right.total.best) == (0, 1)
-        spread = [max(q.values.values()) - min(q.values.values()) for q in questions(game)]
-        assert wrong.total.loss == pytest.approx(np.mean(spread))
-        rng = np.random.default_rng(0)
-        means = rng.choice(spread, size=(2000, len(spread))).mean(axis=1)
-        ends = np.percentile(means, [2.5, 97.5])  # by a bootstrap
-        width = ends[1] - ends[0]
-        assert (wrong.total.loss_low, wrong.total.loss_high) == pytest.approx(ends, abs=width / 10)
+    return as_agent(act)
 
 
-class Careless(Knowing):
+def best(values: Mapping[int, int]) -> int:
+    return max(values, key=lambda action: values[action])
+
+
+def worst(values: Mapping[int, int]) -> int:
+    return min(values, key=lambda action: values[action])
+
+
+def careless(values: Mapping[int, int]) -> int:
     """Keeps the win, or the draw, by as little as it can."""
-
-    def __init__(self) -> None:
-        super().__init__(right=True)
-
-    def pick(self, values: Mapping[int, int]) -> int:
-        result = np.sign(max(values.values()))
-        return min((a for a, v in values.items() if np.sign(v) == result), key=lambda a: values[a])
+    result = np.sign(max(values.values()))
+    return worst({action: value for action, value in values.items() if np.sign(value) == result})
 
 
-@pytest.mark.parametrize("game_id", ENDGAMES)
-def test_a_win_by_less_is_kept_and_costs_discs(game_id: str) -> None:
-    game, player = make(game_id), Careless()
-    marked = take_exam(game, player)
-    assert {mark.kept for mark in marked.marks} == {1.0}
-    losses = [max(q.values.values()) - q.values[player.pick(q.values)] for q in questions(game)]
-    assert 0 < losses.count(0) < len(losses)
-    assert marked.total.loss == pytest.approx(np.mean(losses))
-    assert marked.total.best == losses.count(0) / len(losses)
+@pytest.mark.parametrize(("pick", "kept"), [(best, 1.0), (careless, 1.0), (worst, 0.0)])
+@pytest.mark.parametrize("game_id", GAMES[:3])
+def test_answers_are_marked_by_what_they_keep_and_lose(
+    game_id: str, pick: Pick, kept: float
+) -> None:
+    game = make(game_id)
+    marked = take_exam(game, answering(pick))
+    assert {mark.kept for mark in marked.marks} == {kept}
+    if game.margin_counts:
+        lost = [max(q.values.values()) - q.values[pick(q.values)] for q in questions(game)]
+        assert marked.total.loss == pytest.approx(np.mean(lost))
+        assert marked.total.best == lost.count(0) / len(lost)
+        rng = np.random.default_rng(0)
+        ends = np.percentile(rng.choice(lost, (2000, len(lost))).mean(axis=1), [2.5, 97.5])
+        found = marked.total.loss_low, marked.total.loss_high
+        assert found == pytest.approx(ends, abs=(ends[1] - ends[0]) / 10)  # by a bootstrap
 
 
-class Remembering(Knowing):
+class Remembering:
     """Asks how games came about, too."""
+
+    def __init__(self, player: Agent) -> None:
+        self.act = player.act
 
     def act_after(
         self, game: Game, state: State, actions: IntArray, rng: np.random.Generator
@@ -154,18 +142,14 @@ class Remembering(Knowing):
         raise AssertionError("an exam's positions came about in no game that can be told")
 
 
-class Reconstructing(Remembering):
-    """Cannot do without."""
-
-    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+def test_players_with_a_memory_for_games_are_asked_about_positions_alone() -> None:
+    def reconstruct(game: Game, state: State, rng: np.random.Generator) -> IntArray:
         raise NotImplementedError("tell me the game")
 
-
-def test_players_with_a_memory_for_games_are_asked_about_positions_alone() -> None:
     game = make("lines_of_action")
-    assert take_exam(game, Remembering(right=True)).total.kept == 1
+    assert take_exam(game, Remembering(answering(best))).total.kept == 1
     with pytest.raises(ValueError, match=r"must know how a game came about.*tell me the game"):
-        take_exam(game, Reconstructing(right=True))
+        take_exam(game, Remembering(as_agent(reconstruct)))
     searching = take_exam(game, make_agent("mcts:rollouts=1"))
     assert (searching.faults.forfeits, searching.faults.message) == (0, None)
 
@@ -180,17 +164,9 @@ def test_wolf_and_sheep_is_marked_by_its_table() -> None:
     assert 0.3 < take_exam(game, make_agent("random")).total.kept < 0.9
 
 
-class Failing:
-    """Passes where it must not."""
-
-    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
-        return np.full(len(state.ply), game.noop)
-
-
 def test_an_illegal_move_is_as_wrong_as_the_worst_legal_one() -> None:
-    marked = take_exam(make("othello"), Failing())
-    worst = take_exam(make("othello"), Knowing(right=False))
-    assert marked.marks == worst.marks
+    marked = take_exam(make("othello"), make_agent("python:arena_agents:Otherwise"))
+    assert marked.marks == take_exam(make("othello"), answering(worst)).marks
     assert marked.total.kept == 0
     assert marked.faults.forfeits == marked.total.positions
     assert "not legal" in str(marked.faults.message)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from arena_agents import lowest
+from registered import FewestDiscs
 
 from boardenvs.agents import RandomAgent
 from boardenvs.arena import play_match
@@ -57,17 +58,13 @@ WHOLE_BATCH = {
 def test_what_fails_on_every_board_forfeits_all_games(
     change: Callable[[State, IntArray], Any],
 ) -> None:
-    result = play_match(GAME, Wrapped(change), RandomAgent(), 10)
-    assert (result.wins, result.draws, result.losses) == (0, 0, 20)
-    assert (result.forfeits == 1).all()
-    assert result.faults[0].forfeits == 20
-    assert result.faults[0].message
-    assert result.faults[1].forfeits == 0
-    assert result.faults[1].message is None
-    other = play_match(GAME, RandomAgent(), Wrapped(change), 3)
-    assert (other.wins, other.losses) == (6, 0)
-    assert (other.forfeits == 2).all()
-    assert other.faults[1].message
+    agents = Wrapped(change), RandomAgent()
+    for guilty in (0, 1):
+        result = play_match(GAME, agents[guilty], agents[1 - guilty], 5)
+        assert (result.wins, result.losses) == (10 * guilty, 10 - 10 * guilty)
+        assert (result.forfeits == 1 + guilty).all()
+        assert [faults.forfeits for faults in result.faults] == [10 - 10 * guilty, 10 * guilty]
+        assert [bool(faults.message) for faults in result.faults] == [guilty == 0, guilty == 1]
 
 
 @pytest.mark.parametrize("number", [-1, 65, 3, FORFEIT, 2**63 - 1])
@@ -154,33 +151,31 @@ def test_ctrl_c_is_no_forfeit() -> None:
 
 def test_results_by_role_and_over_all_agree() -> None:
     result = play_match(GAME, lowest, "greedy", 30, seed=2)
-    assert tuple(np.sum(result.by_role, axis=0)) == (result.wins, result.draws, result.losses)
-    assert result.games == 60
+    counts = result.wins, result.draws, result.losses
+    assert tuple(np.sum(result.by_role, axis=0)) == counts
+    assert sum(counts) == result.games == 60
     assert result.score == pytest.approx((result.wins + result.draws / 2) / 60)
-    first, _ = result.by_role
     swapped = play_match(GAME, "greedy", lowest, 30, seed=2)
-    assert first[0] != swapped.by_role[0][2]  # other openings' luck: the agents' generators differ
-    for count, (low, high) in zip(
-        (result.wins, result.draws, result.losses), result.share_intervals, strict=True
-    ):
+    # Other openings' luck: the agents' generators differ.
+    assert result.by_role[0][0] != swapped.by_role[0][2]
+    for count, (low, high) in zip(counts, result.share_intervals, strict=True):
         assert 0 <= low <= count / 60 <= high <= 1
 
 
-def test_recorded_games_are_the_games() -> None:
-    result = play_match(GAME, "greedy", lowest, 8, seed=5)
+@pytest.mark.parametrize("game", [GAME, FewestDiscs()], ids=lambda game: game.id)
+def test_recorded_games_are_the_games(game: Game) -> None:
+    """Which are won as their own rules say."""
+    result = play_match(game, "greedy", lowest, 8, seed=5)
     assert result.actions is not None
-    for row in (0, 1):
-        for pair, line in enumerate(result.actions[row].tolist()):
-            position = GAME.start()
-            actions = line[: line.index(-1)] if -1 in line else line
-            for action in actions:
+    for row, lines in enumerate(result.actions.tolist()):
+        for line, score in zip(lines, result.scores[row], strict=True):
+            position = game.start()
+            for action in filter(lambda action: action >= 0, line):
                 assert position.is_legal(action)
                 position = position.step(action)
             assert position.terminated
-            goal = {1.0: 100, 0.5: 50, 0.0: 0}[result.scores[row, pair]]
-            assert position.result()[row] == goal
-    lengths = (result.actions >= 0).sum(axis=2)
-    assert result.mean_plies == lengths.mean()
+            assert position.result()[row] == 100 * score
+    assert result.mean_plies == (result.actions >= 0).sum(axis=2).mean()
 
 
 def test_thinking_is_counted_without_the_first_batch() -> None:

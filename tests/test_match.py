@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import numpy as np
 import pytest
+from arena_agents import highest
 
 from boardenvs.agents import GreedyAgent, RandomAgent
 from boardenvs.arena import MatchResult, play_match, score_interval
@@ -15,43 +14,29 @@ from boardenvs.game.state import IntArray, State
 from boardenvs.games import GAMES, Game, make
 
 
-@dataclass
-class Recorder:
-    """Plays at random and keeps the positions it was first asked about."""
-
-    seen: list[State] = field(default_factory=list)
-
-    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
-        self.seen.append(state)
-        return game.sample(state, rng)
-
-
-class _Last:
-    """Plays the legal action of the highest number."""
-
-    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
-        legal = game.legal(state)
-        last: IntArray = legal.shape[1] - 1 - legal[:, ::-1].argmax(axis=1)
-        return last
-
-
 def test_the_seed_determines_the_match() -> None:
-    game = make("lines_of_action")
-    first, second = (play_match(game, RandomAgent(), GreedyAgent(), 20, seed=9) for _ in range(2))
+    first, second, other = (
+        play_match(make("lines_of_action"), RandomAgent(), GreedyAgent(), 20, seed=seed)
+        for seed in (9, 9, 8)
+    )
     assert np.array_equal(first.pair_scores, second.pair_scores)
-    assert first.mean_plies == second.mean_plies
-    other = play_match(game, RandomAgent(), GreedyAgent(), 20, seed=8)
-    assert other.mean_plies != first.mean_plies or other.score != first.score
+    assert first.mean_plies == second.mean_plies != other.mean_plies
 
 
 @pytest.mark.parametrize("game_id", GAMES)
 def test_equals_score_half_from_openings_as_long_as_the_game_says(game_id: str) -> None:
-    game, recorder = make(game_id), Recorder()
+    seen: list[State] = []
+
+    def recorder(game: Game, state: State, rng: np.random.Generator) -> IntArray:
+        seen.append(state)
+        return game.sample(state, rng)
+
+    game = make(game_id)
     result = play_match(game, recorder, RandomAgent(), 150, keep=None, seed=3)
     assert result.games == 300
     assert abs(result.score - 0.5) < 0.12  # four standard deviations
     low, high = game.opening_plies
-    assert low <= recorder.seen[0].ply.min() < recorder.seen[0].ply.max() <= high
+    assert low <= seen[0].ply.min() < seen[0].ply.max() <= high
 
 
 def test_a_long_match_is_played_in_blocks() -> None:
@@ -62,7 +47,7 @@ def test_a_long_match_is_played_in_blocks() -> None:
         over.append(games.over)
         assert np.isnan(games.result().scores).sum() == 2 * count - games.over
 
-    result = play_match(game, _Last(), _Last(), count, seed=1, progress=see)
+    result = play_match(game, highest, highest, count, seed=1, progress=see)
     assert over == sorted(over)
     assert {2 * BLOCK, 2 * count} <= set(over)
     drawn = distinct_openings(
@@ -74,11 +59,11 @@ def test_a_long_match_is_played_in_blocks() -> None:
         assert np.array_equal(games[played], drawn.actions[played])
 
 
-@pytest.mark.parametrize("noise", [0.0, 0.25])
+@pytest.mark.parametrize("noise", [0.0, 0.25, 1.0])
 def test_noise_is_a_share_of_the_plies(noise: float) -> None:
     """Of a player whose choice is known, so many moves are drawn, some of them as it would play."""
     game = make("othello")
-    result = play_match(game, _Last(), _Last(), 30, opening_plies=(3, 3), noise=noise, seed=6)
+    result = play_match(game, highest, highest, 30, opening_plies=(3, 3), noise=noise, seed=6)
     others, expected = 0, 0.0
     for row in lines(result):
         position = game.start()
@@ -90,20 +75,6 @@ def test_noise_is_a_share_of_the_plies(noise: float) -> None:
             position = position.step(action)
     assert expected > 400 or not noise
     assert others == pytest.approx(expected, abs=4 * expected**0.5)
-
-
-def test_all_noise_is_random_play() -> None:
-    """Whoever plays, the same games come of a seed; and no first move is preferred."""
-    game = make("othello")
-    first, same, other = (
-        lines(play_match(game, agent, _Last(), 200, opening_plies=(0, 0), noise=1.0, seed=seed))
-        for agent, seed in ((GreedyAgent(), 4), (RandomAgent(), 4), (GreedyAgent(), 5))
-    )
-    assert np.array_equal(first, same)
-    assert not np.array_equal(other[:, :8], first[:, :8])
-    _, counts = np.unique(first[:, 0], return_counts=True)
-    assert len(counts) == 4
-    assert abs(counts - 100).max() < 40  # more than four standard deviations
 
 
 def lines(result: MatchResult) -> IntArray:
@@ -141,13 +112,6 @@ def test_openings_come_with_the_plies_that_lead_to_them(game_id: str) -> None:
             played = played.step(action)
         assert played == position
         assert set(line[position.ply :]) <= {-1}
-
-
-def test_openings_longer_than_any_game_are_refused() -> None:
-    with pytest.raises(ValueError, match="lasts 50 random plies"):
-        random_openings(make("lines_of_action"), 10, (50, 50), np.random.default_rng(0))
-    with pytest.raises(ValueError, match="range"):
-        random_openings(make("othello"), 10, (4, 2), np.random.default_rng(0))
 
 
 def test_few_openings_of_which_most_are_too_long_are_found() -> None:
