@@ -304,9 +304,9 @@ def test_a_killed_tournament_goes_on_to_the_same_results(
     """Its processes end with it."""
     out, pids, slow = tmp_path / "killed", tmp_path / "pids", "python:arena_agents:slow"
     pids.touch()
-    words = ["arena", "random", "greedy", slow, "--game", "reversi", "--pairs", "1", "--out", out]
+    words = ["arena", "random", "greedy", slow, "--game", "reversi", "--pairs", "1"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "boardenvs", *words, "--workers", "2"],
+        [sys.executable, "-m", "boardenvs", *words, "--workers", "2", "--out", str(out)],
         env={
             **os.environ,
             "BOARDENVS_BACKEND": "numpy",
