@@ -42,37 +42,47 @@ def played_on(game: Game, before: State, actions: IntArray, replies: Any) -> Sta
     return where(over(game, after) | ~replies, after, answered)
 
 
+def paid(game: Game, after: State) -> FloatArray:
+    """What games that are over pay each role, -1 to 1, (B, 2); NaN of the others."""
+    results: FloatArray = np.where(over(game, after)[:, None], game.results(after) / 50 - 1, np.nan)
+    return results
+
+
+def results_of_movers(movers: Any, ends: Any) -> FloatArray:
+    """What each mover got in the end, (T, B), from who moved, (T, B), and what was `paid` after
+    each step, (T, B, 2); NaN where a game did not end.
+    """
+    found, results = [], ends[-1]
+    for mover, end in zip(reversed(movers), reversed(ends), strict=True):
+        results = np.where(np.isnan(end), results, end)
+        found.append(results[np.arange(len(mover)), mover])
+    return np.array(found[::-1])
+
+
 def returns_and_results(env: BoardVecEnv, discounts: Any) -> tuple[FloatArray, FloatArray]:
     """What SB3's own buffer computes for random play with random values as guesses, and what each
-    mover got in the end by the rules; NaN where a game did not end within the rollout.
+    mover got in the end by the rules.
     """
-    game, boards, steps = env.game, env.num_envs, 70
+    boards, steps = env.num_envs, 70
     rng = np.random.default_rng(0)
-    replies = env.discounts == SAME_SIDE
     buffer = MaskableRolloutBuffer(
         steps, env.observation_space, env.action_space, gae_lambda=1.0, n_envs=boards
     )
     buffer.gamma = discounts
     env.seed(1)
     observation: Any = env.reset()
-    dones = np.ones(boards, bool)
-    truth, movers = np.full((steps, boards), np.nan), np.empty((steps, boards), int)
-    began = np.zeros(boards, int)
-    for step in range(steps):
+    dones, movers, ends = np.ones(boards, bool), [], []
+    for _ in range(steps):
         starts, before = dones, env.state
-        movers[step] = before.to_move
         actions = any_legal(env, rng)
         meant = env.boards.symmetries.meant(actions) if env.boards.symmetries else actions
-        after = played_on(game, before, meant, replies)
+        after = played_on(env.game, before, meant, env.discounts == SAME_SIDE)
         new_observation, rewards, dones, _ = env.step(actions)
-        assert np.array_equal(dones, over(game, after))
+        assert np.array_equal(dones, over(env.game, after))
         values = th.as_tensor(rng.normal(size=boards))
         buffer.add(observation, actions, rewards, starts, values, values, action_masks=None)
         observation = new_observation
-        goals = game.results(after)
-        for board in np.flatnonzero(dones):
-            plies = slice(began[board], step + 1)
-            truth[plies, board] = (goals[board, movers[plies, board]] - 50) / 50
-            began[board] = step + 1
+        movers.append(before.to_move)
+        ends.append(paid(env.game, after))
     buffer.compute_returns_and_advantage(th.as_tensor(rng.normal(size=boards)), dones)
-    return buffer.returns, truth
+    return buffer.returns, results_of_movers(movers, ends)

@@ -17,6 +17,7 @@ pytest.importorskip("pydantic")
 from boardenvs.board.bitboard import from_squares
 from boardenvs.game.contract import Game, stack
 from boardenvs.game.openings import random_openings
+from boardenvs.game.state import FloatArray
 from boardenvs.games import make
 from boardenvs.search import engine_for
 from boardenvs.search.evaluation import POINT, Terms
@@ -24,7 +25,7 @@ from boardenvs.search.evaluation_file import load_evaluation, parse_tuple
 from boardenvs.search.trained import trained_evaluation
 from training.ntuple import run as learning
 from training.ntuple.__main__ import main
-from training.ntuple.fit import as_evaluation, as_weights, fit, stages_of
+from training.ntuple.fit import Fit, as_evaluation, as_weights, fit, stages_of
 from training.ntuple.play import WIN, Positions, moved_on, of_ended, of_search, play
 from training.ntuple.run import mean_weights, play_round
 from training.ntuple.settings import (
@@ -50,62 +51,43 @@ SHORT = (
 pytestmark = pytest.mark.usefixtures("in_python")
 
 
-def positions_of(count: int) -> Positions:
-    """Random ones, with results to be set."""
-    state = random_openings(make("othello"), count, (6, 40), np.random.default_rng(0))
-    results, games = np.zeros(count, np.float32), np.arange(count, dtype=np.int32)
-    return Positions(state.own, state.opp, results, games, state.to_move, state.ply)
-
-
 def test_weights_that_make_the_results_are_found() -> None:
-    """Results are sums of known weights and of a known share of another figure."""
+    """Of each stage its own and that of another figure, a share of the way from others; with a
+    strong prior those stay.
+    """
     game, rng = make("othello"), np.random.default_rng(1)
-    terms = Terms(game, TUPLES)
-    positions = positions_of(6000)
-    known = rng.normal(0, 5, terms.size)
-    seen = terms.weights_of(positions.as_state(game))
+    terms, stages = Terms(game, TUPLES), stages_of(2, 4, 64)
+    state = random_openings(game, 6000, (6, 40), rng)
+    stage, seen = stages[np.bitwise_count(state.own | state.opp)], terms.weights_of(state)
     other = rng.normal(0, 3, len(seen))
-    results = known[seen].sum(axis=1) + 1.5 * other
-    positions = positions._replace(result=np.rint(results).astype(np.float32))
-    settings = FitSettings(iterations=60, prior=0.01, neighbours=1.0)
-    stages = stages_of(2, 4, 64)
-    found = fit(terms, stages, positions, other, settings, lambda stage: None)
-    assert (found.error < 0.5).all()
-    assert (found.deviation > 10).all()
-    assert found.weights[:, -1] == pytest.approx([1.5, 1.5], abs=0.05)
-    # Rounded to hundredths, it says the same of positions on the board.
-    evaluation = as_evaluation(terms, stages, found.weights * (np.arange(-terms.size, 1) < 0), {})
-    state = random_openings(game, 50, (6, 40), np.random.default_rng(5))
-    said = known[terms.weights_of(state)].sum(axis=1)
-    assert evaluation.values(state) / POINT == pytest.approx(said, abs=1.5)
 
+    def said(weights: FloatArray) -> FloatArray:
+        of_stage: FloatArray = weights[stage[:, None], seen].sum(axis=1)
+        return of_stage + weights[stage, -1] * other
 
-def test_a_correction_goes_a_share_of_the_way() -> None:
-    """From weights that are known to those that make the results; with a strong prior it stays."""
-    game, rng = make("othello"), np.random.default_rng(1)
-    terms, stages = Terms(game, (parse_tuple("d3 e3 f3"),)), stages_of(2, 4, 64)
-    positions = positions_of(4000)
-    seen = terms.weights_of(positions.as_state(game))
-    first, last = (rng.normal(0, 5, (2, terms.size + 1)) for _ in range(2))
-    first[:, -1] = 1, -1  # which is not large in an evaluation
+    first, last = rng.normal(0, 5, (2, 2, terms.size + 1))
+    first[:, -1], last[:, -1] = (1, -1), (1.5, -0.5)  # which are not large in an evaluation
     begun = as_weights(as_evaluation(terms, stages, first, {}))
     assert begun == pytest.approx(first, abs=0.51 / POINT)
-    stage = stages[np.bitwise_count(positions.own | positions.opp)]
-    results = last[stage[:, None], seen].sum(axis=1)
-    positions = positions._replace(result=results.astype(np.float32))
-    early = seen[stage == 0]
-    rows = (np.bincount(early.ravel(), minlength=terms.size) > 50)[early].all(axis=1)
-    assert rows.sum() > 100
-    for prior, share in ((0.01, 1.0), (0.01, 0.25), (1e9, 1.0)):
-        settings = FitSettings(iterations=60, prior=prior, neighbours=0)
-        nothing = np.zeros(len(seen))
-        found = fit(
-            terms, stages, positions, nothing, settings, lambda stage: None, begun, share
-        ).weights[0]
-        expected = first[0] + (share if prior < 1 else 0) * (last - first)[0]
-        # Sums are what is known; the weights themselves may differ by what adds up to nothing.
-        said, known = (weights[early][rows].sum(axis=1) for weights in (found, expected))
-        assert said == pytest.approx(known, abs=0.2)
+    results, games = said(last).astype(np.float32), np.arange(len(seen), dtype=np.int32)
+    positions = Positions(state.own, state.opp, results, games, state.to_move, state.ply)
+
+    def fitted(begun: FloatArray | None, share: float, prior: float, neighbours: float) -> Fit:
+        settings = FitSettings(iterations=60, prior=prior, neighbours=neighbours)
+        return fit(terms, stages, positions, other, settings, lambda stage: None, begun, share)
+
+    # Sums are what is known; the weights themselves may differ by what adds up to nothing.
+    numbers = seen + stage[:, None] * terms.size
+    rows = (np.bincount(numbers.ravel()) > 50)[numbers].all(axis=1)
+    assert np.bincount(stage[rows]).min() > 100
+    for prior, share, part in ((0.01, 1.0, 1.0), (0.01, 0.25, 0.25), (1e9, 1.0, 0.0)):
+        found = fitted(begun, share, prior, 0)
+        expected = begun + part * (last - begun)
+        assert said(found.weights)[rows] == pytest.approx(said(expected)[rows], abs=0.2)
+        assert (found.error < 0.5).all() == (part == 1)
+        assert (found.deviation > 10).all()
+    alike = fitted(None, 1, 1, 1).weights  # of positions of both stages
+    assert alike[0] == pytest.approx(alike[1])
 
 
 def test_stages_are_of_equal_length() -> None:

@@ -57,11 +57,13 @@ class Counting(Run):
         super().__init__(config, folder)
         self.saved = list[int]()
         self.passed = list[int]()
-        self.then: Callable[[], object] = lambda: None  # with each update
+        self.then: Callable[[], object] = lambda: None
+        self.finished, self.shown = False, ""
 
     def _update(self) -> dict[str, float]:
         self.steps += 10
-        self.then()
+        if self.steps == 70:
+            self.then()
         return {"train/entropy": 0, "train/explained_variance": 0, "games/plies": 9}
 
     def _policy(self) -> Policy:
@@ -102,97 +104,97 @@ def test_where_no_folder_can_be_is_said(tmp_path: Path) -> None:
             make_folder(folder, settings(), overwrite=False)
 
 
-def go(training: Run, resume: bool = False) -> tuple[bool, str]:
-    shown = io.StringIO()
-    return training.train(resume, Console(file=shown, width=200)), shown.getvalue()
+def trained(
+    folder: Path,
+    resume: bool = False,
+    then: Callable[[], object] = lambda: None,
+    **changes: Any,
+) -> Counting:
+    """A run that has ended, whose `then` is done in the update that comes to 70 steps."""
+    training, shown = Counting(settings(**changes), folder), io.StringIO()
+    training.then = then
+    training.finished = training.train(resume, Console(file=shown, width=200))
+    training.shown = shown.getvalue()
+    return training
+
+
+def evaluated(training: Run) -> list[int]:
+    return [result.steps for result in training.history.results]
+
+
+def counted(file: Path) -> list[int]:
+    """The steps of the policy in a file."""
+    steps: list[int] = load_policy(file).value_head[1].tolist()
+    return steps
 
 
 def test_what_is_due_is_done(folder: Path) -> None:
-    training = Counting(settings(), folder)
-    finished, _ = go(training)
-    assert finished
-    assert [result.steps for result in training.history.results] == [0, 50, 100]
+    training = trained(folder)
+    assert training.finished
+    assert evaluated(training) == [0, 50, 100]
     assert training.saved == [0, 30, 50, 80, 100]
     assert training.passed == list(range(0, 110, 10))
     assert [row["steps"] for row in training.history.metrics] == list(range(10, 110, 10))
     # All evaluations are equal: the last of them counts as the best.
-    best = load_policy(folder / "policy.npz")
-    assert best.value_head[1].tolist() == [100]
+    assert counted(folder / "policy.npz") == [100]
 
 
-def test_a_signal_ends_with_a_checkpoint_to_go_on_from(folder: Path) -> None:
-    training = Counting(settings(), folder)
-    training.then = lambda: signal.raise_signal(signal.SIGINT) if training.steps == 70 else None
-    assert go(training)[0] is False
-    assert training.saved == [0, 30, 50, 70]
-    again = Counting(settings(), folder)
-    finished, shown = go(again, resume=True)
-    assert finished
-    assert "warning: counted" in shown
-    assert again.passed == [80, 90, 100]
-    assert [result.steps for result in again.history.results] == [0, 50, 100]
+class Killed(BaseException):
+    pass
+
+
+def kill() -> None:
+    raise Killed
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_a_run_that_is_stopped_goes_on_from_its_checkpoint(folder: Path, killed: bool) -> None:
+    """That of a signal, or the one before a kill, which has the evaluation that was due with it."""
+    if killed:
+        with pytest.raises(Killed):
+            trained(folder, then=kill)
+    else:
+        training = trained(folder, then=lambda: signal.raise_signal(signal.SIGINT))
+        assert not training.finished
+        assert training.saved == [0, 30, 50, 70]
+    again = trained(folder, resume=True)
+    assert again.finished
+    assert "warning: counted" in again.shown
+    assert again.passed == ([60, 70, 80, 90, 100] if killed else [80, 90, 100])
+    assert evaluated(again) == [0, 50, 100]
     (folder / "policy.npz").unlink()
-    last = Counting(settings(), folder)
-    assert go(last, resume=True)[0]
-    assert (last.passed, last.saved) == ([], [])
+    last = trained(folder, resume=True)
+    assert (last.finished, last.passed, last.saved) == (True, [], [])
     last.write_best()
-    best = load_policy(folder / "policy.npz")
-    assert best.value_head[1].tolist() == [100]
-    assert best.notes == {"run": "tiny", "seed": 0, "steps": 100}
-    longer = Counting(settings(steps=130), folder)
-    assert go(longer, resume=True)[0]
-    assert [result.steps for result in longer.history.results] == [0, 50, 100, 130]
+    assert load_policy(folder / "policy.npz").notes == {"run": "tiny", "seed": 0, "steps": 100}
+    assert evaluated(trained(folder, resume=True, steps=130)) == [0, 50, 100, 130]
 
 
 def test_the_best_policy_is_kept_whatever_comes_after(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ranking(monkeypatch, {0: 0.2, 50: 0.9, 100: 0.5})
-    training = Counting(settings(), folder)
-    assert go(training)[0]
-    assert training.history.best.steps == 50
-    assert load_policy(folder / "policy.npz").value_head[1].tolist() == [50]
+    assert trained(folder).history.best.steps == 50
+    assert counted(folder / "policy.npz") == [50]
     (folder / "policy.npz").unlink()
-    later = Counting(settings(), folder)
-    assert go(later, resume=True)[0]
-    later.write_best()
-    assert load_policy(folder / "policy.npz").value_head[1].tolist() == [50]
-
-
-def test_a_checkpoint_has_the_evaluation_that_was_due_with_it(folder: Path) -> None:
-    """A run that is killed after it knows the result of every evaluation."""
-
-    class Killed(BaseException):
-        pass
-
-    def kill() -> None:
-        if training.steps == 60:
-            raise Killed
-
-    training = Counting(settings(), folder)
-    training.then = kill
-    with pytest.raises(Killed):
-        go(training)
-    again = Counting(settings(), folder)
-    assert go(again, resume=True)[0]
-    assert again.passed == [60, 70, 80, 90, 100]
-    assert [result.steps for result in again.history.results] == [0, 50, 100]
+    trained(folder, resume=True).write_best()
+    assert counted(folder / "policy.npz") == [50]
 
 
 def test_a_run_whose_minutes_end_with_an_evaluation_is_saved(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    training, clock = Counting(settings(minutes=1), folder), np.zeros(2)
-    monkeypatch.setattr(history, "_clocks", clock.copy)
-    evaluate = training.history.evaluate
+    clock, play_suite = np.zeros(2), evaluation.play_suite
 
-    def slow(policy: Policy, steps: int) -> Any:
+    def slow(*arguments: Any) -> Any:
         clock[0] += 40  # seconds
-        return evaluate(policy, steps)
+        return play_suite(*arguments)
 
-    monkeypatch.setattr(training.history, "evaluate", slow)
-    assert go(training)[0]
-    assert [result.steps for result in training.history.results] == [0, 50]
+    monkeypatch.setattr(history, "_clocks", clock.copy)
+    monkeypatch.setattr(evaluation, "play_suite", slow)
+    training = trained(folder, minutes=1)
+    assert training.finished
+    assert evaluated(training) == [0, 50]
     assert training.saved[-1] == 50
 
 
@@ -202,11 +204,10 @@ def test_a_full_disk_is_told_and_ends_no_run_but_at_its_end(
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    training = Counting(settings(), folder)
+    training, shown = Counting(settings(), folder), io.StringIO()
     with monkeypatch.context() as patch:
         patch.setattr(run, "save_checkpoint", full)
         patch.setattr(run, "save_policy", full)
-        shown = io.StringIO()
         with pytest.raises(OSError, match="No space left"):
             training.train(False, Console(file=shown, width=200))
     for what in ("the first checkpoint", "a checkpoint", "the best policy"):

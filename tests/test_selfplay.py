@@ -14,7 +14,6 @@ from same import same
 from test_policy import random_policy
 
 from boardenvs import IllegalActionError, games
-from boardenvs.agents import make_agent
 from boardenvs.agents.policy import PolicyAgent
 from boardenvs.agents.pool import OpponentPool
 from boardenvs.envs.batch import BoardGroup
@@ -32,6 +31,7 @@ from training.ppo import make_env
 from training.settings import SelfPlaySettings
 
 th.set_num_threads(1)
+pytestmark = pytest.mark.usefixtures("in_python")
 
 SHORT = [
     "othello",
@@ -41,38 +41,21 @@ SHORT = [
 ]
 
 
-def groups_of(game: Game, mode: str) -> list[BoardGroup]:
-    first, second = game.roles
-    return {
-        "flat": [BoardGroup(24, name="self-play")],
-        "first seat": [BoardGroup(24, FirstLegal(), first, "x")],
-        "mixed": [
-            BoardGroup(8, name="self-play"),
-            BoardGroup(8, FirstLegal(), name="x"),
-            BoardGroup(4, name="self-play"),
-            BoardGroup(4, FirstLegal(), second, "y"),
-        ],
-    }[mode]
-
-
-@pytest.mark.usefixtures("in_python")
-@pytest.mark.parametrize(
-    ("spec", "mode"),
-    [*((spec, "mixed") for spec in SHORT), ("wolf_and_sheep", "flat"), (SHORT[1], "first seat")],
-)
-def test_each_mover_learns_its_own_result(spec: str, mode: str) -> None:
-    """By the discounts of the boards; in self-play with +1 losers would learn that they won."""
+@pytest.mark.parametrize("spec", SHORT)
+def test_each_mover_learns_its_own_result(spec: str) -> None:
+    """By the discounts of the boards, where those of all kinds are side by side."""
     game = games.parse(spec)
-    env = BoardVecEnv(
-        game, groups=groups_of(game, mode), opening_plies=(0, 8), symmetries=mode == "mixed"
-    )
+    groups = [
+        BoardGroup(8, name="self-play"),
+        BoardGroup(8, FirstLegal(), name="x"),
+        BoardGroup(4, name="self-play"),
+        BoardGroup(4, FirstLegal(), game.roles[1], "y"),
+    ]
+    env = BoardVecEnv(game, groups=groups, opening_plies=(0, 8), symmetries=True)
     returns, truth = returns_and_results(env, env.discounts)
     finished = ~np.isnan(truth)
     assert finished.sum() > 100
     assert np.allclose(returns[finished], truth[finished], atol=1e-4)
-    if mode == "flat":
-        returns, truth = returns_and_results(env, 1.0)
-        assert (returns[truth == -1] > 0).mean() > 0.4
 
 
 def test_the_learner_is_given_the_factors_of_its_boards() -> None:
@@ -99,58 +82,52 @@ def test_the_learner_is_given_the_factors_of_its_boards() -> None:
     assert np.array_equal(buffer.gamma, [-1.0] * 16 + [1.0] * 16)
 
 
-@pytest.mark.usefixtures("in_python")
-def test_what_became_of_the_games_is_added_up() -> None:
-    game = games.make("lines_of_action", rules="described", max_steps=12)
-    env = BoardVecEnv(
-        game, groups=[BoardGroup(10, FirstLegal(), name="x"), BoardGroup(6, name="self-play")]
-    )
-    env.seed(0)
-    env.reset()
-    rng = np.random.default_rng(0)
-    for _ in range(12):
-        env.step(any_legal(env, rng))
-    ended = env.take_ended()
-    assert (ended["self-play"].games, ended["self-play"].plies) == (6, 72)
-    assert ended["x"].plies == 12 * ended["x"].games >= 120
-    assert ended["x"].points == ended["x"].games / 2  # all drawn: nobody connects so soon
-    assert env.take_ended()["x"].games == 0
-
-
 def test_with_a_bad_action_on_one_board_no_board_is_played() -> None:
     """Whatever its group: a caller may correct it, and goes on as if nothing had happened."""
     env, other = make_mixed(3), make_mixed(3)
     for board in (2, 13):
-        actions = any_legal(env, np.random.default_rng(1))
-        actions[board] = 64 if env.action_masks()[board, :64].any() else 0
-        masks = env.action_masks()
+        actions, masks = any_legal(env, np.random.default_rng(1)), env.action_masks()
+        actions[board] = np.flatnonzero(~masks[board])[0]
         with pytest.raises(IllegalActionError, match=f"not legal on board {board}; legal: ") as e:
             env.step(actions)
         assert str(np.flatnonzero(masks[board]).tolist()) in str(e.value)
     assert go_on(env) == go_on(other)
 
 
-def test_infos_tell_how_games_ended_as_the_policy_saw_them() -> None:
-    silent, env = (make_mixed(4, opponent=FirstLegal(), final_infos=told) for told in (False, True))
-    game, rng, ended, symmetries = env.game, np.random.default_rng(0), 0, env.boards.symmetries
+@pytest.mark.parametrize(("game", "plies"), [("othello", (0, 30)), (SHORT[-1], (0, 5))])
+def test_infos_and_counts_tell_how_games_ended(game: str, plies: Any) -> None:
+    """Their last positions as the policy saw them."""
+    silent, env = (
+        make_mixed(4, game, FirstLegal(), opening_plies=plies, final_infos=told)
+        for told in (False, True)
+    )
+    rng, symmetries = np.random.default_rng(0), env.boards.symmetries
     assert symmetries is not None
+    counts: Any = {"self-play": np.zeros(2), "x": np.zeros(3)}  # games, plies, points
     for _ in range(60):
         before, actions, chosen = env.state, any_legal(env, rng), symmetries.chosen
-        after = played_on(game, before, symmetries.meant(actions), np.arange(16) >= 8)
+        after = played_on(env.game, before, symmetries.meant(actions), np.arange(16) >= 8)
         observations, rewards, dones, infos = env.step(actions)
         *others, empty = silent.step(actions)
         assert same((observations, rewards, dones), others)
         assert empty == [{}] * 16
+        results = env.game.results(after)[np.arange(16), before.to_move] / 100
         for row in np.flatnonzero(dones):
-            last, symmetry = take(after, [row]), game.symmetries[chosen[row]]
+            last, symmetry = take(after, [row]), env.game.symmetries[chosen[row]]
             turned = last._replace(own=symmetry.apply(last.own), opp=symmetry.apply(last.opp))
-            assert np.array_equal(infos[row].pop("terminal_observation"), game.observe(turned)[0])
-            assert infos[row] == {"plies": after.ply[row], "truncated": False}
-            ended += 1
-    assert ended > 20
-    told, counted = silent.take_ended(), env.take_ended()
-    assert told == counted
-    assert sum(group.games for group in told.values()) == ended
+            seen = infos[row].pop("terminal_observation")
+            assert np.array_equal(seen, env.game.observe(turned)[0])
+            truncated = not last.terminated[0]
+            assert infos[row] == {"plies": after.ply[row], "truncated": truncated}
+            count = counts["x" if row >= 8 else "self-play"]
+            count += (1, after.ply[row], results[row])[: len(count)]
+    ended = env.take_ended()
+    assert silent.take_ended() == ended
+    assert ended["self-play"].games > 5
+    for name, count in counts.items():
+        found = ended[name]
+        assert [found.games, found.plies, found.points][: len(count)] == count.tolist()
+    assert env.take_ended()["x"].games == 0
 
 
 # ---- symmetries --------------------------------------------------------------------------------
@@ -176,61 +153,53 @@ def test_what_is_seen_is_the_same_game(game: Game) -> None:
 # ---- openings ----------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("in_python")
+def opened(game: Game, count: int, seed: int = 0, **settings: Any) -> State:
+    chosen = SelfPlaySettings.model_validate(settings)
+    return played_openings(game, chosen, count, np.random.default_rng(seed))
+
+
 def test_openings_of_an_agent_lead_where_random_ones_do_not() -> None:
     """In Lines of Action to positions where a move connects all the mover's pieces."""
-    game = games.make("lines_of_action")
-
-    def share_won_in_one(shares: dict[str, float]) -> float:
-        rng = np.random.default_rng(0)
-        settings = SelfPlaySettings(openings=shares, opening_plies=(0, 45))
-        state = played_openings(game, settings, 600, rng)
+    game, shares = games.make("lines_of_action"), {}
+    for who in ("random", "positional"):
+        state = opened(game, 600, openings={who: 1.0}, opening_plies=(0, 45))
         assert not over(game, state).any()
         assert set(state.ply.tolist()) <= set(range(46))
         rows, _, after = successors(game, state)
         won = after.terminated & (game.score_margin(after) < 0)
-        return len(set(rows[won].tolist())) / len(state.ply)
-
-    assert share_won_in_one({"random": 1.0}) < 0.005
-    assert share_won_in_one({"positional": 1.0}) > 0.015
+        shares[who] = len(set(rows[won].tolist())) / 600
+    assert shares["random"] < 0.005
+    assert shares["positional"] > 0.015
+    with pytest.raises(ValueError, match="lasts 50 random plies"):
+        opened(game, 10, opening_plies=(50, 50))
 
 
 def test_openings_are_shared_out_and_repeat_with_the_seed() -> None:
     game = games.make("othello")
     shares = {"random": 0.75, "greedy": 0.25}
-    settings = SelfPlaySettings(openings=shares, opening_plies=(3, 9), opening_noise=0)
     first, again, other = (
-        played_openings(game, settings, 400, np.random.default_rng(seed)) for seed in (1, 1, 2)
+        opened(game, 400, seed, openings=shares, opening_plies=(3, 9), opening_noise=0)
+        for seed in (1, 1, 2)
     )
     assert len(first.ply) == 400
     assert same(first, again)
     assert not same(first, other)
-    # Without noise the last hundred are greedy's own: one of four first moves, all alike.
-    settings = SelfPlaySettings(openings={"greedy": 1}, opening_plies=(2, 2), opening_noise=0)
-    early = played_openings(game, settings, 200, np.random.default_rng(0))
+    # Without noise those of greedy are its own: one of four first moves, all alike.
+    early = opened(game, 200, openings={"greedy": 1}, opening_plies=(2, 2), opening_noise=0)
     assert len(set(early.own.tolist())) <= 12
 
 
-def test_openings_that_no_game_is_long_enough_for_are_refused() -> None:
-    game = games.make("lines_of_action")
-    with pytest.raises(ValueError, match="lasts 50 random plies"):
-        played_openings(
-            game, SelfPlaySettings(opening_plies=(50, 50)), 10, np.random.default_rng(0)
-        )
-
-
-def test_undecided_openings_are_those_that_the_winner_of_the_start_still_wins() -> None:
+@pytest.mark.parametrize("undecided", [0, 1])
+def test_undecided_openings_are_those_that_the_winner_of_the_start_still_wins(
+    undecided: float,
+) -> None:
+    """Most random ones are lost for the sheep."""
     game = games.make("wolf_and_sheep")
-    settings = SelfPlaySettings(undecided=1, opening_plies=(0, 30))
-    state = played_openings(game, settings, 400, np.random.default_rng(0))
+    state = opened(game, 400, undecided=undecided, opening_plies=(0, 30))
     value, _ = Tablebase.load(game).lookup(state)
     assert len(value) == 400
-    assert (value == np.where(state.to_move == 1, 1, -1)).all()
-    # Without it most random openings are lost for the sheep.
-    settings = SelfPlaySettings(opening_plies=(0, 30))
-    state = played_openings(game, settings, 400, np.random.default_rng(0))
-    value, _ = Tablebase.load(game).lookup(state)
-    assert (value == np.where(state.to_move == 1, 1, -1)).mean() < 0.6
+    share = (value == np.where(state.to_move == 1, 1, -1)).mean()
+    assert share == 1 if undecided else share < 0.6
 
 
 # ---- going on ----------------------------------------------------------------------------------
@@ -244,9 +213,12 @@ def go_on(env: BoardVecEnv, steps: int = 40) -> list[bytes]:
     return record
 
 
-def make_mixed(seed: int, opponent: Any = "greedy", **options: Any) -> BoardVecEnv:
+def make_mixed(
+    seed: int, game: str = "othello", opponent: Any = "greedy", **options: Any
+) -> BoardVecEnv:
     groups = [BoardGroup(8, name="self-play"), BoardGroup(8, opponent, name="x")]
-    env = BoardVecEnv("othello", groups=groups, opening_plies=(0, 30), symmetries=True, **options)
+    options = {"groups": groups, "opening_plies": (0, 30), "symmetries": True, **options}
+    env = BoardVecEnv(games.parse(game), **options)
     env.seed(seed)
     env.reset()
     return env
@@ -266,21 +238,13 @@ def test_a_snapshot_goes_on_as_the_original(given: bool) -> None:
     assert go_on(other) == expected
 
 
-@pytest.mark.usefixtures("in_python")
 def test_threads_change_nothing() -> None:
-    specs = ["alphabeta:depth=2", "alphabeta:depth=1", "random", "positional"]
-    groups = [
-        BoardGroup(8, name="self-play"),
-        *(BoardGroup(4, make_agent(spec), name=spec) for spec in specs),
-    ]
+    specs = [None, "alphabeta:depth=2", "alphabeta:depth=1", "random", "positional"]
+    groups = [BoardGroup(4, spec, name=str(spec)) for spec in specs]
     played = []
     for threads in (1, 3):
-        env = BoardVecEnv(
-            "othello", groups=groups, opening_plies=(0, 30), symmetries=True, threads=threads
-        )
-        env.seed(0)
-        env.reset()
-        played.append(go_on(env, 20))
+        env = make_mixed(0, groups=groups, threads=threads)
+        played.append(go_on(env, 10))
         env.close()
     assert played[0] == played[1]
 
