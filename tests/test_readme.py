@@ -8,17 +8,24 @@ from examples import ROOT, guides, readme_examples, run_example
 from boardenvs import games
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-GUIDES = guides()
 LINK = re.compile(r'(?:\]\(|<img src=")(?!https?:|mailto:)([^)#"\s]*)(?:#([^)"\s]*))?')
 
 
-def without_code(text):
-    return re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+def without_code(path):
+    return re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
 
 
-def anchors(text):
+def links(guide):
+    """What a guide links to and shows here: the files, or folders without a guide, and anchors."""
+    for target, anchor in LINK.findall(without_code(guide)):
+        path = (guide.parent / target).resolve() if target else guide
+        inner = path / "README.md"
+        yield inner if inner.exists() else path, anchor
+
+
+def anchors(path):
     """The anchors of a page's headings, as GitHub and the site make them."""
-    titles = re.findall(r"^#+ (.+)$", without_code(text), re.MULTILINE)
+    titles = re.findall(r"^#+ (.+)$", without_code(path), re.MULTILINE)
     return [re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in titles]
 
 
@@ -36,16 +43,12 @@ def test_examples_run_as_they_stand(tmp_path):
     assert "learn(" in training.text
 
 
-@pytest.mark.parametrize("guide", GUIDES, ids=[str(guide.relative_to(ROOT)) for guide in GUIDES])
+@pytest.mark.parametrize("guide", guides(), ids=lambda guide: str(guide.relative_to(ROOT)))
 def test_links_anchors_and_pictures_exist(guide):
-    text = guide.read_text(encoding="utf-8")
-    for target, anchor in LINK.findall(without_code(text)):
-        path = (guide.parent / target).resolve() if target else guide
-        assert path.exists(), target
-        assert path.is_relative_to(ROOT), target
-        if anchor:
-            page = path / "README.md" if path.is_dir() else path
-            assert anchor in anchors(page.read_text(encoding="utf-8")), f"{target}#{anchor}"
+    for path, anchor in links(guide):
+        assert path.exists(), path
+        assert path.is_relative_to(ROOT), path
+        assert not anchor or anchor in anchors(path), f"{path}#{anchor}"
 
 
 def test_every_game_is_shown():
@@ -69,12 +72,8 @@ def test_every_guide_can_be_reached():
     while new:
         guide = new.pop()
         reached.add(guide)
-        for target, _ in LINK.findall(without_code(guide.read_text(encoding="utf-8"))):
-            path = (guide.parent / target).resolve()
-            path = path / "README.md" if path.is_dir() else path
-            if path.suffix == ".md" and path not in reached:
-                new.append(path)
-    assert set(GUIDES) <= reached
+        new += [path for path, _ in links(guide) if path.suffix == ".md" and path not in reached]
+    assert set(guides()) <= reached
 
 
 def test_the_commands_are_explained():

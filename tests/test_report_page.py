@@ -13,20 +13,14 @@ PNG = base64.b64decode(
 )
 
 
-def test_pictures_are_in_the_file(tmp_path):
-    (tmp_path / "othello").mkdir()
-    (tmp_path / "othello" / "ratings.png").write_bytes(PNG)
-    page = report_page("# Arena\n\n![Ratings](othello/ratings.png)\n", tmp_path)
-    (source,) = re.findall(r'<img src="data:image/png;base64,([^"]+)" alt="Ratings"', page)
-    assert base64.b64decode(source) == PNG
-    assert "<title>Arena</title>" in page
-
-
-def test_nothing_outside_of_the_folder_is_read(tmp_path):
+def test_pictures_are_in_the_file_but_for_those_outside_of_the_folder(tmp_path):
     (tmp_path / "secret.png").write_bytes(PNG)
-    (tmp_path / "run").mkdir()
-    page = report_page("# A\n\n![x](../secret.png) ![y](missing.png)\n", tmp_path / "run")
-    assert "data:" not in page
+    run = tmp_path / "run"
+    (run / "othello").mkdir(parents=True)
+    (run / "othello" / "ratings.png").write_bytes(PNG)
+    text = "# Arena\n\n![Ratings](othello/ratings.png) ![x](../secret.png) ![y](missing.png)\n"
+    (source,) = re.findall(r'<img src="data:image/png;base64,([^"]+)"', report_page(text, run))
+    assert base64.b64decode(source) == PNG
 
 
 def test_html_in_a_report_is_text(tmp_path):
@@ -60,12 +54,9 @@ def test_curves_are_smoothed_by_means():
     from training.plots import _smoothed
 
     values = [float(n * n % 17) for n in range(40)]
-    smooth = _smoothed(values, 5)
-    for place in range(40):
-        around = values[max(0, place - 2) : place + 3]
-        assert smooth[place] == pytest.approx(sum(around) / len(around))
+    around = [values[max(0, place - 2) : place + 3] for place in range(40)]
+    assert _smoothed(values, 5) == pytest.approx([sum(x) / len(x) for x in around])
     assert _smoothed([1.0, float("nan"), 3.0], 3) == [1.0, 2.0, 3.0]
-    assert _smoothed(values, 1) == values
 
 
 def test_numbers_stand_to_the_right_in_the_tables_of_a_report():

@@ -16,17 +16,16 @@ from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.env.single_agent_env_runner import SingleAgentEnvRunner
 from ray.rllib.evaluation.postprocessing import Postprocessing
 from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
-from returns import FirstLegal, over, played_on
+from returns import FirstLegal, over, paid, played_on, results_of_movers
 
 import boardenvs
 from boardenvs.envs.batch import BoardGroup
 from boardenvs.envs.rllib.environments import BoardMultiAgentEnv, MaskedVectorEnv
 from boardenvs.envs.rllib.ppo import BoardPPOConfig
 from boardenvs.envs.rllib.runner import BoardEnvRunner, advantages
-from boardenvs.game.state import State
+from boardenvs.game.state import State, concat, where
 
 CAPPED = "wolf_and_sheep:rules=described,max_plies=9"
-BOARDS = 6
 
 
 # ---- environments --------------------------------------------------------------------------------
@@ -124,16 +123,12 @@ def test_rllibs_own_runner_and_masking_module_play_whole_games_of_legal_actions(
 # ---- returns by sides ----------------------------------------------------------------------------
 
 
-def joined(states) -> State:
-    return State(*map(np.concatenate, zip(*states, strict=True)))
-
-
-def beginning(game, seat) -> State:
-    """One board where a game begins for the learner on `seat`, None being both."""
-    start: State = game.init(1)
+def beginning(game, seat, boards) -> State:
+    """Boards where games begin for the learner on `seat`, None being both."""
+    start: State = game.init(boards)
     if seat in (None, game.roles[0]):
         return start
-    begun: State = game.step(start, FirstLegal().act(game, start, np.random.default_rng(0)))
+    begun: State = game.step(start, game.legal(start).argmax(axis=1))
     return begun
 
 
@@ -143,45 +138,36 @@ def test_targets_are_the_results_of_games_for_each_mover(name, gamma) -> None:
     """And where a game goes on, the value of its last state. The rules alone play the games again,
     on boards of all kinds side by side.
     """
-    game = boardenvs.games.make(name)
+    game, boards, steps = boardenvs.games.make(name), 6, 130
     seats = [None, *game.roles]
-    groups = [BoardGroup(BOARDS, seat and FirstLegal(), seat or "alternating") for seat in seats]
+    groups = [BoardGroup(boards, seat and FirstLegal(), seat or "alternating") for seat in seats]
     config = BoardPPOConfig().boards(game, groups).network((16,)).debugging(seed=0)
     config.training(lambda_=1.0, gamma=gamma)
     runner = BoardEnvRunner(config=config, worker_index=0)
-    steps, size = 130, len(seats) * BOARDS
-    sampled = runner.sample(num_timesteps=steps * size)
-    targets = sampled[Postprocessing.VALUE_TARGETS].reshape(steps, size)
-    actions = sampled[Columns.ACTIONS].reshape(steps, size)
-    fresh = joined([beginning(game, seat) for seat in seats for _ in range(BOARDS)])
-    factors = np.repeat([1 if seat else -1 for seat in seats], BOARDS)
-    state, began = fresh, np.zeros(size, int)
-    finished = np.zeros(size, int)
-    losses = False
-    movers = np.empty((steps, size), int)
+    fresh = concat([beginning(game, seat, boards) for seat in seats])
+    factors = np.repeat([-1, 1, 1], boards)
+    sampled = runner.sample(num_timesteps=steps * len(factors))
+    targets, actions = (
+        sampled[what].reshape(steps, -1) for what in (Postprocessing.VALUE_TARGETS, Columns.ACTIONS)
+    )
+    state, movers, ends = fresh, [], []
     for step in range(steps):
-        movers[step] = state.to_move
         assert game.is_legal(state, actions[step]).all()
+        movers.append(state.to_move)
         after = played_on(game, state, actions[step], factors == 1)
-        results, ended = game.results(after), over(game, after)
-        for board in np.flatnonzero(ended):
-            plies = slice(began[board], step + 1)
-            expected = results[board, movers[plies, board]] / 50 - 1
-            left = gamma ** np.arange(len(expected))[::-1]
-            # Against an opponent a step is the learner's, of whatever side; discounts count steps.
-            assert targets[plies, board] == pytest.approx(expected * left, abs=1e-5)
-            losses |= bool(expected[-1] < 0)
-            began[board] = step + 1
-        finished += ended
-        kept = (ended if x.ndim == 1 else ended[:, None] for x in state)
-        state = State(*(np.where(k, x, y) for k, x, y in zip(kept, fresh, after, strict=True)))
-    assert finished.min() > 0
-    assert losses  # there are results that a wrong sign would show
+        ends.append(paid(game, after))
+        state = where(over(game, after), fresh, after)
+    results = results_of_movers(movers, ends)
+    assert (results[0] >= -1).all()  # on every board a game ended
+    assert (results == -1).any()  # which a wrong sign would show
+    # Against an opponent a step is the learner's, of whatever side; discounts count steps.
+    left = np.zeros(results.shape, int)
+    for step in range(steps - 2, -1, -1):
+        left[step] = np.where(np.isnan(ends[step][:, 0]), left[step + 1] + 1, 0)
     _, values = runner._evaluate(runner.env.seen_by_network())
-    for row in range(size):
-        left = np.arange(steps - began[row], 0, -1)
-        expected = values[row] * (gamma * factors[row]) ** left
-        assert targets[began[row] :, row] == pytest.approx(expected, abs=1e-5)
+    unfinished = values * (gamma * factors) ** (left + 1)
+    expected = np.where(np.isnan(results), unfinished, results * gamma**left)
+    assert targets == pytest.approx(expected, abs=1e-5)
 
 
 def test_advantages_are_those_of_the_definition() -> None:
