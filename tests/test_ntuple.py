@@ -62,8 +62,8 @@ def test_weights_that_make_the_results_are_found() -> None:
     other = rng.normal(0, 3, len(seen))
 
     def said(weights: FloatArray) -> FloatArray:
-        of_stage: FloatArray = weights[stage[:, None], seen].sum(axis=1)
-        return of_stage + weights[stage, -1] * other
+        found: FloatArray = weights[stage[:, None], seen].sum(axis=1) + weights[stage, -1] * other
+        return found
 
     first, last = rng.normal(0, 5, (2, 2, terms.size + 1))
     first[:, -1], last[:, -1] = (1, -1), (1.5, -0.5)  # which are not large in an evaluation
