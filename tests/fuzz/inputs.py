@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.database import DirectoryBasedExampleDatabase
+from reference import Board
 
+from boardenvs.board.bitboard import squares_of
+from boardenvs.game.contract import Position
 from fuzz.oracle import CANARY
 
 CASES = int(os.environ.get("FUZZ_CASES", "0"))
@@ -23,7 +26,7 @@ PHASES = [phase for phase in Phase if phase is not Phase.explain]  # which trace
 
 settings.register_profile(
     "fuzz",
-    max_examples=CASES or 25,
+    max_examples=CASES or 12,
     deadline=None,
     phases=PHASES,
     derandomize=not CASES,
@@ -59,34 +62,32 @@ value = st.recursive(
 thing = value | st.binary(max_size=9) | st.tuples(scalar, scalar) | st.sampled_from([object(), int])
 
 
+def as_board(position: Position) -> Board:
+    """A position as the slow rules have it."""
+    first, second = (
+        frozenset((s % 8 + 1, s // 8 + 1) for s in squares_of(position.pieces(role)))
+        for role in (0, 1)
+    )
+    return Board((first, second), position.to_move, position.ply)
+
+
 @st.composite
-def mutated(draw: st.DrawFn, base: st.SearchStrategy[str], tokens: Sequence[str] = ()) -> str:
-    """A text with up to four parts cut out, doubled or replaced by others."""
+def mutated(draw: st.DrawFn, base: st.SearchStrategy[Any], tokens: Sequence[str] = ()) -> Any:
+    """A text, or bytes, with up to four parts cut out, doubled, turned or replaced by others, or
+    all cut off behind a place.
+    """
     found = draw(base)
+    other: st.SearchStrategy[Any] = st.sampled_from(TEXTS) | st.text(max_size=3)
+    if isinstance(found, bytes):
+        other = st.binary(max_size=8) | st.sampled_from([b"\xff" * 4, b"\0" * 4, b"\xff" * 8])
     for _ in range(draw(st.integers(0, 4))):
-        start, length = draw(st.integers(0, len(found))), draw(st.integers(0, 6))
+        start, length = draw(st.integers(0, len(found))), draw(st.integers(0, 8))
         part = found[start : start + length]
-        new = draw(
-            st.sampled_from(["", part * 2, part.swapcase(), part[::-1], *tokens])
-            | st.sampled_from(TEXTS)
-            | st.text(max_size=3)
-        )
+        changed = [part[:0], part * 2, part.swapcase(), part[::-1], *tokens]
+        new = draw(st.sampled_from(changed) | other)
         found = found[:start] + new + found[start + length :]
-    return found
-
-
-@st.composite
-def mutated_bytes(draw: st.DrawFn, base: st.SearchStrategy[bytes]) -> bytes:
-    """Bytes with up to four parts changed, cut out or put in, or all cut off behind a place."""
-    found = draw(base)
-    for _ in range(draw(st.integers(0, 4))):
-        start = draw(st.integers(0, len(found)))
-        length = draw(st.integers(0, 8))
-        new = draw(st.binary(max_size=8) | st.sampled_from([b"\xff" * 4, b"\0" * 4, b"\xff" * 8]))
-        found = found[:start] + new + found[start + length :]
-    if draw(st.integers(0, 5)) == 0:
-        found = found[: draw(st.integers(0, len(found)))]
-    return found
+    end = draw(st.integers(0, len(found))) if draw(st.integers(0, 9)) == 0 else None
+    return found[:end]
 
 
 @st.composite
@@ -94,32 +95,31 @@ def mutated_values(draw: st.DrawFn, base: Any) -> Any:
     """Lists and objects in one another with up to three of their values changed, gone or added."""
     found = copy.deepcopy(base)
     for _ in range(draw(st.integers(0, 3))):
-        at, owner = found, None
-        key: Any = None
-        while isinstance(at, dict | list) and at and (owner is None or draw(st.booleans())):
-            key = draw(st.sampled_from(sorted(at, key=str) if isinstance(at, dict) else
-                                       list(range(len(at)))))  # fmt: skip
-            owner, at = at, at[key]
-        if owner is None:
+        places = list(_places(found))
+        if not places:
             return draw(value)
+        owner, key = draw(st.sampled_from(places))
         match draw(st.integers(0, 3)):
             case 0:
                 del owner[key]
             case 1 if isinstance(owner, dict):
                 owner[draw(text)] = draw(value)
-            case 1 | 2:
-                owner[key] = draw(value)
+            case 3 if isinstance(owner[key], str):
+                owner[key] = draw(mutated(st.just(owner[key])))
             case 3:
-                owner[key] = draw(_other(at))
+                owner[key] = draw(SAME_KIND.get(type(owner[key]), value))
+            case _:
+                owner[key] = draw(value)
     return found
 
 
-def _other(value_: Any) -> st.SearchStrategy[Any]:
-    """Values of the same kind."""
-    if isinstance(value_, bool):
-        return st.booleans()
-    if isinstance(value_, int):
-        return whole
-    if isinstance(value_, float):
-        return real
-    return mutated(st.just(value_)) if isinstance(value_, str) else value
+SAME_KIND = {bool: st.booleans(), int: whole, float: real}
+
+
+def _places(inside: Any) -> Iterator[tuple[Any, Any]]:
+    """Where a value is, in whatever depth: the list or object, and its index or key."""
+    if not isinstance(inside, dict | list):
+        return
+    for key in sorted(inside, key=str) if isinstance(inside, dict) else range(len(inside)):
+        yield inside, key
+        yield from _places(inside[key])

@@ -10,13 +10,12 @@ import linecache
 import os
 import signal
 import sys
-import time
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import Any
 
 # Of CPU. On an idle machine 2 are enough, which `make fuzz` asks for; a busy one takes longer.
 SECONDS = float(os.environ.get("FUZZ_SECONDS", "20"))
@@ -33,58 +32,58 @@ _FORBIDDEN = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.
               "socket.connect", "socket.bind", "pickle.find_class")  # fmt: skip
 
 
-class Outcome(NamedTuple):
-    """What a call came to: a value, or one of the errors that it may raise."""
-
-    value: Any
-    error: BaseException | None
-
-
 def attempt(
     call: Callable[[], Any], *errors: type[BaseException], folder: Path | None = None
-) -> Outcome:
-    """Make the call; AssertionError where it does what no input may make it do.
+) -> tuple[Any, BaseException | None]:
+    """Make the call: its value, or its error; AssertionError where it does what no input may make
+    it do.
 
     It may raise these `errors`, from a `raise` of ours, and write into `folder`.
     """
-    memory, cpu = _start_memory(), time.process_time()
-    with _watching(folder) as faults, _limited():
+    value, raised = None, None
+    memory = _memory("VmRSS")
+    with _watching(folder) as faults:
         try:
-            outcome = Outcome(call(), None)
-        except errors as error:
-            problem = _problem(error)
-            outcome = Outcome(None, error)
+            value = call()
         except (Exception, SystemExit) as error:
-            problem = f"{type(error).__name__} is none of {errors}"
-            outcome = Outcome(None, error)
-        else:
-            problem = ""
+            raised = error
     # Not from within `except`: a report of this error would write out the other one too, which may
     # be as long as the input is nested.
-    if outcome.error is not None and problem:
-        where = "".join(traceback.format_tb(outcome.error.__traceback__)[1:])
-        raise AssertionError(f"{problem}\n{where}{str(outcome.error)[:500]}")
-    assert not faults, faults
-    assert time.process_time() - cpu < SECONDS, f"{time.process_time() - cpu:.1f} s"
-    grown = _peak_memory() - memory
-    assert grown < MEGABYTES << 20, f"{grown >> 20} MB"
-    return outcome
+    if raised is not None and (problem := _problem(raised, errors)):
+        where = "".join(traceback.format_tb(raised.__traceback__)[1:])
+        faults.append(f"{problem}\n{where}{str(raised)[:500]}")
+    grown = _memory("VmHWM") - memory
+    if grown > MEGABYTES << 20:
+        faults.append(f"{grown >> 20} MB")
+    assert not faults, "\n".join(faults)
+    return value, raised
 
 
-def _problem(error: BaseException) -> str:
+def _problem(error: BaseException, errors: tuple[type[BaseException], ...]) -> str:
     """What is wrong with an error: its message must be ours, and short enough to be read."""
+    if not isinstance(error, errors):
+        return f"{type(error).__name__} is none of {errors}"
     if len(str(error)) > MESSAGE:
         return f"a message of {len(str(error))} characters"
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    if trace is None or isinstance(error, OSError):  # the system's words
-        return ""
-    name, number = trace.tb_frame.f_code.co_filename, trace.tb_lineno
-    line = linecache.getline(name, number).strip()
-    if name.startswith(_OURS) and not line.startswith("raise "):
+    *_, (frame, number) = traceback.walk_tb(error.__traceback__)
+    name = frame.f_code.co_filename
+    ours = name.startswith(_OURS) and not isinstance(error, OSError)  # which has the system's words
+    if ours and not linecache.getline(name, number).strip().startswith("raise "):
         return f"{name}, line {number}, did not mean to raise {type(error).__name__}"
     return ""
+
+
+def _memory(which: str) -> int:
+    """Bytes that are taken now, from where the most is counted, or the most since; 0 where nobody
+    tells.
+    """
+    with suppress(OSError):
+        if which == "VmRSS":
+            Path("/proc/self/clear_refs").write_text("5")
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith(f"{which}:"):
+                return int(line.split()[1]) << 10
+    return 0
 
 
 # ---- what a call does besides --------------------------------------------------------------------
@@ -95,27 +94,34 @@ _folder = ""
 
 @contextmanager
 def _watching(folder: Path | None) -> Iterator[list[str]]:
+    """What the call does that it may not; one that goes on and on is stopped."""
     global _faults, _folder
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        found.append(f"still at work after {SECONDS} s")
+        raise AssertionError
+
     found: list[str] = []
     _faults, _folder = found, "" if folder is None else os.path.realpath(folder)
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
     try:
         yield found
     finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
         _faults = None
 
 
 def _look(event: str, arguments: tuple[Any, ...]) -> None:
     if _faults is None:
         return
-    if event == "open":
-        path, _, flags = arguments
-        if isinstance(path, str | bytes) and flags & _WRITING and not _is_allowed(path):
-            _faults.append(f"wrote {path!r}")
-    elif event in _CHANGES:
-        paths = [x for x in arguments if isinstance(x, str | bytes | os.PathLike)]
-        _faults.extend(f"{event} {path!r}" for path in paths if not _is_allowed(path))
-    elif event in _FORBIDDEN:
+    if event in _FORBIDDEN:
         _faults.append(f"{event} {arguments!r}"[:500])
+    elif event in _CHANGES or (event == "open" and arguments[2] & _WRITING):
+        for path in arguments[:1] if event == "open" else arguments:
+            if isinstance(path, str | bytes | os.PathLike) and not _is_allowed(path):
+                _faults.append(f"wrote {path!r}: {event}")
 
 
 def _is_allowed(path: Any) -> bool:
@@ -136,48 +142,3 @@ class _Finder:
 # Both stay for the process, and do nothing between the calls.
 sys.addaudithook(_look)
 sys.meta_path.insert(0, _Finder)
-
-
-# ---- limits --------------------------------------------------------------------------------------
-
-
-@contextmanager
-def _limited() -> Iterator[None]:
-    """Stop a call that goes on and on, where it runs Python."""
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise AssertionError(f"still at work after {3 * SECONDS} s")
-
-    if not hasattr(signal, "SIGPROF"):
-        yield
-        return
-    before = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, 3 * SECONDS)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
-
-
-def _start_memory() -> int:
-    """Bytes in memory now, from where `_peak_memory` counts the most; 0 where nobody tells."""
-    try:
-        Path("/proc/self/clear_refs").write_text("5")
-    except OSError:
-        return 0
-    return _status("VmRSS")
-
-
-def _peak_memory() -> int:
-    try:
-        return _status("VmHWM")
-    except OSError:
-        return 0
-
-
-def _status(name: str) -> int:
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(f"{name}:"):
-            return int(line.split()[1]) << 10
-    return 0

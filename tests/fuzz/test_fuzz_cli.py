@@ -22,16 +22,11 @@ LATE = "bbbbbbbb/bbbbbbbb/bbbbbbbb/bbbrbbbb/bbbbbbbb/bbbbbbbb/bbbbbbrr/bbbbbb2 r
 # Commands that are quick, and options that make them so.
 COMMANDS: list[list[str]] = [
     ["--version"],
-    ["--help"],
-    ["games"],
     ["games", "othello"],
-    ["perft", "reversi", "2"],
     ["perft", "othello", "1", "--divide", "--position", START],
     ["match", "reversi", "random", "greedy", "--pairs", "1", "--record", "games.jsonl"],
-    ["match", "reversi", "random", "random", "--pairs", "1", "--opening-plies", "2", "3"],
-    ["match", "wolf_and_sheep", "random", "random", "--pairs", "1", "--seed", "5"],
+    ["match", "wolf_and_sheep", "random", "random", "--pairs", "1", "--opening-plies", "2", "3"],
     ["solve", "othello", "--position", LATE],
-    ["replay", "right.jsonl"],
     ["replay", "right.jsonl", "--check"],
     ["replay", "right.jsonl", "--game", "1", "--svg", "x.svg"],
     ["arena", "--resume", "--out", "nothing"],
@@ -48,41 +43,27 @@ LONG = ("arena", "solve", "alphabeta", "mcts", "perfect", "trained", "perft")
 def command_lines(draw: st.DrawFn) -> list[str]:
     words = list(draw(st.sampled_from(COMMANDS)))
     for _ in range(draw(st.integers(0, 3))):
-        at = draw(st.integers(0, len(words)))
+        at, length = draw(st.integers(0, len(words))), draw(st.integers(0, 1))
         new = draw(st.sampled_from([*WORDS, *GAMES, *TEXTS]) | whole.map(str) | text)
-        match draw(st.integers(0, 3)):
-            case 0 if words:
-                del words[min(at, len(words) - 1)]
-            case 1:
-                words.insert(at, new)
-            case 2:
-                words[at : at + 1] = [new]
-            case 3 if at < len(words):
-                words[at] = draw(mutated(st.just(words[at])))
+        old = st.just("".join(words[at : at + 1]))
+        words[at : at + length] = draw(st.sampled_from([[], [new], [draw(mutated(old))]]))
     return words
-
-
-def as_number(word: str) -> int | None:
-    """As an option reads it: "1_000" and digits of any script are numbers too."""
-    try:
-        return int(word)
-    except ValueError:
-        return None
 
 
 def is_long(words: list[str]) -> bool:
     """Whether the command may rightly take long, or import what it is told to."""
-    asked = " ".join(words)
-    if CANARY in asked:
-        return True
-    numbers = [number for word in words if (number := as_number(word)) is not None]
-    changed = words not in COMMANDS
-    return changed and (
-        (any(word.startswith(LONG) for word in words) and any(n > 3 for n in numbers))
-        or any(3 < n < 2**40 for n in numbers)
-        or ("--pairs" not in words and "match" in words)
-        or any(word in words for word in ("solve", "arena"))
-    )  # fmt: skip
+    # As options read them: with "_" between digits, of any script.
+    digits = [found for word in words if (found := word.replace("_", "")).isdecimal()]
+    long = any(word.startswith(LONG) for word in words)
+    return CANARY in " ".join(words) or (
+        words not in COMMANDS
+        and (
+            any(int(n) > 3 and (long or int(n) < 2**40) for n in digits if len(n) < 4000)
+            or ("match" in words and "--pairs" not in words)
+            or "solve" in words
+            or "arena" in words
+        )
+    )
 
 
 @fuzzed
@@ -99,5 +80,4 @@ def test_command_lines(folder: Path, words: list[str]) -> None:
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
     assert result.exit_code in (0, 1, 2), result.output
     assert "Traceback" not in result.output
-    if result.exit_code == 2:
-        assert result.output.strip()
+    assert result.output.strip() or result.exit_code != 2
