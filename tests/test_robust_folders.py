@@ -6,6 +6,7 @@ import errno
 import hashlib
 import io
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import torch as th
 from same import same
 
 from boardenvs.arena import journal, make_settings, run_tournament, tournament, write_results
-from boardenvs.utils.files import check_folder, written
+from boardenvs.utils.files import written
 from training import folder
 from training.checkpoint import (
     CheckpointError,
@@ -39,8 +40,16 @@ def play(path: Path, *, resume: bool = False, overwrite: bool = False) -> None:
     write_results(found, path)
 
 
-def full(*_: object, **__: object) -> None:
-    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+def on_a_full_disk(patch: pytest.MonkeyPatch, module: Any, work: Callable[[], None]) -> None:
+    """Work of which nothing can be written."""
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with patch.context() as context:
+        context.setattr(module, "write_atomically", full)
+        with pytest.raises(OSError, match="No space left"):
+            work()
 
 
 def put(path: Path, content: str = "mine") -> Path:
@@ -52,36 +61,17 @@ def put(path: Path, content: str = "mine") -> Path:
 # ---- runs ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("overwrite", [False, True])
 def test_a_full_disk_at_the_start_of_a_run_is_no_dead_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, overwrite: bool
 ) -> None:
-    runs = [tmp_path / name for name in ("plain", "overwritten")]
-    with monkeypatch.context() as patch:
-        patch.setattr(folder, "write_atomically", full)
-        for path in runs:
-            with pytest.raises(OSError, match="No space left"):
-                make_folder(path, CONFIG, overwrite=False)
-            put(path / "config.yaml.123.456.tmp")  # of a kill
-    for path, overwrite in zip(runs, (False, True), strict=True):
-        make_folder(path, CONFIG, overwrite)
-        assert [p.name for p in path.iterdir()] == ["config.yaml"]
-
-
-def test_a_full_disk_while_a_run_is_overwritten_is_no_dead_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its settings are the last of it that goes, so that it is still known to be a run."""
     path = tmp_path / "run"
-    make_folder(path, CONFIG, overwrite=False)
-    put(path / "result.json")
-    theirs = put(path / "thesis.tex")
-    with monkeypatch.context() as patch:
-        patch.setattr(folder, "write_atomically", full)
-        with pytest.raises(OSError, match="No space left"):
-            make_folder(path, CONFIG, overwrite=True)
-    make_folder(path, CONFIG, overwrite=True)
-    assert {p.name for p in path.iterdir()} == {"config.yaml", "thesis.tex"}
-    assert theirs.read_text() == "mine"
+    on_a_full_disk(monkeypatch, folder, lambda: make_folder(path, CONFIG, overwrite=False))
+    put(path / "config.yaml.123.456.tmp")  # of a kill
+    make_folder(path, CONFIG, overwrite)
+    assert [p.name for p in path.iterdir()] == ["config.yaml"]
+    on_a_full_disk(monkeypatch, folder, lambda: make_folder(path, CONFIG, overwrite=True))
+    make_folder(path, CONFIG, overwrite=True)  # it is still known to be a run
 
 
 def test_overwriting_a_run_removes_what_it_wrote_and_nothing_else(tmp_path: Path) -> None:
@@ -135,30 +125,28 @@ def test_the_last_two_checkpoints_are_kept_with_arrays_of_every_type(tmp_path: P
         "words": np.array([1, 2**64 - 1], np.uint64),
         "nested": ({"flags": np.array([True])}, [np.array([1], np.int8), 3, "x", None, 2**100]),
     }
-    for steps in (1, 20, 300):
-        save_checkpoint(tmp_path, steps, to_tensors(content))
-    assert [p.name for p in sorted(tmp_path.iterdir())] == [
-        "000000000020.ckpt",
-        "000000000300.ckpt",
-    ]
+    paths = [save_checkpoint(tmp_path, steps, to_tensors(content)) for steps in (1, 20, 300)]
+    assert sorted(tmp_path.iterdir()) == paths[1:]
     assert same(to_arrays(load_newest(tmp_path)[1]), content)
 
 
-@pytest.mark.parametrize("damage", ["cut", "flip", "empty", "foreign", "list", "code", "no torch"])
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "cut": lambda data: data[:-10],
+    "flip": lambda data: data[:-30] + bytes([data[-30] ^ 1]) + data[-29:],
+    "empty": lambda data: b"",
+    "foreign": lambda data: b"PK" + data,
+    "list": lambda data: with_digest(saved([1, 2])),
+    "code": lambda data: with_digest(saved(Path("x"))),
+    "no torch": lambda data: with_digest(b"no torch file"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_checkpoint_is_named_and_the_one_before_it_taken(
     tmp_path: Path, damage: str
 ) -> None:
-    older = save_checkpoint(tmp_path, 1, {"steps": 1})
-    newer = save_checkpoint(tmp_path, 2, {"steps": 2})
-    data = newer.read_bytes()
-    flipped = data[:-30] + bytes([data[-30] ^ 1]) + data[-29:]
-    newer.write_bytes(
-        {
-            "cut": data[:-10], "flip": flipped, "empty": b"", "foreign": b"PK" + data,
-            "list": with_digest(saved([1, 2])), "code": with_digest(saved(Path("x"))),
-            "no torch": with_digest(b"no torch file"),
-        }[damage]
-    )  # fmt: skip
+    older, newer = (save_checkpoint(tmp_path, steps, {"steps": steps}) for steps in (1, 2))
+    newer.write_bytes(DAMAGES[damage](newer.read_bytes()))
     path, content, (problem,) = load_newest(tmp_path)
     assert (path, content) == (older, {"steps": 1})
     assert str(newer) in problem
@@ -173,77 +161,55 @@ def test_a_damaged_checkpoint_is_named_and_the_one_before_it_taken(
 
 
 def test_a_checkpoint_of_something_else_is_passed_over(tmp_path: Path) -> None:
-    make_folder(tmp_path / "run", CONFIG, overwrite=False)
-    config = CONFIG.model_dump(mode="json")
-    checkpoints = tmp_path / "run" / "checkpoints"
-    save_checkpoint(checkpoints, 1, {"config": config, "steps": 1})
-    newer = save_checkpoint(checkpoints, 2, {"config": config})
-    restored = []
+    run, restored = tmp_path / "run", list[int]()
 
     def restore(content: dict[str, Any]) -> list[str]:
         restored.append(content["steps"])
         return ["restored with a warning"]
 
-    stale = put(checkpoints / "000000000003.ckpt.123.456.tmp")  # of a kill
-    theirs = put(checkpoints / "notes.1.2.tmp")
-    found, warnings = find_checkpoint(tmp_path / "run", CONFIG, restore)
+    make_folder(run, CONFIG, overwrite=False)
+    config = CONFIG.model_dump(mode="json")
+    older = save_checkpoint(run / "checkpoints", 1, {"config": config, "steps": 1})
+    newer = save_checkpoint(run / "checkpoints", 2, {"config": config})
+    stale = put(run / "checkpoints" / "000000000003.ckpt.123.456.tmp")  # of a kill
+    theirs = put(run / "checkpoints" / "notes.1.2.tmp")
+    found, warnings = find_checkpoint(run, CONFIG, restore)
     assert found
     assert restored == [1]
-    assert not stale.exists()
-    assert theirs.exists()
+    assert (stale.exists(), theirs.exists()) == (False, True)
     assert str(newer) in warnings[0]
     assert "KeyError: 'steps'" in warnings[0]
     assert warnings[1:] == ["restored with a warning"]
-    for path in checkpoints.glob("*.ckpt"):
+    for path in (older, newer):
         path.write_bytes(with_digest(saved({"config": "none"})))
     with pytest.raises(CheckpointError, match="no checkpoint can be used"):
-        find_checkpoint(tmp_path / "run", CONFIG, restore)
+        find_checkpoint(run, CONFIG, restore)
 
 
 # ---- tournaments ---------------------------------------------------------------------------------
 
 
-def test_a_full_disk_at_the_start_of_a_tournament_is_no_dead_end(
+def test_a_tournament_removes_what_it_wrote_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """A full disk where it begins, or begins anew, is no dead end."""
     path = tmp_path / "arena"
-    with monkeypatch.context() as patch:
-        patch.setattr(journal, "write_atomically", full)
-        with pytest.raises(OSError, match="No space left"):
-            play(path)
-    put(path / "journal.jsonl.123.456.tmp")
+    on_a_full_disk(monkeypatch, journal, lambda: play(path))
+    stale = put(path / "journal.jsonl.123.456.tmp")  # of a kill
     play(path)
-    assert (path / "results.json").exists()
-    assert not list(path.glob("*.tmp"))
-
-
-def test_what_kills_left_goes_when_work_goes_on(tmp_path: Path) -> None:
-    path = tmp_path / "arena"
-    play(path)
-    theirs = put(path / "notes.1.2.tmp")
+    assert not stale.exists()
+    ours = {p for p in path.rglob("*") if p.is_file()}
+    assert ours == set(written(path, tournament.WRITTEN))
+    theirs = {put(path / name) for name in ("thesis.tex", "reversi/photo.png", "notes.1.2.tmp")}
     for name in ("journal.jsonl", "report.md", "reversi/ratings.png"):
         put(path / f"{name}.123.456.tmp")
     play(path, resume=True)
-    assert list(path.rglob("*.tmp")) == [theirs]
-
-
-def test_overwriting_a_tournament_removes_what_it_wrote_and_nothing_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "arena"
-    play(path)
-    ours = [p for p in path.rglob("*") if p.is_file()]
-    assert set(ours) == set(written(path, tournament.WRITTEN))
-    theirs = [put(path / "thesis.tex"), put(path / "reversi" / "photo.png")]
-    stale = put(path / "othello" / "heatmap.png")
-    with monkeypatch.context() as patch:
-        patch.setattr(journal, "write_atomically", full)
-        with pytest.raises(OSError, match="No space left"):
-            play(path, overwrite=True)
+    assert {p for p in path.rglob("*") if p.is_file()} == ours | theirs
+    put(path / "othello" / "heatmap.png")
+    on_a_full_disk(monkeypatch, journal, lambda: play(path, overwrite=True))
     play(path, overwrite=True)  # it is still known to be a tournament
+    assert {p for p in path.rglob("*") if p.is_file()} == ours | theirs
     assert all(p.read_text() == "mine" for p in theirs)
-    assert not stale.exists()
-    assert all(p.exists() for p in ours)
 
 
 @pytest.mark.parametrize("content", ["my diary\n", "{}\n", "", '{"format": 1}\n', "[" * 100_000])
@@ -253,12 +219,3 @@ def test_a_journal_of_others_is_not_replaced(tmp_path: Path, content: str) -> No
     with pytest.raises(ValueError, match=r"its journal\.jsonl is of no tournament"):
         play(path, overwrite=True)
     assert [p.read_text() for p in kept] == [content, "mine"]
-
-
-def test_folders_that_cannot_be_made_are_named(tmp_path: Path) -> None:
-    check_folder(tmp_path / "a" / "b")
-    file = put(tmp_path / "file")
-    with pytest.raises(NotADirectoryError) as caught:
-        check_folder(file / "a")
-    assert str(file / "a") in str(caught.value)
-    assert not (tmp_path / "a").exists()

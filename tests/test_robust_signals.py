@@ -4,161 +4,135 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
-import threading
-import time
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import yaml
 from command_line import run
 
 from boardenvs.bench import __main__ as bench
 from boardenvs.cli.match import _Keeper
+from boardenvs.games.othello import Othello
 from boardenvs.records import check, load
 from boardenvs.utils.ending import ENDING, handling
-from training import ppo
+from training.run import stop_requests
 
 if not hasattr(signal, "SIGHUP"):
     pytest.skip("no such signals here", allow_module_level=True)
 
-ROOT = Path(__file__).parent.parent
-ALL = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+pytestmark = pytest.mark.usefixtures("in_python", "handlers")
+every_signal = pytest.mark.parametrize("number", [signal.SIGINT, *ENDING])
 
 
-def start(*words: object, **more: str) -> subprocess.Popen[str]:
-    paths = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
-    environment = {**os.environ, "PYTHONPATH": paths, "BOARDENVS_BACKEND": "numpy", **more}
-    return subprocess.Popen(
-        [sys.executable, "-m", *map(str, words)],
-        env=environment,
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        preexec_fn=_listen,  # the parent may have been told to ignore them
-    )
-
-
-def _listen() -> None:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    for number in ENDING:
+@pytest.fixture
+def handlers() -> Iterator[None]:
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, *ENDING)}
+    for number in before:
         signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
-def test_a_match_keeps_the_games_that_are_over(tmp_path: Path) -> None:
+def send(number: int) -> None:
+    os.kill(os.getpid(), number)
+
+
+class Looking:
+    """Plays at random, and counts the games that are in a file; `number` is sent when some of those
+    in play are over.
+    """
+
+    path: Path
+    number: int | None
+    seen: list[int]
+
+    def act(self, game: Any, state: Any, rng: np.random.Generator) -> Any:
+        self.seen.append(len(load(self.path)) if self.path.exists() else 0)
+        if len(state.ply) < 5 and self.number:
+            send(self.number)
+        return game.sample(state, rng)
+
+
+def match(path: Path, number: int | None, code: int) -> tuple[str, list[int]]:
+    """What a match of ten games prints, and how many games its file had while it lasted."""
+    Looking.path, Looking.number, Looking.seen = path, number, []
+    words = ("match", "reversi", f"python:{__name__}:Looking", "random", "--pairs", 5)
+    return " ".join(run(*words, "--record", path, code=code).split()), Looking.seen
+
+
+@every_signal
+def test_a_match_keeps_the_games_that_are_over(tmp_path: Path, number: int) -> None:
     path = tmp_path / "games.jsonl"
-    player = "python:robust_agents:signal_when_some_games_are_over"
-    words = ("boardenvs", "match", "othello", player, "random", "--pairs", 20, "--record", path)
-    process = start(*words, ROBUST_SIGNAL=str(int(signal.SIGINT)))
-    output, _ = process.communicate(timeout=120)
-    assert process.returncode == 130, output
+    output, seen = match(path, number, code=130)
     assert "Traceback" not in output
+    assert set(seen) == {0}
     found = load(path)
-    assert 0 < len(found) < 40
-    assert f"the {len(found)} of 40 games that are over are in" in " ".join(output.split())
+    assert 0 < len(found) < 10
+    assert f"the {len(found)} of 10 games that are over are in" in output
     assert [(v.ending, v.error) for v in check(found)] == [("finished", None)] * len(found)
 
 
 def test_a_match_keeps_games_while_it_lasts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, seen = tmp_path / "games.jsonl", list[int]()
-
-    def looking(game: Any, state: Any, rng: np.random.Generator) -> Any:
-        seen.append(len(load(path)) if path.exists() else 0)
-        return game.sample(state, rng)
-
+    path = tmp_path / "games.jsonl"
     monkeypatch.setattr(_Keeper, "_EVERY", 0.0)
-    monkeypatch.setattr("robust_agents.signal_when_some_games_are_over", looking)
-    player = "python:robust_agents:signal_when_some_games_are_over"
-    words = ["match", "reversi", player, "random", "--pairs", "20", "--record", str(path)]
-    run(*words)
-    assert 0 < max(seen) < 40
+    _, seen = match(path, None, code=0)
+    assert 0 < max(seen) < 10
     assert seen == sorted(seen)
-    assert len(load(path)) == 40
+    assert len(load(path)) == 10
 
 
-# ---- in one process ------------------------------------------------------------------------------
+@every_signal
+def test_a_training_is_asked_to_end(number: int) -> None:
+    with stop_requests() as asked:
+        assert not asked()
+        send(number)
+        assert asked()
 
 
-@pytest.fixture
-def handlers() -> Iterator[None]:
-    before = {number: signal.getsignal(number) for number in ALL}
-    yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
+class SignalledWhileRulesAreTraced(Othello):
+    """Othello with which the first thing that runs is a signal."""
+
+    number: int
+
+    def moves(self, *words: Any) -> Any:
+        send(self.number)
+        return super().moves(*words)
 
 
-TINY = {
-    "game": "reversi",
-    "steps": 1_000_000,
-    "self_play": {"boards": 32},
-    "ppo": {"hidden": [16], "steps_per_update": 32, "batch_size": 256},
-    "evaluation": {"every": 1_000_000, "pairs": 2},
-}
-
-
-def test_a_training_ends_with_a_checkpoint(
-    tmp_path: Path,
-    handlers: None,
-    capfd: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("tiny.yaml").write_text(yaml.safe_dump(TINY))
-    checkpoints = tmp_path / "runs" / "tiny" / "checkpoints"
-
-    def hang_up() -> None:
-        deadline = time.monotonic() + 60
-        while not any(checkpoints.glob("*.ckpt")) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        os.kill(os.getpid(), signal.SIGHUP)
-
-    threading.Thread(target=hang_up).start()
-    assert ppo.main(["tiny.yaml"]) == 130
-    output = "".join(capfd.readouterr())
-    assert "go on with: python -m training.ppo tiny.yaml --resume" in output
-    assert "Traceback" not in output
-    assert max(int(path.stem) for path in checkpoints.glob("*.ckpt")) > 0
-
-
-@pytest.mark.parametrize("number", ALL)
+@every_signal
 def test_the_benchmark_ends_in_a_line_and_writes_nothing(
     tmp_path: Path,
-    handlers: None,
     capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    number: signal.Signals,
+    number: int,
 ) -> None:
-    monkeypatch.setenv("ROBUST_SIGNAL", str(int(number)))
+    SignalledWhileRulesAreTraced.number = number
     (tmp_path / "bench.json").write_text("before")
-    game = "robust_agents:SignalledWhileRulesAreTraced"
+    game = f"{__name__}:SignalledWhileRulesAreTraced"
     words = ["--games", game, "--sizes", "1", "--backends", "numpy", "--no-peers"]
     with pytest.raises(SystemExit) as ended:
         bench.main([*words, "--out", str(tmp_path)])
     assert ended.value.code == 130
     assert capsys.readouterr().err == "interrupted\n"
-    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [
-        ("bench.json", "before")
-    ]
+    found = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    assert found == {"bench.json": "before"}
 
 
-def test_what_nohup_ignores_stays_ignored(handlers: None) -> None:
+def test_what_nohup_ignores_stays_ignored() -> None:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     with handling(ENDING, lambda number: pytest.fail("it was handled")):
-        os.kill(os.getpid(), signal.SIGHUP)
+        send(signal.SIGHUP)
 
 
-def test_a_terminal_that_closes_may_say_so_twice(handlers: None) -> None:
+def test_a_terminal_that_closes_may_say_so_twice() -> None:
     handled: list[int] = []
-    with ExitStack() as stack:
-        stack.enter_context(handling(ENDING, handled.append))
-        os.kill(os.getpid(), signal.SIGHUP)
-        os.kill(os.getpid(), signal.SIGHUP)
+    with handling(ENDING, handled.append):
+        send(signal.SIGHUP)
+        send(signal.SIGHUP)
     assert handled == [signal.SIGHUP]
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
