@@ -49,9 +49,12 @@ def lead_with_best_play(game: Game, position: Position) -> int:
     if position.terminated:
         mine, theirs = game.kernels.points.one(position.own, position.opp, position.to_move)
         return mine - theirs
-    return max(
-        -lead_with_best_play(game, position.step(action)) for action in position.legal_actions()
-    )
+    return max(leads(game, position).values())
+
+
+def leads(game: Game, position: Position) -> dict[int, int]:
+    """The same of each legal action."""
+    return {a: -lead_with_best_play(game, position.step(a)) for a in position.legal_actions()}
 
 
 def wins_within(game: Game, position: Position, plies: int) -> bool:

@@ -1,48 +1,36 @@
-"""Monte Carlo trees against searches written plainly, by random games, by PUCT and by Gumbel; what
-they prove, against exact solutions; and trees that are used again.
-
-`searches.json` has what they found, in both backends.
+"""Monte Carlo trees against searches written plainly, by random games, by PUCT and by Gumbel, in
+both backends; what they prove, against exact solutions; and trees that are used again.
 """
 
 from __future__ import annotations
 
 import copy
-import json
 import math
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
-from negamax import lead_with_best_play
-from test_search import GOLDEN, IN_TREES, backends, sample_of, seeds_of
+from negamax import lead_with_best_play, leads
+from test_search import FORCED, OVER, backends, sample_of, seeds_of
 from three_in_a_row import ThreeInARow
 from variants import make, random_position
 
 from boardenvs import play_match
-from boardenvs.agents import make_agent
 from boardenvs.agents.mcts import MCTSAgent
 from boardenvs.game.contract import Game, Position, stack
-from boardenvs.game.fen import parse_position
 from boardenvs.game.state import Array, IntArray, State, concat, take
-from boardenvs.kernel import ALL, set_backend
-from boardenvs.search import TreeResults, Trees, TreeSettings, play_out, search_trees, trees
+from boardenvs.kernel import ALL
+from boardenvs.search import Trees, TreeSettings, play_out, search_trees, trees
 from boardenvs.search.gumbel import GumbelSettings, gumbel_search, schedule
-from boardenvs.tablebase import Tablebase
 from boardenvs.utils.splitmix import GOLDEN as STEP
 from boardenvs.utils.splitmix import mix
 
 OTHELLO, TINY = make("othello"), ThreeInARow()
-
-
-@pytest.fixture(autouse=True)
-def default_backend():
-    yield
-    set_backend(None)
+GAMES = ("othello", "wolf_and_sheep")
 
 
 class Toy:
@@ -62,39 +50,17 @@ class Toy:
         return weights / np.maximum(weights.sum(axis=1, keepdims=True), 1), self.unit * (x / 50 - 1)
 
 
+judged_both_ways = pytest.mark.parametrize("evaluator", [None, Toy()])
+
+
 def result_of(position: Position) -> float:
     """To the side to move, -1 to 1, of a game that is over."""
     return position.result()[position.to_move] / 50 - 1
 
 
-# ---- as recorded ---------------------------------------------------------------------------------
-
-
-def recorded(name: str) -> dict[str, list[Any]]:
-    """Visits of the actions tried, row by row, and values; of Gumbel search actions and values."""
-    game, state, found = make(name), sample_of(name, 8), dict[str, list[Any]]()
-    state = take(state, ~game.is_over(state))
-    seeds = seeds_of(state)
-    for text, evaluator, leaves in (("uct", None, None), ("puct", Toy(), None), ("one", Toy(), 1)):
-        results = search_trees(
-            game, state, seeds, simulations=50, c=1.0, leaves=leaves, evaluator=evaluator
-        )
-        found[text] = [
-            [[a, n, round(v, 9)] for a, (n, v) in enumerate(zip(visits, values, strict=True)) if n]
-            for visits, values in zip(results.visits.tolist(), results.values.tolist(), strict=True)
-        ]
-    noise = np.random.default_rng(0).gumbel(size=(len(seeds), game.num_actions))
-    gumbel = gumbel_search(game, state, noise, GumbelSettings(40, 8), Toy())
-    found["gumbel"] = [gumbel.actions.tolist(), [round(x, 9) for x in gumbel.values.tolist()]]
-    return found
-
-
-@pytest.mark.parametrize("name", IN_TREES)
-def test_trees_are_as_recorded(name: str) -> None:
-    expected = json.loads(GOLDEN.read_text())["trees"][name]
-    assert expected["puct"] == expected["one"]  # guesses change nothing
-    for _ in backends(name):
-        assert recorded(name) == expected
+def ends(plies: int, rows: int) -> list[Position]:
+    found = [random_position(OTHELLO, seed, plies) for seed in range(rows)]
+    return [position for position in found if len(position.legal_actions()) > 1]
 
 
 # ---- the same tree, plainly ----------------------------------------------------------------------
@@ -105,10 +71,17 @@ class Node:
     position: Position
     value: float = 0.0
     priors: dict[int, float] = field(default_factory=dict)
-    win: int | None = None  # an action that wins at once
     children: dict[int, Node] = field(default_factory=dict)
     visits: Counter[int] = field(default_factory=Counter)
-    totals: dict[int, float] = field(default_factory=dict)
+    totals: defaultdict[int, float] = field(default_factory=lambda: defaultdict(float))
+
+    def judge(self, evaluator: Toy | None) -> None:
+        actions = self.position.legal_actions()
+        self.priors = dict.fromkeys(actions, 0.0)
+        if evaluator:
+            chances, values = evaluator.evaluate(self.position.game, stack([self.position]))
+            self.priors = {a: float(chances[0, a]) for a in actions}
+            self.value = float(values[0])
 
     def mean(self, action: int) -> float:
         return self.totals[action] / self.visits[action]
@@ -118,9 +91,7 @@ class Node:
         if self.position.is_over():
             result = int(result_of(self.position))
             return result, result
-        if not self.priors:
-            return -1, 1
-        below = [self.below(action) for action in self.priors]
+        below = [self.below(action) for action in self.priors] or [(-1, 1)]
         return max(lower for lower, _ in below), max(upper for _, upper in below)
 
     def below(self, action: int) -> tuple[int, int]:
@@ -130,23 +101,11 @@ class Node:
         lower, upper = self.children[action].bounds()
         return -upper, -lower
 
-    def add(self, action: int, value: float) -> None:
-        self.visits[action] += 1
-        self.totals[action] = self.totals.get(action, 0.0) + value
-
 
 def plain_search(
     position: Position, seed: int, simulations: int, c: float, evaluator: Toy | None
-) -> dict[int, tuple[float, ...]]:
+) -> dict[int, list[float]]:
     """By UCT or PUCT: visits, value and bounds of each action."""
-
-    def expand(node: Node) -> None:
-        here, actions = node.position, node.position.legal_actions()
-        node.priors = dict.fromkeys(actions, 0.0)
-        if evaluator:
-            probabilities, values = evaluator.evaluate(here.game, stack([here]))
-            node.priors = {a: float(probabilities[0, a]) for a in actions}
-            node.value = float(values[0])
 
     def choose(node: Node, random: int) -> int:
         visits, least = node.visits.total(), node.bounds()[0]
@@ -166,7 +125,7 @@ def plain_search(
         return max(hopeful, key=lambda a: node.mean(a) + width / math.sqrt(node.visits[a]))
 
     root = Node(position)
-    expand(root)
+    root.judge(evaluator)
     for _ in range(simulations):
         lower, upper = root.bounds()
         if lower == upper:
@@ -179,40 +138,49 @@ def plain_search(
             if action not in node.children:
                 node.children[action] = Node(node.position.step(action))
             node = node.children[action]
-        state = stack([node.position])
         if node.position.is_over():
             value = result_of(node.position)
         else:
-            expand(node)
-            by_chance = play_out(position.game, state, np.array([mix(seed)], np.uint64))
-            value = node.value if evaluator else float(by_chance[0])
+            node.judge(evaluator)
+            state, seeds = stack([node.position]), np.array([mix(seed)], np.uint64)
+            value = node.value if evaluator else float(play_out(position.game, state, seeds)[0])
         for before, action in reversed(path):
             value = -value
-            before.add(action, value)
-    found = dict[int, tuple[float, ...]]()
+            before.visits[action] += 1
+            before.totals[action] += value
+    found = dict[int, list[float]]()
     for action in root.priors:
         lower, upper = root.below(action)
         mean = root.mean(action) if root.visits[action] else 0.0
-        found[action] = (root.visits[action], min(max(mean, lower), upper), lower, upper)
+        found[action] = [root.visits[action], min(max(mean, lower), upper), lower, upper]
     return found
 
 
-@pytest.mark.parametrize("evaluator", [None, Toy()])
-@pytest.mark.parametrize("name", IN_TREES[:2])
-def test_trees_grow_as_plainly_written(name: str, evaluator: Toy | None) -> None:
-    """In few trees and in many: NumPy plays their random games in different ways."""
-    set_backend("numpy")
-    game, state, rows = make(name), sample_of(name, 20), [3, 6, 17]
+def check_trees(name: str, evaluator: Toy | None) -> None:
+    """In few trees and in many: NumPy plays their random games in different ways. And at the end of
+    games, where they prove results.
+    """
+    game, rows = make(name), [3, 17, 21, 22, 24, 26]
+    late = [random_position(game, seed, 56) for seed in range(7)]
+    state = concat([sample_of(name, 20), stack(late)])
     arguments: dict[str, Any] = {"simulations": 20, "c": 0.8, "evaluator": evaluator}
     found = search_trees(game, state, seeds_of(state, 0), **arguments)
     few = search_trees(game, take(state, rows), np.array(rows, np.uint64), **arguments)
     for all_rows, some in zip(found, few, strict=True):
         np.testing.assert_array_equal(some, all_rows[rows])
-    for row, position in zip(rows, game.positions(take(state, rows)), strict=True):
-        for action, wanted in plain_search(position, row, 20, 0.8, evaluator).items():
-            seen = [float(values[row, action]) for values in found]
-            assert seen == pytest.approx(list(wanted), abs=1e-12)
+    for row, position in enumerate(game.positions(take(state, rows))):
+        for action, wanted in plain_search(position, rows[row], 20, 0.8, evaluator).items():
+            seen = [float(values[row, action]) for values in few]
+            assert seen == pytest.approx(wanted, abs=1e-12)
+    assert name != "othello" or {-1, 1} <= {*few.values[few.lower == few.upper]}
     assert not found.visits[game.is_over(state)].any()
+
+
+@judged_both_ways
+@pytest.mark.parametrize("name", GAMES)
+def test_trees_grow_as_plainly_written(name: str, evaluator: Toy | None) -> None:
+    for _ in backends(name):
+        check_trees(name, evaluator)
 
 
 def plain_gumbel(
@@ -236,34 +204,36 @@ def plain_gumbel(
     def judged(here: Position) -> Node:
         if here.is_over():
             return Node(here, result_of(here))
-        actions = here.legal_actions()
-        for action in actions:
+        node = Node(here)
+        node.judge(evaluator)
+        for action in node.priors:
             after = here.step(action)
-            if after.is_over() and result_of(after) == -1:
-                return Node(here, 1.0, dict.fromkeys(actions, 1e-9) | {action: 1.0}, action)
-        probabilities, values = evaluator.evaluate(here.game, stack([here]))
-        return Node(here, float(values[0]), {a: probabilities[0, a] for a in actions})
+            if after.is_over() and result_of(after) == -1:  # a win at once has all of the prior
+                return Node(here, 1.0, dict.fromkeys(node.priors, 1e-9) | {action: 1.0})
+        return node
 
-    def simulate(node: Node, action: int | None) -> float:
+    def simulate(node: Node, action: int | None = None) -> float:
         if not node.priors:
             return node.value
         if action is None:
             policy, tries = improved(node)[0], 1 + node.visits.total()
             action = max(policy, key=lambda a: policy[a] - node.visits[a] / tries)
         if action in node.children:
-            value = -simulate(node.children[action], None)
+            value = -simulate(node.children[action])
         else:
             node.children[action] = judged(node.position.step(action))
             value = -node.children[action].value
-        node.add(action, value)
+        node.visits[action] += 1
+        node.totals[action] += value
         return value
 
     def best(tries: int) -> int:
         sigma = improved(root)[1]
         among = [a for a in root.priors if root.visits.get(a, 0) == tries]
-        if root.win in among:
-            return int(root.win)
-        return max(among, key=lambda a: noise[a] + math.log(root.priors[a]) + sigma[a])
+        return max(
+            among,
+            key=lambda a: (root.priors[a] == 1, noise[a] + math.log(root.priors[a]) + sigma[a]),
+        )
 
     root = judged(position)
     for tries in schedule(min(settings.considered, len(root.priors)), settings.simulations):
@@ -272,96 +242,96 @@ def plain_gumbel(
     return best(max(root.visits.values())), policy, mixed
 
 
-@pytest.mark.usefixtures("in_python")
-@pytest.mark.parametrize("settings", [GumbelSettings(24, 5, 50, 0.1), GumbelSettings(7, 16, 2, 1)])
-def test_gumbel_searches_are_as_plainly_written(settings: GumbelSettings) -> None:
+def check_gumbel(name: str) -> None:
     """Positions from the start to shortly before the end, where leaves are ends of games."""
-    game, rng = make("wolf_and_sheep"), np.random.default_rng(0)
-    positions = [random_position(game, seed, 4 * seed) for seed in range(12)]
-    positions = [p for p in positions if not p.terminated]
-    assert len(positions) > 6
+    game, rng = make(name), np.random.default_rng(0)
+    positions = [random_position(game, seed, 6 * seed) for seed in range(10)]
+    positions = [position for position in positions if not position.is_over()]
     noise = rng.gumbel(size=(len(positions), game.num_actions))
-    found = gumbel_search(game, stack(positions), noise, settings, Toy())
-    for row, position in enumerate(positions):
-        action, policy, value = plain_gumbel(position, noise[row], settings, Toy())
-        assert found.actions[row] == action
-        assert found.values[row] == pytest.approx(value)
-        expected = [policy.get(a, 0) for a in range(game.num_actions)]
-        np.testing.assert_allclose(found.policy[row], expected, atol=1e-9)
+    for settings in (GumbelSettings(24, 5, 50, 0.1), GumbelSettings(7, 16, 2, 1)):
+        found = gumbel_search(game, stack(positions), noise, settings, Toy())
+        for row, position in enumerate(positions):
+            action, policy, value = plain_gumbel(position, noise[row], settings, Toy())
+            assert found.actions[row] == action
+            assert found.values[row] == pytest.approx(value)
+            expected = [policy.get(a, 0) for a in range(game.num_actions)]
+            np.testing.assert_allclose(found.policy[row], expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_gumbel_searches_are_as_plainly_written(name: str) -> None:
+    for _ in backends(name):
+        check_gumbel(name)
 
 
 # ---- rows, leaves, room --------------------------------------------------------------------------
 
 
 @pytest.mark.usefixtures("in_python")
-@pytest.mark.parametrize("evaluator", [None, Toy()])
+@judged_both_ways
 def test_rows_are_alone_and_seeds_matter(
     evaluator: Toy | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     state = sample_of("othello", 20)
 
     def find(rows: Any, first: int = 0) -> IntArray:
-        part = take(state, rows)
-        seeds = seeds_of(state, first)[rows]
-        return search_trees(OTHELLO, part, seeds, simulations=20, c=1, evaluator=evaluator).visits
+        seeds, part = seeds_of(state, first)[rows], take(state, rows)
+        return search_trees(OTHELLO, part, seeds, simulations=12, c=1, evaluator=evaluator).visits
 
     whole = find(slice(None))
-    np.testing.assert_array_equal(find([7])[0], whole[7])
-    monkeypatch.setattr(trees, "_EDGES", 4 * 21 * trees.EDGES_PER_NODE)  # four trees at a time
-    monkeypatch.setattr(trees, "_SIMULATIONS_A_CALL", 3 * 20)  # three trees a call
+    monkeypatch.setattr(trees, "_EDGES", 4 * 13 * trees.EDGES_PER_NODE)  # four trees at a time
+    monkeypatch.setattr(trees, "_SIMULATIONS_A_CALL", 3 * 12)  # three trees a call
     np.testing.assert_array_equal(find(slice(None)), whole)
     # An evaluator leaves no chance.
     assert np.array_equal(find(slice(None), 1000), whole) == (evaluator is not None)
 
 
-@pytest.mark.parametrize("evaluator", [None, Toy()])
+@judged_both_ways
 def test_every_simulation_tries_an_action(
     evaluator: Toy | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where there is hardly room for edges, so that leaves stay leaves."""
-    over = parse_position(OTHELLO, "8/8/8/8/8/8/8/bbb5 black 40")
-    state = concat([sample_of("othello", 5), stack([over])])
-    for edges in (None, 1, 3):
-        if edges:
-            monkeypatch.setattr(trees, "EDGES_PER_NODE", edges)
+    state = sample_of("othello", 5)
+    for edges in (1, 3):
+        monkeypatch.setattr(trees, "EDGES_PER_NODE", edges)
         for simulations, leaves in ((1, 1), (10, 4), (3, 8), (40, None)):
             found = search_trees(
                 OTHELLO, state, seeds_of(state), simulations=simulations, c=1.0, leaves=leaves,
                 evaluator=evaluator,
             )  # fmt: skip
-            assert found.visits.sum(axis=1).tolist() == [simulations] * 5 + [0]
+            assert found.visits.sum(axis=1).tolist() == [simulations] * 5
             assert not found.visits[~OTHELLO.legal(state)].any()
             assert not found.values[found.visits == 0].any()
             assert np.abs(found.values).max() <= 1
 
 
 @pytest.mark.usefixtures("in_python")
-@pytest.mark.parametrize("evaluator", [None, Toy()])
+@judged_both_ways
 def test_a_tree_alone_is_given_more_room(evaluator: Toy | None) -> None:
+    """The same comes out, and it may go on with less."""
     state, seeds, found = OTHELLO.init(1), np.ones(1, np.uint64), []
-    for room in (12, 90):
+    for room in (90, 12):
         grown = Trees(OTHELLO, state, seeds, TreeSettings(room, 1.0, 3, evaluator))
         grown.search(90)
         found.append(grown.read())
-        kept = grown.keep(0, int(found[-1].visits[0].argmax()))
-        assert kept is not None
-        known = int(kept.tree.visits[0])
-        after = OTHELLO.step(state, found[-1].visits.argmax(axis=1))
-        later = Trees(OTHELLO, after, seeds, TreeSettings(5, 1.0, 3, evaluator), [kept])
-        assert later.visits().tolist() == [known]
-        later.search(known + 30)
-        assert later.visits().tolist() == [known + 30]
-    assert found[0].visits.sum() == 90
     for one, other in zip(*found, strict=True):
         np.testing.assert_array_equal(one, other)
+    best = found[0].visits.argmax(axis=1)
+    later = Trees(
+        OTHELLO, OTHELLO.step(state, best), seeds, TreeSettings(5, 1.0, 3, evaluator),
+        [grown.keep(0, int(best[0]))],
+    )  # fmt: skip
+    known = int(later.visits()[0])
+    later.search(known + 30)
+    assert known > 5
+    assert later.visits().tolist() == [known + 30]
 
 
 @pytest.mark.usefixtures("in_python")
 def test_guesses_spare_calls() -> None:
-    asked = []
+    asked, state = [], OTHELLO.init(3)
     for leaves in (1, 4, None):
         evaluator = Toy()
-        state = OTHELLO.init(3)
         search_trees(
             OTHELLO, state, seeds_of(state), simulations=80, c=1.5, leaves=leaves,
             evaluator=evaluator,
@@ -372,86 +342,39 @@ def test_guesses_spare_calls() -> None:
 
 
 def test_only_a_choice_is_searched_and_what_was_tried_most_is_played() -> None:
-    over = parse_position(OTHELLO, "8/8/8/8/8/8/8/bbb5 black 40")
-    forced = parse_position(OTHELLO, "8/8/8/8/8/8/8/brr5 black 4")
-    agent = MCTSAgent(20, evaluator=Toy())
-    state = stack([over, forced, OTHELLO.start()])
-    actions = agent.act(OTHELLO, state, np.random.default_rng(0))
-    assert actions[:2].tolist() == [OTHELLO.noop, 3]
-    assert isinstance(agent.evaluator, Toy)
-    assert agent.evaluator.positions >= 21  # the root, each simulation, and guesses
-    seeds = np.random.default_rng(0).integers(1 << 64, size=3, dtype=np.uint64)
-    found = search_trees(OTHELLO, state, seeds, simulations=20, c=1.0, evaluator=Toy())
-    assert found.visits[2, actions[2]] == found.visits[2].max()
-    assert len(agent.act(OTHELLO, take(state, []), np.random.default_rng(0))) == 0
+    state, rng, toys = stack([OTHELLO.start(), OVER, FORCED]), np.random.default_rng, (Toy(), Toy())
+    agent = MCTSAgent(20, evaluator=toys[0])
+    actions = agent.act(OTHELLO, state, rng(0))
+    seeds = rng(0).integers(1 << 64, size=3, dtype=np.uint64)[:1]
+    found = search_trees(OTHELLO, take(state, [0]), seeds, simulations=20, c=1, evaluator=toys[1])
+    assert found.visits[0, actions[0]] == found.visits.max()
+    assert actions[1:].tolist() == [OTHELLO.noop, 3]
+    assert toys[0].positions == toys[1].positions
+    assert len(agent.act(OTHELLO, take(state, []), rng(0))) == 0
 
 
 # ---- proofs --------------------------------------------------------------------------------------
 
 
-def ends(plies: int, rows: int) -> list[Position]:
-    found = [random_position(OTHELLO, seed, plies) for seed in range(rows)]
-    return [position for position in found if len(position.legal_actions()) > 1]
-
-
-@pytest.mark.usefixtures("in_python")
-@pytest.mark.parametrize("evaluator", [None, Toy()])
-def test_bounds_hold(evaluator: Toy | None) -> None:
-    """In Wolf and Sheep by its solution, and in Othello by plain search of the last squares."""
-
-    def search(game: Game, positions: list[Position], simulations: int) -> TreeResults:
-        state = stack(positions)
-        seeds = seeds_of(state)
-        return search_trees(game, state, seeds, simulations=simulations, c=1.0, evaluator=evaluator)
-
-    game = make("wolf_and_sheep")
-    positions = [random_position(game, seed, 20 + seed % 30) for seed in range(24)]
-    positions = [position for position in positions if not position.terminated]
-    found, moves = search(game, positions, 100), Tablebase.load(game).moves(stack(positions))
-    lower, upper = (bounds[moves.rows, moves.actions] for bounds in (found.lower, found.upper))
-    assert (lower <= moves.value).all()
-    assert (moves.value <= upper).all()
-    assert set(moves.value[lower == upper].tolist()) == {-1, 1}
-    proven = found.values[moves.rows, moves.actions][lower == upper]
-    assert (proven == moves.value[lower == upper]).all()
-    positions, bounded = ends(57, 40), 0
-    for simulations in (3, 12, 24):
-        found = search(OTHELLO, positions, simulations)
-        for row, position in enumerate(positions):
-            for action in position.legal_actions():
-                value = -np.sign(lead_with_best_play(OTHELLO, position.step(action)))
-                low, high = int(found.lower[row, action]), int(found.upper[row, action])
-                assert low <= value <= high
-                bounded += (low, high) != (-1, 1)
-    assert bounded > 60
-
-
-@pytest.mark.parametrize("evaluator", [None, Toy()])
+@judged_both_ways
 def test_ends_of_othello_are_played_exactly(evaluator: Toy | None) -> None:
     """Wins, losses and draws."""
     agent, results = MCTSAgent(3000, evaluator=evaluator), set()
     drawn = [p for p in ends(57, 100) if lead_with_best_play(OTHELLO, p) == 0][:2]
     for position in ends(56, 8) + drawn:
-        exact = {
-            action: -int(np.sign(lead_with_best_play(OTHELLO, position.step(action))))
-            for action in position.legal_actions()
-        }
-        found = agent.analyse(position, np.random.default_rng(0))
+        exact = {action: np.sign(lead) for action, lead in leads(OTHELLO, position).items()}
         best = max(exact.values())
+        found = agent.analyse(position, np.random.default_rng(0))
         assert found.outcome == {-1: "loss", 0: "draw", 1: "win"}[best]
-        assert exact[found.moves[0].action] == best
         chosen = agent.act(OTHELLO, stack([position]), np.random.default_rng(1))
-        assert exact[int(chosen[0])] == best
+        assert exact[found.moves[0].action] == exact[int(chosen[0])] == best
         results.add(best)
     assert results == {-1, 0, 1}
 
 
 def test_the_first_limit_that_is_met_ends_a_move() -> None:
     start, rng = OTHELLO.start(), np.random.default_rng(0)
-    agent = make_agent("mcts:simulations=40,time=1000")
-    assert isinstance(agent, MCTSAgent)
-    assert agent == make_agent("mcts:rollouts=40,time=1000")
-    assert agent.analyse(start, rng).nodes == 40
+    assert MCTSAgent(40, time=1000).analyse(start, rng).nodes == 40
     began = time.monotonic()
     assert MCTSAgent(time=0.05).analyse(start, rng).nodes >= 1
     assert time.monotonic() - began >= 0.05
@@ -469,11 +392,12 @@ def test_what_is_proven_is_kept() -> None:
         search.search(300)
         for action in position.legal_actions():
             known, between = search.keep(0, action), position.step(action)
-            for reply in between.legal_actions() if known and not between.terminated else ():
-                after = between.step(reply)
-                if (kept := known and known.after(reply)) and not after.terminated:
-                    later = Trees(OTHELLO, stack([after]), seeds, settings, [kept])
-                    (lower,), (upper,) = later.proven()
+            for reply in between.legal_actions():
+                after, kept = between.step(reply), known and known.after(reply)
+                if kept and not after.terminated:
+                    (lower,), (upper,) = Trees(
+                        OTHELLO, stack([after]), seeds, settings, [kept]
+                    ).proven()
                     assert lower <= np.sign(lead_with_best_play(OTHELLO, after)) <= upper
                     proven += lower == upper
     assert proven > 3
@@ -505,51 +429,10 @@ def test_matches_use_trees_again_and_repeat() -> None:
     assert more > judged
 
 
-# ---- what Gumbel search is for -------------------------------------------------------------------
-
-
-@cache
-def exact(position: Position) -> float:
-    """To the side to move, with best play."""
-    if position.terminated:
-        return result_of(position)
-    return max(-exact(position.step(a)) for a in position.legal_actions())
-
-
-class Exact(Toy):
-    """Knows what every position is worth, and prefers actions as `Toy` does."""
-
-    def evaluate(self, game: Game, state: State) -> tuple[Array, Array]:
-        values = np.array([exact(p) for p in game.positions(state)])
-        return super().evaluate(game, state)[0], values
-
-
-@pytest.mark.usefixtures("in_python")
-def test_policies_get_better() -> None:
-    """With the exact value of each action the improved policy is worth no less than the prior,
-    wherever it is; and the action chosen without noise is worth most.
-    """
-    gains = []
-    for plies in range(5):
-        positions = [random_position(TINY, seed, plies) for seed in range(12)]
-        state, actions = stack(positions), 9 - plies  # each of them is tried once
-        prior, _ = Toy().evaluate(TINY, state)
-        noise = np.zeros((12, TINY.num_actions))
-        found = gumbel_search(
-            TINY, state, noise, GumbelSettings(actions, actions, 50, 0.2), Exact()
-        )
-        np.testing.assert_allclose(found.policy.sum(axis=1), 1)
-        for row, position in enumerate(positions):
-            values = {a: -exact(position.step(a)) for a in position.legal_actions()}
-            before = sum(prior[row, a] * value for a, value in values.items())
-            gains.append(sum(found.policy[row, a] * x for a, x in values.items()) - before)
-            assert values[int(found.actions[row])] == exact(position)
-    assert min(gains) > -1e-6
-    assert np.mean(gains) > 0.2
+# ---- the parts of Gumbel search ------------------------------------------------------------------
 
 
 def test_sequential_halving() -> None:
-    assert schedule(4, 8) == [0, 0, 0, 0, 1, 1, 2, 2]
     # Phases with as many simulations each: 16 among 16, 8, 4 and at last 2 actions.
     tries = [Counter(schedule(16, 64))[k] for k in range(15)]
     assert tries == [16, 8, 8, 4, 4, 4, 4, 2, 2, 2, 2, 2, 2, 2, 2]
@@ -565,13 +448,11 @@ def test_sequential_halving() -> None:
 
 
 def test_nothing_to_search_is_an_error() -> None:
-    noise, state = np.zeros((1, TINY.num_actions)), TINY.init(1)
-    for action in (0, 8, 1, 9, 2):
-        state = TINY.step(state, np.array([action]))
+    noise, over = np.zeros((1, TINY.num_actions)), stack([random_position(TINY, 0, 9)])
     with pytest.raises(ValueError, match="simulations and considered must be 1 or more"):
         gumbel_search(TINY, TINY.init(1), noise, GumbelSettings(0), Toy())
     with pytest.raises(ValueError, match="a game is over"):
-        gumbel_search(TINY, state, noise, GumbelSettings(2), Toy())
+        gumbel_search(TINY, over, noise, GumbelSettings(2), Toy())
 
 
 def test_evaluators_that_know_nothing_lead_to_legal_moves() -> None:
