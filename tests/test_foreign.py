@@ -67,14 +67,11 @@ def test_every_form_plays(given: object) -> None:
     assert np.array_equal(as_agent(given).act(GAME, STATE, np.random.default_rng(0)), LOWEST)
 
 
-def test_a_policy_of_numbers_plays() -> None:
+def test_policies_of_numbers_and_texts_play() -> None:
     """What `policy_from_sb3` gives."""
     policy = trained_policy(GAME)
     chosen = as_agent(policy).act(GAME, STATE, np.random.default_rng(0))
     assert np.array_equal(chosen, PolicyAgent(policy).act(GAME, STATE))
-
-
-def test_texts_are_agents_of_ours() -> None:
     assert as_agent("greedy") == GreedyAgent()
 
 
@@ -87,21 +84,18 @@ def test_a_policy_sees_what_pettingzoo_shows(game_id: str) -> None:
         seen.append((observation, agent))
         return lowest(observation, agent)
 
-    game = make(game_id)
-    env = raw_env(game_id)
+    game, env = make(game_id), raw_env(game_id)
     env.reset()
     state = game.init(1)
-    for agent in env.agent_iter():
-        shown, _, terminated, truncated, _ = env.last()
-        if terminated or truncated:
-            break
+    while not game.is_over(state)[0]:
         (action,) = as_agent(policy).act(game, state, np.random.default_rng(0))
-        observation, role = seen.pop()
-        assert role == agent
-        assert observation.keys() == shown.keys()
-        for name, array in observation.items():
-            assert array.dtype == shown[name].dtype
-            assert np.array_equal(array, shown[name])
+        (observation, role) = seen.pop()
+        shown = env.last()[0]
+        assert role == env.agent_selection
+        assert {name: array.dtype for name, array in observation.items()} == {
+            name: array.dtype for name, array in shown.items()
+        }
+        np.testing.assert_equal(observation, shown)
         env.step(action)
         state = game.step(state, np.array([action]))
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from arena_agents import highest
+from arena_agents import Otherwise, highest
 from command_line import run
 
-from boardenvs.agents import Agent, analyse, as_agent, make_agent
-from boardenvs.agents.levels import LEVELS, LevelAgent, Mixture, read_levels
+from boardenvs.agents import analyse, as_agent, make_agent
+from boardenvs.agents.levels import LEVELS, Mixture, read_levels
 from boardenvs.arena import (
     Estimate,
     MatchResult,
@@ -31,8 +31,10 @@ from boardenvs.arena.pools import levels as levels_module
 from boardenvs.arena.pools.__main__ import fit_near, measure
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
-from boardenvs.game.state import FloatArray, IntArray, State, take
+from boardenvs.game.state import FloatArray, take
 from boardenvs.games import make
+
+pytestmark = pytest.mark.usefixtures("in_python")
 
 Strength = Callable[[Any], float]
 
@@ -42,13 +44,6 @@ def half_width(found: Estimate) -> float:
     assert found.low is not None
     assert found.high is not None
     return (found.high - found.low) / 2
-
-
-class Losing:
-    """Passes where it must not, and so forfeits."""
-
-    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
-        return np.full(len(state.ply), game.noop)
 
 
 @pytest.fixture
@@ -96,7 +91,7 @@ def estimate(
 ) -> Estimate:
     """Of somebody else, by a pool of these anchors."""
     pool = published(ratings, error)
-    return estimate_rating(OTHELLO, Losing(), pool, games=games, seconds=None, seed=seed)
+    return estimate_rating(OTHELLO, Otherwise(), pool, games=games, seconds=None, seed=seed)
 
 
 OTHELLO = make("othello")
@@ -137,10 +132,9 @@ def test_near_pairings_count_more_than_far_ones() -> None:
     rating, error = fit_near(games * expected, games)
     assert rating - rating[0] == pytest.approx(true, abs=2)  # less the prior
     assert (error > 0).all()
-    odd = expected.copy()
-    odd[0, 3] += 0.1  # the weakest beats the strongest, now and then
-    odd[3, 0] -= 0.1
-    rating, _ = fit_near(games * odd, games)
+    expected[0, 3] += 0.1  # the weakest beats the strongest, now and then
+    expected[3, 0] -= 0.1
+    rating, _ = fit_near(games * expected, games)
     assert rating[1:3] - rating[0] == pytest.approx(true[1:3], abs=20)
 
 
@@ -191,10 +185,9 @@ def test_errors_of_the_references_widen_the_interval(known: Callable[..., Streng
     assert half_width(found) < 1.3 * 1.96 * 60
 
 
-@pytest.mark.usefixtures("in_python")
 def test_who_loses_all_games_is_below_the_pool() -> None:
     game = make("wolf_and_sheep")
-    found = estimate_rating(game, Losing(), rating_pool(game), games=200, seconds=None)
+    found = estimate_rating(game, Otherwise(), rating_pool(game), games=200, seconds=None)
     assert (found.where, found.low) == ("below", None)
     assert found.high is not None
     assert found.high < 0
@@ -205,7 +198,6 @@ def test_who_loses_all_games_is_below_the_pool() -> None:
     assert chance == pytest.approx(0.025, rel=1e-6)
 
 
-@pytest.mark.usefixtures("in_python")
 def test_who_beats_all_anchors_is_above_the_pool() -> None:
     game = make("wolf_and_sheep")
     pool = replace(rating_pool(game), anchors=rating_pool(game).anchors[:2])
@@ -215,7 +207,6 @@ def test_who_beats_all_anchors_is_above_the_pool() -> None:
     assert found.low > pool.anchors[-1].rating
 
 
-@pytest.mark.usefixtures("in_python")
 def test_the_same_seed_gives_the_same_rating_and_time_ends_it() -> None:
     game, agent = make("wolf_and_sheep"), make_agent("greedy")
     pool = replace(rating_pool(game), anchors=rating_pool(game).anchors[:2])
@@ -230,7 +221,6 @@ def test_the_same_seed_gives_the_same_rating_and_time_ends_it() -> None:
             estimate_rating(game, agent, pool, **wrong)
 
 
-@pytest.mark.usefixtures("in_python")
 def test_the_command_rates_anybody() -> None:
     words = ["--game", "wolf_and_sheep", "--games", "20"]
     found = json.loads(run("rate", "python:arena_agents:lowest", *words, "--json"))
@@ -262,7 +252,6 @@ def test_what_cannot_be_is_said(words: list[str], message: str) -> None:
     assert message in run("rate", *words, code=2)
 
 
-@pytest.mark.usefixtures("in_python")
 def test_a_pool_is_made_from_random_play_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -328,7 +317,6 @@ def test_a_pool_too_weak_for_ten_levels_is_said(known: Callable[..., Strength]) 
     assert "less than 0.6" in said
 
 
-@pytest.mark.usefixtures("in_python")
 def test_a_level_explains_what_it_plays() -> None:
     level, rng = make_agent("level:4"), np.random.default_rng
     state = random_openings(OTHELLO, 4, (4, 12), rng(1))
@@ -344,17 +332,3 @@ def test_a_mixture_has_its_share() -> None:
     actions = mixed.act(OTHELLO, OTHELLO.init(4000), np.random.default_rng(0))
     assert 0.22 < (actions == actions.max()).mean() < 0.28
     assert len(set(actions.tolist())) == 2
-
-
-def test_a_level_plays_on_with_the_same_players() -> None:
-    made: list[str] = []
-
-    def make_and_tell(text: str) -> Agent:
-        made.append(text)
-        return make_agent(text)
-
-    level = LevelAgent(2, make_and_tell)
-    for _ in range(3):
-        level.act(OTHELLO, OTHELLO.init(2), np.random.default_rng(0))
-    analyse(OTHELLO, level)
-    assert made == [read_levels(OTHELLO)[1][side] for side in ("weaker", "stronger")]
