@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import re
@@ -31,6 +32,8 @@ from boardenvs.records import Record, replay, save
 from boardenvs.search import Analysis
 from boardenvs.search.evaluation_file import save_evaluation
 from boardenvs.tablebase import Tablebase
+
+pytestmark = pytest.mark.usefixtures("in_python")
 
 AGENTS = [
     "random",
@@ -94,7 +97,6 @@ def equal_moves(game: Game, position: Position) -> list[list[int]]:
     return list(groups.values())
 
 
-@pytest.mark.usefixtures("in_python")
 @pytest.mark.parametrize(("game_id", "spec"), CASES)
 def test_what_every_analysis_holds(game_id: str, spec: str) -> None:
     """At the start, where moves that are one by symmetry are worth the same, and later."""
@@ -147,7 +149,6 @@ def test_a_game_that_is_over_has_its_result() -> None:
 # ---- by alpha-beta -------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("in_python")
 @pytest.mark.parametrize("game_id", GAMES)
 def test_alphabeta_values_every_move_by_full_search(game_id: str) -> None:
     game = make(game_id)
@@ -160,7 +161,6 @@ def test_alphabeta_values_every_move_by_full_search(game_id: str) -> None:
                     assert move.value == np.clip(plain[move.action], -MAX_VALUE, MAX_VALUE)
 
 
-@pytest.mark.usefixtures("in_python")
 @pytest.mark.parametrize(
     ("game_id", "unit", "size"), [("othello", "margin", 100), ("lines_of_action", "score", 10_000)]
 )
@@ -180,7 +180,6 @@ def test_learnt_evaluations_expect_a_result(
     assert [move.value for move in found.moves] == np.clip(expected, -largest, largest).tolist()
 
 
-@pytest.mark.usefixtures("in_python")
 def test_a_win_at_once_is_seen_by_all_that_look() -> None:
     game = make("lines_of_action")
     before = fen.parse_position(game, "4bbbw/6ww/5w1b/bb1b1w2/w1w1w3/2b5/7b/4bb2 white 31")
@@ -191,7 +190,6 @@ def test_a_win_at_once_is_seen_by_all_that_look() -> None:
         assert before.step(found.line[0]).result()[before.to_move] == 100
 
 
-@pytest.mark.usefixtures("in_python")
 def test_plies_to_the_end_of_each_move_are_those_of_plain_search() -> None:
     game = make("lines_of_action")
     position = fen.parse_position(game, "1ww2b2/3b3w/1w2bbbb/w7/6b1/8/w2w4/2w3w1 white 41")
@@ -244,22 +242,12 @@ def test_a_network_s_numbers_are_means_over_the_symmetries() -> None:
 # ---- searches that go on -------------------------------------------------------------------------
 
 
-class After:
-    """Says stop after so many questions."""
-
-    def __init__(self, questions: int) -> None:
-        self.left = questions
-
-    def __call__(self) -> bool:
-        self.left -= 1
-        return self.left < 0
-
-
 def test_the_tree_grows_as_one_tree() -> None:
     """What is seen after n simulations is what an agent of n simulations sees."""
     game = make("othello")
     position = some_positions(game, 1)[0]
-    seen = list(analyse_until(position, "mcts", After(12)))
+    asked = itertools.count()
+    seen = list(analyse_until(position, "mcts", lambda: next(asked) >= 12))
     counts = [found.nodes for found in seen]
     assert len(counts) >= 3
     assert counts == sorted(set(counts))
@@ -269,9 +257,9 @@ def test_the_tree_grows_as_one_tree() -> None:
 
 
 def test_alphabeta_goes_on_to_the_proof() -> None:
-    (position,) = some_positions(make("othello"), 1, (50, 50), seed=1)
+    (position,) = some_positions(make("othello"), 1, (52, 52), seed=1)
     last = analyse(position, "alphabeta:endgame=0", time=600)
-    whole = analyse(position, "alphabeta:depth=1,endgame=10")
+    whole = analyse(position, "alphabeta:depth=1,endgame=8")
     assert (last.margin, last.unit) == (whole.margin, whole.unit)
 
 
@@ -292,7 +280,6 @@ def last_plies(seed: int, empty: int) -> Record:
     return random_record("othello", seed, start)
 
 
-@pytest.mark.usefixtures("in_python")
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_end_of_a_game_is_that_of_the_plainest_search(seed: int) -> None:
     """The worth of each move, and so what was lost."""
@@ -324,7 +311,6 @@ def test_the_end_of_a_game_is_that_of_the_plainest_search(seed: int) -> None:
     assert found.largest_losses(1)[0].lost == max(ply.lost or 0 for ply in found.plies)
 
 
-@pytest.mark.usefixtures("in_python")
 def test_a_loss_is_one_that_the_next_look_confirms() -> None:
     """A look of one ply takes for lost what the next look, a ply on, does not."""
     found = review(random_record("othello", 6), "alphabeta:depth=1")
@@ -339,7 +325,6 @@ def test_a_loss_is_one_that_the_next_look_confirms() -> None:
     assert doubted
 
 
-@pytest.mark.usefixtures("in_python")
 def test_a_move_the_tree_never_tried_has_the_value_of_what_follows() -> None:
     found = review(random_record("othello", 3), "mcts:rollouts=2")
     unseen = [
@@ -390,7 +375,6 @@ def test_options() -> None:
     assert "Not proven." in text
 
 
-@pytest.mark.usefixtures("in_python")
 def test_what_is_proven_is_said_in_words() -> None:
     text = command("lines_of_action", "8/4w3/2bb2b1/wwb1b1bw/w1b1b1b1/8/w4w2/w2bw3 black 36",
                    "--with", "alphabeta:depth=3", "--moves", 0)  # fmt: skip
@@ -400,7 +384,6 @@ def test_what_is_proven_is_said_in_words() -> None:
     assert "100,000" not in text
 
 
-@pytest.mark.usefixtures("in_python")
 def test_tables(tmp_path: Path) -> None:
     record = last_plies(3, 8)
     file = tmp_path / "games.jsonl"
