@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,30 +11,31 @@ import pytest
 from arena_agents import lowest
 from registered import FewestDiscs
 
-from boardenvs.agents import RandomAgent
+from boardenvs.agents import RandomAgent, as_agent
 from boardenvs.arena import play_match
-from boardenvs.arena.player import FORFEIT, Player
+from boardenvs.arena.player import FORFEIT, Faults, Player
 from boardenvs.game.state import IntArray, State
 from boardenvs.games import Game, make
 
 GAME = make("othello")
 
 
-@dataclass
-class Wrapped:
+Change = Callable[[State, IntArray], Any]
+
+
+def changed(change: Change) -> Any:
     """Plays at random, and hands state and actions to `change`."""
 
-    change: Callable[[State, IntArray], Any]
-    batches: list[int] = field(default_factory=list)
+    def act(game: Game, state: State, rng: np.random.Generator) -> Any:
+        return change(state, game.sample(state, rng))
 
-    def act(self, game: Game, state: State, rng: np.random.Generator) -> Any:
-        self.batches.append(len(state.ply))
-        return self.change(state, game.sample(state, rng))
+    return act
 
 
-def act(agent: object, state: State) -> tuple[IntArray, Player]:
-    player = Player(agent, np.random.default_rng(0))  # type: ignore[arg-type]
-    return player.act(GAME, state, np.empty((len(state.ply), 0), np.int16)), player
+def ask(change: Change, state: State) -> tuple[IntArray, Faults]:
+    player = Player(as_agent(changed(change)), np.random.default_rng(0))
+    actions = player.act(GAME, state, np.empty((len(state.ply), 0), np.int16))
+    return actions, player.faults
 
 
 def raising(error: BaseException) -> Any:
@@ -55,10 +55,8 @@ WHOLE_BATCH = {
 
 
 @pytest.mark.parametrize("change", WHOLE_BATCH.values(), ids=WHOLE_BATCH)
-def test_what_fails_on_every_board_forfeits_all_games(
-    change: Callable[[State, IntArray], Any],
-) -> None:
-    agents = Wrapped(change), RandomAgent()
+def test_what_fails_on_every_board_forfeits_all_games(change: Change) -> None:
+    agents = changed(change), RandomAgent()
     for guilty in (0, 1):
         result = play_match(GAME, agents[guilty], agents[1 - guilty], 5)
         assert (result.wins, result.losses) == (10 * guilty, 10 - 10 * guilty)
@@ -73,12 +71,11 @@ def test_an_illegal_action_forfeits_its_own_row_alone(number: int) -> None:
         actions[2] = number  # square 3 (d1) is no first move
         return actions
 
-    actions, player = act(Wrapped(change), GAME.init(5))
+    actions, faults = ask(change, GAME.init(5))
     assert (actions == FORFEIT).tolist() == [False, False, True, False, False]
     assert GAME.is_legal(GAME.init(5), actions).sum() == 4
-    assert player.faults.forfeits == 1
-    assert str(max(number, FORFEIT + 1)) in str(player.faults.message)
-    assert player.faults.repeats == 0
+    assert (faults.forfeits, faults.repeats) == (1, 0)
+    assert str(max(number, FORFEIT + 1)) in str(faults.message)
 
 
 def test_an_illegal_action_is_named_with_its_position() -> None:
@@ -92,23 +89,23 @@ def test_an_illegal_action_is_named_with_its_position() -> None:
 def test_a_failing_board_does_not_cost_the_boards_beside_it() -> None:
     state = GAME.init(6)
     state.ply[4] = 9  # what the agent cannot handle
+    batches: list[int] = []
 
     def change(state: State, actions: IntArray) -> IntArray:
+        batches.append(len(actions))
         return raising(ValueError("ply 9")) if (state.ply == 9).any() else actions
 
-    agent = Wrapped(change)
-    actions, player = act(agent, state)
+    actions, faults = ask(change, state)
     assert np.flatnonzero(actions == FORFEIT).tolist() == [4]
-    assert agent.batches == [6, 1, 1, 1, 1, 1, 1]
-    assert player.faults.forfeits == 1
-    assert player.faults.repeats == 1
+    assert batches == [6, 1, 1, 1, 1, 1, 1]
+    assert (faults.forfeits, faults.repeats) == (1, 1)
 
 
 def test_an_agent_of_single_boards_plays_on_and_is_reported() -> None:
     def change(state: State, actions: IntArray) -> IntArray:
         return actions if len(actions) == 1 else raising(ValueError("one board, please"))
 
-    result = play_match(GAME, Wrapped(change), RandomAgent(), 4)
+    result = play_match(GAME, changed(change), RandomAgent(), 4)
     assert not result.forfeits.any()
     assert result.faults[0].forfeits == 0
     assert result.faults[0].repeats > 10
@@ -118,11 +115,12 @@ def test_an_agent_of_single_boards_plays_on_and_is_reported() -> None:
 
 
 def test_a_forfeit_in_the_middle_counts_whatever_the_board_says() -> None:
-    class UntilPly20:
-        def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
-            return np.where(state.ply < 20, game.sample(state, rng), game.noop)
-
-    result = play_match(GAME, UntilPly20(), RandomAgent(), 20)
+    result = play_match(
+        GAME,
+        changed(lambda state, actions: np.where(state.ply < 20, actions, GAME.noop)),
+        RandomAgent(),
+        20,
+    )
     assert result.losses == 40
     assert result.mean_plies < 22
     assert result.actions is not None
@@ -131,20 +129,20 @@ def test_a_forfeit_in_the_middle_counts_whatever_the_board_says() -> None:
 
 
 def test_an_exception_is_named_with_its_place_and_boards_cannot_be_changed() -> None:
-    class Cheat:
-        def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
-            actions = game.sample(state, rng)
-            state.own[:], state.opp[:] = state.own | state.opp, 0
-            return actions
+    def cheat(state: State, actions: IntArray) -> IntArray:
+        state.own[:], state.opp[:] = state.own | state.opp, 0
+        return actions
 
-    honest = play_match(GAME, RandomAgent(), RandomAgent(), 10, seed=4)
-    assert np.array_equal(honest.scores, play_match(GAME, Cheat(), Cheat(), 10, seed=4).scores)
-    result = play_match(GAME, Wrapped(WHOLE_BATCH["an exception"]), RandomAgent(), 1)
+    honest, cheated = (
+        play_match(GAME, player, player, 10, seed=4) for player in (RandomAgent(), changed(cheat))
+    )
+    assert np.array_equal(honest.scores, cheated.scores)
+    result = play_match(GAME, changed(WHOLE_BATCH["an exception"]), RandomAgent(), 1)
     assert "RuntimeError: no idea (test_forfeits.py, line" in str(result.faults[0].message)
 
 
 def test_ctrl_c_is_no_forfeit() -> None:
-    interrupted = Wrapped(lambda state, actions: raising(KeyboardInterrupt()))
+    interrupted = changed(lambda state, actions: raising(KeyboardInterrupt()))
     with pytest.raises(KeyboardInterrupt):
         play_match(GAME, interrupted, RandomAgent(), 2)
 

@@ -76,9 +76,8 @@ def test_bfloat16_computes_about_the_same(monkeypatch: pytest.MonkeyPatch) -> No
     difference = np.abs(values[0] - values[1]).max()
     assert 0 < difference < 0.02 * np.abs(values[0]).max()
     assert [find_precision(x) for x in ("float32", "bfloat16")] == ["float32", "bfloat16"]
-    for found in ({"avx512_bf16": True}, {"amx_bf16": True}, {"avx512_f": True}, {}):
-        monkeypatch.setattr("training.device.processor", lambda found=found: found)
-        expected = "bfloat16" if "bf16" in str(found) else "float32"
+    for name, expected in (("avx512_bf16", "bfloat16"), ("amx_bf16", "bfloat16"), ("", "float32")):
+        monkeypatch.setattr("training.device.processor", lambda name=name: {name: True})
         assert find_precision("auto") == expected
 
 
@@ -152,14 +151,12 @@ def test_draws_are_by_probability_and_never_of_what_has_none(
 def test_a_wider_policy_gives_nearly_the_same_with_all_units_at_work(name: str) -> None:
     game, rng = make(name), np.random.default_rng(0)
     policy, state = trained_policy(game), random_openings(game, 60, (4, 20), rng)
-    expected = policy.evaluate(game, state)
-    widths = tuple(len(biases) for _, biases in policy.hidden)
-    for more, tolerance in ((0, 0), (100, 0.1)):
-        hidden = tuple(width + more for width in widths)
-        wide = widened(policy, hidden, rng)
-        for found, known in zip(wide.evaluate(game, state), expected, strict=True):
-            np.testing.assert_allclose(found, known, atol=tolerance)
-        assert len(np.unique(wide.hidden[-1][0].round(6), axis=1).T) == hidden[-1]
+    hidden = tuple(len(biases) + 100 for _, biases in policy.hidden)
+    wide = widened(policy, hidden, rng)
+    results = [x.evaluate(game, state) for x in (wide, policy)]
+    for found, known in zip(*results, strict=True):
+        np.testing.assert_allclose(found, known, atol=0.1)
+    assert len(np.unique(wide.hidden[-1][0].round(6), axis=1).T) == hidden[-1]
 
 
 def _by_gumbel(settings: dict[str, Any], hidden: list[int], folder: Path) -> Policy:
@@ -177,22 +174,17 @@ def _by_ppo(settings: dict[str, Any], hidden: list[int], folder: Path) -> Policy
 def test_trainings_begin_as_the_policy_that_they_are_given(
     name: str, trained_by: Callable[..., Policy], tmp_path: Path
 ) -> None:
-    """By its name or in a file, and not where they learn with fewer units."""
+    """By its name or in a file."""
     policy, start = trained_policy(make(name)), "trained"
     if name == "othello":
         start = str(tmp_path / "policy.npz")
         save_policy(policy, start, stored="float32")
     settings = {"name": "x", "game": name, "steps": 1, "self_play": {"boards": 32}, "start": start}
-    *more, last = (len(biases) for _, biases in policy.hidden)
-    begun = trained_by(settings, [*more, last], tmp_path)
+    begun = trained_by(settings, [len(biases) for _, biases in policy.hidden], tmp_path)
     state = random_openings(policy.game, 60, (4, 20), np.random.default_rng(0))
     results = [x.evaluate(policy.game, state) for x in (begun, policy)]
     for found, known in zip(*results, strict=True):
         np.testing.assert_allclose(found, known, atol=1e-5)
-    with pytest.raises(
-        ValueError, match=rf"as many layers as .*, {last - 1}\), none of them wider"
-    ):
-        trained_by(settings, [*more, last - 1], tmp_path)
 
 
 # ---- models of anyone's --------------------------------------------------------------------------
