@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 from command_line import invoke, run
+from variants import make, random_line, random_record
 
 from boardenvs.agents import make_agent
 from boardenvs.board.bitboard import square_name
 from boardenvs.game.contract import stack
-from boardenvs.games import make
-from boardenvs.play import GameSession
-from boardenvs.records import load, replay, save
+from boardenvs.records import load, make_record, replay, save
+from boardenvs.records.record import names
 
-PASSES = 11  # the seed of a game with passes
+OTHELLO = make("othello")
 pytestmark = pytest.mark.usefixtures("in_python")
 
 
@@ -20,58 +20,56 @@ def file(tmp_path):
     return tmp_path / "games" / "play.jsonl"
 
 
-def play(file, *words, lines=(), code=0):
-    return run("play", *words, "--record", file, lines=lines, code=code)
+@pytest.fixture
+def play(file):
+    """What is printed where these lines are typed, by default against `greedy`."""
+
+    def play(*lines, game="othello", words=("--against", "greedy")):
+        return run("play", game, *words, "--record", file, lines=lines)
+
+    return play
 
 
-def random_moves(game, seed, start=None):
-    """The names of a random game's moves, without passes, and its session."""
-    session, names = GameSession(game, start), []
-    rng = np.random.default_rng(seed)
-    while not session.is_over:
-        action = int(rng.choice(session.legal_actions()))
-        if not session.must_pass:
-            names.append(game.action_name(action, session.position))
-        session.play(action)
-    return names, session
-
-
-@pytest.mark.parametrize(("game_id", "seed"), [("othello", PASSES), ("wolf_and_sheep", 1)])
-def test_two_people_play_a_whole_game(game_id, seed, file):
+@pytest.mark.parametrize(
+    ("game_id", "seed", "first", "said"),
+    [
+        ("othello", 11, 40, "red wins"),
+        ("othello", 1, 50, "a draw"),
+        ("wolf_and_sheep", 1, 0, "wolf wins"),
+    ],
+)
+def test_two_people_play_from_a_position_to_the_end(game_id, seed, first, said, play, file):
     game = make(game_id)
-    names, session = random_moves(game, seed)
-    text = play(file, game_id, "--as", "both", lines=[*names, "quit"])
-    (record,) = load(file)
-    assert record.actions == session.actions
-    assert record.goal == session.goal
-    assert record.players == ("human", "human")
-    goal = session.goal
-    said = "draw" if goal[0] == goal[1] else f"{game.roles[goal[1] > goal[0]]} wins"
+    positions, actions = random_line(game, seed, 200)
+    start, passes = positions[first] if first else None, actions[first:].count(game.noop)
+    record = make_record(game, actions[first:], start=start, players=("human", "human"))
+    moves = [name for name in names(record) if name != "pass"]
+    given = ["--position", start.fen()] if start else []
+    text = play(*moves, "quit", game=game_id, words=["--as", "both", *given])
+    assert load(file) == [record]
     assert said in text
-    passes = session.actions.count(game.noop)
     assert text.count("has no move and passes") == passes
-    assert passes > 0 or game_id != "othello"
+    assert (passes > 0) == (game_id == "othello")
 
 
-def test_a_game_against_an_agent_is_the_agents_game(file):
+def test_a_game_against_an_agent_is_the_agents_game(play, file):
     """Whatever is typed, each reply is what the agent plays there."""
-    game = make("othello")
     squares = np.random.default_rng(1).integers(64, size=300)
-    lines = [square_name(int(square)) for square in squares]
-    play(file, "othello", "--as", "red", "--against", "greedy", lines=lines)
+    play(*map(square_name, squares.tolist()), words=["--as", "red", "--against", "greedy"])
     (record,) = load(file)
     assert record.players == ("greedy", "human")
     assert len(record.actions) > 10
     for position, action in zip(replay(record), record.actions, strict=False):
         if position.to_move == 0:
             chance = np.random.default_rng([0, position.ply])
-            assert make_agent("greedy").act(game, stack([position]), chance) == action
+            agent = make_agent("greedy")
+            assert agent.act(record.game, stack([position]), chance) == action
 
 
-def test_typos_cost_nothing(file):
+def test_typos_cost_nothing(play, file):
     lines = ["", "  ", "a1", "zz", "e3e3", "help me", "?", "\x1b[A", "level", "level nobody"]
     lines += ["level greedy:x=1", "undo", "redo", "d" * 1000, "E3", "level mcts:rollouts=2"]
-    text = play(file, "othello", "--against", "greedy", lines=lines)
+    text = play(*lines)
     assert "legal are e3, f4, c5, d6" in text
     assert "unknown agent 'nobody'" in text
     assert "d" * 200 not in text
@@ -81,17 +79,15 @@ def test_typos_cost_nothing(file):
     assert record.players == ("human", "mcts:rollouts=2")
 
 
-def test_undo_takes_the_reply_back_too(file):
-    text = play(file, "othello", "--against", "greedy", lines=["e3", "undo", "c5", "undo", "undo"])
-    assert "no move of yours" in text
+def test_undo_takes_the_reply_back_too(play, file):
+    assert "no move of yours" in play("e3", "undo", "c5", "undo", "undo")
     assert load(file) == []
-    play(file, "othello", "--against", "greedy", lines=["e3", "undo", "redo"])
+    play("e3", "undo", "redo")
     assert len(load(file)[0].actions) == 2
 
 
-def test_hint_resign_new(file):
-    lines = ["hint", "e3", "resign", "hint", "a1", "undo", "resign", "new", "e3"]
-    text = play(file, "othello", "--against", "alphabeta:depth=1", lines=lines)
+def test_hint_resign_new(play, file):
+    text = play("hint", "e3", "resign", "hint", "a1", "undo", "resign", "new", "e3")
     assert "value" in text
     assert "black resigned: red wins" in text
     assert "no move to look for" in text
@@ -100,30 +96,28 @@ def test_hint_resign_new(file):
     assert (len(begun.actions), begun.goal) == (2, None)
 
 
-def test_a_game_goes_on_another_day(file):
-    play(file, "othello", "--against", "greedy", lines=["e3"])
-    before = load(file)[0]
-    play(file, "othello", "--resume", lines=["undo", "redo", "quit"])
+def test_a_game_goes_on_another_day(play, file):
+    play("e3")
+    (before,) = load(file)
+    play("undo", "redo", "quit", words=["--resume"])
     assert load(file) == [before]
-    position = GameSession.of_record(before).position
-    name = before.game.action_name(position.legal_actions()[0], position)
-    play(file, "othello", "--resume", lines=[name])
+    position = replay(before)[-1]
+    play(OTHELLO.action_name(position.legal_actions()[0]), words=["--resume"])
     (after,) = load(file)
     assert after.actions[:2] == before.actions
     assert len(after.actions) == 4
     assert after.players == ("human", "greedy")
 
 
-def test_other_games_in_the_file_stay(file):
-    game = make("lines_of_action")
-    kept = random_moves(game, 2)[1].record()
+def test_other_games_in_the_file_stay(play, file):
+    kept = random_record(make("lines_of_action"), 2)
     file.parent.mkdir()
     save(file, [kept])
-    play(file, "othello", "--against", "greedy", lines=["e3"])
-    play(file, "othello", "--against", "greedy", lines=[])
-    found = load(file)
-    assert found[0] == kept
-    assert len(found) == 2
+    play("e3")
+    play()
+    first, second = load(file)
+    assert first == kept
+    assert len(second.actions) == 2
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, EOFError, MemoryError])
@@ -141,19 +135,3 @@ def test_whatever_ends_it_keeps_the_game(file, monkeypatch, error):
     invoke("play", "othello", "--against", "greedy", "--record", file)
     assert plies == [0, 2]
     assert len(load(file)[0].actions) == 2
-
-
-def test_a_position_to_begin_with(file):
-    game = make("othello")
-    start = random_moves(game, 3)[1].positions[20]
-    text = start.fen()
-    name = game.action_name(start.legal_actions()[0], start)
-    play(file, "othello", "--as", "both", "--position", text, lines=[name])
-    assert load(file)[0].start == start
-
-
-def test_a_file_that_is_no_record_stays_as_it_is(file):
-    file.parent.mkdir()
-    file.write_text("nothing\n")
-    assert "line 1" in play(file, "othello", code=2)
-    assert file.read_text() == "nothing\n"
