@@ -8,10 +8,11 @@ import re
 import struct
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from registered import Capitals, FewestDiscs
-from variants import SHARED, VARIANTS, make, random_line
+from variants import SHARED, VARIANTS, make, random_line, random_record
 
 import boardenvs
 from boardenvs import IllegalActionError, games
@@ -55,12 +56,11 @@ pytestmark = pytest.mark.usefixtures("in_python")
 def one_of_each(plies: int) -> list[Record]:
     """Random games of all variants for at most so many plies, from the start and from ply 3 on."""
     found = []
-    for game, first in ((make(name), first) for name in VARIANTS for first in (0, 3)):
+    for game in map(make, VARIANTS):
         positions, actions = random_line(game, 7, plies)
-        info = {"seed": 7, "note": {"passes": actions.count(game.noop)}}
-        start = positions[first] if first else None
-        players = ("Zoë, the first", 'the "second"')
-        found.append(make_record(game, actions[first:], start=start, players=players, info=info))
+        more: dict[str, Any] = {"players": ("Zoë", 'the "second"'), "info": {"x": {"y": 7}}}
+        found.append(make_record(game, actions, **more))
+        found.append(make_record(game, actions[3:], start=positions[3], **more))
     return found
 
 
@@ -90,15 +90,12 @@ def test_an_illegal_action_is_named(game: Game) -> None:
 def test_what_comes_after_the_end_is_illegal(text: str, ending: str, message: str) -> None:
     game = games.parse(text)
     positions, actions = random_line(game, 3, game.max_plies or 200)
-    record = make_record(game, actions)
+    record, beyond = make_record(game, actions), Record(game, (*actions, 0))
     assert record.goal == positions[-1].result()
-    beyond = Record(game, (*actions, positions[-1].legal_actions()[0] if game.max_plies else 64))
-    within, outside = check([record, beyond])
-    assert within == (ending, record.goal, None)
-    assert outside.ending == "illegal"
     with pytest.raises(IllegalActionError, match=message) as told:
         replay(beyond)
-    assert outside.error == str(told.value)
+    verdicts = [(ending, record.goal, None), ("illegal", None, str(told.value))]
+    assert check([record, beyond]) == verdicts
 
 
 def test_a_wrong_goal_is_named() -> None:
@@ -349,25 +346,20 @@ def test_a_forfeit_is_recorded() -> None:
         assert check([record])[0].ending == "cut off"
 
 
-def test_an_environment_is_recorded(tmp_path: Path) -> None:
-    env = EnvRecorder(boardenvs.othello_v0.env(), players=("a", "b"))
-    start = random_line(OTHELLO, 5, 8)[0][-1]
-    for options, stop in ((None, None), ({"position": start}, None), (None, 7), (None, -1)):
-        env.reset(options=options)
-        for ply, _ in enumerate(env.agent_iter()):
-            observation, _, terminated, _, _ = env.last()
-            if ply == stop:
-                break
-            action = 27 if stop == -1 else int(observation["action_mask"].argmax())
-            env.step(None if terminated else action)
-    whole, later, left, forfeit = env.records
-    assert [v.ending for v in check(env.records)] == ["finished", "finished", "cut off", "cut off"]
-    assert whole.goal == make_record(OTHELLO, whole.actions).goal is not None
-    assert (whole.start, later.start) == (None, start)
-    assert len(left.actions) == 7
-    assert (forfeit.actions, forfeit.goal, forfeit.info) == ((), LOST, {"forfeit": "black"})
-    assert all(record.players == ("a", "b") for record in env.records)
-    save(tmp_path / "games.jsonl", env.records)
-    assert load(tmp_path / "games.jsonl") == env.records
+def test_an_environment_is_recorded() -> None:
+    """Whole games, one that is cut off, and one that is forfeited."""
+    env, players = EnvRecorder(boardenvs.othello_v0.env(), players=("a", "b")), ("a", "b")
+    whole = random_record(OTHELLO, players=players)
+    actions, start = whole.actions, replay(whole)[8]
+    for first, played in ((None, actions), (start, actions[8:]), (None, actions[:7]), (None, [27])):
+        env.reset(options=first and {"position": first})
+        for action in played:
+            env.step(action)
+    assert env.records == [
+        whole,
+        make_record(OTHELLO, actions[8:], start=start, players=players),
+        make_record(OTHELLO, actions[:7], players=players),
+        Record(OTHELLO, (), None, LOST, players, {"forfeit": "black"}),
+    ]
     with pytest.raises(TypeError, match="not a turn-based environment of boardenvs"):
         EnvRecorder(boardenvs.othello_v0.parallel_env())

@@ -164,10 +164,9 @@ def test_a_sheet_shows_every_position_below_its_action(game: Game) -> None:
     uses = list(sheet.iter(f"{SVG}use"))
     assert contents(uses) == alone(game, positions, actions)
     corners = [place(use) for use in uses if use.get("class") == "board"]
-    for along, wanted in ((0, [0, 1, 2, 0, 1, 2, 0, 1]), (1, [0, 0, 0, 1, 1, 1, 2, 2])):
-        places = sorted({corner[along] for corner in corners})
-        assert [places.index(corner[along]) for corner in corners] == wanted
-        assert all(b - a > 9 for a, b in pairwise(places))
+    columns, rows = (sorted(set(places)) for places in zip(*corners, strict=True))
+    assert corners == [(columns[i % 3], rows[i // 3]) for i in range(PLIES + 1)]
+    assert all(b - a > 9 for places in (columns, rows) for a, b in pairwise(places))
     texts = {f"#{g.get('id')}": t.text for g in sheet.iter(f"{SVG}g") for t in g.iter(f"{SVG}text")}
     labels = [texts[use.attrib["href"]] for use in uses if use.get("class") == "label"]
     named = enumerate(names(Record(game, tuple(actions))), start=1)

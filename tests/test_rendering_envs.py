@@ -29,23 +29,18 @@ def test_pettingzoo_accepts_it(game_id):
     render_test(public_module(game_id).env)
 
 
-@pytest.mark.parametrize("mode", ["svg", "ansi"])
-def test_svg_and_text(mode):
-    env = boardenvs.env(OTHELLO, render_mode=mode)
-    env.reset()
-    assert env.render() == getattr(render, f"to_{mode}")(OTHELLO, env.position)
-
-
 @pytest.mark.parametrize("maker", ["env", "parallel_env"])
-@pytest.mark.parametrize("mode", ["rgb_array", "ansi"])
-def test_a_move_changes_the_picture(maker, mode):
-    env = getattr(boardenvs, maker)("lines_of_action", render_mode=mode)
+@pytest.mark.parametrize("mode", ["ansi", "svg", "rgb"])
+def test_the_position_and_the_last_move_are_shown(maker, mode):
+    game, draw = make("lines_of_action"), getattr(render, f"to_{mode}")
+    env = getattr(boardenvs, maker)(game, render_mode="rgb_array" if mode == "rgb" else mode)
     env.reset()
-    before, start = env.render(), env.position
-    action, noop = start.legal_actions()[0], env.game.noop
-    env.step(action if maker == "env" else dict(zip(env.agents, (action, noop), strict=True)))
-    assert (env.last_position, env.last_action) == (start, action)
-    assert not np.array_equal(before, env.render())
+    start = env.position
+    np.testing.assert_array_equal(env.render(), draw(game, start))
+    action = start.legal_actions()[0]
+    env.step(action if maker == "env" else {"black": action, "white": game.noop})
+    shown = draw(game, start.step(action), action, before=start)
+    np.testing.assert_array_equal(env.render(), shown)
 
 
 # ---- a window ------------------------------------------------------------------------------------

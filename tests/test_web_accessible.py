@@ -6,11 +6,11 @@ import shutil
 import subprocess
 
 import pytest
+from variants import make, random_record
 from web_browser import Tab, needs_browser, shot
 
-from boardenvs import games, records
+from boardenvs import records
 from boardenvs.agents.trained import FOLDER as TRAINED
-from boardenvs.arena import play_match
 
 pytestmark = needs_browser
 SHOTS = os.environ.get("BOARDENVS_SCREENSHOTS")  # a folder to keep pictures of the views in
@@ -51,20 +51,19 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def games_file(tmp_path_factory):
     path = tmp_path_factory.mktemp("records") / "games.jsonl"
-    match = play_match(games.make("othello"), "greedy", "random", pairs=20)
-    records.save(path, records.record_match(games.make("othello"), match, ("greedy", "random")))
+    records.save(path, [random_record(make("othello"), players=("greedy", "random"))] * 40)
     return path
 
 
 def views(tab, games_file):
     """Each view with something in it, by name."""
-    tab.new_game("othello", "human", "greedy")
+    tab.new_game("othello", second="greedy")
     tab.move("e3")
     tab.button("Hint").click()
     tab.find(".square.hinted").wait_for()
     tab.text("Set up a position").click()
     yield "play"
-    tab.new_game("lines_of_action", "human", "human")
+    tab.new_game("lines_of_action")
     tab.square("b1").click()
     yield "a piece chosen"
     tab.new_game("wolf_and_sheep", "random", "random")
@@ -73,10 +72,7 @@ def views(tab, games_file):
     tab.button("Analyse the whole game").click()
     tab.page.get_by_role("heading", name="Blunders").wait_for()
     yield "analyse"
-    tab.view("Records")
-    tab.field("Open records").set_input_files(str(games_file))
-    tab.find("table.records tbody tr").nth(30).wait_for()
-    tab.find("table.records tbody button").nth(2).click()
+    tab.open_records(games_file, 3)
     tab.find(".movelist .ply").nth(20).wait_for()
     yield "records"
     tab.view("Training and arena")

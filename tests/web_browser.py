@@ -33,6 +33,11 @@ def chromium():
             browser.close()
 
 
+def shown(selector):
+    """The text of what is found so."""
+    return property(lambda tab: tab.find(selector).inner_text())
+
+
 class Tab:
     """One tab of a browser, and what went wrong in it."""
 
@@ -72,12 +77,10 @@ class Tab:
 
     # ---- what is there to see
 
-    caption = property(lambda tab: tab.find(".caption").inner_text())
-    note = property(lambda tab: tab.find(".note").inner_text())
-    problem = property(lambda tab: tab.find(".place > .problem").inner_text())
+    caption, note = shown(".caption"), shown(".note")
+    problem, current = shown(".place > .problem"), shown(".movelist [aria-current]")
     said = property(lambda tab: tab.find("[aria-live=polite]").text_content())
     plies = property(lambda tab: tab.find(".movelist .ply").count() - 1)
-    current = property(lambda tab: tab.find(".movelist [aria-current]").inner_text())
     position = property(lambda tab: tab.field("Position as text").input_value())
 
     def find(self, selector):
@@ -180,22 +183,12 @@ class Tab:
         if number is None:
             target.focus()
         else:
-            focused = self.find(".square:focus")
-            if not focused.count():
-                self.find(".square[tabindex='0']").focus()
-            ranks, files = (
-                wanted - now
-                for wanted, now in zip(
-                    divmod(int(number), 8),
-                    divmod(int(focused.get_attribute("data-square")), 8),
-                    strict=True,
-                )
-            )
-            for key in abs(files) * ["ArrowRight" if files > 0 else "ArrowLeft"]:
+            self.find(".square[tabindex='0']").focus()
+            rank, file = divmod(int(number), 8)
+            to_a1 = ["ArrowLeft"] * 7 + ["ArrowDown"] * 7
+            for key in [*to_a1, *["ArrowRight"] * file, *["ArrowUp"] * rank]:
                 self.page.keyboard.press(key)
-            for key in abs(ranks) * ["ArrowUp" if ranks > 0 else "ArrowDown"]:
-                self.page.keyboard.press(key)
-            assert focused.get_attribute("data-square") == number
+            assert self.find(".square:focus").get_attribute("data-square") == number
         self.page.keyboard.press("Enter")
 
 
