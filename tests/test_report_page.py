@@ -60,9 +60,12 @@ def test_curves_are_smoothed_by_means():
 
 
 def test_numbers_stand_to_the_right_in_the_tables_of_a_report():
-    rows = [("random", "1,000", "0.5 to 1", ""), ("greedy", "-3.5e+01", "0 to ?", "2")]
-    table = markdown_table(("player", "rating", "interval", "loss"), rows)
-    assert table.splitlines()[1] == "| --- | ---: | ---: | ---: |"
+    rows = [
+        ("random", "1,000", "0.5 to 1", "", "8 empty squares"),
+        ("greedy", "-3.5e+01", "0 to ?", "2", "16 empty squares"),
+    ]
+    table = markdown_table(("player", "rating", "interval", "loss", "kind"), rows)
+    assert table.splitlines()[1] == "| --- | ---: | ---: | ---: | --- |"
 
 
 def test_legends_are_where_no_data_can_be(monkeypatch):

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.table import Table
 
-_NUMBER = re.compile(r"[-+\N{MINUS SIGN}]?[0-9]")
+# With a unit, or with other numbers, such as the ends of an interval.
+_NUMBER = re.compile(
+    r"[-+\N{MINUS SIGN}]?[0-9][0-9,.]*(e[-+]?[0-9]+)?( ?%| ply| plies| m?s| to .*| [^a-z]*| \(.*)?"
+)
 
 
 def make_table(
@@ -54,8 +57,8 @@ def markdown_table(headings: Iterable[str], rows: Iterable[Iterable[str]]) -> st
 
 
 def _stands_right(column: Iterable[str]) -> bool:
-    """Whether most cells, of those that are not empty, begin with a number."""
-    numbers = [_NUMBER.match(cell) is not None for cell in column if cell]
+    """Whether most cells, of those that are not empty, are numbers."""
+    numbers = [_NUMBER.fullmatch(cell) is not None for cell in column if cell]
     return 2 * sum(numbers) >= len(numbers)
 
 
