@@ -159,3 +159,24 @@ def test_a_changed_rule_is_another_file(warm: Path, tmp_path: Path) -> None:
     printed, _ = run(folder, code)
     assert printed.startswith("True ")
     assert set(folder.iterdir()) > before
+
+
+# A signal that comes while LLVM works is heard by the first Python code that LLVM calls.
+INTERRUPTED = """
+import sys
+def trace(frame, event, argument):
+    if "llvmlite" in frame.f_code.co_filename and "notify" in frame.f_code.co_name:
+        raise KeyboardInterrupt
+import boardenvs
+game = boardenvs.games.make("othello")
+sys.settrace(trace)
+try:
+    game.init(3)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_an_interruption_ends_compiling(tmp_path: Path) -> None:
+    tmp_path.chmod(0o700)
+    assert run(tmp_path, INTERRUPTED) == ("interrupted", "")

@@ -20,12 +20,14 @@ import os
 import pickle
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numba
 from numba.core.caching import CompileResultCacheImpl, _Cache
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.serialize import dumps as _dumps
 
 from boardenvs.utils.cache import VARIABLE, cache_folder, is_trusted
@@ -50,7 +52,8 @@ def njit(*signatures: Any, cache: bool = False, **options: Any) -> Callable[...,
             dispatcher._cache = MachineCode(function)
             dispatcher.compile = _once_for_all_processes(dispatcher)
         for signature in signatures:
-            dispatcher.compile(signature)
+            with _interruptible():
+                dispatcher.compile(signature)
         if signatures:
             dispatcher.disable_compile()
         return dispatcher
@@ -69,10 +72,34 @@ def _once_for_all_processes(dispatcher: Any) -> Callable[..., Any]:
         path = dispatcher._cache.path(signature, dispatcher.targetctx.codegen())
         if path.exists():
             return compile_or_load(signature)
-        with one_process_at_a_time(path.with_suffix(".lock")):
+        with one_process_at_a_time(path.with_suffix(".lock")), _interruptible():
             return compile_or_load(signature)
 
     return compile_once
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Have Ctrl-C end what compiles here. Most of the time is spent in LLVM, which calls back when
+    it is done: what is raised there is only printed, and the machine code is missing.
+    """
+    with global_compiler_lock:  # of all threads, which share the hook
+        print_it, interrupted = sys.unraisablehook, False
+
+        def hear(ignored: Any) -> None:
+            nonlocal interrupted
+            if issubclass(ignored.exc_type, KeyboardInterrupt):
+                interrupted = True
+            else:
+                print_it(ignored)
+
+        sys.unraisablehook = hear
+        try:
+            yield
+        finally:
+            sys.unraisablehook = print_it
+            if interrupted:
+                raise KeyboardInterrupt
 
 
 class _Parts(CompileResultCacheImpl):
