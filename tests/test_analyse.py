@@ -373,6 +373,8 @@ def test_options() -> None:
     text = command("othello", "--with", "greedy", "--moves", 2)
     assert "2 more moves" in text
     assert "Not proven." in text
+    even = "8/8/8/3rb3/3bbb2/8/8/8 red 1"
+    assert "+0 " in command("othello", even, "--with", "greedy")  # and not -0
 
 
 def test_what_is_proven_is_said_in_words() -> None:

@@ -224,7 +224,7 @@ def _value(value: float | None, outcome: Outcome | None, unit: Unit) -> str:
     if value is None:
         return ""
     digits = 0 if unit == "heuristic" or (value.is_integer() and unit == "margin") else 2
-    return f"{value:+.{digits}f}"
+    return f"{value:+z.{digits}f}"  # no negative zero
 
 
 def _after(ply: ReviewedPly) -> str:
