@@ -43,43 +43,42 @@ def main() -> None:
     # Nodes of one cluster must have one token.
     os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=secrets.token_hex(16))
     folder = Path(tempfile.mkdtemp(prefix="rllib_kills_"))
+    made, out = folder / "runs/kills", folder / "shown.txt"
     (folder / "kills.yaml").write_text(SETTINGS)
+
+    def steps() -> int:
+        return max((int(p.stem) for p in (made / "checkpoints").glob("*.ckpt")), default=0)
+
+    def pool() -> set[Path]:
+        return set((made / "pool").iterdir())
+
     print(f"in {folder}")
     try:
         start_nodes()
-        run = train(folder)
+        run = train(folder, out)
         two = "ray::BoardEnvRunner"
-        wait_for("a run of two runners", lambda: bool(steps(folder)) and len(processes(two)) == 2)
-        lose_a_node(folder)
+        wait_for("a run of two runners", lambda: steps() > 0 and len(processes(two)) == 2)
+        for pid in processes("raylet/raylet", SECOND):
+            os.kill(pid, signal.SIGKILL)
+        lost = "1 of 2 env runners have failed"
+        wait_for("a line of the loss", lambda: lost in out.read_text(errors="replace"))
+        before = steps()
+        wait_for("steps without the node", lambda: steps() > before)
         run.send_signal(signal.SIGINT)
         assert run.wait(PATIENCE) == 130, "the run did not save and stop"
         stop_nodes()
-        resume(folder)
+        start_nodes()
+        done, kept = steps(), pool()
+        again = train(folder, out, "--resume", "--set", f"steps={done + 50_000}")
+        assert again.wait(PATIENCE) == 0, out.read_text(errors="replace")
+        result = json.loads((made / "result.json").read_text())
+        judged = [evaluation["steps"] for evaluation in result["evaluations"]]
+        assert judged == sorted({0, *judged}), judged
+        assert result["steps"] >= done + 50_000
+        assert kept < pool()
+        print(f"resumed at {done:,} steps with {len(kept)} opponents, ended at {judged[-1]:,}")
     finally:
         stop_nodes()
-
-
-def lose_a_node(folder: Path) -> None:
-    for pid in processes("raylet/raylet", SECOND):
-        os.kill(pid, signal.SIGKILL)
-    wait_for("a line of the loss", lambda: "1 of 2 env runners have failed" in shown(folder))
-    before = steps(folder)[-1]
-    wait_for("steps without the node", lambda: steps(folder)[-1] > before)
-
-
-def resume(folder: Path) -> None:
-    """The rest of the run on new nodes, which ends soon."""
-    done, names = steps(folder)[-1], pool(folder)
-    start_nodes()
-    again = train(folder, "--resume", "--set", f"steps={done + 50_000}")
-    assert again.wait(PATIENCE) == 0, shown(folder)
-    result = json.loads((folder / "runs/kills/result.json").read_text())
-    judged = [evaluation["steps"] for evaluation in result["evaluations"]]
-    assert judged[0] == 0, judged
-    assert judged == sorted(set(judged)), judged
-    assert result["steps"] >= done + 50_000
-    assert names < pool(folder)
-    print(f"resumed at {done:,} steps with {len(names)} opponents, ended at {result['steps']:,}")
 
 
 def start_nodes() -> None:
@@ -94,10 +93,10 @@ def stop_nodes() -> None:
     subprocess.run([RAY, "stop", "--force"], check=False, capture_output=True)
 
 
-def train(folder: Path, *options: str) -> subprocess.Popen[bytes]:
+def train(folder: Path, shown: Path, *options: str) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-u", "-m", "training.rllib", "kills.yaml", "--address", ADDRESS]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200"}
-    with (folder / "shown.txt").open("ab") as out:
+    with shown.open("ab") as out:
         return subprocess.Popen(
             [*command, *options], cwd=folder, env=environment, stdout=out, stderr=out
         )
@@ -111,30 +110,11 @@ def wait_for(what: str, come: Callable[[], bool]) -> None:
     print(f"{what}: after {time.monotonic() - began:.1f} s", flush=True)
 
 
-def shown(folder: Path) -> str:
-    return (folder / "shown.txt").read_text(errors="replace")
-
-
-def steps(folder: Path) -> list[int]:
-    """Those of the checkpoints that are there."""
-    return sorted(int(p.stem) for p in (folder / "runs/kills/checkpoints").glob("*.ckpt"))
-
-
-def pool(folder: Path) -> set[str]:
-    return {path.name for path in (folder / "runs/kills/pool").iterdir()}
-
-
 def processes(*texts: str) -> list[int]:
     """Those whose command line has all these texts."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            line = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
-        except OSError:
-            continue
-        if all(text in line for text in texts):
-            found.append(int(path.parent.name))
-    return found
+    listed = subprocess.run(["ps", "-eo", "pid=,args="], check=True, capture_output=True, text=True)
+    lines = [line for line in listed.stdout.splitlines() if all(text in line for text in texts)]
+    return [int(line.split()[0]) for line in lines]
 
 
 if __name__ == "__main__":

@@ -221,12 +221,16 @@ def test_the_latest_positions_are_kept_and_wait_for_their_own_game() -> None:
 
 @pytest.mark.parametrize("name", ["othello", "lines_of_action", "wolf_and_sheep"])
 def test_batches_are_turned_with_their_policies(name: str) -> None:
-    """The policies here are those of all legal actions alike, the values are pieces."""
+    """The policies here are all legal actions alike, by the rules; the values are pieces."""
     game, rng = make(name), np.random.default_rng(0)
     state = random_openings(game, 40, (2, 12), rng)
 
     def policy_of(state: State) -> FloatArray:
-        legal = game.legal(state)
+        anew = [
+            game.position((p.opp, p.own) if p.to_move else (p.own, p.opp), p.to_move, p.ply)
+            for p in game.positions(state)
+        ]
+        legal = game.legal(stack(anew))
         found: FloatArray = legal / legal.sum(axis=1, keepdims=True)
         return found
 
@@ -236,6 +240,7 @@ def test_batches_are_turned_with_their_policies(name: str) -> None:
     replay.finish(np.arange(40), 0, 0.0)
     batch = replay.sample(200, rng)
     np.testing.assert_allclose(batch.policy, policy_of(batch.state), atol=1e-3)
+    np.testing.assert_array_equal(batch.policy > 0, game.legal(batch.state))
     np.testing.assert_allclose(batch.value, np.bitwise_count(batch.state.own) / 64)
     assert (~np.isin(batch.state.own, state.own)).sum() > 20
 
@@ -291,39 +296,32 @@ def test_the_average_of_the_latest_weights_plays() -> None:
 # ---- a judge beside the network ------------------------------------------------------------------
 
 
-def test_a_judge_has_its_share_of_values() -> None:
-    """The policy stays the network's; the judge's values are those of analysis, as results."""
-    game, rng = make("othello"), np.random.default_rng(0)
-    evaluation = trained_evaluation(game)
-    assert evaluation is not None
-    state = random_openings(game, 6, (4, 20), rng)
-    results = JudgedNetwork(First(), evaluation, 2, 1.0).evaluate(game, state)[1]
-    limits = Limits(2)
-    found = [search_position(p, limits, evaluation=evaluation) for p in game.positions(state)]
-    values: FloatArray = np.array([x.value for x in found], np.float64)
-    assert (np.diff(results[np.argsort(values)]) >= 0).all()
-    np.testing.assert_array_equal(np.sign(results), np.sign(values))
-    assert np.unique(results).size > 4
-    assert abs(results).max() <= 1
-    policy, both = JudgedNetwork(First(), evaluation, 2, 0.25).evaluate(game, state)
-    expected, own = First().evaluate(game, state)
-    np.testing.assert_array_equal(policy, expected)
-    np.testing.assert_allclose(both, 0.75 * own + 0.25 * results, atol=1e-6)
-
-
 @pytest.mark.parametrize(
-    ("name", "text"),
+    ("name", "won"),
     [
         ("othello", "8/8/8/8/8/8/8/br6 black 40"),  # Black takes Red's last piece
         ("lines_of_action", "w7/8/8/7w/8/8/8/b2b4 black 10"),  # or brings its own together
     ],
 )
-def test_a_judge_sees_a_win(name: str, text: str) -> None:
-    game = make(name)
+def test_a_judge_has_its_share_of_values(name: str, won: str) -> None:
+    """The policy stays the network's; the judge's values are those of analysis, as results."""
+    game, limits = make(name), Limits(2)
     evaluation = trained_evaluation(game)
     assert evaluation is not None
-    state = stack([parse_position(game, text)])
-    assert 0.99 < JudgedNetwork(First(), evaluation, 1, 1.0).evaluate(game, state)[1] <= 1
+    openings = random_openings(game, 6, (4, 20), np.random.default_rng(0))
+    state = concat([openings, stack([parse_position(game, won)])])
+    results = JudgedNetwork(First(), evaluation, 2, 1.0).evaluate(game, state)[1]
+    found = [search_position(p, limits, evaluation=evaluation) for p in game.positions(openings)]
+    values = np.array([x.value for x in found], float)
+    assert (np.diff(results[:-1][np.argsort(values)]) >= 0).all()
+    np.testing.assert_array_equal(np.sign(results[:-1]), np.sign(values))
+    assert np.unique(results).size > 4
+    assert abs(results).max() <= 1
+    assert results[-1] > 0.99
+    policy, both = JudgedNetwork(First(), evaluation, 2, 0.25).evaluate(game, state)
+    expected, own = First().evaluate(game, state)
+    np.testing.assert_array_equal(policy, expected)
+    np.testing.assert_allclose(both, 0.75 * own + 0.25 * results, atol=1e-6)
 
 
 # ---- runs ----------------------------------------------------------------------------------------

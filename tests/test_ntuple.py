@@ -27,13 +27,15 @@ from training.ntuple import run as learning
 from training.ntuple.__main__ import main
 from training.ntuple.fit import Fit, as_evaluation, as_weights, fit, stages_of
 from training.ntuple.play import WIN, Positions, moved_on, of_ended, of_search, play
-from training.ntuple.run import mean_weights, play_round
+from training.ntuple.run import NTupleRun, mean_weights, play_round
 from training.ntuple.settings import (
     FitSettings,
     GenerationSettings,
+    NTupleConfig,
     OnePlySettings,
     TargetSettings,
 )
+from training.settings import read_settings
 
 CONFIGS = Path(__file__).resolve().parents[1] / "configs" / "ntuple"
 TUPLES = tuple(map(parse_tuple, ("a1 b1", "d3 e3 f3", "b2 c3")))
@@ -77,13 +79,10 @@ def test_weights_that_make_the_results_are_found() -> None:
         return fit(terms, stages, positions, other, settings, lambda stage: None, begun, share)
 
     # Sums are what is known; the weights themselves may differ by what adds up to nothing.
-    numbers = seen + stage[:, None] * terms.size
-    rows = (np.bincount(numbers.ravel()) > 50)[numbers].all(axis=1)
-    assert np.bincount(stage[rows]).min() > 100
     for prior, share, part in ((0.01, 1.0, 1.0), (0.01, 0.25, 0.25), (1e9, 1.0, 0.0)):
         found = fitted(begun, share, prior, 0)
         expected = begun + part * (last - begun)
-        assert said(found.weights)[rows] == pytest.approx(said(expected)[rows], abs=0.2)
+        assert np.abs(said(found.weights) - said(expected)).mean() < 0.1
         assert (found.error < 0.5).all() == (part == 1)
         assert (found.deviation > 10).all()
     alike = fitted(None, 1, 1, 1).weights  # of positions of both stages
@@ -170,36 +169,33 @@ def test_targets_are_what_search_says() -> None:
 def test_the_heuristic_plays_a_side() -> None:
     """Of a share of the games: there one role makes its best moves alone, elsewhere none does."""
     game = make("othello")
-    evaluation = trained_evaluation(game)
     for share in (0.0, 1.0):
         settings = GenerationSettings(
             games=2, depth=1, endgame=0, opening_plies=(0, 0), against_heuristic=share
         )
         own = settings.model_copy(update={"after_own_moves": True})
         positions, after = (
-            play(game, evaluation, chosen, 2, np.random.default_rng(0))
+            play(game, trained_evaluation(game), chosen, 2, np.random.default_rng(0))
             for chosen in (settings, own)
         )
         for number in range(2):
             of_game = positions.game == number
             line = list(zip(positions.own[of_game], positions.opp[of_game], strict=True))
-            greedy = [all_best(game, line, role) for role in (0, 1)]
+            best = [is_best(game, *pair) for pair in itertools.pairwise(line)]
+            greedy = [all(best[role::2]) for role in (0, 1)]
             assert sum(greedy) == share
             # After moves of the evaluation's the heuristic is to move.
             kept = set(after.to_move[after.game == number].tolist())
             assert kept == ({greedy.index(True)} if share else {0, 1})
 
 
-def all_best(game: Game, line: list[tuple[int, int]], role: int) -> bool:
-    """Whether the heuristic finds no better move than this role's, of those that lead along."""
-    best = True
-    for ply in range(role, len(line) - 1, 2):
-        position = game.position((int(line[ply][0]), int(line[ply][1])))
-        afters = [position.step(action) for action in position.legal_actions()]
-        values = {(a.own, a.opp): int(game.values(stack([a]))[0]) for a in afters}
-        over = any(a.terminated for a in afters)  # a win or loss counts more
-        best &= over or values[line[ply + 1]] == min(values.values())
-    return best
+def is_best(game: Game, before: Any, after: Any) -> bool:
+    """Whether the heuristic finds no better move than the one between these squares."""
+    position = game.position((int(before[0]), int(before[1])))
+    afters = [position.step(action) for action in position.legal_actions()]
+    values = {(a.own, a.opp): int(game.values(stack([a]))[0]) for a in afters}
+    over = any(a.terminated for a in afters)  # a win or loss counts more
+    return over or values[after] == min(values.values())
 
 
 def test_a_share_is_a_random_move_later() -> None:
@@ -245,16 +241,14 @@ def test_a_run_ends_with_an_evaluation_and_a_report_also_where_it_was_interrupte
     rounds = [load_evaluation(folder / f"evaluations/one_ply_{k}.npz") for k in (1, 2)]
     np.testing.assert_array_equal(whole.one_ply, mean_weights(rounds))
     assert "| `random` |" in (folder / "report.md").read_text()
-    assert "alphabeta:depth=1" in capsys.readouterr().out
 
     for lost in ("evaluations/1.npz", "positions/1_0000000.npz"):
-        damaged = folder / lost
-        damaged.write_bytes(damaged.read_bytes()[:200])
+        (folder / lost).write_bytes((folder / lost).read_bytes()[:200])
         assert run("--resume") == 2
         error = capsys.readouterr().err
         assert f"{lost} is not a" in error
         assert "--resume makes it anew" in error
-        damaged.unlink()
+        (folder / lost).unlink()
     # As if killed in the second generation, and in the last round.
     later = [f"evaluations/one_ply_{k}.npz" for k in range(3)]
     for files in (["positions/1_0000004.npz", "report.md", *later], later[2:]):
@@ -269,16 +263,11 @@ def test_a_run_ends_with_an_evaluation_and_a_report_also_where_it_was_interrupte
     assert (load_evaluation(folder / "evaluation.npz").weights != whole.weights).any()
 
 
-def test_a_run_by_features_alone_learns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_by_features_alone_learns(tmp_path: Path) -> None:
     """Of some games one ply deep that pieces which lie close together are better."""
-    monkeypatch.chdir(tmp_path)
-    overrides = [
-        "generations=[{games: 14, depth: 1, opening_plies: [2, 12]}]",
-        "report={depth: 1, opponents: [random], pairs: 1}",
-    ]
-    settings = [word for item in overrides for word in ("--set", item)]
-    assert main([str(CONFIGS / "lines_of_action.yaml"), *settings]) == 0
-    evaluation = load_evaluation(tmp_path / "runs/evaluation_lines_of_action/evaluation.npz")
+    few = "generations=[{games: 14, depth: 1, opening_plies: [2, 12]}]"
+    config = read_settings(NTupleConfig, CONFIGS / "lines_of_action.yaml", [few])
+    evaluation = NTupleRun(config, tmp_path, lambda *_: None).learn()
     game = evaluation.game
     assert evaluation.features == game.feature_sizes
     assert not evaluation.tuples

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import errno
 import json
 import multiprocessing
@@ -14,7 +15,9 @@ from typing import Any
 import pytest
 import torch as th
 import yaml
+from rich.console import Console
 from same import same
+from stable_baselines3.common.callbacks import BaseCallback
 
 from boardenvs.agents import make_agent
 from boardenvs.arena import play_match
@@ -22,12 +25,12 @@ from boardenvs.exams import take_exam
 from boardenvs.games import make
 from boardenvs.kernel import set_backend
 from boardenvs.utils.files import written
-from training import evaluation, exact, ppo, report
+from training import evaluation, exact, ppo, report, trackers
 from training.checkpoint import load_newest
 from training.config import Config
 from training.evaluation import Score, SuiteResult
 from training.folder import WRITTEN
-from training.settings import read_settings
+from training.settings import ConfigError, read_settings
 
 th.set_num_threads(1)
 pytestmark = pytest.mark.usefixtures("in_python")
@@ -56,11 +59,43 @@ TINY: dict[str, Any] = {
 }
 
 
+WHOLE = "callbacks={'mine:Kept': {label: whole}}"
+CODE = """
+from training.trackers import Tracker
+
+class Kept(Tracker):
+    instances = []
+
+    def __init__(self, label, stop_after=10**9):
+        super().__init__()
+        self.label, self.stop_after = label, stop_after
+        self.settings, self.metrics, self.files = {}, [], []
+        Kept.instances.append(self)
+
+    def _on_step(self):
+        return self.num_timesteps < self.stop_after
+
+    def begin(self, settings):
+        self.settings = settings
+
+    def show(self, metrics, steps):
+        self.metrics.append({"steps": steps, **metrics})
+
+    def end(self, files):
+        self.files = sorted(file.name for file in files)
+
+def nothing():
+    return None
+"""
+
+
 def prepare(folder: Path, patch: pytest.MonkeyPatch) -> str:
-    """A configuration of a second, in an empty working directory, without pictures, which take
-    longer than the training.
+    """A configuration of a second, in a working directory with a module of callbacks, `mine`;
+    without pictures, which take longer than the training.
     """
     patch.chdir(folder)
+    patch.syspath_prepend(str(folder))
+    Path("mine.py").write_text(CODE)
     Path("tiny.yaml").write_text(yaml.safe_dump(TINY))
     for name in ("learning_curve", "rating_scale", "metrics_over_steps"):
         patch.setattr(report, name, lambda *_: b"")
@@ -78,9 +113,16 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("whole")
     set_backend("numpy")
     with pytest.MonkeyPatch.context() as patch:
-        assert ppo.main([prepare(folder, patch)]) == 0
+        assert ppo.main([prepare(folder, patch), "--set", WHOLE]) == 0
     set_backend(None)
     return folder / "runs" / "tiny"
+
+
+def kept(label: str) -> Any:
+    """The latest of these callbacks that has this label."""
+    import mine  # type: ignore[import-not-found]
+
+    return [made for made in mine.Kept.instances if made.label == label][-1]
 
 
 def end_of(folder: Path) -> list[Any]:
@@ -124,33 +166,29 @@ def test_openings_are_the_games_own_where_none_are_set(tiny: str) -> None:
 
 
 def test_a_run_leaves_all_its_files_and_a_policy_that_loads(tiny: str, finished: Path) -> None:
-    folder = finished
-    found = {p.name for p in folder.iterdir()}
+    found = {p.name for p in finished.iterdir()}
     assert found == {
         "config.yaml", "result.json", "report.md", "report.html", "metrics.csv", "policy.npz",
         "best_model.zip", "learning_curve.png", "ratings.png", "metrics.png", "checkpoints", "pool",
         "tensorboard",
     }  # fmt: skip
-    files = {path for path in folder.rglob("*") if path.is_file()}
-    assert files == set(written(folder, WRITTEN))  # what --overwrite removes
-    result = json.loads((folder / "result.json").read_text())
-    assert Config.model_validate(result["config"]) == read_settings(Config, Path(tiny))
-    assert read_settings(Config, folder / "config.yaml") == read_settings(Config, Path(tiny))
+    files = {path for path in finished.rglob("*") if path.is_file()}
+    assert files == set(written(finished, WRITTEN))  # what --overwrite removes
+    result = json.loads((finished / "result.json").read_text())
+    settings = read_settings(Config, Path(tiny), [WHOLE])
+    assert Config.model_validate(result["config"]) == settings
+    assert read_settings(Config, finished / "config.yaml", trust=True) == settings
     assert result["steps"] == 2048
     assert [e["steps"] for e in result["evaluations"]] == [0, 1024, 2048]
     worst = [min(s["score"] for s in e["scores"].values()) for e in result["evaluations"]]
     assert min(s["score"] for s in result["best"]["scores"].values()) == max(worst)
-    for scores in result["report"]["scores"].values():
-        for score in scores.values():
-            assert score["wins"] + score["draws"] + score["losses"] == 12
-            assert score["low"] <= score["score"] <= score["high"]
     assert result["report"]["ratings"]["random"]["rating"] == 0
     assert result["report"]["exact"]["policy"] == {}
     # The file holds the policy that was judged.
-    marked = take_exam(make("othello"), make_agent(f"policy:{folder / 'policy.npz'}"))
+    marked = take_exam(make("othello"), make_agent(f"policy:{finished / 'policy.npz'}"))
     assert result["report"]["exam"]["policy"][-1]["kept"] == marked.total.kept
     for player, more in (("policy", ""), ("policy, shielded", ",shield=true")):
-        agent = f"policy:{folder / 'policy.npz'}{more}"
+        agent = f"policy:{finished / 'policy.npz'}{more}"
         again = play_match(make("othello"), agent, "random", 6, seed=20_000)
         assert again.score == result["report"]["scores"][player]["random"]["score"]
 
@@ -262,3 +300,84 @@ def test_policies_are_ranked_by_their_worst_score() -> None:
     ):
         assert better.rank > worse.rank
     assert result(0.6, leaks=2, keeps=0.7).worst == 0.7
+
+
+# ---- callbacks ---------------------------------------------------------------------------------
+
+
+def test_a_callback_gets_the_figures_and_files_of_the_run(finished: Path) -> None:
+    told = kept("whole")
+    assert told.settings == yaml.safe_load((finished / "config.yaml").read_text())
+    assert told.files == ["config.yaml", "policy.npz", "report.html", "result.json"]
+    rows = list(csv.DictReader((finished / "metrics.csv").read_text().splitlines()))
+    start, *metrics = told.metrics
+    assert (start["steps"], len(metrics)) == (0, len(rows))
+    for row, figures in zip(rows, metrics, strict=True):
+        assert {name: float(text) for name, text in row.items()}.items() <= figures.items()
+    evaluations = json.loads((finished / "result.json").read_text())["evaluations"]
+    shown = [(f["steps"], f["evaluation/random"]) for f in told.metrics if "evaluation/worst" in f]
+    assert shown == [(e["steps"], e["scores"]["random"]["score"]) for e in evaluations]
+
+
+def test_a_callback_that_returns_false_ends_the_run_with_its_report(tiny: str) -> None:
+    named = "callbacks={'mine:Kept': {label: stopped, stop_after: 300}}"
+    assert ppo.main([tiny, "--set", named]) == 0
+    result = json.loads(Path("runs/tiny/result.json").read_text())
+    assert result["steps"] == 512, "the update in progress is finished"
+    assert "result.json" in kept("stopped").files
+
+
+class Interrupting(BaseCallback):
+    """Sends what Ctrl-C does in the first step."""
+
+    ended = False
+
+    def _on_step(self) -> bool:
+        if self.n_calls == 1:
+            os.kill(os.getpid(), signal.SIGINT)
+        return True
+
+    def _on_training_end(self) -> None:
+        self.ended = True
+
+
+def test_training_from_python_with_callbacks(tiny: str) -> None:
+    """Those given come beside those of the settings; an interruption is an end that they see."""
+    named = "callbacks={'mine:Kept': {label: python}}"
+    config = read_settings(Config, Path(tiny), [named, "steps=1000"])
+    given, quiet = Interrupting(), Console(quiet=True)
+    assert not ppo.train(config, callbacks=[given], console=quiet)
+    assert given.ended
+    assert kept("python").files == ["config.yaml", "policy.npz"]
+    assert ppo.train(config, resume=True, console=quiet)
+    assert [f["steps"] for f in kept("python").metrics] == [1024]
+
+
+@pytest.mark.parametrize(
+    ("callbacks", "message"),
+    [
+        ({"mine:Keep": {}}, "unknown name in mine 'Keep'. Did you mean 'Kept'"),
+        ({"nowhere:Kept": {}}, "cannot import 'nowhere'"),
+        ({"mine": {}}, "'mine' names nothing in Python: write MODULE:NAME"),
+        ({"mine:CODE": {}}, "unknown name in mine 'CODE'"),
+        ({"mine:__name__": {}}, "it must be a class of callbacks, or a function"),
+        ({"mine:Kept": {}}, r"missing a required argument: 'label': it takes \(label, stop_after"),
+        ({"mine:Kept": {"lable": 1}}, "it takes"),
+        (["mine:Kept"], "valid dictionary"),
+    ],
+)
+def test_wrong_callbacks_are_named(tiny: str, callbacks: object, message: str) -> None:
+    Path(tiny).write_text(yaml.safe_dump({**TINY, "callbacks": callbacks}))
+    with pytest.raises(ConfigError, match=message):
+        read_settings(Config, Path(tiny), trust=True)
+
+
+def test_what_is_made_must_be_a_callback(tiny: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert ppo.main([tiny, "--set", "callbacks={'mine:nothing': {}}"]) == 2
+    assert "callback mine:nothing is None: it must be a BaseCallback" in capsys.readouterr().err
+
+
+def test_names_are_those_that_mlflow_takes() -> None:
+    assert trackers._allowed("games/mcts:rollouts=16") == "games/mcts:rollouts_16"
+    flat = dict(trackers._flat({"ppo": {"hidden": [8], "epochs": 2}, "rules": {}}))
+    assert flat == {"ppo.hidden": [8], "ppo.epochs": 2, "rules": {}}
