@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from arena_agents import Otherwise, highest, lowest
+from arena_agents import Otherwise, lowest
 
 from boardenvs.agents import GreedyAgent, as_agent, check_game, make_agent
 from boardenvs.agents.policy import PolicyAgent
@@ -113,13 +113,6 @@ def test_a_policy_sees_what_pettingzoo_shows(game_id: str) -> None:
 def test_what_is_no_agent_is_refused(given: object, message: str) -> None:
     with pytest.raises(TypeError, match=message):
         as_agent(given)
-
-
-def test_agents_come_from_modules() -> None:
-    rng = np.random.default_rng(0)
-    assert np.array_equal(make_agent("python:arena_agents:lowest").act(GAME, STATE, rng), LOWEST)
-    actions = make_agent("python:arena_agents:highest").act(GAME, STATE, rng)
-    assert np.array_equal(actions, highest(GAME, STATE, rng))
 
 
 def test_an_object_says_what_it_plays() -> None:

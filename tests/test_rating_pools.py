@@ -39,11 +39,16 @@ pytestmark = pytest.mark.usefixtures("in_python")
 Strength = Callable[[Any], float]
 
 
-def half_width(found: Estimate) -> float:
-    """Of an interval that has both ends."""
+def ends(found: Estimate) -> tuple[float, float]:
+    """Of an interval that has both."""
     assert found.low is not None
     assert found.high is not None
-    return (found.high - found.low) / 2
+    return found.low, found.high
+
+
+def half_width(found: Estimate) -> float:
+    low, high = ends(found)
+    return (high - low) / 2
 
 
 @pytest.fixture
@@ -165,9 +170,8 @@ def test_intervals_hold_in_nineteen_cases_of_twenty(known: Callable[..., Strengt
     for true in np.linspace(100, 1100, 30).tolist():
         known(PUBLISHED, true, rng)
         found = estimate(PUBLISHED, error=1e-3, seed=int(true))
-        assert found.low is not None
-        assert found.high is not None
-        held.append(found.low < true < found.high)
+        low, high = ends(found)
+        held.append(low < true < high)
         told = sum(a.games * a.expected * (1 - a.expected) for a in found.against)
         widths.append(half_width(found) / (1.96 * 400 / math.log(10) * math.sqrt(2 / told)))
     assert 0.85 < np.mean(held) < 1
@@ -179,9 +183,8 @@ def test_errors_of_the_references_widen_the_interval(known: Callable[..., Streng
     """By as much as the rating would change if all of them were wrong the same way."""
     known(PUBLISHED, 500, np.random.default_rng(0))
     found = estimate(PUBLISHED, error=60.0, games=1000)
-    assert found.low is not None
-    assert found.high is not None
-    assert found.low < found.rating - 1.96 * 60 < found.rating + 1.96 * 60 < found.high
+    low, high = ends(found)
+    assert low < found.rating - 1.96 * 60 < found.rating + 1.96 * 60 < high
     assert half_width(found) < 1.3 * 1.96 * 60
 
 
