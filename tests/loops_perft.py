@@ -20,7 +20,6 @@ from boardenvs.search.compiled.position import (
     Position,
     load_position,
     play,
-    playout,
     save_position,
 )
 from boardenvs.search.compiled.tuples import TupleTables, tuple_value
@@ -64,12 +63,6 @@ def walk(positions: Array, size: int, seed: int, plies: int) -> int:
         position = play(position, sample(*position.legal_bits, random)[0])
         save_position(positions, k * size, position)
     return plies
-
-
-@entry
-def random_result(positions: Array, seed: int) -> int:
-    """What a random game from the first position comes to for the side to move there."""
-    return playout(load_position(positions, 0), word(seed))
 
 
 @entry

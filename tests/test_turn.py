@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Any
 
@@ -13,17 +14,9 @@ from variants import make
 import boardenvs
 from boardenvs.game.contract import Game, Position, stack
 
-WRONG = [-1, -(1 << 40), 1 << 40, 63, 64, 65, 512, 513]
+WRONG = [-1, -(1 << 40), 1 << 40, 63, 64, 65, 512, 513, 0, 7]
 
 needs_numba = pytest.mark.skipif(not find_spec("numba"), reason="numba is not installed")
-
-
-def choose(mask: Any, rng: np.random.Generator, wrong: float = 0.0) -> Any:
-    """A random legal action a row; some that may be illegal, or no actions at all."""
-    noop = mask.shape[1] - 1
-    actions = np.where(mask.any(1), (rng.random(mask.shape) * mask).argmax(1), noop)
-    some = rng.random(len(actions)) < wrong
-    return np.where(some, rng.choice([*WRONG, noop, 0, 7], len(actions)), actions)
 
 
 def by_hand(game: Game, position: Position, action: int, waits: bool) -> tuple[Any, ...]:
@@ -45,27 +38,20 @@ def by_hand(game: Game, position: Position, action: int, waits: bool) -> tuple[A
 def test_each_row_by_hand(name: str, backend: str) -> None:
     """Legal and illegal actions, and rows that wait, in random games to their ends."""
     game, rng = make(name), np.random.default_rng(0)
-    positions = [game.start()] * 21
-    ended = 0
+    positions, ended = [game.start()] * 21, 0
     for _ in range(100):
         state = stack(positions)
-        actions = choose(game.legal(state), rng, wrong=0.1)
-        waiting = rng.random(21) < 0.1
-        turn = game.transition(state, actions, waiting)
-        expected = [
-            by_hand(game, *row)
-            for row in zip(positions, actions.tolist(), waiting.tolist(), strict=True)
-        ]
-        columns = list(zip(*expected, strict=True))
-        for found, wanted in zip(turn.state, stack(columns[0]), strict=True):
+        wrong, waiting = rng.random((2, 21)) < 0.1
+        actions = np.where(wrong, rng.choice([*WRONG, game.noop], 21), game.sample(state, rng))
+        state_after, *said = game.transition(state, actions, waiting)
+        rows = zip(positions, actions.tolist(), waiting.tolist(), strict=True)
+        after, *columns = zip(*(by_hand(game, *row) for row in rows), strict=True)
+        expected = [*stack(after), *map(np.array, columns)]
+        for found, wanted in zip([*state_after, *said], expected, strict=True):
             assert found.dtype == wanted.dtype
             np.testing.assert_array_equal(found, wanted)
-        for found, column in zip(turn[1:], columns[1:], strict=True):
-            np.testing.assert_array_equal(found, column)
-            assert found.dtype == np.array(column).dtype
-        over = [(row[2] and not row[4]) or row[3] for row in expected]
-        ended += sum(over)
-        positions = [game.start() if o else row[0] for o, row in zip(over, expected, strict=True)]
+        positions = [game.start() if p.is_over() else p for p in after]
+        ended += sum(p.is_over() for p in after)
     assert ended > 9
 
 
@@ -83,7 +69,6 @@ def test_threads_change_nothing() -> None:
         after, *said = game.transition(state, actions)
         found.append([actions, *after, *said, *game.observe_with_legal(after)])
         assert threading.active_count() < before + number  # this one is one of them
-    boardenvs.kernel.set_num_threads(None)
     for one, shared in zip(*found, strict=True):
         np.testing.assert_array_equal(one, shared)
 
@@ -98,17 +83,21 @@ def test_an_error_in_a_thread_is_raised() -> None:
     boardenvs.kernel.set_num_threads(2)
     with pytest.raises(RuntimeError, match="rows"):
         run_in_parts(fail, [np.zeros(20_000)], 20_000)
-    boardenvs.kernel.set_num_threads(None)
 
 
 @pytest.mark.parametrize("wrong", [0, -1, 2.0, True, "2", 1025])
 def test_wrong_numbers_of_threads_are_named(wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match="it must be a whole number from 1 to 1024"):
         boardenvs.kernel.set_num_threads(wrong)
-    boardenvs.kernel.set_num_threads(None)
     monkeypatch.setenv("BOARDENVS_THREADS", f"{wrong}x")
     with pytest.raises(ValueError, match=f"BOARDENVS_THREADS is '{wrong}x'"):
         boardenvs.kernel.get_num_threads()
     monkeypatch.setenv("BOARDENVS_THREADS", "3")
     assert boardenvs.kernel.get_num_threads() == 3
+
+
+@pytest.fixture(autouse=True)
+def default_number_of_threads() -> Iterator[None]:
+    boardenvs.kernel.set_num_threads(None)
+    yield
     boardenvs.kernel.set_num_threads(None)
