@@ -13,7 +13,7 @@ from variants import BACKENDS
 from boardenvs.board import ALL_EIGHT, MIRROR
 from boardenvs.board.bitboard import FILE_A
 from boardenvs.game import Feature, Game, Moving, PositionError, RulesError, check_rules
-from boardenvs.kernel import ALL, Bits, Table, get_backend, guard, popcount, set_backend
+from boardenvs.kernel import ALL, Bits, Table, get_backend, guard, popcount
 
 
 def made(base: type[Game], **attributes: Any) -> Game:
@@ -108,21 +108,18 @@ WRONG: list[tuple[Game, str]] = [
 ]
 
 
+@pytest.mark.usefixtures("in_python")
 @pytest.mark.parametrize(("game", "message"), WRONG, ids=[message for _, message in WRONG])
 def test_what_is_wrong_is_named(game: Game, message: str) -> None:
     with pytest.raises(RulesError, match=message):
         check_rules(game, num_games=3)
 
 
+@pytest.mark.usefixtures("in_python")
 def test_one_board_and_a_batch_must_agree() -> None:
-    before = get_backend()
-    set_backend("numpy")
-    try:
-        with pytest.raises(RulesError, match=r"value of a batch by numpy is .*: it must be"):
-            check_rules(broken_guard, max_plies=4)
-        assert get_backend() == "numpy"
-    finally:
-        set_backend(before)
+    with pytest.raises(RulesError, match=r"value of a batch by numpy is .*: it must be"):
+        check_rules(broken_guard, max_plies=4)
+    assert get_backend() == "numpy"
 
 
 @pytest.mark.parametrize("game", [ThreeInARow(), FullThreeInARow()])

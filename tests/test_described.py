@@ -9,10 +9,9 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from variants import load_playouts, make
+from variants import make
 
 from boardenvs.board.bitboard import DIRECTIONS, step
-from boardenvs.game.state import State
 from boardenvs.kernel import ALL
 
 # a1 is dark; x + y is even there.
@@ -20,51 +19,33 @@ DARK = sum(1 << s for s in range(64) if (s % 8 + s // 8) % 2 == 0)
 LIGHT = ALL ^ DARK
 
 
-def colour_of_the_sheep(game):
+def positions(game):
+    """All with the sheep on their colour: by the wolf's square the words of the wolf and of the
+    sheep; and the other colour.
+    """
     (colour,) = [c for c in (DARK, LIGHT) if game.setup()[1] & ~c == 0]
-    return colour
+    flocks = np.array([sum(four) for four in combinations(bits(colour), 4)], np.uint64)
+    checked = 0
+    for wolf in bits(ALL):
+        sheep = flocks[flocks & np.uint64(wolf) == 0]
+        checked += len(sheep)
+        yield np.full_like(sheep, wolf), sheep, np.uint64(ALL ^ colour)
+    assert checked == 35960 * 60
 
 
-def flocks(colour):
-    """All sets of four squares of a colour, (35960,) words."""
-    squares = [1 << s for s in range(64) if colour >> s & 1]
-    return np.array([sum(four) for four in combinations(squares, 4)], np.uint64)
-
-
-def positions(sheep, wolf_square, to_move) -> State:
-    """The positions with the wolf on this square, where no sheep is."""
-    wolf = np.uint64(1 << wolf_square)
-    sheep = sheep[sheep & wolf == 0]
-    rows = len(sheep)
-    own, opp = (np.full(rows, wolf), sheep) if to_move == 0 else (sheep, np.full(rows, wolf))
-    return State(
-        own,
-        opp,
-        np.zeros((rows, 9), np.uint64),
-        np.full(rows, to_move, np.int8),
-        np.zeros(rows, np.int32),
-        np.zeros(rows, np.bool_),
-    )
+def bits(word):
+    return [1 << s for s in range(64) if word >> s & 1]
 
 
 @pytest.mark.parametrize("name", ["wolf_and_sheep", "wolf_and_sheep_described"])
 def test_sheep_keep_their_colour(name):
     """At the start they share it, and no move of theirs leaves it, whatever the position is."""
     game = make(name)
-    colour = colour_of_the_sheep(game)
-    sheep = flocks(colour)
-    checked = 0
-    for wolf_square in range(64):
-        state = positions(sheep, wolf_square, to_move=1)
-        checked += len(state.own)
-        for word, direction in zip(
-            game.moves(state.own, state.opp, np.ones(len(state.own), np.uint64)),
-            DIRECTIONS,
-            strict=True,
-        ):
-            assert not (step(word, direction) & np.uint64(ALL ^ colour)).any()
-            assert not (word & ~state.own).any()
-    assert checked == 35960 * 60
+    for wolf, sheep, other_colour in positions(game):
+        moves = game.moves(sheep, wolf, np.ones_like(sheep))
+        for word, direction in zip(moves, DIRECTIONS, strict=True):
+            assert not (step(word, direction) & other_colour).any()
+            assert not (word & ~sheep).any()
 
 
 def test_the_wolf_can_always_move():
@@ -72,35 +53,21 @@ def test_the_wolf_can_always_move():
     wolf, whoever is to move.
     """
     game = make("wolf_and_sheep_described")
-    sheep = flocks(colour_of_the_sheep(game))
-    checked = 0
-    for wolf_square in range(64):
-        state = positions(sheep, wolf_square, to_move=0)
-        checked += len(state.own)
-        moves = game.moves(state.own, state.opp, np.zeros(len(state.own), np.uint64))
-        assert np.bitwise_or.reduce(moves).all(), wolf_square
-        assert (game.score_margin(state) > 0).all()
-        assert (game.score_margin(positions(sheep, wolf_square, to_move=1)) < 0).all()
-    assert checked == 35960 * 60
-    ends = {tuple(sorted(r["goals"].items())) for r in load_playouts(game_file()) if r["goals"]}
-    assert ends == {(("sheep", 0), ("wolf", 100))}
-
-
-def game_file():
-    return "wolf_and_sheep_described"
+    for wolf, sheep, _ in positions(game):
+        first, second = np.zeros_like(wolf), np.ones_like(wolf)
+        assert np.bitwise_or.reduce(game.moves(wolf, sheep, first)).all()
+        assert (np.array(game.points(wolf, sheep, first)) == [[1], [0]]).all()
+        assert (np.array(game.points(sheep, wolf, second)) == [[0], [1]]).all()
 
 
 def test_the_classic_wolf_can_be_caught():
     """The same count for the classic rules finds positions where the wolf has no move."""
     game = make("wolf_and_sheep")
-    sheep = flocks(colour_of_the_sheep(game))
     caught = 0
-    for wolf_square in range(64):
-        state = positions(sheep, wolf_square, to_move=0)
-        moves = np.bitwise_or.reduce(
-            game.moves(state.own, state.opp, np.zeros(len(state.own), np.uint64))
-        )
-        np.testing.assert_array_equal(game.score_margin(state) < 0, moves == 0)
+    for wolf, sheep, _ in positions(game):
+        moves = np.bitwise_or.reduce(game.moves(wolf, sheep, np.zeros_like(wolf)))
+        wins, _ = game.points(wolf, sheep, np.zeros_like(wolf))
+        np.testing.assert_array_equal(wins, moves != 0)
         caught += int((moves == 0).sum())
     # On the sheep's colour the wolf has four neighbours inside the board, two on an edge, one in
     # either of two corners; the other sheep stand on any of the other squares.

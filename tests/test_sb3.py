@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -12,7 +12,6 @@ import torch as th
 from gymnasium import spaces
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.callbacks import MaskableEvalCallback
-from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3.common.env_checker import check_env
 from stable_baselines3.common.vec_env import VecMonitor
@@ -32,21 +31,14 @@ def test_it_trains_and_evaluates_with_the_tools_of_sb3(tmp_path: Path) -> None:
     assert is_masking_supported(train)
     assert get_action_masks(train).shape == (1, 8, 65)
     callback = MaskableEvalCallback(
-        judge, n_eval_episodes=20, eval_freq=48, log_path=str(tmp_path), verbose=0
+        judge, n_eval_episodes=10, eval_freq=64, log_path=str(tmp_path), verbose=0
     )
-    model = MaskablePPO(
-        "MlpPolicy", train, gamma=-1.0, n_steps=16, batch_size=64, n_epochs=1, seed=0
-    )
-    model.learn(8 * 16 * 6, callback=callback)
-    assert model.ep_info_buffer
+    model = MaskablePPO("MlpPolicy", train, gamma=-1.0, n_steps=64, n_epochs=1, seed=0)
+    model.learn(8 * 64, callback=callback)
+    assert 50 < np.mean([game["l"] for game in model.ep_info_buffer or ()]) < 70
     results = np.load(tmp_path / "evaluations.npz")["results"]
-    assert results.shape[1] == 20
+    assert results.shape[1] == 10
     assert set(np.unique(results)) <= {-1.0, 0.0, 1.0}
-    _, lengths = cast(
-        tuple[list[float], list[int]],
-        evaluate_policy(model, train, 16, return_episode_rewards=True),
-    )
-    assert 50 < np.mean(lengths) < 70
 
 
 def test_maskable_ppo_takes_the_single_environment_as_it_is() -> None:
@@ -59,12 +51,12 @@ def test_maskable_ppo_takes_the_single_environment_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("game_id", GAMES)
-@pytest.mark.parametrize("mask_in_observation", [False, True])
 @pytest.mark.usefixtures("in_python")
-def test_sb3_accepts_the_single_environment(game_id: str, mask_in_observation: bool) -> None:
+def test_sb3_accepts_the_single_environment(game_id: str) -> None:
     """Without its warnings, which take planes for pixels."""
-    env = single_env(game_id, mask_in_observation=mask_in_observation)
-    check_env(env, warn=False, skip_render_check=True)
+    for given in (False, True):
+        env = single_env(game_id, mask_in_observation=given)
+        check_env(env, warn=False, skip_render_check=True)
 
 
 def test_spaces() -> None:
@@ -90,11 +82,13 @@ def test_the_mover_can_lose_by_its_own_ply() -> None:
 
 def test_the_seed_determines_the_games() -> None:
     envs = [BoardVecEnv(make("othello"), 16, opening_plies=(0, 9), seed=s) for s in (1, 1, 2)]
-    first, second, other = ([env.state.own.tolist()] for env in envs)
-    assert first == second != other
-    for env in envs[1:]:
-        env.seed(5)
-    assert np.array_equal(envs[1].reset(), envs[2].reset())
+    for again in (False, True):  # by a seed for the next reset, too
+        if again:
+            for env, seed in zip(envs, (5, 5, 6), strict=True):
+                env.seed(seed)
+        first, second, other = (env.reset() for env in envs)
+        assert np.array_equal(first, second)
+        assert not np.array_equal(first, other)
 
 
 def test_new_games_start_after_as_many_opening_plies_as_asked() -> None:

@@ -4,47 +4,40 @@ import gymnasium
 import numpy as np
 import pytest
 
-from boardenvs import games
 
-
-@pytest.mark.parametrize("seat", ["random", "alternating", "wolf", "sheep"])
-def test_whole_games(seat):
-    roles = games.make("wolf_and_sheep").roles
-    env = gymnasium.make("boardenvs/WolfAndSheep-v0", opponent="random", seat=seat, reward="goal")
-    rng = np.random.default_rng(0)
-    seats = []
+def play(game, seed, **options):
+    """Six games by random legal actions: seat, observations and reward of each."""
+    env = gymnasium.make(f"boardenvs/{game}-v0", **options)
+    board, rng = env.unwrapped.board, np.random.default_rng(0)
     for episode in range(6):
-        observation, info = env.reset(seed=7 if episode == 0 else None)
-        role = info["seat"]
-        seats.append(role)
-        board = env.unwrapped.board
-        assert board.agent_selection == role
-        assert board.position.ply == roles.index(role)
-        terminated = truncated = False
-        while not (terminated or truncated):
+        observation, info = env.reset(seed=seed if episode == 0 else None)
+        seat, seen, over = info["seat"], [observation.tobytes()], False
+        assert board.agent_selection == seat
+        assert board.position.ply == board.possible_agents.index(seat)
+        while not over:
             assert env.observation_space.contains(observation)
             np.testing.assert_array_equal(info["action_mask"], env.unwrapped.action_masks())
             action = rng.choice(np.flatnonzero(info["action_mask"]))
             observation, reward, terminated, truncated, info = env.step(action)
-        assert reward == board.position.result()[roles.index(role)]
+            over = terminated or truncated
+            seen.append(observation.tobytes())
+        assert reward == board.position.result()[board.possible_agents.index(seat)]
         assert not info["action_mask"].any()
-    if seat == "alternating":
-        assert seats == [roles[i % 2] for i in range(6)]
-    elif seat != "random":
-        assert seats == [seat] * 6
+        yield seat, seen, reward
 
 
-def test_same_seed_same_game():
-    def run():
-        env = gymnasium.make("boardenvs/Othello-v0", opponent="greedy")
-        rng, record = np.random.default_rng(1), []
-        for episode in range(4):
-            _, info = env.reset(seed=3 if episode == 0 else None)
-            over = False
-            while not over:
-                action = rng.choice(np.flatnonzero(info["action_mask"]))
-                observation, reward, over, _, info = env.step(action)
-                record += [observation.tobytes(), reward, info["seat"]]
-        return record
-
-    assert run() == run()
+@pytest.mark.parametrize(
+    ("seat", "seats"),
+    [
+        ("random", None),
+        ("alternating", ["wolf", "sheep"] * 3),
+        ("wolf", ["wolf"] * 6),
+        ("sheep", ["sheep"] * 6),
+    ],
+)
+def test_whole_games(seat, seats):
+    options = {"opponent": "random", "seat": seat, "reward": "goal"}
+    played = list(play("WolfAndSheep", 7, **options))
+    assert seats in (None, [seat for seat, *_ in played])
+    assert played == list(play("WolfAndSheep", 7, **options))
+    assert played != list(play("WolfAndSheep", 8, **options))
