@@ -86,9 +86,3 @@ def test_what_numba_gets_of_the_example():
     """All but the beginning that all such files have, which can be written without Numba."""
     source = write_batch(blocked().program(), "blocked")
     assert source.endswith("\n\n" + BLOCKS["numba-writer"])
-
-
-def test_the_example_does_what_it_says():
-    below, above = 1 << 12, 1 << 20
-    assert blocked().one(below | 1, above | 2) == (below, 1)
-    assert blocked().one(1, above) == (0, 0)

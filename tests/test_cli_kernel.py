@@ -53,14 +53,6 @@ def test_the_head_counts():
     assert "2 buffers" in kernel("othello", "points", "--as", "numpy").splitlines()[0]
 
 
-def test_a_rare_part_is_shown_where_it_is_used():
-    text = kernel("othello", "advance")
-    outer = [line for line in text.splitlines() if not line.startswith(" ")]
-    assert sum("= when " in line for line in outer) == 1
-    count = int(text.splitlines()[0].split(" operations")[0].split()[-1])
-    assert count == text.count(" = ") - text.count("i0 = ") - text.count("i1 = ")
-
-
 def test_what_cannot_be_shown_is_named(monkeypatch):
     text = kernel("othello", "advence", code=2)
     assert "unknown rule 'advence'. Did you mean 'advance'?" in text

@@ -48,29 +48,22 @@ def test_sheep_keep_their_colour(name):
             assert not (word & ~sheep).any()
 
 
-def test_the_wolf_can_always_move():
+# On the sheep's colour the wolf has four neighbours inside the board, two on an edge, one in either
+# of two corners; the other sheep stand on any of the other squares.
+CAUGHT = 18 * 1 + 12 * (29 * 28 // 2) + 2 * (30 * 29 * 28 // 6)
+
+
+@pytest.mark.parametrize(("name", "expected"), [("", CAUGHT), ("_described", 0)])
+def test_the_wolf_can_always_move(name, expected):
     """In all 2,157,600 positions with the sheep on their colour: a move, and the goal for the
-    wolf, whoever is to move.
+    wolf, whoever is to move. The same count for the classic rules finds where it has none.
     """
-    game = make("wolf_and_sheep_described")
-    for wolf, sheep, _ in positions(game):
-        first, second = np.zeros_like(wolf), np.ones_like(wolf)
-        assert np.bitwise_or.reduce(game.moves(wolf, sheep, first)).all()
-        assert (np.array(game.points(wolf, sheep, first)) == [[1], [0]]).all()
-        assert (np.array(game.points(sheep, wolf, second)) == [[0], [1]]).all()
-
-
-def test_the_classic_wolf_can_be_caught():
-    """The same count for the classic rules finds positions where the wolf has no move."""
-    game = make("wolf_and_sheep")
+    game = make(f"wolf_and_sheep{name}")
     caught = 0
     for wolf, sheep, _ in positions(game):
-        moves = np.bitwise_or.reduce(game.moves(wolf, sheep, np.zeros_like(wolf)))
-        wins, _ = game.points(wolf, sheep, np.zeros_like(wolf))
-        np.testing.assert_array_equal(wins, moves != 0)
-        caught += int((moves == 0).sum())
-    # On the sheep's colour the wolf has four neighbours inside the board, two on an edge, one in
-    # either of two corners; the other sheep stand on any of the other squares.
-    inner, edge, corner = 18, 12, 2
-    others = {1: 30 * 29 * 28 // 6, 2: 29 * 28 // 2, 4: 1}
-    assert caught == inner * others[4] + edge * others[2] + corner * others[1]
+        first, second = np.zeros_like(wolf), np.ones_like(wolf)
+        moves = np.bitwise_or.reduce(game.moves(wolf, sheep, first)) != 0
+        for points in (game.points(wolf, sheep, first), game.points(sheep, wolf, second)[::-1]):
+            np.testing.assert_array_equal(points, [moves, ~moves])
+        caught += int((~moves).sum())
+    assert caught == expected

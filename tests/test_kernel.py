@@ -211,18 +211,18 @@ def test_words_and_bytes(backend: str, part: Any, bit_counts: Any, types: Any) -
         words, packed = expected[:, :19], expected[:, 19:].copy()
         bits = np.unpackbits(packed.view(np.uint8), axis=1, bitorder="little")
         for count in bit_counts:
-            first, wide = np.zeros(rows + 1, np.uint64), np.full((rows, 3), 5, np.uint64)
+            wide, around = np.full((rows + 1, 9), 5, np.uint64), np.full((rows + 2, count), 7, "b")
             pairs, flags = np.zeros((rows, 2), np.uint64), np.zeros(rows, np.bool_)
-            numbers, others = np.zeros(rows, np.int64), np.zeros((rows, 13), np.uint64)
-            around = np.full((rows + 2, count), 7, np.int8)
-            outputs = [first[:rows], wide[:, 1], pairs, flags, numbers, others, around[1:-1]]
+            others, numbers = np.zeros((rows, 13), np.uint64), np.full(rows + 1, 5)
+            outputs = [wide[:-1, 0], wide[:-1, 4], pairs, flags, numbers[:-1], others, around[1:-1]]
             kernel.batch(given_, outputs)
             found = np.column_stack([x.astype(np.uint64) for x in outputs[:-1]])
             np.testing.assert_array_equal(found, words)
             np.testing.assert_array_equal(around[1:-1], bits[:, :count])
             assert (around[[0, -1]] == 7).all()
-            assert (wide[:, [0, 2]] == 5).all()
-            assert first[rows] == 0
+            wide[:-1, [0, 4]] = 5
+            assert (wide == 5).all()
+            assert numbers[-1] == 5
         np.testing.assert_array_equal(np.column_stack(given_), np.column_stack(before))
         for row in range(min(rows, 9)):
             ints = [int(column[row]) for column in columns]

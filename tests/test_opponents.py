@@ -72,6 +72,13 @@ def test_functions_agents_classes_and_texts_play(begin: Begin) -> None:
     assert begin("greedy") == begin(make_agent("greedy"))
 
 
+def chooses(choice: Callable[[int], Any]) -> Callable[..., Any]:
+    def act(game: games.Game, state: Any, rng: np.random.Generator) -> Any:
+        return choice(len(state.ply))
+
+    return act
+
+
 @ENVIRONMENTS
 @pytest.mark.parametrize(
     ("opponent", "error", "message"),
@@ -80,6 +87,13 @@ def test_functions_agents_classes_and_texts_play(begin: Begin) -> None:
         (lambda a, b, c, d: 0, TypeError, "it must take"),
         ("greddy", ValueError, "unknown agent 'greddy'. Did you mean 'greedy'"),
         ("perfect", ValueError, "'perfect' cannot play othello"),
+        (chooses(np.zeros), TypeError, "actions are float64: they must be integers"),
+        (chooses(lambda n: np.zeros(n + 1, int)), ValueError, "actions have shape"),
+        (
+            chooses(lambda n: np.zeros(n, int)),
+            IllegalActionError,
+            r"chose 0.*; legal: \[20, 29, 34, 43\]",
+        ),
     ],
 )
 def test_what_cannot_be_used_is_said_at_once(
@@ -87,29 +101,6 @@ def test_what_cannot_be_used_is_said_at_once(
 ) -> None:
     with pytest.raises(error, match=message):
         begin(opponent)
-
-
-@ENVIRONMENTS
-@pytest.mark.parametrize(
-    ("choice", "error", "message"),
-    [
-        (
-            lambda size: np.zeros(size, int),
-            IllegalActionError,
-            r"chose 0.*; legal: \[20, 29, 34, 43\]",
-        ),
-        (lambda size: np.zeros(size + 1, int), ValueError, "actions have shape"),
-        (lambda size: np.full(size, 19.0), TypeError, "actions are float64: they must be integers"),
-    ],
-)
-def test_what_an_opponent_may_not_choose_is_named(
-    begin: Begin, choice: Callable[..., Any], error: type[Exception], message: str
-) -> None:
-    def act(game: games.Game, state: Any, rng: np.random.Generator) -> Any:
-        return choice(len(state.ply))
-
-    with pytest.raises(error, match=message):
-        begin(act)
 
 
 @ENVIRONMENTS

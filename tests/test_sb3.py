@@ -9,7 +9,6 @@ import gymnasium
 import numpy as np
 import pytest
 import torch as th
-from gymnasium import spaces
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.callbacks import MaskableEvalCallback
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
@@ -19,7 +18,6 @@ from stable_baselines3.common.vec_env import VecMonitor
 from boardenvs.envs.batch import BoardGroup
 from boardenvs.envs.factory import single_env
 from boardenvs.envs.sb3 import BoardVecEnv
-from boardenvs.game.openings import random_openings
 from boardenvs.games import GAMES, make
 
 th.set_num_threads(1)
@@ -57,27 +55,6 @@ def test_sb3_accepts_the_single_environment(game_id: str) -> None:
     for given in (False, True):
         env = single_env(game_id, mask_in_observation=given)
         check_env(env, warn=False, skip_render_check=True)
-
-
-def test_spaces() -> None:
-    env = BoardVecEnv(make("lines_of_action"), 3)
-    assert env.observation_space == spaces.Box(0, 1, (8, 8, 8), np.int8)
-    assert env.action_space == spaces.Discrete(513)
-    assert env.get_attr("render_mode") == [None] * 3
-    assert env.env_is_wrapped(VecMonitor, indices=[0, 2]) == [False, False]
-    assert env.env_method("action_masks", indices=[1])[0].shape == (1, 513)
-
-
-def test_the_mover_can_lose_by_its_own_ply() -> None:
-    game = make("othello")
-    starts = random_openings(game, 400, (50, 57), np.random.default_rng(3))
-    env = BoardVecEnv(game, 400, starts=starts, seed=0)
-    env.reset()
-    seen, rng = set(), np.random.default_rng(1)
-    for _ in range(12):
-        _, rewards, dones, _ = env.step(game.sample(env.state, rng))
-        seen |= set(rewards[dones].tolist())
-    assert seen == {-1.0, 0.0, 1.0}
 
 
 def test_the_seed_determines_the_games() -> None:

@@ -11,7 +11,6 @@ from gymnasium.vector import AutoresetMode
 import boardenvs
 from boardenvs import games
 from boardenvs.envs.factory import gymnasium_id
-from boardenvs.envs.memory import ReusedMemory
 
 
 def choose(mask, rng):
@@ -88,10 +87,8 @@ def test_against_an_opponent_the_learner_is_always_to_move(game_id, seat, rules)
             np.testing.assert_array_equal(env.batch.seats[over], 1 - seats[over])
     assert len(seen) > 16
     assert set(seen) <= {0.0, 50.0, 100.0}
-    if game_id == "othello":  # random play hardly ever wins the other games for either side
-        assert {0.0, 100.0} <= set(seen)
-    if seat == "random":
-        assert 0 < env.batch.seats.sum() < 16
+    # Random play hardly ever wins the other games for either side.
+    assert set(seen) >= {0.0, 100.0} or game_id != "othello"
 
 
 def test_an_illegal_action_loses_the_game():
@@ -132,23 +129,20 @@ def test_gymnasium_makes_and_wraps_it(game_id):
 
 def test_seeds():
     """The same seeds give the same run, an int counts up, and a row's seat is its own seed's."""
-    env = boardenvs.reversi_v0.vec_env(8, opponent="random", opening_plies=(0, 3))
+    env = boardenvs.reversi_v0.vec_env(40, opponent="random", opening_plies=(0, 3))
 
     def run(seed):
-        rng, record = np.random.default_rng(0), []
+        rng = np.random.default_rng(0)
         _, infos = env.reset(seed=seed)
+        record = [env.batch.seats.tolist()]
         for _ in range(60):
             _, rewards, _, _, infos = env.step(choose(infos["action_mask"], rng))
-            record += [*rewards, *env.batch.seats]
+            record.append([*rewards, *env.batch.seats])
         return record
 
-    assert run(11) == run(11) == run(list(range(11, 19))) != run(12)
-    seats = []
-    for seed in range(0, 40, 5):
-        env.reset(seed=[*range(seed, seed + 5), seed, 7, 7])
-        seats += env.batch.seats[:5].tolist()
-        assert env.batch.seats[5:].tolist() == [seats[seed], *[env.batch.seats[6]] * 2]
-    assert env.batch.seats[6] == seats[7]
+    assert run(11) == run(11) == run(list(range(11, 51))) != run(12)
+    seats, backwards = (run(list(seeds))[0] for seeds in (range(40), range(39, -1, -1)))
+    assert seats == backwards[::-1]
     assert 8 < sum(seats) < 32
 
 
@@ -187,18 +181,6 @@ def test_memory_and_place_of_masks_change_nothing_else(num_envs):
     for views, copies in kept:
         for view, copy in zip(views, copies, strict=True):
             np.testing.assert_array_equal(view, copy)
-
-
-def test_memory_is_used_again_once_nobody_has_it():
-    memory = ReusedMemory((3, 5), np.int8)
-    view = memory.take()[1:]
-    place = view.ctypes.data
-    second = memory.take()[1:]
-    assert second.ctypes.data != place  # the view still stands on the first
-    del view
-    third = memory.take()
-    assert third[1:].ctypes.data == place
-    assert (third.shape, third.dtype.name) == ((3, 5), "int8")
 
 
 def test_wrong_use_is_named():
