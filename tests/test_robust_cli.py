@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,6 @@ def _folder(in_python: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         (["--sizes", "0"], "--sizes has 0"),
         (["--sizes", str(10**15)], "--sizes has 1000000000000000"),
         (["--rounds", "0"], "--rounds is 0: it must be 1 or more"),
-        (["--rounds", "x"], "--rounds is 'x': it must be a whole number"),
         (["--backends", "numpi"], "Did you mean 'numpy'"),
         (["--seconds", "nan"], "--seconds is nan"),
         (["--games", "otello"], "Did you mean 'othello'"),
@@ -80,6 +79,9 @@ def lost_game(size: int = 3) -> Game: open("no/file")
 def wrong_game(size: int = 3) -> Game: return int("x")
 def odd_game(size: Game) -> Game: return Othello()
 def right_game(size: int = 3) -> Game: return Othello()
+def leaving_a_trace(game, state, rng):
+    open("trace", "w").close()
+    return game.sample(state, rng)
 class Ruleless(Othello):
     def moves(self, *words): return 1 / 0
 """
@@ -91,30 +93,53 @@ def at(code: str) -> str:
     return f"(bots.py, line {next(i for i, text in enumerate(lines, start=1) if code in text)})"
 
 
-AGENTS = {
-    "Raising": f"raised KeyError: 'missing' {at('missing')}",
-    "InNumpy": f"raised ValueError: cannot reshape array of size 3 into shape (7,) {at('reshape')}",
-    "OfType": f"raised TypeError: no way {at('TypeError')}",
-    "leave": f"raised SystemExit: enough {at('enough')}",
-    "deep": f"raised RecursionError: maximum recursion depth exceeded {at('deep')}",
-}
-COMMANDS_OF_AGENTS = [
-    ["match", "reversi", "{}", "random"],
-    ["arena", "random", "{}", "--out", "arena"],
-    ["play", "reversi", "--against", "{}"],
-    ["analyse", "reversi", "--with", "{}"],
-    ["web", "--agent", "{}"],
-]
-COMMANDS_OF_GAMES = [
-    ["match", "{}", "random", "random"],
-    ["arena", "random", "greedy", "--game", "{}", "--out", "arena"],
-    ["play", "{}"],
-    ["analyse", "{}"],
-    ["solve", "{}"],
-    ["perft", "{}", 1],
-    ["games", "{}"],
-    ["replay", "games.jsonl", "--game", "{}"],
-]
+def raised(name: str, error: str, code: str) -> str:
+    return f"'python:bots:{name}' raised {error} {at(code)}"
+
+
+RAISING = raised("Raising", "KeyError: 'missing'", "missing")
+LOST = (
+    "'bots:lost_game' raised FileNotFoundError: [Errno 2] No such file or directory: 'no/file' "
+    + at("no/file")
+)
+# What a command says last: all of it, or how it ends.
+SAID: list[tuple[list[str], str]] = [
+    # Agents, and each command of them.
+    (["match", "reversi", "python:bots:InNumpy", "random"],
+     raised("InNumpy", "ValueError: cannot reshape array of size 3 into shape (7,)", "reshape")),
+    (["match", "reversi", "python:bots:OfType", "random"],
+     raised("OfType", "TypeError: no way", "TypeError")),
+    (["match", "reversi", "python:bots:leave", "random"],
+     raised("leave", "SystemExit: enough", "enough")),
+    (["match", "reversi", "python:bots:deep", "random"],
+     raised("deep", "RecursionError: maximum recursion depth exceeded", "deep")),
+    (["match", "reversi", "python:bots:Raising", "random"], RAISING),
+    (["arena", "random", "python:bots:Raising", "--out", "arena"], RAISING),
+    (["play", "reversi", "--against", "python:bots:Raising"], RAISING),
+    (["analyse", "reversi", "--with", "python:bots:Raising"], RAISING),
+    (["web", "--agent", "python:bots:Raising"], RAISING),
+    # Games, and each command of them.
+    (["match", "bots:lost_game", "random", "random"], LOST),
+    (["arena", "random", "greedy", "--game", "bots:lost_game", "--out", "arena"], LOST),
+    (["play", "bots:lost_game"], LOST),
+    (["analyse", "bots:lost_game"], LOST),
+    (["solve", "bots:lost_game"], LOST),
+    (["perft", "bots:lost_game", "1"], LOST),
+    (["games", "bots:lost_game"], LOST),
+    (["replay", "games.jsonl", "--game", "bots:lost_game"], LOST),
+    # Others.
+    (["match", "bots:wrong_game:size=4", "random", "random"],
+     "error: 'bots:wrong_game:size=4' raised ValueError: invalid literal for int() with base 10: "
+     f"'x' {at('wrong_game')}"),
+    (["match", "bots:odd_game:size=4", "random", "random"],
+     "error: size cannot be given in a text: it must be annotated as bool, int, float or str"),
+    (["match", "bots:Ruleless", "random", "random"],
+     f"error: ZeroDivisionError: division by zero {at('def moves')}"),
+    (["match", "reversi", "python:bots:Choosy", "random"],
+     f"error: ZeroDivisionError: division by zero {at('check_game')}"),
+    (["analyse", "reversi", "--with", "python:bots:Lost"],
+     "error: AttributeError: 'Othello' object has no attribute 'no_such_thing' " + at("no_such")),
+]  # fmt: skip
 
 
 @pytest.fixture
@@ -125,51 +150,12 @@ def bots() -> Iterator[Path]:
     sys.modules.pop("bots", None)
 
 
-def last_line(words: Sequence[object], given: str) -> str:
-    """What a wrong command prints after its usage."""
-    output = run(*(str(word).format(given) for word in words), code=2)
+@pytest.mark.parametrize(("words", "said"), SAID)
+def test_errors_of_users_code_say_where(bots: Path, words: list[str], said: str) -> None:
+    output = run(*words, code=2)
     assert "Traceback" not in output
-    return output.splitlines()[-1]
-
-
-@pytest.mark.parametrize("name", AGENTS)
-def test_an_agent_that_cannot_be_made_says_where(bots: Path, name: str) -> None:
-    told = last_line(COMMANDS_OF_AGENTS[0], f"python:bots:{name}")
-    assert told == f"error: 'python:bots:{name}' {AGENTS[name]}"
-
-
-@pytest.mark.parametrize("words", COMMANDS_OF_AGENTS[1:], ids=lambda words: words[0])
-def test_every_command_of_agents_says_it(bots: Path, words: list[object]) -> None:
-    assert f"'python:bots:Raising' {AGENTS['Raising']}" in last_line(words, "python:bots:Raising")
+    assert output.splitlines()[-1].endswith(said)
     assert {path.name for path in Path().iterdir()} <= {"bots.py", "__pycache__"}
-
-
-@pytest.mark.parametrize("words", COMMANDS_OF_GAMES, ids=lambda words: words[0])
-def test_every_command_of_games_says_it(bots: Path, words: list[object]) -> None:
-    told = last_line(words, "bots:lost_game")
-    message = f"[Errno 2] No such file or directory: 'no/file' {at('no/file')}"
-    assert f"'bots:lost_game' raised FileNotFoundError: {message}" in told
-    assert {path.name for path in Path().iterdir()} <= {"bots.py", "__pycache__"}
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["match", "bots:wrong_game:size=4", "random", "random"],
-         "'bots:wrong_game:size=4' raised ValueError: invalid literal for int() with base 10: 'x' "
-         + at("wrong_game")),
-        (["match", "bots:odd_game:size=4", "random", "random"],
-         "size cannot be given in a text: it must be annotated as bool, int, float or str"),
-        (["match", "bots:Ruleless", "random", "random"],
-         f"ZeroDivisionError: division by zero {at('def moves')}"),
-        (["match", "reversi", "python:bots:Choosy", "random"],
-         f"ZeroDivisionError: division by zero {at('check_game')}"),
-        (["analyse", "reversi", "--with", "python:bots:Lost"],
-         "AttributeError: 'Othello' object has no attribute 'no_such_thing' " + at("no_such")),
-    ],
-)  # fmt: skip
-def test_other_errors_of_users_code(bots: Path, words: list[object], message: str) -> None:
-    assert last_line(words, "") == f"error: {message}"
 
 
 def test_annotations_for_type_checkers_alone_do_no_harm(bots: Path) -> None:
@@ -195,30 +181,26 @@ def games() -> Path:
     return path
 
 
+MATCH = ["match", "othello", "python:bots:leaving_a_trace", "random", "--record"]
+
+
 @pytest.mark.parametrize(
     "words",
     [
-        ["match", "othello", "python:untouched:f", "random", "--record", "no/x.jsonl"],
-        ["match", "othello", "python:untouched:f", "random", "--record", "folder.jsonl"],
-        ["match", "othello", "python:untouched:f", "random", "--record", "/proc/x.jsonl"],
-        ["arena", "random", "python:untouched:f", "--out", "file/arena"],
+        [*MATCH, "no/x.jsonl"],
+        [*MATCH, "folder.jsonl"],
+        [*MATCH, "/proc/x.jsonl"],
+        ["arena", "random", MATCH[2], "--out", "bots.py/arena"],
         ["replay", "games.jsonl", "--save", "no/x.jsonl"],
-        ["replay", "games.jsonl", "--number", 1, "--svg", "no/x.svg"],
-        ["replay", "games.jsonl", "--number", 1, "--svg", "x.svg", "--sheet", "no/x.svg"],
+        ["replay", "games.jsonl", "--number", "1", "--svg", "no/x.svg"],
+        ["replay", "games.jsonl", "--number", "1", "--svg", "x.svg", "--sheet", "no/x.svg"],
     ],
 )
-def test_outputs_are_checked_before_the_work(games: Path, words: list[object]) -> None:
-    Path("file").touch()
+def test_outputs_are_checked_before_the_work(bots: Path, games: Path, words: list[str]) -> None:
     Path("folder.jsonl").mkdir()
-    Path("untouched.py").write_text(
-        "def f(game, state, rng):\n"
-        "    open('played', 'w').close()\n"
-        "    return game.sample(state, rng)\n"
-    )
-    before = set(Path().rglob("*"))
-    output = run(*words, code=2)
-    assert str(words[-1]) in output.replace("\n", "")
-    assert {p for p in Path().rglob("*") if p.suffix != ".pyc"} - before <= {Path("__pycache__")}
+    assert words[-1] in run(*words, code=2).replace("\n", "")
+    left = {path.name for path in Path().rglob("*") if path.suffix != ".pyc"}
+    assert left <= {"bots.py", "games.jsonl", "folder.jsonl", "__pycache__"}
 
 
 def test_names_of_files_may_look_like_markup(games: Path) -> None:
