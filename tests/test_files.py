@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
-import functools
+import multiprocessing
 import os
 import resource
-import select
 import signal
 import stat
-import subprocess
-import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from test_policy import random_policy
@@ -28,8 +26,15 @@ from boardenvs.arena.journal import Journal
 from boardenvs.play.session import GameSession
 from boardenvs.play.store import GameStore
 from boardenvs.records import make_record
-from boardenvs.utils.files import check_writable, replacing, write_atomically
+from boardenvs.utils.files import (
+    check_folder,
+    check_writable,
+    one_process_at_a_time,
+    replacing,
+    write_atomically,
+)
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*fork")
 OTHELLO = make("othello")
 ROOM = 64  # bytes that a full disk still takes
 
@@ -37,10 +42,10 @@ ROOM = 64  # bytes that a full disk still takes
 # ---- every writer --------------------------------------------------------------------------------
 
 
-@functools.cache
-def some_records() -> list[records.Record]:
-    played = [make_record(OTHELLO, random_line(OTHELLO, seed, 200)[1]) for seed in range(9)]
-    return [record for record in played if record.goal is not None]
+def save_some(path: Path) -> None:
+    """Records of whole games, as every format can hold them."""
+    played = [make_record(OTHELLO, random_line(OTHELLO, seed, 200)[1]) for seed in range(3)]
+    records.save(path, played)
 
 
 def keep_a_game(path: Path) -> None:
@@ -59,10 +64,7 @@ def save_tree(path: Path) -> None:
 
 SETTINGS = make_settings(["random", "greedy"], ["reversi"], pairs=1).to_json()
 WRITERS: dict[str, Callable[[Path], object]] = {
-    "games.jsonl": lambda path: records.save(path, some_records()),
-    "games.jsonl.gz": lambda path: records.save(path, some_records()),
-    "games.wtb": lambda path: records.save(path, some_records()),
-    "games.txt": lambda path: records.save(path, some_records()),
+    **dict.fromkeys(("games.jsonl", "games.jsonl.gz", "games.wtb", "games.txt"), save_some),
     "play.jsonl": keep_a_game,
     "policy.npz": lambda path: save_policy(random_policy(OTHELLO), path),
     "journal.jsonl": lambda path: Journal.create(path, SETTINGS),
@@ -119,7 +121,6 @@ def in_a_child(fault: Callable[[], None], write: Callable[[Path], object], path:
     return found
 
 
-@pytest.mark.filterwarnings("ignore:.*fork")
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("name", WRITERS)
 def test_a_write_that_goes_wrong_leaves_what_was_there(
@@ -149,19 +150,6 @@ def test_an_error_of_another_file_names_that(tmp_path: Path) -> None:
     assert caught.value.filename == str(tmp_path / "other")
 
 
-def test_a_record_that_cannot_be_written_leaves_the_file(tmp_path: Path) -> None:
-    path = tmp_path / "games.jsonl"
-    path.write_text("before")
-
-    def failing() -> Iterator[records.Record]:
-        yield records.Record(OTHELLO, (20,))
-        raise RuntimeError
-
-    with pytest.raises(RuntimeError):
-        records.jsonl.write_jsonl(path, failing())
-    assert path.read_text() == "before"
-
-
 # ---- several writers -----------------------------------------------------------------------------
 
 
@@ -176,24 +164,66 @@ def test_threads_may_write_the_same_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
+class Holder:
+    """Another process that has something until it is told to end, and then does a last thing."""
+
+    def __init__(
+        self, has: Callable[[], AbstractContextManager[Any]], then: Callable[[Any], object]
+    ) -> None:
+        fork = multiprocessing.get_context("fork")
+        has_it, may_end = fork.Event(), fork.Event()
+
+        def work() -> None:
+            with has() as thing:
+                has_it.set()
+                may_end.wait()
+                then(thing)
+
+        self.has_it, self.may_end = has_it, may_end
+        self.process = fork.Process(target=work, daemon=True)
+        self.process.start()
+
+    def end(self) -> None:
+        assert self.has_it.wait(60)
+        self.may_end.set()
+        self.process.join()
+
+
 def test_what_another_process_is_writing_stays(tmp_path: Path) -> None:
     path, notes = tmp_path / "file[1]", tmp_path / "file[1].notes.old.tmp"
     notes.write_text("not ours")
-    code = (
-        "import sys; from pathlib import Path\n"
-        "from boardenvs.utils.files import replacing\n"
-        "with replacing(Path(sys.argv[1])) as file:\n"
-        "    file.write(b'its own'); print('ready', flush=True); sys.stdin.readline()"
-    )
-    command = [sys.executable, "-c", code, str(path)]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen(command, text=True, **pipes) as other:  # type: ignore[call-overload]
-        assert other.stdout.readline() == "ready\n"
-        write_atomically(path, b"ours")
-        assert path.read_bytes() == b"ours"
-        other.communicate("go on\n")
+    other = Holder(lambda: replacing(path), lambda file: file.write(b"its own"))
+    assert other.has_it.wait(60)
+    write_atomically(path, b"ours")
+    assert path.read_bytes() == b"ours"
+    other.end()
     assert path.read_bytes() == b"its own"
     assert sorted(tmp_path.iterdir()) == [path, notes]
+
+
+def test_processes_have_a_file_one_after_another(tmp_path: Path) -> None:
+    """The second waits for the first; the third comes when the first has removed the file."""
+    lock, log = tmp_path / "lock", tmp_path / "log"
+
+    def start(name: str) -> Holder:
+        def note(_: object) -> None:
+            with log.open("a") as file:
+                file.write(name)
+
+        return Holder(lambda: one_process_at_a_time(lock), note)
+
+    first = start("1")
+    assert first.has_it.wait(60)
+    second = start("2")
+    assert not second.has_it.wait(0.2)
+    first.end()
+    assert second.has_it.wait(60)
+    third = start("3")
+    assert not third.has_it.wait(0.2)
+    second.end()
+    third.end()
+    assert log.read_text() == "123"
+    assert not lock.exists()
 
 
 # ---- what is no plain file -----------------------------------------------------------------------
@@ -221,62 +251,11 @@ def test_devices_pipes_links_and_modes_stay(tmp_path: Path) -> None:
 
 # ---- one after another ---------------------------------------------------------------------------
 
-HOLDS = """
-import sys
-from pathlib import Path
-from boardenvs.utils.files import one_process_at_a_time
-print("asks", flush=True)
-with one_process_at_a_time(Path(sys.argv[1])):
-    print("has it", flush=True)
-    sys.stdin.readline()
-    with open(sys.argv[2], "a") as log:
-        log.write(sys.argv[3])
-"""
-
-
-def test_processes_have_a_file_one_after_another(tmp_path: Path) -> None:
-    """The second waits for the first; the third comes when the first has removed the file."""
-    lock, log = tmp_path / "lock", tmp_path / "log"
-    with contextlib.ExitStack() as started:
-
-        def start(name: str) -> subprocess.Popen[bytes]:
-            process = subprocess.Popen(
-                [sys.executable, "-c", HOLDS, str(lock), str(log), name],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                bufsize=0,  # what is not read yet can be waited for
-            )
-            started.enter_context(process)
-            started.callback(process.kill)
-            assert says(process) == b"asks\n"
-            return process
-
-        def says(process: subprocess.Popen[bytes], seconds: float | None = None) -> bytes:
-            """Its next line; nothing where there is none for so long."""
-            assert process.stdout is not None
-            ready, _, _ = select.select([process.stdout], [], [], seconds)
-            return process.stdout.readline() if ready else b""
-
-        first = start("1")
-        assert says(first) == b"has it\n"
-        second = start("2")
-        assert says(second, 0.2) == b""
-        first.communicate(b"\n")
-        assert says(second) == b"has it\n"
-        third = start("3")
-        assert says(third, 0.2) == b""
-        second.communicate(b"\n")
-        assert says(third) == b"has it\n"
-        third.communicate(b"\n")
-    assert log.read_text() == "123"
-    assert not lock.exists()
-
-
 # ---- before there is something to write ----------------------------------------------------------
 
 
 def test_errors_name_the_path_that_was_asked_for(tmp_path: Path) -> None:
-    missing = tmp_path / "no" / "file"
+    missing, file = tmp_path / "no" / "file", tmp_path / "file"
     for write in (check_writable, lambda path: write_atomically(path, b"")):
         with pytest.raises(FileNotFoundError) as caught:
             write(missing)
@@ -284,26 +263,18 @@ def test_errors_name_the_path_that_was_asked_for(tmp_path: Path) -> None:
         assert ".tmp" not in str(caught.value)
         with pytest.raises(IsADirectoryError):
             write(tmp_path)
-    check_writable(tmp_path / "file")
-    assert not (tmp_path / "file").exists()
+    check_writable(file)
     check_writable(Path("/dev/null"))
+    check_folder(missing)
+    assert list(tmp_path.iterdir()) == []
+    file.touch()
+    with pytest.raises(NotADirectoryError, match=str(file / "a")):
+        check_folder(file / "a")
 
 
-CHECKS = """
-import os, sys
-from pathlib import Path
-from boardenvs.utils.files import check_folder, check_writable
-if os.geteuid() == 0:
-    os.setuid(12345)  # nobody's number
-folder = Path(sys.argv[1])
-for check, name in (
-    (check_folder, "new/folder"), (check_writable, "file"), (check_writable, "pipe")
-):
-    try:
-        check(folder / name)
-    except PermissionError as error:
-        print(error.filename == str(folder / name))
-"""
+def as_nobody() -> None:
+    if os.geteuid() == 0:
+        os.setuid(12345)
 
 
 def test_what_belongs_to_others_is_not_to_be_written() -> None:
@@ -314,7 +285,9 @@ def test_what_belongs_to_others_is_not_to_be_written() -> None:
         os.mkfifo(folder / "pipe", 0o400)
         folder.chmod(0o555)
         Path(parent).chmod(0o755)
-        command = [sys.executable, "-c", CHECKS, str(folder)]
-        shown = subprocess.run(command, capture_output=True, text=True, check=True)
+        checks = {"new/folder": check_folder, "file": check_writable, "pipe": check_writable}
+        said = {name: in_a_child(as_nobody, checks[name], folder / name) for name in checks}
         folder.chmod(0o755)
-    assert shown.stdout.split() == ["True"] * 3
+    for name in checks:
+        assert said[name].startswith("PermissionError")
+        assert str(folder / name) in said[name]
