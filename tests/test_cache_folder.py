@@ -12,10 +12,6 @@ import pytest
 
 from boardenvs.utils.cache import cache_folder, is_trusted, private_folder
 
-needs_root = pytest.mark.skipif(
-    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can act as another user"
-)
-
 
 def test_it_is_made_for_this_user_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = tmp_path / "deep" / "cache"
@@ -24,34 +20,27 @@ def test_it_is_made_for_this_user_alone(tmp_path: Path, monkeypatch: pytest.Monk
     assert stat.S_IMODE(wanted.stat().st_mode) == 0o700
 
 
-@pytest.mark.parametrize("mode", [0o777, 0o770, 0o1777])
-def test_a_folder_that_others_may_write_is_not_used(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int
+OTHER = 12345  # a user
+
+
+@pytest.mark.parametrize(
+    ("mode", "owner"), [(0o777, None), (0o770, None), (0o1777, None), (0o755, OTHER)]
+)
+def test_a_folder_that_others_own_or_may_write_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int, owner: int | None
 ) -> None:
     shared = tmp_path / "shared"
     shared.mkdir()
     shared.chmod(mode)
+    if owner is not None:
+        if not hasattr(os, "geteuid") or os.geteuid() != 0:
+            pytest.skip("only root can act as another user")
+        os.chown(shared, owner, owner)
+    assert not is_trusted(shared)
     monkeypatch.setenv("BOARDENVS_CACHE", str(shared))
     with pytest.warns(UserWarning, match="another user owns .*shared, or may write to it"):
         assert cache_folder() == private_folder() != shared
     assert stat.S_IMODE(private_folder().stat().st_mode) == 0o700
-
-
-@needs_root
-def test_a_folder_of_another_user_is_not_used(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    theirs = tmp_path / "theirs"
-    theirs.mkdir(mode=0o755)
-    os.chown(theirs, 12345, 12345)
-    monkeypatch.setenv("BOARDENVS_CACHE", str(theirs))
-    with pytest.warns(UserWarning, match="another user owns .*theirs"):
-        assert cache_folder() == private_folder()
-    file = tmp_path / "file"
-    file.write_text("planted")
-    assert is_trusted(file)
-    os.chown(file, 12345, 12345)
-    assert not is_trusted(file)
 
 
 def test_without_a_home_there_is_a_folder_of_the_process() -> None:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pytest
+from negamax import is_over, wins_within
 from test_policy import random_policy
 
 from boardenvs import games
-from boardenvs.agents import RandomAgent, check_game, make_agent
+from boardenvs.agents import PerfectAgent, RandomAgent, check_game, make_agent
 from boardenvs.agents.policy import PolicyAgent
 from boardenvs.agents.policy_file import save_policy
 from boardenvs.agents.shield import Shield
 from boardenvs.game.contract import Game, Position, stack
+from boardenvs.game.fen import parse_position
 from boardenvs.game.openings import random_openings
-from boardenvs.game.state import IntArray, State
+from boardenvs.game.state import State, concat
 
 # Openings so late that games are decided soon after, and caps that end games within sight.
 CASES = [
@@ -41,25 +41,17 @@ def positions(game: Game, plies: tuple[int, int] | None) -> State:
     return stack(found)
 
 
-def result(game: Game, position: Position, role: int) -> int:
-    """+1, 0 or -1 to the role where the game is over, else 0."""
-    if not (position.terminated or position.is_truncated()):
-        return 0
-    return int(position.result()[role] - 50) // 50
-
-
-def loses(game: Game, after: Position, role: int) -> bool:
-    if after.terminated or after.is_truncated():
-        return result(game, after, role) < 0
-    return any(result(game, after.step(a), role) < 0 for a in after.legal_actions())
-
-
 def allowed_by_rule(game: Game, position: Position) -> list[int]:
-    role = position.to_move
-    after = {a: position.step(a) for a in position.legal_actions()}
-    wins = [a for a in after if result(game, after[a], role) > 0]
-    safe = [a for a in after if not loses(game, after[a], role)]
-    return wins or safe or list(after)
+    wins, safe = [], []
+    legal = position.legal_actions()
+    for action in legal:
+        after = position.step(action)
+        result = after.result()[position.to_move]
+        if not is_over(game, after):
+            result = 0 if wins_within(game, after, 1) else 50
+        wins += [action] if result == 100 else []
+        safe += [action] if result else []
+    return wins or safe or legal
 
 
 @pytest.mark.usefixtures("in_python")
@@ -68,73 +60,50 @@ def test_it_wins_in_one_and_avoids_a_loss_in_one(spec: str, plies: tuple[int, in
     game = games.parse(spec)
     state = positions(game, plies)
     allowed = [allowed_by_rule(game, p) for p in game.positions(state)]
-    legal = [p.legal_actions() for p in game.positions(state)]
-    matters = [len(some) < len(every) for some, every in zip(allowed, legal, strict=True)]
+    matters = np.array([len(some) for some in allowed]) < game.legal(state).sum(axis=1)
     assert sum(matters) >= 8, "the positions say nothing"
     policy = PolicyAgent(random_policy(game))
-    probabilities, _ = policy.evaluate(game, state)
+    chances, _ = policy.evaluate(game, state)
     for agent in (RandomAgent(), policy):
         unshielded = agent.act(game, state, np.random.default_rng(5))
         chosen = Shield(agent).act(game, state, np.random.default_rng(5))
-        for row in range(len(allowed)):
-            assert chosen[row] in allowed[row]
-            if unshielded[row] in allowed[row]:
+        for row, actions in enumerate(allowed):
+            assert chosen[row] in actions
+            if unshielded[row] in actions:
                 assert chosen[row] == unshielded[row], "a good move is kept"
             elif agent is policy:
-                assert probabilities[row, chosen[row]] == probabilities[row, allowed[row]].max()
+                assert chances[row, chosen[row]] == chances[row, actions].max()
 
 
 def test_moves_of_an_agent_that_cannot_rank_are_replaced_by_any_allowed_one() -> None:
     game = games.make("wolf_and_sheep")
-    state = random_openings(game, 400, (8, 20), np.random.default_rng(0))
-    rows = [
-        i for i, p in enumerate(game.positions(state))
-        if 2 < len(allowed_by_rule(game, p)) < len(p.legal_actions())
-    ]  # fmt: skip
-    assert rows
-    position = game.positions(state)[rows[0]]
-    many = State(*(np.repeat(x[rows[0] : rows[0] + 1], 300, axis=0) for x in state))
+    position = parse_position(game, "8/8/8/8/5s2/2w5/1s1s1s2/8 sheep 13")
+    allowed = allowed_by_rule(game, position)
+    assert (len(allowed), len(position.legal_actions())) == (4, 6)
+    many = concat([stack([position])] * 300)
     chosen = Shield(RandomAgent()).act(game, many, np.random.default_rng(0))
-    assert set(chosen.tolist()) == set(allowed_by_rule(game, position))
-
-
-@dataclass(frozen=True)
-class Othellist:
-    """Plays one game alone."""
-
-    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
-        return game.sample(state, rng)
-
-    def check_game(self, game: Game) -> None:
-        if game.id != "othello":
-            raise ValueError("Othello alone")
+    assert set(chosen.tolist()) == set(allowed)
 
 
 def test_it_plays_the_games_that_its_agent_plays() -> None:
-    check_game(Shield(RandomAgent()), games.make("lines_of_action"))
-    check_game(Shield(Othellist()), games.make("othello"))
-    with pytest.raises(ValueError, match="Othello alone"):
-        check_game(Shield(Othellist()), games.make("reversi"))
+    check_game(Shield(PerfectAgent()), games.make("wolf_and_sheep"))
+    with pytest.raises(ValueError, match="'perfect' cannot play othello"):
+        check_game(Shield(PerfectAgent()), games.make("othello"))
 
 
 def test_finished_games_get_noop() -> None:
     game = games.make("wolf_and_sheep")
-    state = game.init(20)
-    rng = np.random.default_rng(0)
-    for _ in range(60):
-        state = game.step(state, Shield(RandomAgent()).act(game, state, rng))
-    assert state.terminated.all()
-    assert (Shield(RandomAgent()).act(game, state, rng) == game.noop).all()
+    over = game.position((1 << 0, 15 << 60))
+    assert over.terminated
+    assert Shield(RandomAgent()).act(game, stack([game.start(), over]))[1] == game.noop
 
 
 def test_a_policy_file_is_shielded_by_its_specification(tmp_path) -> None:
     game = games.make("wolf_and_sheep")
-    policy = random_policy(game)
-    save_policy(policy, tmp_path / "policy.npz", stored="float32")
-    state = random_openings(game, 200, (6, 20), np.random.default_rng(0))
-    chosen = make_agent(f"policy:{tmp_path / 'policy.npz'},shield=true").act(
-        game, state, np.random.default_rng(0)
+    policy, path = random_policy(game), tmp_path / "policy.npz"
+    save_policy(policy, path, stored="float32")
+    by_text, by_hand = (
+        shield.act(game, positions(game, (6, 20)), np.random.default_rng(0)).tolist()
+        for shield in (make_agent(f"policy:{path},shield=true"), Shield(PolicyAgent(policy)))
     )
-    assert np.array_equal(
-        chosen, Shield(PolicyAgent(policy)).act(game, state, np.random.default_rng(0))
-    )
+    assert by_text == by_hand

@@ -10,15 +10,17 @@ from typing import Any
 import numpy as np
 import pytest
 from command_line import invoke, run
-from placings import CLASSIC, game_of
 
-from boardenvs.game.contract import Position
 from boardenvs.game.fen import parse_position
 from boardenvs.games import parse
+from boardenvs.tablebase import build, table
 
 # The wolf passes the last sheep with d4-c3 or d4-e3.
 NEARLY_WON = "8/8/5s1s/6s1/3w4/s7/8/8 wolf 20"
-
+# The examples of the command's help.
+ONE_MOVE_WINS = "1r2rrr1/2rbbr1b/rrbrbbbb/rrbrrbbb/rrbrrrrb/rrbrbrrb/r1bbrr2/2bbrb2 black 46"
+WON_IN_FIVE = "2bbb3/1b3w2/w2ww3/w1w1wb2/w4wb1/w2b4/w3b3/5bbb white 17"
+LAST_STEP = "1w6/8/8/3b1b2/1w6/8/8/1w1b4 black 49"
 
 solve = partial(run, "solve")
 
@@ -27,71 +29,76 @@ def solved(*words: str) -> Any:
     return json.loads(solve(*words, "--json"))
 
 
-def follow(spec: str, position: str, line: list[str]) -> Position:
-    """The position after a line, every action of which must be legal."""
-    game = parse(spec)
-    here = parse_position(game, position)
+def at(position: str | None) -> list[str]:
+    return [] if position is None else ["--position", position]
+
+
+MEANS = ("outcome", "plies", "value")
+
+
+@pytest.mark.parametrize(
+    ("spec", "position", "outcome", "plies", "margin", "best", "said"),
+    [
+        ("wolf_and_sheep", None, "loss", 44, None, "d8-c7 d8-e7",
+         ["Sheep wins in 44 plies with best play.", "49,625", "d8-c7", "14%"]),
+        ("wolf_and_sheep:rules=described", None, "win", 13, None, "d8-c7 d8-d7 d8-e7", []),
+        ("wolf_and_sheep:max_plies=25", None, "win", 25, None, None,
+         ["Wolf wins in 25 plies, by the cap on plies with best play."]),
+        ("wolf_and_sheep", NEARLY_WON, "win", 1, None, "d4-c3 d4-e3", []),
+        ("othello", ONE_MOVE_WINS, "win", None, 2, "c8", ["Black wins by 2 with best play."]),
+        ("lines_of_action", WON_IN_FIVE, "win", 5, None, "f7-c4", []),
+        ("lines_of_action", LAST_STEP, "draw", None, None, None, ["A draw with best play."]),
+    ],
+)  # fmt: skip
+def test_what_is_proven(
+    spec: str,
+    position: str | None,
+    outcome: str,
+    plies: int | None,
+    margin: int | None,
+    best: str | None,
+    said: list[str],
+) -> None:
+    answer = solved(spec, *at(position), "--moves")
+    assert (answer["game"], answer["proven"], answer["outcome"]) == (spec, True, outcome)
+    assert (answer["plies"], answer["margin"]) == (plies, margin)
+    game, moves, line = parse(spec), answer["moves"], answer["line"]
+    lasting = [move["plies"] for move in moves if move["outcome"] == outcome]
+    assert plies is None or lasting == sorted(lasting)  # best first
+    as_good = [move["move"] for move in moves if all(move[x] == moves[0][x] for x in MEANS)]
+    assert line[0] == as_good[0]
+    assert best is None or set(as_good) == set(best.split())
+    start = here = parse_position(game, answer["position"])
     for name in line:
         action = game.parse_action(name)
         assert here.is_legal(action), name
         here = here.step(action)
-    return here
-
-
-# ---- by the table --------------------------------------------------------------------------------
-
-
-def test_the_classic_start() -> None:
-    answer = solved("wolf_and_sheep")
-    assert (answer["outcome"], answer["plies"]) == ("loss", 44)
-    assert {m["move"] for m in answer["moves"]} == {"d8-c7", "d8-e7"}
-    assert all((m["outcome"], m["plies"]) == ("loss", 44) for m in answer["moves"])
-    assert len(answer["line"]) == 44
-    end = follow("wolf_and_sheep", answer["position"], answer["line"])
-    assert end.terminated
-    text = solve("wolf_and_sheep")
-    for words in ("Sheep wins in 44 plies with best play.", "49,625", "d8-c7", "14%"):
+    assert here.is_over()
+    assert here.result()[start.to_move] == {"win": 100, "draw": 50, "loss": 0}[outcome]
+    assert plies is None or len(line) == plies
+    assert margin is None or here.pieces(0).bit_count() - here.pieces(1).bit_count() == margin
+    text = " ".join(solve(spec, *at(position)).split())
+    for words in (*said, f"Best play: {' '.join(line)}"):
         assert words in text
+    assert ("Moves" in text) == spec.startswith("wolf")  # those of others need a search each
 
 
-def test_the_described_start() -> None:
-    spec = "wolf_and_sheep:rules=described"
-    answer = solved(spec)
-    assert (answer["game"], answer["outcome"], answer["plies"]) == (spec, "win", 13)
-    plies = {m["move"]: m["plies"] for m in answer["moves"]}
-    assert plies == {"d8-c7": 13, "d8-d7": 13, "d8-e7": 13, "d8-c8": 15, "d8-e8": 15}
-    assert [m["plies"] for m in answer["moves"]] == sorted(plies.values())  # best first
-    end = follow(spec, answer["position"], answer["line"])
-    assert (end.terminated, end.ply) == (True, 13)
+def test_the_help_has_two_of_them() -> None:
+    text = solve("--help")
+    assert ONE_MOVE_WINS.split()[0] in text
+    assert WON_IN_FIVE.split()[0] in text
 
 
 def test_a_line_depends_on_the_seed_alone() -> None:
     lines = [solved("wolf_and_sheep", "--seed", str(seed))["line"] for seed in (3, 3, 4, 5)]
     assert lines[0] == lines[1]
-    assert len({tuple(line) for line in lines}) > 1
+    assert len(set(map(tuple, lines))) > 1
 
 
-def test_a_cap_that_comes_first() -> None:
-    answer = solved("wolf_and_sheep:max_plies=25")
-    assert (answer["plies"], len(answer["line"])) == (25, 25)
-    text = solve("wolf_and_sheep:max_plies=25")
-    assert "Wolf wins in 25 plies, by the cap on plies with best play." in text
-
-
-def test_a_position_and_one_that_is_over() -> None:
-    answer = solved("wolf_and_sheep", "--position", NEARLY_WON)
-    assert (answer["position"], answer["outcome"], answer["plies"]) == (NEARLY_WON, "win", 1)
-    assert {m["move"] for m in answer["moves"] if m["plies"] == 1} == {"d4-c3", "d4-e3"}
-    game = game_of(CLASSIC)
-    over = parse_position(game, NEARLY_WON).step(game.parse_action("d4-c3"))
-    text = solve("wolf_and_sheep", "--position", over.fen())
-    assert "The game is over: wolf wins." in text
-    assert "Best play" not in text
-
-
-def test_progress_is_not_on_standard_output(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+def test_progress_is_not_on_standard_output(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """JSON stays JSON while the table is made."""
-    from boardenvs.tablebase import build, table
 
     def solve_all(game: object, report: Any) -> Any:
         report("moves found", 1, 2)
@@ -101,42 +108,6 @@ def test_progress_is_not_on_standard_output(monkeypatch: pytest.MonkeyPatch, tmp
     monkeypatch.setattr(table, "_loaded", {})
     monkeypatch.setenv("BOARDENVS_CACHE", str(tmp_path))
     assert json.loads(invoke("solve", "wolf_and_sheep", "--json").stdout)["proven"]
-
-
-# ---- by search -----------------------------------------------------------------------------------
-
-# The examples of the command's help.
-ONE_MOVE_WINS = "1r2rrr1/2rbbr1b/rrbrbbbb/rrbrrbbb/rrbrrrrb/rrbrbrrb/r1bbrr2/2bbrb2 black 46"
-WON_IN_FIVE = "2bbb3/1b3w2/w2ww3/w1w1wb2/w4wb1/w2b4/w3b3/5bbb white 17"
-
-
-def test_the_end_of_othello() -> None:
-    answer = solved("othello", "--position", ONE_MOVE_WINS, "--moves")
-    assert (answer["game"], answer["position"]) == ("othello", ONE_MOVE_WINS)
-    assert (answer["outcome"], answer["margin"], answer["unit"]) == ("win", 2, "margin")
-    assert (answer["plies"], answer["depth"]) == (None, 14)
-    assert answer["moves"][0]["move"] == answer["line"][0] == "c8"
-    assert [m["value"] for m in answer["moves"][:2]] == [2, -4]
-    end = follow("othello", ONE_MOVE_WINS, answer["line"])
-    assert end.terminated
-    assert end.pieces(0).bit_count() - end.pieces(1).bit_count() == 2
-    text = solve("othello", "--position", ONE_MOVE_WINS)
-    assert "Black wins by 2 with best play." in text
-    assert f"Best play: {' '.join(answer['line'])}" in text
-    assert "Moves" not in text
-    assert ONE_MOVE_WINS.split()[0] in solve("--help")
-
-
-def test_a_win_of_lines_of_action() -> None:
-    answer = solved("lines_of_action", "--position", WON_IN_FIVE, "--moves")
-    assert (answer["outcome"], answer["plies"], answer["margin"]) == ("win", 5, None)
-    first, second = answer["moves"][:2]
-    assert (first["move"], first["outcome"], first["plies"]) == ("f7-c4", "win", 5)
-    assert (second["outcome"], second["plies"]) == (None, None)  # the only move, so far ahead
-    end = follow("lines_of_action", WON_IN_FIVE, answer["line"])
-    assert end.terminated
-    assert end.result() == (0, 100)
-    assert WON_IN_FIVE.split()[0] in solve("--help")
 
 
 def test_what_is_not_solved() -> None:
@@ -150,52 +121,52 @@ def test_what_is_not_solved() -> None:
     assert not solved("othello", "--time", "0.05")["proven"]
 
 
-def test_what_is_over_or_a_draw() -> None:
+def test_what_is_over() -> None:
     over = "8/8/8/8/8/8/8/bbb5 red 41"
-    answer = solved("othello", "--position", over, "--moves")
+    answer = solved("othello", *at(over), "--moves")
     assert (answer["outcome"], answer["margin"]) == ("loss", -3)
     assert (answer["moves"], answer["line"], answer["nodes"]) == ([], [], 0)
-    assert "The game is over: black wins by 3." in solve("othello", "--position", over)
-    last_step = "1w6/8/8/3b1b2/1w6/8/8/1w1b4 black 50"
-    text = solve("lines_of_action", "--position", last_step)
-    assert "The game is over: a draw." in text
-    text = solve("lines_of_action", "--position", last_step.replace("50", "49"))
-    assert "A draw with best play." in text
+    for spec, position, said in (
+        ("othello", over, "black wins by 3."),
+        ("lines_of_action", LAST_STEP.replace("49", "50"), "a draw."),
+        ("wolf_and_sheep", "8/8/5s1s/6s1/8/s1w5/8/8 sheep 21", "wolf wins."),
+    ):
+        text = solve(spec, *at(position))
+        assert f"The game is over: {said}" in text
+        assert "Best play" not in text
 
 
 def test_squares_in_full() -> None:
     """From a1 to h8, as collections of endgames have them."""
     game = parse("othello")
     root = parse_position(game, ONE_MOVE_WINS)
-    squares = "".join(
-        "X" if root.own >> s & 1 else "O" if root.opp >> s & 1 else "-" for s in range(64)
-    )
+    letters = {(1, 0): "X", (0, 1): "O", (0, 0): "-"}
+    squares = "".join(letters[root.own >> s & 1, root.opp >> s & 1] for s in range(64))
     for side in ("X", "Black", "black"):
         assert parse_position(game, f"{squares} {side}") == root._replace(ply=0)
     for side in ("O", "White", "red"):
         other = parse_position(game, f"{squares} {side}")
         assert (other.own, other.opp, other.to_move) == (root.opp, root.own, 1)
-    assert solved("othello", "--position", f"{squares} X")["margin"] == 2
 
 
 def test_a_file_of_positions(tmp_path: Path) -> None:
-    file = tmp_path / "ends.txt"
-    ends = "---XXXXX-OOOOOOX" + "OX" * 24
-    file.write_text(f"# two ends\n\n{ONE_MOVE_WINS} c8 +2\n{ends} White 3 -7\n")
-    answers = solved("othello", "--file", str(file))
-    assert [a["position"].split()[1:] for a in answers] == [["black", "46"], ["red", "0"]]
-    assert answers[0]["margin"] == 2
-    alone = solved("othello", "--position", f"{ends} O")
-    for key in ("outcome", "margin", "line"):
-        assert answers[1][key] == alone[key]
-    text = solve("othello", "--file", str(file))
+    file, ends = tmp_path / "ends.txt", "---XXXXX-OOOOOOX" + "OX" * 24
+
+    def answer(spec: str, content: str, *words: str, code: int = 0) -> str:
+        file.write_text(content)
+        return " ".join(solve(spec, "--file", str(file), *words, code=code).split())
+
+    content = f"# two ends\n\n{ONE_MOVE_WINS} c8 +2\n{ends} White 3 -7\n"
+    first, second = json.loads(answer("othello", content, "--json"))
+    alone = solved("othello", *at(f"{ends} O"))
+    assert first["position"] == ONE_MOVE_WINS
+    for key in ("position", "outcome", "margin", "line"):
+        assert second[key] == alone[key]
+    text = answer("othello", content)
     assert "black wins by 2" in text
     assert "c8" in text
-    file.write_text(f"{NEARLY_WON}\n8/8/8/8/8/8/3w4/s1s1s1s1 sheep\n")
-    text = solve("wolf_and_sheep", "--file", str(file))
-    assert "wolf wins in 1 ply" in text
-    file.write_text(f"{ONE_MOVE_WINS}\n8/8 black\n")
-    text = " ".join(solve("othello", "--file", str(file), code=2).split())
+    content = f"{NEARLY_WON}\n8/8/8/8/8/8/3w4/s1s1s1s1 sheep\n"
+    assert "wolf wins in 1 ply" in answer("wolf_and_sheep", content)
+    text = answer("othello", f"{ONE_MOVE_WINS}\n8/8 black\n", code=2)
     assert f"{file.name}, line 2: position '8/8 black': the board has 2 ranks" in text
-    file.write_text("# nothing\n")
-    assert "has no positions" in solve("othello", "--file", str(file), code=2)
+    assert "has no positions" in answer("othello", "# nothing\n", code=2)
