@@ -155,7 +155,7 @@ def test_processes_give_the_same_results_and_who_dies_loses_its_own_games(
     again = run_tournament(less, tmp_path / "again", workers=1)
     assert by_key(again).items() <= by_key(found).items()
     # What is in the journal is not played again, forfeits neither; and the same comes of it.
-    assert resume(tmp_path / "arena", settings, without_timings(found)) == (3, [])
+    assert resume(tmp_path / "arena", settings, found) == (3, [])
 
 
 def test_who_cannot_be_made_forfeits_and_void_pairings_are_rated_around() -> None:
@@ -190,15 +190,17 @@ def finished(tmp_path: Path) -> Path:
     return tmp_path / JOURNAL
 
 
-def resume(folder: Path, settings: Settings, expected: dict[str, Any]) -> tuple[int, list[str]]:
-    """Go on to these results. How many pairings were played before, and the games of those that are
-    played now.
+def resume(
+    folder: Path, settings: Settings, expected: Results | None = None
+) -> tuple[int, list[str]]:
+    """Go on to these results, by default those of a tournament at once. How many pairings were
+    played before, and the games of those that are played now.
     """
     seen: list[tuple[Played | None, int, int]] = []
     found = run_tournament(
         settings, folder, resume=True, workers=0, watcher=lambda *now: seen.append(now)
     )
-    assert without_timings(found) == expected
+    assert without_timings(found) == without_timings(expected or play_here(settings))
     before, *played = (done for _, done, _ in seen)
     assert played == [before + 1 + number for number in range(len(played))]
     return before, [now.game for now, _, _ in seen if now is not None]
@@ -207,9 +209,8 @@ def resume(folder: Path, settings: Settings, expected: dict[str, Any]) -> tuple[
 @pytest.mark.parametrize("cut", [1, 20, 200])
 def test_a_torn_last_line_is_played_again(finished: Path, cut: int) -> None:
     finished.write_bytes(finished.read_bytes()[:-cut])
-    expected = without_timings(play_here(SETTINGS))
-    assert resume(finished.parent, SETTINGS, expected) == (1, ["reversi"])
-    assert resume(finished.parent, SETTINGS, expected) == (2, [])
+    assert resume(finished.parent, SETTINGS) == (1, ["reversi"])
+    assert resume(finished.parent, SETTINGS) == (2, [])
 
 
 def test_other_settings_are_refused_with_what_differs(finished: Path) -> None:
@@ -226,18 +227,14 @@ def test_other_settings_are_refused_with_what_differs(finished: Path) -> None:
 
 def test_entrants_and_games_may_join_and_leave_and_the_anchor_change(finished: Path) -> None:
     """Everyone meets everyone in every game, whatever the order."""
-
-    def play_on(settings: Settings) -> tuple[int, list[str]]:
-        return resume(finished.parent, settings, without_timings(play_here(settings)))
-
     more = make_settings(["perfect", *THREE[::-1]], ["othello", "wolf_and_sheep"], pairs=2)
-    done, played = play_on(more)
+    done, played = resume(finished.parent, more)
     assert (done, len(played)) == (1, 2 + 6)
     less = make_settings(THREE[1:], ["reversi", "othello"], pairs=2)
-    assert play_on(less) == (1, ["reversi"])
+    assert resume(finished.parent, less) == (1, ["reversi"])
     assert json.loads(finished.read_bytes().splitlines()[0]) == less.to_json()
     # Whoever comes back finds the results of before.
-    assert play_on(more)[1] == []
+    assert resume(finished.parent, more)[1] == []
     anchored = resumed_settings(more.to_json(), {"anchor": "greedy"}, trust=True)
     found = run_tournament(anchored, finished.parent, resume=True)
     assert found.tables[0].ratings.anchor == "greedy"
@@ -312,7 +309,7 @@ def test_a_killed_tournament_goes_on_to_the_same_results(
         assert f"go on with: boardenvs arena --resume --out {out} --trust\n" in output
         assert "Traceback" not in output
     settings = make_settings(["random", "greedy", slow], ["reversi"], pairs=1)
-    before, _ = resume(out, settings, without_timings(play_here(settings)))
+    before, _ = resume(out, settings)
     assert before >= 1
 
 

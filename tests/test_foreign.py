@@ -39,26 +39,17 @@ def with_option(observation: dict[str, Any], agent: str, temperature: float = 1.
     return lowest(observation, agent)
 
 
-def of_observation(observation: dict[str, Any]) -> int:
-    return lowest(observation, "")
-
-
-def make_policy(depth: int = 3) -> Any:
-    return lowest
-
-
 FORMS: dict[str, Any] = {
     "policy(observation, agent)": lowest,
-    "policy(observation)": of_observation,
+    "policy(observation)": lambda observation: lowest(observation, ""),
     "policy with an option": with_option,
-    "a lambda": lambda observation, agent: lowest(observation, agent),
     "a partial": partial(with_option, temperature=2.0),
     "a callable object": Callable2(),
     "a class of callables": Callable2,
     "an agent": Batched(),
     "a class of agents": Batched,
     "a batched function": lambda game, state, rng: game.legal(state).argmax(axis=1),
-    "a factory": make_policy,
+    "a factory": lambda: lowest,
 }
 
 
