@@ -122,7 +122,9 @@ class Moving(Notation):
         if self.distance is not None:
             ends = steps(1 << source, self.directions[plane], self.distance)
         elif position is not None and position.is_legal(action):
-            ends = position.step(action).opp & ~position.own
+            new = position.step(action).opp & ~position.own  # captured pieces too, where they turn
+            ways = (steps(1 << source, self.directions[plane], n) for n in range(1, SIZE))
+            ends = next((end for end in ways if end & new), 0)
         return (source, *squares_of(ends))
 
     def plane_images(self, symmetry: Symmetry) -> list[int]:
