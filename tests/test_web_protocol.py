@@ -227,6 +227,9 @@ def test_runs_are_listed_with_reports_and_policies(server, page, folder):
     policy = page.ask("runs")["runs"][0]["policy"]
     answer = page.ask("move", line=line("othello"), agent=policy, seed=0)
     assert answer["position"]["ply"] == 1
+    shutil.copy(TRAINED / "wolf_and_sheep.npz", run / "policy.npz")
+    answer = page.ask("move", line=line("othello"), agent=policy, seed=0)
+    assert "wolf_and_sheep" in answer["error"]  # the latest is what plays
     report = server.client.get("/runs/arena/report.html")
     assert report.text == "<script>1</script>"
     # It gets no further than its own page.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import queue
+import re
 import sys
 import threading
 import time
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from boardenvs import games, records
-from boardenvs.agents import agent_for, analyse, analyse_until
+from boardenvs.agents import Agent, agent_for, analyse, analyse_until
 from boardenvs.agents.spec import make_agent
 from boardenvs.game.contract import Position
 from boardenvs.game.errors import IllegalActionError
@@ -42,7 +43,8 @@ from boardenvs.web.workers import MAX_ANSWER
 _MEMORY = 4 << 30  # bytes that an agent may take
 _SHOWN_EVERY = 0.1  # seconds between two explanations
 
-_agent = lru_cache(maxsize=8)(make_agent)
+_FILE = re.compile(r"[^:=,]+\.npz")  # in the text of an agent
+
 _text_of = lru_cache(maxsize=32)(games.spec_of)
 
 
@@ -112,6 +114,17 @@ def _parts(job: Job) -> Iterator[dict[str, Any]]:
             if position.is_over():
                 raise ValueError("the game is over in this position")
             yield from _move(job, position) if job.do == "move" else _explain(job, position)
+
+
+def _agent(text: str) -> Agent:
+    """The agent, anew where its file is another than before, as of a training that goes on."""
+    found = [Path(name).stat() for name in _FILE.findall(text) if Path(name).is_file()]
+    return _agent_of(text, tuple((file.st_mtime_ns, file.st_size) for file in found))
+
+
+@lru_cache(maxsize=8)
+def _agent_of(text: str, files: tuple[tuple[int, int], ...]) -> Agent:
+    return make_agent(text)
 
 
 def _positions(line: Line) -> list[Position]:
