@@ -28,11 +28,14 @@ def by_global_chance(observation: dict[str, Any]) -> int:
     return int(np.random.choice(np.flatnonzero(observation["action_mask"])))  # noqa: NPY002
 
 
-def slow(game: Game, state: State, rng: np.random.Generator) -> IntArray:
-    """Takes its time over every batch, and writes its process's number to $ARENA_TEST_PIDS."""
-    with open(os.environ.get("ARENA_TEST_PIDS", os.devnull), "a") as file:
-        file.write(f"{os.getpid()}\n")
-    time.sleep(0.03)
+def waiting(game: Game, state: State, rng: np.random.Generator) -> IntArray:
+    """Plays at random; where there is $ARENA_TEST_PIDS, writes its process's number to that file
+    and waits to be ended.
+    """
+    if path := os.environ.get("ARENA_TEST_PIDS"):
+        with open(path, "a") as file:
+            file.write(f"{os.getpid()}\n")
+        time.sleep(3600)
     return game.sample(state, rng)
 
 

@@ -10,7 +10,6 @@ import pytest
 
 import boardenvs
 from boardenvs.agents.levels import FOLDER as LEVELS
-from boardenvs.arena.pools import FOLDER as POOLS
 from boardenvs.arena.pools import rating_pool
 from boardenvs.arena.pools.__main__ import GAMES, made_with
 from boardenvs.games import make
@@ -39,7 +38,6 @@ def test_pools_and_levels_are_as_new_as_their_players(game_id: str) -> None:
     values = json.loads((LEVELS / f"{game_id}.json").read_text(encoding="utf-8"))
     players = [level[side] for level in values["levels"] for side in ("weaker", "stronger")]
     assert values["made_with"] == made_with(game, players)
-    assert (POOLS / f"{game_id}.json").exists()
 
 
 def test_what_players_have_learnt_is_known_by_their_texts() -> None:
