@@ -54,14 +54,6 @@ def test_a_runtime_computes_what_the_policy_does(game: Game, tmp_path: Path) -> 
     assert np.isfinite(over[1]).all()
 
 
-def test_it_takes_what_environments_give(tmp_path: Path) -> None:
-    path = tmp_path / "policy.onnx"
-    random_policy(games.make("othello")).to_onnx(path)
-    observations, infos = boardenvs.vec_env("othello", 3).reset(seed=1)
-    found = outputs(path, observations, infos["action_mask"])
-    assert [x.shape for x in found] == [(3, 65), (3, 65), (3,)]
-
-
 def test_a_model_says_what_it_plays(tmp_path: Path) -> None:
     game = games.make("wolf_and_sheep", rules="described")
     random_policy(game).to_onnx(tmp_path / "policy.onnx")

@@ -163,20 +163,15 @@ CASES: dict[str, tuple[dict[str, bytes], str]] = {
 }
 
 
-def replaced(path: Path, changes: dict[str, bytes]) -> None:
-    """A policy file in which members are replaced by these bytes."""
+@pytest.mark.parametrize("case", CASES)
+def test_what_holds_no_policy_ends_as_one_line_that_names_the_file(path: Path, case: str) -> None:
+    changes, message = CASES[case]
     save_policy(random_policy(OTHELLO), path)
     with zipfile.ZipFile(path) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in members.items():
             archive.writestr(name, changes.get(name.removesuffix(".npy"), content))
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_what_holds_no_policy_ends_as_one_line_that_names_the_file(path: Path, case: str) -> None:
-    changes, message = CASES[case]
-    replaced(path, changes)
     tracemalloc.start()
     try:
         with pytest.raises(PolicyFileError, match=message) as caught:
