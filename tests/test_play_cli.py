@@ -41,11 +41,11 @@ def play(file):
 def test_two_people_play_from_a_position_to_the_end(game_id, seed, first, said, play, file):
     game = make(game_id)
     positions, actions = random_line(game, seed, 200)
-    start, passes = positions[first] if first else None, actions[first:].count(game.noop)
+    passes, start = actions[first:].count(game.noop), positions[first] if first else None
     record = make_record(game, actions[first:], start=start, players=("human", "human"))
+    words = "--as", "both", "--position", positions[first].fen()
     moves = [name for name in names(record) if name != "pass"]
-    given = ["--position", start.fen()] if start else []
-    text = play(*moves, "quit", game=game_id, words=["--as", "both", *given])
+    text = play(*moves, "quit", game=game_id, words=words)
     assert load(file) == [record]
     assert said in text
     assert text.count("has no move and passes") == passes

@@ -80,20 +80,23 @@ def test_gymnasium_draws_it():
     assert env.metadata["render_fps"]
 
 
+def assert_drawn(envs, plies):
+    """A picture for each of these last moves."""
+    for frame, (before, action, position) in zip(envs.render(), plies, strict=True):
+        drawn = render.to_rgb(OTHELLO, position, action, before=before, unit=32)
+        np.testing.assert_array_equal(frame, drawn)
+
+
 def test_vector_environments_draw_every_board():
     envs = boardenvs.vec_env(OTHELLO, 3, render_mode="rgb_array", opening_plies=(2, 6))
     with pytest.raises(gymnasium.error.ResetNeeded):
         envs.render()
     envs.reset(seed=1)
-    before = OTHELLO.positions(envs.batch.state)
-    for frame, position in zip(envs.render(), before, strict=True):
-        np.testing.assert_array_equal(frame, render.to_rgb(OTHELLO, position, unit=32))
-    actions = [position.legal_actions()[-1] for position in before]
+    positions = OTHELLO.positions(envs.batch.state)
+    assert_drawn(envs, [(None, None, position) for position in positions])
+    actions = [position.legal_actions()[-1] for position in positions]
     envs.step(np.array(actions))
-    for frame, position, action in zip(envs.render(), before, actions, strict=True):
-        after = position.step(action)
-        marked = render.to_rgb(OTHELLO, after, action, before=position, unit=32)
-        np.testing.assert_array_equal(frame, marked)
+    assert_drawn(envs, [(p, a, p.step(a)) for p, a in zip(positions, actions, strict=True)])
     assert boardenvs.vec_env(OTHELLO, 3).render() is None
     with pytest.raises(ValueError, match="render_mode"):
         boardenvs.vec_env(OTHELLO, 3, render_mode="human")

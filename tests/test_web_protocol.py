@@ -65,7 +65,6 @@ def test_an_agent_moves_by_the_rules_and_its_seed(page, text):
     ("agent", "message"),
     [
         ("trained:shield=true", None),
-        ("level:11", "1 to 10"),
         ("gredy", "Did you mean 'greedy'"),
         ("perfect", "othello"),
     ],

@@ -18,7 +18,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from web_server import line, served
 from websockets.exceptions import ConnectionClosed, InvalidStatus
-from websockets.sync.client import connect
 
 from boardenvs.utils.cache import private_folder
 from boardenvs.web.connection import Connection, Options
@@ -28,11 +27,6 @@ SLOW = "alphabeta:depth=30"
 MOVES = ("e3", "f3", "c5")
 MARK = "imported_by_the_page"
 LEFT = {"type": "websocket.disconnect"}
-
-
-def socket_of(server, **options):
-    with connect(f"ws://127.0.0.1:{server.parts.port}/connect", **options) as opened:
-        return json.loads(opened.recv(timeout=20))
 
 
 def connected(server):
@@ -62,8 +56,8 @@ def test_without_the_token_nobody_gets_in(server):
         assert httpx.get(server.origin + path).status_code == 403
     origin = {"Origin": server.origin}
     assert httpx.post(f"{server.origin}/records", content="", headers=origin).status_code == 403
-    with pytest.raises(InvalidStatus, match="403"):
-        socket_of(server, origin=server.origin)
+    with pytest.raises(InvalidStatus, match="403"), server.page(additional_headers={}):
+        pass
     with httpx.Client(base_url=server.origin) as client:
         cookie = client.get(f"/?token={server.token}").headers["set-cookie"]
         assert {"HttpOnly", "SameSite=strict"} <= set(cookie.split("; "))
@@ -106,8 +100,8 @@ OTHERS = ["http://evil.example", "http://127.0.0.1:1", "null", "http://127.0.0.1
 
 @pytest.mark.parametrize("origin", OTHERS)
 def test_pages_of_other_sites_are_refused_though_they_bear_the_token(server, origin):
-    with pytest.raises(InvalidStatus, match="403"):
-        socket_of(server, origin=origin, additional_headers=server.cookie)
+    with pytest.raises(InvalidStatus, match="403"), server.page(origin=origin):
+        pass
     heads = server.cookie | ({} if origin is None else {"Origin": origin})
     for path in ("/save", "/records"):
         answer = httpx.post(server.origin + path, content="{}", headers=heads)

@@ -40,8 +40,12 @@ class Served:
         self.process.send_signal(number)
         return self.process.wait(timeout=20)
 
-    def page(self):
-        return Page(self)
+    @contextlib.contextmanager
+    def page(self, **options):
+        """A page that is connected, by default as a browser does it."""
+        usual = {"origin": self.origin, "additional_headers": self.cookie, "max_size": None}
+        with connect(f"ws://{self.parts.netloc}/connect", **{**usual, **options}) as socket:
+            yield Page(socket)
 
 
 @contextlib.contextmanager
@@ -58,21 +62,10 @@ def served(*options, **more):
 class Page:
     """What a page says and hears."""
 
-    def __init__(self, server):
-        address = f"ws://{server.parts.netloc}/connect"
-        opened = connect(
-            address, origin=server.origin, additional_headers=server.cookie, max_size=None
-        )
-        self._closing = contextlib.ExitStack()
-        self.socket = self._closing.enter_context(opened)
+    def __init__(self, socket):
+        self.socket = socket
         self.ids = itertools.count(1)
-        self.hello = json.loads(self.socket.recv(timeout=20))["hello"]
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        self._closing.close()
+        self.hello = json.loads(socket.recv(timeout=20))["hello"]
 
     def send(self, do, **rest):
         number = next(self.ids)
