@@ -36,6 +36,7 @@ DESCRIBED = make("wolf_and_sheep_described")
 GAMES = [OTHELLO, HOLES, WOLF, LINES, DESCRIBED]
 THIRTEEN = (1 << 13) - 1
 
+pytestmark = pytest.mark.usefixtures("in_python")
 Rows = Iterator[tuple[Callable[[], object], str]]  # calls, and what is said
 
 
@@ -141,6 +142,7 @@ def environments() -> Rows:
     env = boardenvs.othello_v0.env()
     env.reset()
     yield partial(env.observe, "white"), "unknown agent 'white'"
+    yield partial(save, "games.x", [], format_name="json"), "unknown format 'json'"
     tournament = partial(MoveNotation, LINES, tournament=True)
     yield tournament, "lines_of_action has no tournament coordinates"
 
@@ -297,7 +299,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.usefixtures("in_python")
 @pytest.mark.parametrize(("command", "message"), COMMANDS)
 def test_wrong_command_lines_end_in_a_line_that_says_so(
     folder: Path, command: str, message: str, monkeypatch: pytest.MonkeyPatch

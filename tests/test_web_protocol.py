@@ -11,12 +11,11 @@ from variants import make, random_record
 from web_server import line
 
 from boardenvs import games, records
+from boardenvs.agents import analyse, make_agent
 from boardenvs.agents.trained import FOLDER as TRAINED
 from boardenvs.play import MoveNotation
 from boardenvs.records.record import names, replay
-from boardenvs.web.server import MOST_PROCESSES
 
-SLOW = "alphabeta:depth=30"
 OTHELLO = make("othello")
 pytestmark = pytest.mark.usefixtures("in_python")
 
@@ -91,24 +90,12 @@ def test_explanations_get_better_and_can_be_stopped(page):
 
 def test_a_whole_game_is_reviewed(page):
     record = random_record(make("wolf_and_sheep"))
-    answers = page.hear(page.send("review", line=told(record), agent="perfect"))
-    found = [answer for answer in answers if "ply" in answer]
-    assert [answer["ply"] for answer in found] == list(range(len(record.actions)))
-    assert all(answer["explanation"]["proven"] for answer in found)
-
-
-def test_slow_agents_keep_nobody_waiting_and_stop_with_their_pages(server):
-    slow = {"line": line("othello"), "agent": SLOW, "seed": 0}
-    for _ in range(MOST_PROCESSES + 1):
-        with server.page() as page:
-            page.send("move", **slow)
-            page.ask("line", line=line("othello"))
-    with server.page() as page, server.page() as other:
-        number = page.send("move", **slow)
-        answer = other.ask("move", line=line("othello"), agent="random", seed=1, timeout=30)
-        assert answer["position"]["ply"] == 1
-        page.send("stop", job=number)
-        assert next(page.hear(number))["stopped"]
+    answers = page.hear(page.send("review", line=told(record), agent="greedy"))
+    found = [
+        (answer["ply"], answer["explanation"]["moves"]) for answer in answers if "ply" in answer
+    ]
+    analyses = [analyse(position, make_agent("greedy")) for position in replay(record)[:-1]]
+    assert found == list(enumerate(analysis.to_json()["moves"] for analysis in analyses))
 
 
 # ---- files ---------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from boardenvs.utils.cache import private_folder
 from boardenvs.web.connection import Connection, Options
 from boardenvs.web.guard import address_in_file, kept_token
 
-SLOW = "alphabeta:depth=30"
+THINK = {"line": line("othello"), "agent": "alphabeta:depth=30", "seed": 0}  # for long
 MOVES = ("e3", "f3", "c5")
 MARK = "imported_by_the_page"
 LEFT = {"type": "websocket.disconnect"}
@@ -170,7 +170,7 @@ def test_what_the_command_line_names_may_be_named_and_ctrl_c_ends_at_once(tmp_pa
         assert page.ask("game", game=game)["game"]["roles"]
         assert page.ask("move", line=line("othello"), agent=agent, seed=0)["position"]["ply"] == 1
         assert "may not name" in page.ask("agent", game="othello", agent=agent + "x")["error"]
-        page.send("move", line=line("othello"), agent=SLOW, seed=0)
+        page.send("move", **THINK)
         page.ask("line", line=line("othello"))
         began = time.monotonic()
         assert server.stop() == 130
@@ -180,16 +180,48 @@ def test_what_the_command_line_names_may_be_named_and_ctrl_c_ends_at_once(tmp_pa
 # ---- sizes, and what no page sends ---------------------------------------------------------------
 
 
-def test_sizes_are_bounded(server, page):
+LIMITS = """
+import sys
+from boardenvs.web import server
+server.MOST_PROCESSES = 2
+server.MOST_SOCKETS, server.ASKING_SECONDS, server.UPLOAD_SECONDS = 8, 3.0, 1.0
+from boardenvs.cli import main
+sys.argv[1:] = ["web", "--no-browser", "--port", "0"]
+main()
+"""
+
+
+@pytest.fixture(scope="module")
+def limited():
+    """A server that bears little."""
+    with served(command=[sys.executable, "-c", LIMITS]) as server:
+        yield server
+
+
+def test_slow_agents_keep_nobody_waiting_and_stop_with_their_pages(limited):
+    for _ in range(3):
+        with limited.page() as page:
+            page.send("move", **THINK)
+            page.ask("line", line=line("othello"))
+    with limited.page() as page, limited.page() as other:
+        number = page.send("move", **THINK)
+        answer = other.ask("move", **{**THINK, "agent": "random"}, timeout=30)
+        assert answer["position"]["ply"] == 1
+        page.send("stop", job=number)
+        assert next(page.hear(number))["stopped"]
+
+
+def test_sizes_are_bounded(server, limited):
     assert server.client.post("/records", content=b"x" * (33 << 20)).status_code == 400
-    assert "error" in page.ask("line", line=line("othello", *["e3"] * 2001))
-    assert "error" in page.ask("explain", line=line("othello"), agent="random", seconds=1e9)
-    numbers = [page.send("move", line=line("othello"), agent=SLOW, seed=0) for _ in range(6)]
-    for number in numbers[4:]:
-        assert "stop one" in next(page.hear(number))["error"]
-    page.socket.send("x" * (1 << 20))
-    with pytest.raises(ConnectionClosed):
-        page.socket.recv(timeout=20)
+    with limited.page() as page:
+        assert "error" in page.ask("line", line=line("othello", *["e3"] * 2001))
+        assert "error" in page.ask("explain", line=line("othello"), agent="random", seconds=1e9)
+        numbers = [page.send("move", **THINK) for _ in range(6)]
+        for number in numbers[4:]:
+            assert "stop one" in next(page.hear(number))["error"]
+        page.socket.send("x" * (1 << 20))
+        with pytest.raises(ConnectionClosed):
+            page.socket.recv(timeout=20)
 
 
 class Deaf:
@@ -217,19 +249,9 @@ def test_pages_that_hear_nothing_are_not_listened_to():
     assert page.asked < 10
 
 
-LIMITS = """
-import sys
-from boardenvs.web import server
-server.MOST_SOCKETS, server.ASKING_SECONDS, server.UPLOAD_SECONDS = 8, 3.0, 1.0
-from boardenvs.cli import main
-sys.argv[1:] = ["web", "--no-browser", "--port", "0"]
-main()
-"""
-
-
-def test_sockets_that_ask_for_nothing_and_uploads_that_do_not_end_are_closed():
-    with served(command=[sys.executable, "-c", LIMITS]) as server, contextlib.ExitStack() as kept:
-        idle = [kept.enter_context(connected(server)) for _ in range(12)]
+def test_sockets_that_ask_for_nothing_and_uploads_that_do_not_end_are_closed(limited):
+    with contextlib.ExitStack() as kept:
+        idle = [kept.enter_context(connected(limited)) for _ in range(12)]
         idle[0].sendall(b"GET / HTTP/1.1\r\nHost: ")
         assert closed(idle[-1])  # at once, since there are too many
         idle[1].setblocking(False)
@@ -237,11 +259,11 @@ def test_sockets_that_ask_for_nothing_and_uploads_that_do_not_end_are_closed():
             idle[1].recv(1)
         idle[1].settimeout(10)
         assert all(closed(one) for one in idle)
-        uploads = [kept.enter_context(connected(server)) for _ in range(6)]
+        uploads = [kept.enter_context(connected(limited)) for _ in range(6)]
         for one in uploads:
-            one.sendall(head(server, "POST /records", "Content-Length: 99"))
+            one.sendall(head(limited, "POST /records", "Content-Length: 99"))
         assert b"it has not come in" in uploads[-1].makefile("rb").read()
-        with server.page() as page:
+        with limited.page() as page:
             time.sleep(3.2)  # a page that has been open for longer stays
             assert page.ask("line", line=line("othello"))["positions"]
 
