@@ -137,9 +137,8 @@ def test_positions(data: st.DataObject) -> None:
 @given(
     name=st.sampled_from(list(REFERENCE)),
     text=mutated(st.sampled_from(NAMES), NAMES + NAMED_CODE),
-    number=whole,
 )
-def test_actions(name: str, text: str, number: int) -> None:
+def test_actions(name: str, text: str) -> None:
     game = make(name)
     for parse, write in (
         (game.parse_action, game.action_name),
@@ -149,9 +148,6 @@ def test_actions(name: str, text: str, number: int) -> None:
         if error is None:
             assert 0 <= action < game.num_actions
             assert parse(write(action)) == action
-    written, error = attempt(lambda: game.action_name(number), ValueError)
-    if error is None:
-        assert game.parse_action(written) == number
 
 
 def test_a_fault_is_seen(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
