@@ -35,9 +35,8 @@ TOURNAMENT = make_settings(["random", "greedy"], ["reversi"], pairs=1)
 pytestmark = pytest.mark.usefixtures("in_python")
 
 
-def play(path: Path, *, resume: bool = False, overwrite: bool = False) -> None:
-    found = run_tournament(TOURNAMENT, path, resume=resume, overwrite=overwrite, workers=0)
-    write_results(found, path)
+def play(path: Path, overwrite: bool = False) -> None:
+    write_results(run_tournament(TOURNAMENT, path, overwrite=overwrite, workers=0), path)
 
 
 def on_a_full_disk(patch: pytest.MonkeyPatch, module: Any, work: Callable[[], None]) -> None:
@@ -94,16 +93,6 @@ def test_overwriting_a_run_removes_what_it_wrote_and_nothing_else(tmp_path: Path
     assert not any(p.exists() for p in ours)
     assert not (path / "positions").exists()  # in which nothing else was
     assert all(p.read_text() == "mine" for p in theirs)
-
-
-@pytest.mark.parametrize("content", ["my diary", "name: x\n", "[1, 2]", "\0", "[" * 10_000])
-def test_a_configuration_of_others_is_not_replaced(tmp_path: Path, content: str) -> None:
-    path = tmp_path / "run"
-    kept = [put(path / "config.yaml", content), put(path / "result.json")]
-    before = [p.read_bytes() for p in kept]
-    with pytest.raises(RunError, match=r"its config\.yaml has no settings of a run"):
-        make_folder(path, CONFIG, overwrite=True)
-    assert [p.read_bytes() for p in kept] == before
 
 
 # ---- checkpoints ---------------------------------------------------------------------------------
@@ -203,7 +192,7 @@ def test_a_tournament_removes_what_it_wrote_and_nothing_else(
     theirs = {put(path / name) for name in ("thesis.tex", "reversi/photo.png", "notes.1.2.tmp")}
     for name in ("journal.jsonl", "report.md", "reversi/ratings.png"):
         put(path / f"{name}.123.456.tmp")
-    play(path, resume=True)
+    run_tournament(TOURNAMENT, path, resume=True, workers=0)
     assert {p for p in path.rglob("*") if p.is_file()} == ours | theirs
     put(path / "othello" / "heatmap.png")
     on_a_full_disk(monkeypatch, journal, lambda: play(path, overwrite=True))
@@ -212,10 +201,19 @@ def test_a_tournament_removes_what_it_wrote_and_nothing_else(
     assert all(p.read_text() == "mine" for p in theirs)
 
 
-@pytest.mark.parametrize("content", ["my diary\n", "{}\n", "", '{"format": 1}\n', "[" * 100_000])
-def test_a_journal_of_others_is_not_replaced(tmp_path: Path, content: str) -> None:
-    path = tmp_path / "arena"
-    kept = [put(path / "journal.jsonl", content), put(path / "results.json")]
+@pytest.mark.parametrize(
+    "content",
+    ["my diary\n", "name: x\n", "{}\n", "[1, 2]", "", '{"format": 1}\n', "\0", "[" * 100_000],
+)
+def test_what_others_keep_under_our_names_is_not_replaced(tmp_path: Path, content: str) -> None:
+    run, arena = tmp_path / "run", tmp_path / "arena"
+    kept = [
+        *(put(run / "config.yaml", content), put(run / "result.json")),
+        *(put(arena / "journal.jsonl", content), put(arena / "results.json")),
+    ]
+    before = [path.read_bytes() for path in kept]
+    with pytest.raises(RunError, match=r"its config\.yaml has no settings of a run"):
+        make_folder(run, CONFIG, overwrite=True)
     with pytest.raises(ValueError, match=r"its journal\.jsonl is of no tournament"):
-        play(path, overwrite=True)
-    assert [p.read_text() for p in kept] == [content, "mine"]
+        play(arena, overwrite=True)
+    assert [path.read_bytes() for path in kept] == before

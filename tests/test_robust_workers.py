@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import re
 import time
 from pathlib import Path
 
 import pytest
 from command_line import run
 
-from boardenvs.arena import Settings, make_settings, play_pairings, run_tournament
+from boardenvs.arena import make_settings, play_pairings, run_tournament
 from boardenvs.arena.settings import make_plan
-from boardenvs.arena.workers import WorkerError
 
 # What every Python process that starts imports: the file has a letter for each to come, and "d" is
 # for those that die at once.
@@ -34,11 +34,6 @@ pytestmark = pytest.mark.usefixtures("in_python")
 
 
 @pytest.fixture
-def tournament() -> Settings:
-    return make_settings(["random", "greedy"], ["reversi"], pairs=1)
-
-
-@pytest.fixture
 def starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "site" / "sitecustomize.py").parent.mkdir()
     (tmp_path / "site" / "sitecustomize.py").write_text(DYING)
@@ -50,16 +45,16 @@ def starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_several_that_died_early_are_named_and_nothing_is_lost(
-    tmp_path: Path, starts: Path, tournament: Settings
+    tmp_path: Path, starts: Path
 ) -> None:
     starts.write_text("d" * 1000)
-    with pytest.raises(WorkerError, match=r"3 worker processes .*signal 9 \(SIGKILL\)"):
-        run_tournament(tournament, tmp_path / "arena", workers=1)
-    words = ["arena", "--resume", "--out", tmp_path / "arena", "--workers", 1]
-    said = run(*words, code=2)
+    words = ["arena", "random", "greedy", "--game", "reversi", "--pairs", 1, "--workers", 1]
+    said = run(*words, "--out", tmp_path / "arena", code=2)
+    assert re.search(r"3 worker processes .*signal 9 \(SIGKILL\)", said)
     assert f"boardenvs arena --resume --out {tmp_path / 'arena'}" in said
     assert "Traceback" not in said
-    run_tournament(tournament, tmp_path / "arena", resume=True, workers=0)
+    settings = make_settings(["random", "greedy"], ["reversi"], pairs=1)
+    run_tournament(settings, tmp_path / "arena", resume=True, workers=0)
 
 
 def test_those_that_died_early_are_counted_in_a_row(tmp_path: Path, starts: Path) -> None:

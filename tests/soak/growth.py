@@ -12,7 +12,6 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,6 @@ import yaml
 
 import boardenvs
 from boardenvs.agents import make_agent
-from boardenvs.envs.factory import single_env
 from boardenvs.game import check_rules
 from boardenvs.games import BUILT_IN, make
 from soak.works import TINY, Row
@@ -54,22 +52,15 @@ def agents(rng: np.random.Generator) -> None:
                 make_agent(spec).act(game, state, rng)
 
 
-def in_threads(rng: np.random.Generator) -> None:
-    """Games of one board against an opponent, several at once."""
-
-    def play(seed: int) -> None:
-        env, own = single_env("reversi"), np.random.default_rng(seed)
-        env.reset(seed=seed)
-        over = False
-        while not over:
-            _, _, terminated, truncated, _ = env.step(
-                int(own.choice(np.flatnonzero(env.action_masks())))
-            )
-            over = terminated or truncated
-        env.close()
-
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(play, rng.integers(1 << 30, size=8).tolist()))
+def one_board(rng: np.random.Generator) -> None:
+    """Games in turns."""
+    for name in BUILT_IN:
+        env = boardenvs.env(name)
+        env.reset(seed=int(rng.integers(1 << 30)))
+        for _ in env.agent_iter():
+            shown, _, terminated, truncated, _ = env.last()
+            legal = np.flatnonzero(shown["action_mask"])
+            env.step(None if terminated or truncated else int(rng.choice(legal)))
 
 
 def rules(rng: np.random.Generator) -> None:
@@ -92,7 +83,7 @@ def trainings(rng: np.random.Generator) -> None:
 
 
 RUNS: list[Callable[[np.random.Generator], None]] = [
-    vec_env, agents, in_threads, rules, trainings,
+    vec_env, agents, one_board, rules, trainings,
 ]  # fmt: skip
 
 
