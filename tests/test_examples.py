@@ -45,12 +45,5 @@ def test_public_names_have_a_docstring_with_an_example(name):
     assert re.search(r"^ *```python$", text, re.MULTILINE), name
 
 
-def test_the_public_modules_say_where_their_functions_are_explained():
-    for name in boardenvs.games.BUILT_IN:
-        module = getattr(boardenvs, f"{name}_v0")
-        for maker in ("env", "raw_env", "parallel_env", "vec_env"):
-            assert f"See `boardenvs.{maker}`" in getattr(module, maker).__doc__
-
-
 def test_the_package_says_that_it_is_typed():
     assert (Path(boardenvs.__file__).parent / "py.typed").exists()

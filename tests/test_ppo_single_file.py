@@ -41,7 +41,7 @@ def test_a_copy_in_an_empty_folder_makes_a_policy(
 ) -> None:
     shutil.copy(FILE, tmp_path / "mine.py")
     monkeypatch.chdir(tmp_path)
-    game = "wolf_and_sheep:rules=described"
+    game = "othello:holes=1"
     monkeypatch.setattr(sys, "argv", ["mine.py", "--game", game, *TINY])
     runpy.run_path("mine.py", run_name="__main__")
     assert "against greedy" in capsys.readouterr().out

@@ -209,17 +209,6 @@ def test_a_snapshot_goes_on_as_the_original(given: bool) -> None:
     assert go_on(other) == expected
 
 
-def test_threads_change_nothing() -> None:
-    specs = [None, "alphabeta:depth=2", "alphabeta:depth=1", "random", "positional"]
-    groups = [BoardGroup(4, spec, name=str(spec)) for spec in specs]
-    played = []
-    for threads in (1, 3):
-        env = make_mixed(0, groups=groups, threads=threads)
-        played.append(go_on(env, 10))
-        env.close()
-    assert played[0] == played[1]
-
-
 class Slow:
     """Chooses any action, after a while; or fails at once."""
 
