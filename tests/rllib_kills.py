@@ -1,13 +1,12 @@
 """Kills by hand: `python tests/rllib_kills.py`, where RLlib is installed; some minutes.
 
-Two nodes are started on loopback addresses and train together. Then a whole node is killed with
--9, then the nodes are stopped; the run is resumed on two new ones. What became of it is printed.
-Any Ray of this user on this machine is stopped.
+Two nodes are started on loopback addresses and train together. Then one of them is killed with -9,
+and the run goes on without it until it is interrupted. Any Ray of this user on this machine is
+stopped.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import secrets
 import signal
@@ -43,14 +42,11 @@ def main() -> None:
     # Nodes of one cluster must have one token.
     os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=secrets.token_hex(16))
     folder = Path(tempfile.mkdtemp(prefix="rllib_kills_"))
-    made, out = folder / "runs/kills", folder / "shown.txt"
+    saved, out = folder / "runs/kills/checkpoints", folder / "shown.txt"
     (folder / "kills.yaml").write_text(SETTINGS)
 
     def steps() -> int:
-        return max((int(p.stem) for p in (made / "checkpoints").glob("*.ckpt")), default=0)
-
-    def pool() -> set[Path]:
-        return set((made / "pool").iterdir())
+        return max((int(p.stem) for p in saved.glob("*.ckpt")), default=0)
 
     print(f"in {folder}")
     try:
@@ -66,19 +62,8 @@ def main() -> None:
         wait_for("steps without the node", lambda: steps() > before)
         run.send_signal(signal.SIGINT)
         assert run.wait(PATIENCE) == 130, "the run did not save and stop"
-        stop_nodes()
-        start_nodes()
-        done, kept = steps(), pool()
-        again = train(folder, out, "--resume", "--set", f"steps={done + 50_000}")
-        assert again.wait(PATIENCE) == 0, out.read_text(errors="replace")
-        result = json.loads((made / "result.json").read_text())
-        judged = [evaluation["steps"] for evaluation in result["evaluations"]]
-        assert judged == sorted({0, *judged}), judged
-        assert result["steps"] >= done + 50_000
-        assert kept < pool()
-        print(f"resumed at {done:,} steps with {len(kept)} opponents, ended at {judged[-1]:,}")
     finally:
-        stop_nodes()
+        subprocess.run([RAY, "stop", "--force"], check=False, capture_output=True)
 
 
 def start_nodes() -> None:
@@ -89,17 +74,11 @@ def start_nodes() -> None:
         subprocess.run([RAY, "start", *which, *shared], check=True, capture_output=True, cwd="/")
 
 
-def stop_nodes() -> None:
-    subprocess.run([RAY, "stop", "--force"], check=False, capture_output=True)
-
-
-def train(folder: Path, shown: Path, *options: str) -> subprocess.Popen[bytes]:
+def train(folder: Path, shown: Path) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-u", "-m", "training.rllib", "kills.yaml", "--address", ADDRESS]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200"}
-    with shown.open("ab") as out:
-        return subprocess.Popen(
-            [*command, *options], cwd=folder, env=environment, stdout=out, stderr=out
-        )
+    with shown.open("wb") as out:
+        return subprocess.Popen(command, cwd=folder, env=environment, stdout=out, stderr=out)
 
 
 def wait_for(what: str, come: Callable[[], bool]) -> None:

@@ -194,28 +194,27 @@ def test_games_leave_their_results_at_their_own_positions(opponents: dict[str, f
 
 def test_the_latest_positions_are_kept_and_wait_for_their_own_game() -> None:
     game = make("othello")
-    state = concat([game.init(1)] * 6)._replace(own=np.arange(6, dtype=np.uint64))
     replay = ReplayBuffer(game, 4, search_value=0.25, symmetries=False)
 
-    def add(rows: slice, number: int) -> None:
-        part = take(state, rows)
-        count = len(part.ply)
-        none, full = np.zeros((count, game.num_actions)), np.ones(count, bool)
-        replay.add(part, none, full, np.full(count, 0.4), np.full(count, number))
+    def add(*known_by: int, number: int) -> None:
+        count = len(known_by)
+        state = game.init(count)._replace(own=np.array(known_by, np.uint64))
+        nothing, values = np.zeros((count, game.num_actions)), np.full(count, 0.4)
+        replay.add(state, nothing, np.ones(count, bool), values, np.full(count, number))
 
     def drawn() -> set[tuple[int, float]]:
         batch = replay.sample(200, np.random.default_rng(0))
         values = batch.value.astype(float).round(3).tolist()
         return set(zip(batch.state.own.tolist(), values, strict=True))
 
-    add(slice(4), 0)
-    add(slice(4, 6), 1)  # in the place of the two oldest
+    add(0, 1, 2, 3, number=0)
+    add(4, 5, number=1)  # in the place of the two oldest
     replay.finish(np.arange(4), 0, 1.0)
     assert drawn() == {(2, 0.85), (3, 0.85)}
     assert (replay.ready, replay.added) == (2, 6)
     replay.finish(np.arange(2), 1, -1.0)
     assert drawn() == {(2, 0.85), (3, 0.85), (4, -0.65), (5, -0.65)}
-    add(slice(2), 2)
+    add(0, 1, number=2)
     assert replay.ready == 2
 
 
