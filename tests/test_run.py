@@ -8,7 +8,7 @@ import os
 import signal
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -31,13 +31,20 @@ from training.settings import RunSettings
 pytestmark = pytest.mark.usefixtures("in_python")
 
 
+class Settings(RunSettings):
+    """Of what learns here: one layer of two."""
+
+    hidden_setting: ClassVar = "width"
+    width: tuple[int, ...] = (2,)
+
+
 def settings(**changes: Any) -> RunSettings:
     panel = {"pairs": 1, "opponents": ["random"], "opening_plies": [0, 2]}
     fields = {
         "name": "tiny", "game": "three_in_a_row:ThreeInARow", "steps": 100,
         "checkpoint_every": 25, "evaluation": {"every": 50, **panel}, **changes,
     }  # fmt: skip
-    return RunSettings.model_validate(fields)
+    return Settings.model_validate(fields)
 
 
 def ranking(monkeypatch: pytest.MonkeyPatch, worth: dict[int, float]) -> None:
