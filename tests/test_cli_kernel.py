@@ -9,7 +9,7 @@ from boardenvs import games
 from boardenvs.kernel.__main__ import app
 
 FORMS = ["trace", "python", "numpy", "numba", "jax"]
-RULES = ["begin", "advance", "arrive", "sample", "points", "planes"]
+RULES = ["advance", "sample", "planes"]
 
 
 def kernel(*words, code=0):
