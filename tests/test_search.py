@@ -24,7 +24,7 @@ from variants import HERE, SHARED, make, random_line, random_position
 from boardenvs.board.bitboard import from_squares
 from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.fen import parse_position
-from boardenvs.game.state import State, take
+from boardenvs.game.state import BoolArray, IntArray, State, take
 from boardenvs.games import Othello, parse
 from boardenvs.kernel import ALL, get_backend, set_backend
 from boardenvs.search import Engine, Limits, SearchResults, compiler, engine, engine_for
@@ -231,20 +231,22 @@ def test_short_wins_and_losses_are_those_of_the_tablebase(name: str, plies: int)
     game = game_of(name, max_plies=200)
     table, state = Tablebase.load(game), random_placings(game, 300, seed=3)
     _, distance = table.lookup(state)
-    near = np.flatnonzero((distance > 0) & (distance <= plies))[:40]
-    far = np.flatnonzero(distance > plies)[:40]
-    assert len(near) > 25
-    found, not_found = (
-        engine_for(game).search(part, seeds_of(part), Limits(depth), forced=True)
-        for part, depth in ((take(state, near), plies), (take(state, far), plies - 2))
-    )
-    assert not not_found.exact.any()
+
+    def search(rows: BoolArray, depth: int) -> tuple[State, SearchResults]:
+        part = take(state, np.flatnonzero(rows)[:40])
+        return part, engine_for(game).search(part, seeds_of(part), Limits(depth), forced=True)
+
+    def solution(part: State) -> IntArray:
+        value, distance = table.lookup(part)
+        return value * (WIN - distance.astype(np.int64))
+
+    near, found = search((distance > 0) & (distance <= plies), plies)
+    assert len(near.ply) > 25
     assert found.exact.all()
-    value, distance = table.lookup(take(state, near))
-    assert (found.value == value * (WIN - distance.astype(np.int64))).all()
-    after, left = table.lookup(game.step(take(state, near), found.action))
-    assert (after == -value).all()
-    assert (left == distance - 1).all()
+    np.testing.assert_array_equal(found.value, solution(near))
+    after = solution(game.step(near, found.action))
+    np.testing.assert_array_equal(after, -found.value - np.sign(found.value))
+    assert not search(distance > plies, plies - 2)[1].exact.any()
 
 
 # Found by search of random games: the plies to the end.
@@ -442,15 +444,13 @@ def test_probcut() -> None:
 @pytest.mark.usefixtures("in_python")
 def test_what_reaches_the_end_is_proven_with_probcut() -> None:
     """Wins, losses and draws, however little is searched on the way there."""
-    lines = [random_line(OTHELLO, seed, 56)[0][-1] for seed in range(150)]
-    margins = {p: lead_with_best_play(OTHELLO, p) for p in lines if not p.terminated}
-    drawn = [position for position in margins if margins[position] == 0]
-    positions = [*list(margins)[:12], *drawn[:2]]
-    assert {np.sign(margins[position]) for position in positions} == {-1, 0, 1}
+    positions = [random_line(OTHELLO, seed, 56)[0][-1] for seed in (*range(12), 35)]
+    margins = [lead_with_best_play(OTHELLO, position) for position in positions]
+    assert {*np.sign(margins)} == {-1, 0, 1}
     state, searcher = stack(positions), engine_for(OTHELLO, trained_evaluation(OTHELLO))
     found = searcher.search(state, seeds_of(state), Limits(12, probcut=0.01), forced=True)
     assert found.exact.all()
-    assert [margin_of(int(value)) for value in found.value] == [margins[p] for p in positions]
+    assert [margin_of(int(value)) for value in found.value] == margins
 
 
 if __name__ == "__main__":  # records what they are to find

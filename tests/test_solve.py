@@ -142,11 +142,10 @@ def test_squares_in_full() -> None:
     root = parse_position(game, ONE_MOVE_WINS)
     letters = {(1, 0): "X", (0, 1): "O", (0, 0): "-"}
     squares = "".join(letters[root.own >> s & 1, root.opp >> s & 1] for s in range(64))
-    for side in ("X", "Black", "black"):
-        assert parse_position(game, f"{squares} {side}") == root._replace(ply=0)
-    for side in ("O", "White", "red"):
-        other = parse_position(game, f"{squares} {side}")
-        assert (other.own, other.opp, other.to_move) == (root.opp, root.own, 1)
+    for sides, to_move in ((("X", "Black", "black"), 0), (("O", "White", "red"), 1)):
+        for side in sides:
+            position = parse_position(game, f"{squares} {side}")
+            assert position == game.position((root.own, root.opp), to_move)
 
 
 def test_a_file_of_positions(tmp_path: Path) -> None:

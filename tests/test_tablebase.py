@@ -132,10 +132,10 @@ def test_preserving_actions_and_mistakes(name: str, max_plies: int | None) -> No
     assert mask.shape == (300, 513)
     assert mask.dtype == np.bool_
     for row, position in enumerate(game.positions(state)):
-        after = {a: stack([position.step(a)]) for a in position.legal_actions()}
-        worth = {a: -table.lookup(state)[0][0] for a, state in after.items()}
-        right = [a for a, value in worth.items() if value == max(worth.values())]
+        legal = position.legal_actions()
+        values = [-table.lookup(stack([position.step(action)]))[0][0] for action in legal]
+        right = [a for a, value in zip(legal, values, strict=True) if value == max(values)]
         assert np.flatnonzero(mask[row]).tolist() == right
-        assert mistakes[row] == pytest.approx(1 - len(right) / len(worth) if worth else 0)
+        assert mistakes[row] == pytest.approx(1 - len(right) / len(legal) if legal else 0)
     # In the described game, without a cap, the wolf can give nothing away.
     assert mistakes.any() == ((name, max_plies) != (DESCRIBED, None))
