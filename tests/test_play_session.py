@@ -76,7 +76,8 @@ def test_resignation():
 def test_nobody_is_brought_back_to_a_pass():
     record = random_record(OTHELLO, 11)
     ply = record.actions.index(OTHELLO.noop)
-    session = GameSession.of_record(record, ply)
+    session = GameSession.of_record(record)
+    session.undo(len(record.actions) - ply)
     assert session.must_pass
     assert session.legal_actions() == [OTHELLO.noop]
     session.play(OTHELLO.noop)
@@ -87,12 +88,11 @@ def test_nobody_is_brought_back_to_a_pass():
 def test_a_recorded_game_from_any_ply_and_position():
     line = random_record(OTHELLO)
     record = make_record(OTHELLO, line.actions[20:40], start=replay(line)[20])
-    session = GameSession.of_record(record, 7)
+    session = GameSession.of_record(record)
+    session.undo(13)
     assert (session.actions, session.undone) == (record.actions[:7], record.actions[7:])
     session.redo(99)
     assert session.record() == record
-    with pytest.raises(ValueError, match="21"):
-        GameSession.of_record(record, 21)
     with pytest.raises(IllegalActionError):
         GameSession.of_record(Record(OTHELLO, (0,)))
 

@@ -40,24 +40,16 @@ class GameSession:
         self._resigned: int | None = None
 
     @classmethod
-    def of_record(cls, record: Record, ply: int | None = None) -> GameSession:
-        """A recorded game after `ply` of its plies, by default all; the others can be redone.
-
-        IllegalActionError where the record breaks the rules, ValueError for a ply that it has not.
-        """
+    def of_record(cls, record: Record) -> GameSession:
+        """A recorded game after its last ply; IllegalActionError where it breaks the rules."""
         session = cls(record.game, record.start, players=record.players, info=record.info)
         session._positions = list(positions(record))
         session._line = list(record.actions)
-        session._ply = last = len(record.actions)
+        session._ply = len(record.actions)
         resigned = record.info.get("resigned")
         if resigned in record.game.roles:
             session._resigned = record.game.roles.index(resigned)
             del session.info["resigned"]
-        if ply is not None:
-            if not 0 <= ply <= last:
-                raise ValueError(f"ply is {ply}: the game has plies 0 to {last}")
-            if ply < last:
-                session.undo(last - ply)
         return session
 
     # ---- what is -----------------------------------------------------------------------------
