@@ -181,6 +181,14 @@ def test_what_is_wrong_with_a_file_is_named(
         load_evaluation(changed(tmp_path / "a.npz", **metadata))
 
 
+def test_features_of_a_file_are_in_the_order_of_the_game(tmp_path: Path) -> None:
+    evaluation = random_evaluation(make("lines_of_action"))
+    turned = dict(reversed(list(evaluation.features.items())))
+    save_evaluation(evaluation, tmp_path / "a.npz")
+    with pytest.raises(EvaluationFileError, match=r"features are .'opposing spread'"):
+        load_evaluation(changed(tmp_path / "a.npz", features=turned))
+
+
 def test_damaged_files_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
     with pytest.raises(EvaluationFileError, match="there is no evaluation file"):

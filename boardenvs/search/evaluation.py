@@ -115,14 +115,14 @@ class Terms:
     """The weights that make a position's value: one for what is on each tuple of squares, and one
     for the number of each of the game's features, if they are weighed.
 
-    ValueError for what is no tuple, and where features are neither none nor the game's.
+    ValueError for what is no tuple, and where features are neither none nor the game's in order.
     """
 
     def __init__(
         self, game: Game, tuples: Sequence[Tuple], features: Mapping[str, int] | None = None
     ) -> None:
         self.game, self.places, self.features = game, Places(game, tuples), dict(features or {})
-        if features and dict(features) != game.feature_sizes:
+        if features and list(features.items()) != list(game.feature_sizes.items()):
             raise ValueError(
                 f"features are {dict(features)}: those of {game.id} are {game.feature_sizes}"
             )
