@@ -190,14 +190,6 @@ def test_what_is_just_right_is_taken() -> None:
             assert game.positions(after) == [last.step(action)]
 
 
-def test_the_name_of_an_illegal_move_in_lines_of_action_is_its_direction() -> None:
-    start = LINES.start()
-    for action in range(LINES.num_actions):
-        name = LINES.action_name(action, start)
-        assert LINES.parse_action(name) == action
-        assert (name == LINES.action_name(action)) == (not start.is_legal(action) or action == 512)
-
-
 # ---- command lines -------------------------------------------------------------------------------
 
 LONG = "x" * 100_000

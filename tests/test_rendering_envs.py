@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-import sys
 
 import gymnasium
 import numpy as np
@@ -97,6 +96,7 @@ def test_vector_environments_draw_every_board():
     actions = [position.legal_actions()[-1] for position in positions]
     envs.step(np.array(actions))
     assert_drawn(envs, [(p, a, p.step(a)) for p, a in zip(positions, actions, strict=True)])
+    assert envs.metadata["render_fps"]  # which Gymnasium's recorder asks for
     assert boardenvs.vec_env(OTHELLO, 3).render() is None
     with pytest.raises(ValueError, match="render_mode"):
         boardenvs.vec_env(OTHELLO, 3, render_mode="human")
@@ -115,15 +115,3 @@ def test_vector_environments_mark_what_the_opponent_played(monkeypatch):
         for text in envs.render():
             assert "[W]" in text
             assert "[B]" not in text, "that is the learner's own move"
-
-
-def test_gymnasium_puts_the_boards_in_a_grid(monkeypatch, tmp_path):
-    """Its recorder, with the writing of the film left out."""
-    recorder = gymnasium.wrappers.vector.RecordVideo
-    monkeypatch.setitem(sys.modules, "moviepy", object())
-    monkeypatch.setattr(recorder, "stop_recording", lambda self: None)
-    envs = boardenvs.vec_env(OTHELLO, 4, render_mode="rgb_array", autoreset_mode="NextStep")
-    envs = recorder(envs, str(tmp_path / "films"), episode_trigger=lambda episode: True)
-    envs.reset(seed=0)
-    one = render.to_rgb(OTHELLO, OTHELLO.start(), unit=32)
-    np.testing.assert_array_equal(envs.recorded_frames.pop(), np.tile(one, (2, 2, 1)))

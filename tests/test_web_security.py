@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import json
-import random
 import re
 import socket
 import stat
@@ -13,7 +12,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from fuzz.inputs import mutated_values
+from fuzz.inputs import mutated, mutated_values
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from web_server import line, served
@@ -289,25 +288,19 @@ def test_wrong_messages_leave_every_game_intact(page, content, text):
     assert len(answer["positions"]) == len(MOVES) + 1
 
 
-def test_wrong_requests_leave_the_server_serving(server, page):
-    choose = random.Random(1)
-    paths = ["/", "/save", "/records", "/connect", "/runs/a/b", "/%00", "/x" * 2_000, "*"]
-    heads = f"""Origin: {server.origin}
-Cookie: {server.cookie["Cookie"]}
-Content-Length: -1
-Content-Length: 99999999999
-Transfer-Encoding: chunked
-Upgrade: websocket
-: x
-Host: {server.parts.netloc}
-X: {"y" * 9_000}
-Connection: close""".splitlines()
-    for _ in range(50):
-        method = choose.choice(["GET", "POST", "PUT", "OPTIONS", "\x00", "G" * 500])
-        chosen = choose.sample(heads, choose.randrange(1, 6))
-        start = "\r\n".join([f"{method} {choose.choice(paths)} HTTP/1.1", *chosen, "", ""])
-        body = choose.choice([b"", b"{}", b"\x00" * 100, b"{" * 500, b"zz\r\n"])
-        with connected(server) as sent:
-            sent.sendall(start.encode() + body)
-        assert server.client.get("/main.js").status_code == 200
+REQUESTS = ["GET /", "POST /save", "POST /records", "GET /connect", "GET /runs/a/b", "PUT /%00",
+            "OPTIONS *", "\x00 /", f"GET {'/x' * 2_000}"]  # fmt: skip
+HEADS = ["Content-Length: -1", "Content-Length: 99999999999", "Transfer-Encoding: chunked",
+         "Upgrade: websocket", ": x", f"X: {'y' * 9_000}"]  # fmt: skip
+
+
+@settings(max_examples=50)
+@given(data=st.data())
+def test_wrong_requests_leave_the_server_serving(server, page, data):
+    request, more = data.draw(st.sampled_from(REQUESTS)), st.sampled_from(HEADS)
+    start = head(server, request, *data.draw(st.lists(more, max_size=3)))
+    body = data.draw(st.sampled_from([b"", b"{}", b"\x00" * 100, b"{" * 500, b"zz\r\n"]))
+    with connected(server) as sent:
+        sent.sendall(data.draw(mutated(st.just(start + body))))
+    assert server.client.get("/main.js").status_code == 200
     assert len(page.ask("line", line=line("othello", *MOVES))["positions"]) == len(MOVES) + 1
