@@ -294,7 +294,7 @@ HEADS = ["Content-Length: -1", "Content-Length: 99999999999", "Transfer-Encoding
          "Upgrade: websocket", ": x", f"X: {'y' * 9_000}"]  # fmt: skip
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_wrong_requests_leave_the_server_serving(server, page, data):
     request, more = data.draw(st.sampled_from(REQUESTS)), st.sampled_from(HEADS)
