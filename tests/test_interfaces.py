@@ -487,13 +487,16 @@ def single(**options: Any) -> Callable[[], Any]:
     return lambda: gymnasium.make("boardenvs/LinesOfAction-v0", **options)
 
 
+def seeded(maker: str, seed: Any) -> Callable[[], Any]:
+    return lambda: getattr(boardenvs, maker)("reversi").reset(seed=seed)
+
+
 def at(position: Any) -> Callable[[], Any]:
     return lambda: boardenvs.othello_holes_v0.env().reset(options={"position": position})
 
 
 BOTH = "parallel_env"
-# What is wrong with texts of positions, with seeds and with options of `reset` is in
-# test_errors.py.
+# What is wrong with texts of positions and with options of `reset` is in test_errors.py.
 ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
     *((stepped(x), TypeError, "int from 0 to 64") for x in ("d3", [3], np.arange(2))),
     *((stepped(x), IllegalActionError, "actions are 0 to 64") for x in (65, np.int64(10**12))),
@@ -502,6 +505,9 @@ ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (stepped({"black": 20, "rde": 64}, BOTH), ValueError, "agent 'rde'. Did you mean 'red'"),
     (stepped({"black": 20, "red": 65}, BOTH), IllegalActionError, "out of range"),
     (stepped({"black": "d3", "red": 64}, BOTH), TypeError, "int from 0 to 64"),
+    (stepped(3, BOTH), TypeError, "they must be a dict"),
+    *((seeded(m, "a"), TypeError, "seed is 'a': it must be") for m in ("env", BOTH, "vec_env")),
+    *((seeded(m, -1), ValueError, "seed is -1: it must be 0") for m in ("env", BOTH, "vec_env")),
     (at("8/8/8/8/8/8/8/bbb5 black 9"), ValueError, "the game is over"),
     (at(17), ValueError, "position is a int"),
     (made("env", reward="gaol"), ValueError, "unknown reward 'gaol'. Did you mean 'go"),

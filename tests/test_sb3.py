@@ -24,7 +24,7 @@ th.set_num_threads(1)
 
 
 def test_it_trains_and_evaluates_with_the_tools_of_sb3(tmp_path: Path) -> None:
-    train = VecMonitor(BoardVecEnv(make("reversi"), 8, seed=0))
+    train = VecMonitor(BoardVecEnv("reversi", 8, seed=0))
     judge = VecMonitor(BoardVecEnv(make("reversi"), 16, opponent="random", seed=2))
     assert is_masking_supported(train)
     assert get_action_masks(train).shape == (1, 8, 65)

@@ -21,7 +21,7 @@ def choose(mask, rng):
 
 def games_of(mode):
     """The first two games of each row: actions, rewards, and observations of the end."""
-    env = boardenvs.othello_v0.vec_env(5, autoreset_mode=mode)
+    env = boardenvs.othello_v0.vec_env(np.int64(5), autoreset_mode=mode)
     _, infos = env.reset(seed=3)
     found, waiting = [[[]] for _ in range(5)], np.zeros(5, bool)
     for _ in range(140):
@@ -202,8 +202,6 @@ def test_wrong_use_is_named():
         ({"options": {"reset_mask": [True, False, False]}}, TypeError, "reset_mask"),
         ({"options": {"reset_mask": np.zeros(3, bool)}}, ValueError, "reset_mask"),
         ({"seed": [1, 2]}, ValueError, "2 seeds for 3 games"),
-        ({"seed": "a"}, TypeError, "seed is 'a': it must be"),
-        ({"seed": -1}, ValueError, "seed is -1: it must be 0"),
     ):
         with pytest.raises(error, match=message):
             env.reset(**options)
