@@ -35,14 +35,16 @@ def test_html_in_a_report_is_text(tmp_path):
 
 def test_training_puts_games_and_settings_in(tmp_path):
     pytest.importorskip("sb3_contrib")
-    from test_page import random_record
+    from variants import make, random_record
 
     from training.config import Config
     from training.evaluation import FinalEvaluation
     from training.report import _html
 
     config = Config(name="demo", game="othello", steps=100)
-    judged = FinalEvaluation(scores={}, exact={}, ratings={}, samples=[random_record("othello")])
+    judged = FinalEvaluation(
+        scores={}, exact={}, ratings={}, samples=[random_record(make("othello"))]
+    )
     page = _html("# Demo\n", tmp_path, config, judged)
     assert "<iframe srcdoc=" in page
     assert "\ngame: othello\n" in page

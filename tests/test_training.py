@@ -55,7 +55,7 @@ TINY: dict[str, Any] = {
         "target_kl": 0.05,
     },
     "evaluation": {"every": 1000, "pairs": 2},
-    "report": {"pairs": 3, "opponents": ["random"]},
+    "report": {"pairs": 2, "opponents": ["random"]},
 }
 
 
@@ -189,7 +189,7 @@ def test_a_run_leaves_all_its_files_and_a_policy_that_loads(tiny: str, finished:
     assert result["report"]["exam"]["policy"][-1]["kept"] == marked.total.kept
     for player, more in (("policy", ""), ("policy, shielded", ",shield=true")):
         agent = f"policy:{finished / 'policy.npz'}{more}"
-        again = play_match(make("othello"), agent, "random", 3, seed=20_000)
+        again = play_match(make("othello"), agent, "random", 2, seed=20_000)
         assert again.score == result["report"]["scores"][player]["random"]["score"]
 
 
