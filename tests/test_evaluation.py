@@ -168,6 +168,7 @@ def changed(path: Path, **metadata: object) -> Path:
         ({"stages": [0] * 65}, r"weights is int16 of shape .*: it must be .* bytes at most"),
         ({"features": {"discs": 65}}, r"features are \{'discs': 65\}: those of othello are \{\}"),
         ({"features": [1]}, "does not fit this version"),
+        ({"notes": None}, "notes is None: it must be a JSON object"),
         ({"one_ply": True}, "is not an evaluation file, or is damaged .*one_ply"),
         ({"heuristic": [1.0]}, "heuristic must be 6 numbers"),
         ({"heuristic": [float("nan")] * 6}, "heuristic must be 6 numbers"),

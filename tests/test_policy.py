@@ -135,6 +135,7 @@ CASES: dict[str, tuple[dict[str, bytes], str]] = {
     "newer": (about(format=3), "has format 3, written by .*: this version reads formats 1 and 2"),
     "no layers": ({"metadata": metadata('{"format": 2, "tuples": []}')}, NOT_ONE),
     "unknown rules": (about(rules={"board": 10}), "unknown parameter of othello 'board'"),
+    "notes": (about(notes=7), "notes is 7: it must be a JSON object"),
     "unknown game": (about(game="chess"), "unknown game 'chess'"),
     "shape": (
         {"weight_0": array((127, 24), bytes(127 * 24 * 4))},

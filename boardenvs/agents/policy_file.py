@@ -23,7 +23,7 @@ from boardenvs import games
 from boardenvs.agents.policy import Layer, Policy, layer_shapes
 from boardenvs.game.contract import Game
 from boardenvs.utils.checks import check_name, cut, is_whole
-from boardenvs.utils.npz import ArchiveKind, read_array, read_json, shown, write_archive
+from boardenvs.utils.npz import ArchiveKind, notes_in, read_array, read_json, shown, write_archive
 from boardenvs.utils.version import __version__
 
 FORMAT = 2
@@ -78,7 +78,7 @@ def load_policy(path: Path | str) -> Policy:
         layers = (_read_layer(archive, name, shape) for name, shape in shapes.items())
         *hidden, policy, value = layers
         with _KIND.fitting(path):
-            notes, activation = about["notes"], about.get("activation", "relu")
+            notes, activation = notes_in(about), about.get("activation", "relu")
             return Policy(game, tuple(hidden), policy, value, notes, shown(path), activation)
 
 

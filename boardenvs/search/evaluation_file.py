@@ -21,7 +21,7 @@ import numpy as np
 from boardenvs import games
 from boardenvs.board.bitboard import parse_square, square_name
 from boardenvs.search.evaluation import MOST_TUPLES, Evaluation, Int16Array, Terms, Tuple
-from boardenvs.utils.npz import ArchiveKind, read_array, read_json, shown, write_archive
+from boardenvs.utils.npz import ArchiveKind, notes_in, read_array, read_json, shown, write_archive
 from boardenvs.utils.version import __version__
 
 FORMAT = 1
@@ -92,9 +92,9 @@ def _assemble(about: dict[str, Any], archive: zipfile.ZipFile, path: Path) -> Ev
             stages,
             weights,
             tuple(about["heuristic"]),
-            about["notes"],
+            notes_in(about),
             shown(path),
-            features,
+            terms.features,
             one_ply,
         )
 

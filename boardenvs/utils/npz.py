@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from boardenvs.utils.checks import cut
+from boardenvs.utils.checks import cut, quote
 from boardenvs.utils.files import write_atomically
 
 _MOST_TEXT = 1 << 20  # characters
@@ -78,6 +78,14 @@ def write_archive(path: Path, arrays: Mapping[str, Any]) -> None:
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **arrays)
     write_atomically(path, buffer.getvalue())
+
+
+def notes_in(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Its notes; ValueError where they are no JSON object, KeyError where there are none."""
+    notes = metadata["notes"]
+    if not isinstance(notes, dict):
+        raise ValueError(f"notes is {quote(notes)}: it must be a JSON object")
+    return notes
 
 
 def shown(path: Path) -> str:
