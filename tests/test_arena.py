@@ -69,13 +69,15 @@ def by_key(results: Results) -> dict[tuple[str, ...], dict[str, Any]]:
 
 
 def test_pairings_have_openings_of_their_own_that_the_seed_decides() -> None:
-    def games_of(seed: int) -> list[str]:
-        plan = make_plan(make_settings(THREE, ["othello"], pairs=8, seed=seed))
-        return [str(played.to_json()["games"]) for played in play_pairings(plan.pairings)]
+    def openings_of(seed: int) -> set[str]:
+        settings = make_settings(THREE, ["othello"], pairs=8, opening_plies=(6, 6), seed=seed)
+        matches = [pairing.play().match for pairing in make_plan(settings).pairings]
+        return {str(m.actions[0, :, :6]) for m in matches if m and m.actions is not None}
 
-    first = games_of(0)
-    assert len(set(first)) == 3
-    assert games_of(1)[0] != first[0]
+    first = openings_of(0)
+    assert len(first) == 3
+    assert openings_of(0) == first
+    assert not openings_of(1) & first
 
 
 @pytest.mark.parametrize(
