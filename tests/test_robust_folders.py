@@ -61,21 +61,15 @@ def put(path: Path, content: str = "mine") -> Path:
 
 
 @pytest.mark.parametrize("overwrite", [False, True])
-def test_a_full_disk_at_the_start_of_a_run_is_no_dead_end(
+def test_a_run_removes_what_it_wrote_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, overwrite: bool
 ) -> None:
-    path = tmp_path / "run"
+    """A full disk where it begins, or begins anew, is no dead end."""
+    path, elsewhere = tmp_path / "run", tmp_path / "elsewhere"
     on_a_full_disk(monkeypatch, folder, lambda: make_folder(path, CONFIG, overwrite=False))
     put(path / "config.yaml.123.456.tmp")  # of a kill
     make_folder(path, CONFIG, overwrite)
     assert [p.name for p in path.iterdir()] == ["config.yaml"]
-    on_a_full_disk(monkeypatch, folder, lambda: make_folder(path, CONFIG, overwrite=True))
-    make_folder(path, CONFIG, overwrite=True)  # it is still known to be a run
-
-
-def test_overwriting_a_run_removes_what_it_wrote_and_nothing_else(tmp_path: Path) -> None:
-    path, elsewhere = tmp_path / "run", tmp_path / "elsewhere"
-    make_folder(path, CONFIG, overwrite=False)
     ours = [
         put(path / name)
         for name in ("result.json", "checkpoints/000000000005.ckpt", "report.md.1.2.tmp",
@@ -89,7 +83,8 @@ def test_overwriting_a_run_removes_what_it_wrote_and_nothing_else(tmp_path: Path
     (path / "pool").symlink_to(elsewhere)
     with pytest.raises(RunError, match="--resume goes on with it, --overwrite replaces it"):
         make_folder(path, CONFIG, overwrite=False)
-    make_folder(path, CONFIG, overwrite=True)
+    on_a_full_disk(monkeypatch, folder, lambda: make_folder(path, CONFIG, overwrite=True))
+    make_folder(path, CONFIG, overwrite=True)  # it is still known to be a run
     assert not any(p.exists() for p in ours)
     assert not (path / "positions").exists()  # in which nothing else was
     assert all(p.read_text() == "mine" for p in theirs)

@@ -71,23 +71,25 @@ def as_board(position: Position) -> Board:
     return Board((first, second), position.to_move, position.ply)
 
 
+NEW: dict[type, st.SearchStrategy[Any]] = {
+    str: st.sampled_from(TEXTS) | st.text(max_size=3),
+    bytes: st.sampled_from([b"\xff" * 4, b"\0" * 4, b"\xff" * 8]) | st.binary(max_size=8),
+}
+
+
 @st.composite
 def mutated(draw: st.DrawFn, base: st.SearchStrategy[Any], tokens: Sequence[str] = ()) -> Any:
-    """A text, or bytes, with up to four parts cut out, doubled, turned or replaced by others, or
-    all cut off behind a place.
+    """A text, or bytes, with up to four parts cut out, doubled, turned or replaced by others; a
+    part may go as far as the end.
     """
     found = draw(base)
-    other: st.SearchStrategy[Any] = st.sampled_from(TEXTS) | st.text(max_size=3)
-    if isinstance(found, bytes):
-        other = st.binary(max_size=8) | st.sampled_from([b"\xff" * 4, b"\0" * 4, b"\xff" * 8])
     for _ in range(draw(st.integers(0, 4))):
-        start, length = draw(st.integers(0, len(found))), draw(st.integers(0, 8))
-        part = found[start : start + length]
+        start = draw(st.integers(0, len(found)))
+        end = start + draw(st.integers(0, 8) | st.just(len(found)))
+        part = found[start:end]
         changed = [part[:0], part * 2, part.swapcase(), part[::-1], *tokens]
-        new = draw(st.sampled_from(changed) | other)
-        found = found[:start] + new + found[start + length :]
-    end = draw(st.integers(0, len(found))) if draw(st.integers(0, 9)) == 0 else None
-    return found[:end]
+        found = found[:start] + draw(st.sampled_from(changed) | NEW[type(found)]) + found[end:]
+    return found
 
 
 @st.composite
