@@ -51,11 +51,8 @@ def is_seen(mutant: Mutant) -> bool:
         shared = ROOT.parent / "shared"  # what tests read where it is
         if shared.exists():
             (Path(name) / "shared").symlink_to(shared)
-        for folder in ("boardenvs", "training", "tests", "configs"):
-            ignored = shutil.ignore_patterns("__pycache__", ".hypothesis")
-            shutil.copytree(ROOT / folder, copy / folder, ignore=ignored)
-        for file in ("pyproject.toml", "README.md"):
-            shutil.copy(ROOT / file, copy)
+        ignored = shutil.ignore_patterns(".*", "runs", "__pycache__")
+        shutil.copytree(ROOT, copy, ignore=ignored)
         path = copy / mutant.path
         path.write_text(path.read_text(encoding="utf-8").replace(mutant.old, mutant.new), "utf-8")
         tests = [f"tests/{test}" for test in mutant.tests]
