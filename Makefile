@@ -35,7 +35,7 @@ compiled: $(VENV)/.dev
 
 # Every game in JAX, and training there: minutes, most of them compiling.
 jax: $(VENV)/.dev
-	$(BIN)/python -m pytest tests/test_jax_*.py tests/test_examples_long.py -k jax
+	BOARDENVS_BACKEND=numpy $(BIN)/python -m pytest tests/test_jax_*.py tests/test_examples_long.py -k jax
 
 # The page in a browser, where there is a chromium: some minutes.
 browser: $(VENV)/.dev

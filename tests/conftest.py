@@ -61,23 +61,6 @@ def in_python():
     set_backend(None)
 
 
-@pytest.fixture(scope="module")
-def jax_env():
-    """An environment in JAX."""
-    pytest.importorskip("jax", reason="the extra jax is not installed")
-    import boardenvs.envs.jax
-
-    return boardenvs.envs.jax.make("wolf_and_sheep:max_plies=30")
-
-
-@pytest.fixture(scope="module")
-def jax_batch(jax_env):
-    """Its functions for batches, compiled once for 64 boards."""
-    from jax_rules import compiled_batch
-
-    return compiled_batch(jax_env)
-
-
 # ---- the page in the browser ---------------------------------------------------------------------
 
 

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-# XLA reads it once. A thread for each core would wait for the other tests' threads; what runs for
-# moments need not be compiled well.
+# XLA reads it once, and examples that are started as processes again. A thread for each core would
+# wait for the other tests' threads; what runs for moments need not be compiled well.
 os.environ.setdefault(
     "XLA_FLAGS",
     "--xla_cpu_multi_thread_eigen=false --xla_backend_optimization_level=0 "
@@ -29,6 +29,8 @@ from boardenvs.kernel.jax_writer import compile_jax  # noqa: E402
 
 PAIRS, UINT64 = "pairs", "uint64"
 KINDS = {PAIRS: Pair, UINT64: Word64}
+# For `jax.jit`: compiled as for users, whatever the flags above say.
+OPTIMISED = {"xla_backend_optimization_level": 3, "xla_llvm_disable_expensive_passes": False}
 
 
 def with_words(kind: str):
@@ -36,7 +38,7 @@ def with_words(kind: str):
     return jax.enable_x64(kind == UINT64)
 
 
-def compare(game: Game, plies: int, boards: int, kind: str) -> int:
+def compare(game: Game, plies: int, boards: int, kind: str, optimised: bool) -> int:
     """Random play in JAX and in NumPy, ply by ply; how many games ended.
 
     Choice, board, legal actions, observation, result and end must be the same.
@@ -53,7 +55,7 @@ def compare(game: Game, plies: int, boards: int, kind: str) -> int:
                     rules.outcome(after), rules.is_truncated(after), rules.is_over(after),
                     rules.is_wiped_out(after))  # fmt: skip
 
-        step = jax.jit(jax.vmap(step))
+        step = jax.jit(jax.vmap(step), compiler_options=OPTIMISED if optimised else None)
         rng, state, ended = np.random.default_rng(0), game.init(boards), 0
         for _ in range(plies):
             bits = rng.integers(1 << 64, size=boards, dtype=np.uint64)

@@ -1,38 +1,43 @@
-"""JAX against NumPy: rules and environments; more in `test_jax_environments.py`."""
+"""An environment in JAX against the rules in NumPy; more in `test_jax_*.py`, by `make jax`."""
 
 import re
 
 import numpy as np
 import pytest
-from jax_rules import PAIRS, compare, jax, keys
+from jax_rules import compiled_batch, jax, keys
 
 import boardenvs.envs.jax
-from boardenvs import games
 from boardenvs.game.jax_rules import positions_of
 
 jnp = jax.numpy
 
 
-def test_rules_are_those_of_numpy():
-    """Those of all games, and the words that they are made of, in `test_jax_all.py`."""
-    assert compare(games.make("othello"), plies=70, boards=40, kind=PAIRS) > 0
+@pytest.fixture(scope="module")
+def env():
+    return boardenvs.envs.jax.make("wolf_and_sheep:max_plies=30")
+
+
+@pytest.fixture(scope="module")
+def batch(env):
+    """The functions for batches, compiled once for 64 boards."""
+    return compiled_batch(env)
 
 
 # ---- environments --------------------------------------------------------------------------------
 
 
-def test_a_game_from_reset_to_reset(jax_env, jax_batch):
+def test_a_game_from_reset_to_reset(env, batch):
     """Rewards, ends and masks are the game's; the step that ends one begins the next."""
-    game, state = jax_env.game, jax_batch.init(keys(0))
+    game, state = env.game, batch.init(keys(0))
     assert set(np.asarray(state.current_player).tolist()) == {0, 1}
     ends = {"terminated": 0, "truncated": 0}
     for ply in range(80):
         before = positions_of(state.board)
         first = np.asarray(state.current_player) ^ before.to_move
-        actions = np.asarray(jax_batch.sample(state, keys(ply)))
+        actions = np.asarray(batch.sample(state, keys(ply)))
         assert game.is_legal(before, actions).all()
         movers = np.asarray(state.current_player)
-        state = jax_batch.step(state, actions, keys(100 + ply))
+        state = batch.step(state, actions, keys(100 + ply))
         after = game.step(before, actions)
         over = game.is_over(after)
         paid = np.where(over, (game.results(after)[range(64), before.to_move] - 50) / 50, 0)
@@ -52,12 +57,12 @@ def test_a_game_from_reset_to_reset(jax_env, jax_batch):
     assert all(ends.values())
 
 
-def test_an_illegal_action_loses(jax_env, jax_batch):
-    state = jax_batch.init(keys(1))
+def test_an_illegal_action_loses(env, batch):
+    state = batch.init(keys(1))
     movers = np.asarray(state.current_player)
     illegal = np.asarray(~state.legal_action_mask).argmax(axis=1)
-    for actions in (illegal, np.full(64, -1), np.full(64, jax_env.num_actions), np.full(64, 10**6)):
-        after = jax_batch.step(state, jnp.asarray(actions, jnp.int32), keys(2))
+    for actions in (illegal, np.full(64, -1), np.full(64, env.num_actions), np.full(64, 10**6)):
+        after = batch.step(state, jnp.asarray(actions, jnp.int32), keys(2))
         rewards = np.asarray(after.rewards)
         assert (rewards[range(64), movers] == -1).all()
         assert (rewards[range(64), 1 - movers] == 1).all()
@@ -65,14 +70,14 @@ def test_an_illegal_action_loses(jax_env, jax_batch):
         assert (np.asarray(after.board.ply) == 0).all()
 
 
-def test_the_other_player_sees_the_other_side(jax_env, jax_batch):
-    state = jax_batch.init(keys(3))
-    observe = jax.jit(jax.vmap(jax_env.observe))
+def test_the_other_player_sees_the_other_side(env, batch):
+    state = batch.init(keys(3))
+    observe = jax.jit(jax.vmap(env.observe))
     np.testing.assert_array_equal(observe(state, state.current_player), state.observation)
     other = observe(state, 1 - state.current_player)
     board = positions_of(state.board)
     turned = board._replace(own=board.opp, opp=board.own, to_move=1 - board.to_move)
-    np.testing.assert_array_equal(other, jax_env.game.observe(turned))
+    np.testing.assert_array_equal(other, env.game.observe(turned))
 
 
 # ---- players -------------------------------------------------------------------------------------
@@ -89,8 +94,8 @@ def test_an_opponent_that_does_not_play_in_jax_is_named():
 # ---- what XLA makes of it ------------------------------------------------------------------------
 
 
-def test_rules_stand_apart_from_what_uses_them(jax_env, jax_batch):
+def test_rules_stand_apart_from_what_uses_them(env, batch):
     """Merged with it, they would be computed for each byte: a hundred times the work."""
-    state, actions = jax_batch.init(keys(0)), jnp.zeros(64, jnp.int32)
-    compiled = jax_batch.step.lower(state, actions, keys(1)).compile()
+    state, actions = batch.init(keys(0)), jnp.zeros(64, jnp.int32)
+    compiled = batch.step.lower(state, actions, keys(1)).compile()
     assert re.search(r" call\(.*inlineable", compiled.as_text())

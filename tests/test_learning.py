@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -57,27 +58,32 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def beats(config: dict[str, Any], random: float, greedy: float) -> bool:
-    """Whether what is trained so has these scores, or better ones."""
+def scores(config: dict[str, Any], main: Callable[[list[str]], int] = ppo.main) -> list[float]:
+    """Against random and against greedy, of what is trained so in this folder."""
     Path("short.yaml").write_text(yaml.safe_dump(config))
-    assert ppo.main(["short.yaml", "--trust"]) == 0
-    result = json.loads(Path("runs/short/result.json").read_text())
-    scores = result["report"]["scores"]["policy"]
-    return bool(scores["random"]["score"] >= random and scores["greedy"]["score"] >= greedy)
+    assert main(["short.yaml", "--trust"]) == 0
+    found = json.loads(Path("runs/short/result.json").read_text())["report"]["scores"]["policy"]
+    return [found[name]["score"] for name in ("random", "greedy")]
 
 
-def test_a_minute_of_self_play_beats_random_and_greedy() -> None:
-    assert beats(OTHELLO, random=0.93, greedy=0.85)
-
-
-def test_with_the_usual_gamma_it_would_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if the next state were the mover's own: the loser is taught that it has won."""
-    monkeypatch.setattr(batch, "ZERO_SUM", 0.99)
-    assert not beats(OTHELLO, random=0.93, greedy=0.85)
+def test_half_a_minute_of_self_play_beats_random_and_greedy() -> None:
+    random, greedy = scores(OTHELLO)
+    assert random >= 0.93
+    assert greedy >= 0.85
 
 
 def test_a_game_of_another_package_is_learnt() -> None:
-    assert beats(BREAKTHROUGH, random=0.95, greedy=0.9)
+    random, greedy = scores(BREAKTHROUGH)
+    assert random >= 0.95
+    assert greedy >= 0.9
+
+
+def test_with_the_usual_gamma_it_would_not_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if the next state were the mover's own: the loser is taught that it has won."""
+    monkeypatch.setattr(batch, "ZERO_SUM", 0.99)
+    random, greedy = scores(BREAKTHROUGH)
+    assert random < 0.95
+    assert greedy < 0.9
 
 
 def test_the_training_in_the_readme_beats_the_opponent_that_it_names(tmp_path: Path) -> None:
