@@ -26,17 +26,22 @@ from training import jax_ppo
 jnp = jax.numpy
 
 
+@pytest.fixture(autouse=True)
+def _forget():
+    """What a test has compiled takes a hundred megabytes, and no other one uses it."""
+    yield
+    jax.clear_caches()
+
+
 @pytest.mark.parametrize("kind", [PAIRS, UINT64])
 def test_words(kind):
     check_operations(kind)
     check_functions(kind)
 
 
-# Each with pairs. Uint64 words are those of the test above in any game; the largest are enough.
-GAMES = [(name, PAIRS) for name in VARIANTS] + [
-    ("othello_holes", UINT64),
-    ("wolf_and_sheep", UINT64),
-]
+# All with pairs; with uint64, which does the same by the test above, one of each kind: see below.
+WITH_UINT64 = ["othello_holes", "wolf_and_sheep"]
+GAMES = [*[(name, PAIRS) for name in VARIANTS], *[(name, UINT64) for name in WITH_UINT64]]
 
 
 @pytest.mark.parametrize(("name", "kind"), GAMES)

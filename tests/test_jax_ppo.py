@@ -11,7 +11,6 @@ import pytest
 import yaml
 from jax_rules import jax
 
-from boardenvs.agents import make_agent
 from boardenvs.agents.jax_ppo import advantages
 from boardenvs.agents.policy import Policy
 from boardenvs.agents.policy_file import load_policy
@@ -247,11 +246,6 @@ def test_a_run_that_is_interrupted_ends_as_one_that_is_not(
     assert weights(parts / "policy.npz") == weights(whole / "policy.npz")
     for name in ("000000002048.npz", "000000004096.npz"):
         assert weights(parts / "pool" / name) == weights(whole / "pool" / name)
-    files = {p.name for p in whole.iterdir()}
-    assert files >= {"config.yaml", "policy.npz", "report.md", "report.html", "result.json"}
     result = json.loads((whole / "result.json").read_text())
     assert result["steps"] == 4096
     assert {"jax", "optax"} <= result["made_with"].keys()
-    agent = make_agent(f"policy:{parts / 'policy.npz'}")
-    game = make("othello")
-    assert game.is_legal(game.init(1), agent.act(game, game.init(1), np.random.default_rng(0)))

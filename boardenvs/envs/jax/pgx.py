@@ -32,7 +32,7 @@ def make(game: str | Game, *, opponent: Opponent | None = None, **rules: Any) ->
     import jax
     from pgx.experimental import auto_reset
 
-    env = boardenvs.envs.jax.pgx.make("lines_of_action")
+    env = boardenvs.envs.jax.pgx.make("othello")
     step = jax.jit(jax.vmap(auto_reset(env.step, env.init)))
     keys = jax.random.split(jax.random.key(0), 8)
     state = jax.vmap(env.init)(keys)
