@@ -96,7 +96,7 @@ import boardenvs
 for kind in ("aec", "parallel"):
     print(registration.make(kind, "boardenvs/breakthrough-v0").possible_agents)
 one = gymnasium.make("boardenvs/Breakthrough-v0", opponent="greedy")
-print(one.reset(seed=1)[0]["observation"].shape)
+print(one.reset(seed=1)[0].shape)
 many = gymnasium.make_vec(
     "boardenvs/Breakthrough-v0", 3, vectorization_mode="vector_entry_point"
 )
