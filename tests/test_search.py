@@ -325,14 +325,6 @@ def test_threads_do_not_disturb_each_other() -> None:
     np.testing.assert_array_equal(found, [search(depth) for depth in depths])
 
 
-def test_seeds_choose_between_equal_moves() -> None:
-    """The four first moves of Othello are one, turned and mirrored."""
-    state = OTHELLO.init(40)
-    found = engine_for(OTHELLO).search(state, seeds_of(state), Limits(2))
-    assert len(np.unique(found.action)) == 4
-    assert len(np.unique(found.value)) == 1
-
-
 def test_what_is_over_or_forced_is_not_searched() -> None:
     state, searcher = stack([OTHELLO.start(), OVER, FORCED]), engine_for(OTHELLO)
     for forced in (False, True):

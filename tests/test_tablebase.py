@@ -12,7 +12,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from negamax import WIN, worth
 from placings import CLASSIC, DESCRIBED, WOLF, game_of, placings, random_placings
@@ -33,6 +33,7 @@ of_both_rules = pytest.mark.parametrize("name", [CLASSIC, DESCRIBED])
 
 @of_both_rules
 @given(squares=placings(), to_move=st.integers(0, 1), left=st.integers(0, 4))
+@example(squares=(1 << 55, from_squares(["e6", "g6", "b5", "c2"])), to_move=1, left=3)  # sheep win
 def test_the_cap_is_foreseen(name: str, squares: tuple[int, int], to_move: int, left: int) -> None:
     """Near the cap, values and lengths are those of a search that ends there, where what is not
     decided is the wolf's; and a mirror image is worth the same.
