@@ -182,6 +182,8 @@ def test_what_is_just_right_is_taken() -> None:
     assert OTHELLO.position((from_squares(["c3", "d4"]), from_squares(["f6"])))
     assert LINES.position((THIRTEEN >> 1, THIRTEEN >> 1 << 20))
     assert len(random_openings(OTHELLO, 3, (0, 50), np.random.default_rng(0)).ply) == 3
+    three: Any = np.int64(3)
+    assert boardenvs.vec_env(OTHELLO, three).num_envs == 3
     for game in GAMES:
         last = game.position(game.setup(), to_move=1, ply=1 << 30)
         if not last.is_over():  # a batch goes on from there as one board does
