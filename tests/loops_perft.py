@@ -68,7 +68,7 @@ def walk(positions: Array, size: int, seed: int, plies: int) -> int:
 @entry
 def judge(own: Word, opp: Word, to_move: Word, ply: Word, tables: TupleTables) -> int:
     """What a position is worth by the tables."""
-    return tuple_value(own, opp, to_move, ply, tables)
+    return tuple_value((own, opp), to_move, ply, tables)
 
 
 @entry

@@ -19,7 +19,7 @@ def final_worth(game: Game, position: Position, distance: int) -> int:
     mine = position.result()[position.to_move]
     if mine == 50:
         return 0
-    mine_ahead, theirs = game.kernels.points.one(position.own, position.opp, position.to_move)
+    mine_ahead, theirs = game.kernels.points.one(*position.words, position.to_move)
     bonus = abs(mine_ahead - theirs) if game.margin_counts else -distance
     return WIN + bonus if mine == 100 else -WIN - bonus
 
@@ -30,24 +30,26 @@ def worth(game: Game, position: Position, depth: int, distance: int = 0) -> int:
     if is_over(game, position):
         return final_worth(game, position, distance)
     if depth == 0:
-        mine, theirs = game.kernels.evaluate.one(*position[:2], *position[3:5])
+        mine, theirs = game.kernels.evaluate.one(*position.words, position.to_move, position.ply)
         return mine - theirs
     return max(worths(game, position, depth, distance).values())
 
 
 def worths(game: Game, position: Position, depth: int, distance: int = 0) -> dict[int, int]:
     """The same of each legal action."""
-    return {
-        action: -worth(game, position.step(action), depth - 1, distance + 1)
-        for action in position.legal_actions()
-    }
+    found = {}
+    for action in position.legal_actions():
+        after = position.step(action)
+        value = worth(game, after, depth - 1, distance + 1)
+        found[action] = value if after.to_move == position.to_move else -value
+    return found
 
 
 @cache
 def lead_with_best_play(game: Game, position: Position) -> int:
     """The points that the side to move will be ahead, both playing for as many as they can."""
     if position.terminated:
-        mine, theirs = game.kernels.points.one(position.own, position.opp, position.to_move)
+        mine, theirs = game.kernels.points.one(*position.words, position.to_move)
         return mine - theirs
     return max(leads(game, position).values())
 

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 import torch as th
-from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer
 
-from boardenvs.envs.batch import SAME_SIDE
 from boardenvs.envs.sb3 import BoardVecEnv
+from boardenvs.envs.sb3_buffer import TurnRolloutBuffer
 from boardenvs.game.contract import Game
 from boardenvs.game.state import FloatArray, IntArray, State, where
 
@@ -35,11 +34,14 @@ def over(game: Game, state: State) -> Any:
 
 
 def played_on(game: Game, before: State, actions: IntArray, replies: Any) -> State:
-    """The positions after the learner's action and, where there is an opponent, its reply."""
+    """The positions after the learner's action and, where there is an opponent, its replies."""
     after = game.step(before, actions)
-    answers = FirstLegal().act(game, after, np.random.default_rng(0))
-    answered = game.step(after, answers)
-    return where(over(game, after) | ~replies, after, answered)
+    while True:
+        waiting = replies & ~over(game, after) & (after.to_move != before.to_move)
+        if not waiting.any():
+            return after
+        answers = FirstLegal().act(game, after, np.random.default_rng(0))
+        after = where(waiting, game.step(after, answers), after)
 
 
 def paid(game: Game, after: State) -> FloatArray:
@@ -59,16 +61,15 @@ def results_of_movers(movers: Any, ends: Any) -> FloatArray:
     return np.array(found[::-1])
 
 
-def returns_and_results(env: BoardVecEnv, discounts: Any) -> tuple[FloatArray, FloatArray]:
-    """What SB3's own buffer computes for random play with random values as guesses, and what each
+def returns_and_results(env: BoardVecEnv) -> tuple[FloatArray, FloatArray]:
+    """What the buffer computes for random play with random values as guesses, and what each
     mover got in the end by the rules.
     """
     boards, steps = env.num_envs, 70
     rng = np.random.default_rng(0)
-    buffer = MaskableRolloutBuffer(
-        steps, env.observation_space, env.action_space, gae_lambda=1.0, n_envs=boards
+    buffer = TurnRolloutBuffer(
+        steps, env.observation_space, env.action_space, gamma=1.0, n_envs=boards, env=env
     )
-    buffer.gamma = discounts
     env.seed(1)
     observation: Any = env.reset()
     dones, movers, ends = np.ones(boards, bool), [], []
@@ -76,7 +77,7 @@ def returns_and_results(env: BoardVecEnv, discounts: Any) -> tuple[FloatArray, F
         starts, before = dones, env.state
         actions = any_legal(env, rng)
         meant = env.boards.symmetries.meant(actions) if env.boards.symmetries else actions
-        after = played_on(env.game, before, meant, env.discounts == SAME_SIDE)
+        after = played_on(env.game, before, meant, ~env.boards.self_play)
         new_observation, rewards, dones, _ = env.step(actions)
         assert np.array_equal(dones, over(env.game, after))
         values = th.as_tensor(rng.normal(size=boards))

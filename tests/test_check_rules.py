@@ -57,7 +57,10 @@ WRONG: list[tuple[Game, str]] = [
     ),
     (uncounted_plies, "planes do not tell how many plies are played"),
     (
-        made(Breakthrough, play=lambda rules, own, opp, a: (play(rules, own, opp, a)[0], opp)),
+        made(
+            Breakthrough,
+            play=lambda rules, own, opp, action: (play(rules, own, opp, action)[0], opp),
+        ),
         r"'.* (black|white) \d+': after ..-.. both sides have a piece on [a-h][1-8]",
     ),
     (
@@ -105,7 +108,12 @@ WRONG: list[tuple[Game, str]] = [
         made(ThreeInARow, over=lambda *_: 0),
         "none of 3 random games ends within 200 plies: let `over` end them",
     ),
-    (made(Breakthrough, play=lambda *given: play(*given)[::-1]), "play swaps the sides"),
+    (
+        made(
+            Breakthrough, play=lambda rules, own, opp, action: play(rules, own, opp, action)[::-1]
+        ),
+        "play swaps the sides",
+    ),
 ]
 
 
@@ -148,7 +156,7 @@ def test_roles_are_told_apart_by_their_first_letters(given: tuple[str, str]) -> 
             r"words are not compared by == or !=.*nonzero\(a \^ b\)",
         ),
         (
-            made(ThreeInARow, moves=lambda rules, own, opp, _: ((1 << 81) - 1 & ~(own | opp),)),
+            made(ThreeInARow, moves=lambda rules, own, opp: ((1 << 81) - 1 & ~(own | opp),)),
             ValueError,
             "the constant 0x1f+ has 81 bits: words have 64",
         ),

@@ -39,9 +39,10 @@ def test_the_python_form_is_what_plays():
     namespace = {"table_0": (*(1 << square for square in range(64)), 0)}
     exec(kernel("othello", "advance", "--as", "python"), namespace)
     start, action = game.start(), 20
-    own, opp, *legal, over = namespace["advance"](start.own, start.opp, 0, 0, action)
+    own, opp, *legal, to_move, over = namespace["advance"](start.own, start.opp, 0, 0, action)
     after = start.step(action)
-    assert (own, opp, tuple(legal), bool(over)) == (*after[:3], after.terminated)
+    found = ((own, opp), tuple(legal), to_move, after.ply, bool(over), game)
+    assert found == after
 
 
 def test_the_head_counts():

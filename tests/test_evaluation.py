@@ -114,7 +114,7 @@ def test_features_are_weighed_by_loops(backend: str) -> None:
     judge: Any = compile_for(game, loops_perft.judge)
     tables = tuple_tables(evaluation)
     word = np.uint64 if backend == "numba" else int
-    rows = zip(state.own, state.opp, state.to_move, state.ply, strict=True)
+    rows = zip(*state.words, state.to_move, state.ply, strict=True)
     found = [judge(*map(word, row), tables) for row in rows]
     assert found == evaluation.values(state).tolist()
 

@@ -90,8 +90,8 @@ def answering(pick: Pick) -> Agent:
     """Plays what is picked of the worth of each move, as the file has it."""
 
     def act(game: Game, state: State, rng: np.random.Generator) -> IntArray:
-        known = {q.position[:2]: q.values for q in questions(game)}
-        return np.array([pick(known[position[:2]]) for position in game.positions(state)])
+        known = {q.position.words: q.values for q in questions(game)}
+        return np.array([pick(known[position.words]) for position in game.positions(state)])
 
     return as_agent(act)
 

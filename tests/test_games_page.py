@@ -1,4 +1,4 @@
-"""The page that tells how to add a game: its blocks stand in Breakthrough's files, or run."""
+"""The page that tells how to add a game: its blocks stand in the files of its games, or run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PAGE = ROOT / "boardenvs" / "games" / "README.md"
 BLOCKS = re.findall(
     r"^```(\w+)\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
 )
-SOURCE = (PACKAGE / "boardenvs_breakthrough.py").read_text(encoding="utf-8")
+SOURCE = "".join(path.read_text(encoding="utf-8") for path in HERE.glob("*_package/*.py"))
 
 
 def blocks(language: str) -> list[str]:

@@ -23,7 +23,6 @@ from three_in_a_row import ThreeInARow
 from variants import make
 
 from boardenvs.agents.policy_file import load_policy
-from boardenvs.envs.batch import SAME_SIDE, ZERO_SUM
 from boardenvs.game.contract import Game, stack
 from boardenvs.game.fen import parse_position
 from boardenvs.game.openings import random_openings
@@ -112,7 +111,7 @@ def seen(play: SelfPlay, plies: int) -> Iterator[tuple[State, State]]:
 def after_first(play: SelfPlay, before: State) -> State:
     """The boards when the first legal action was played on all, and answered by an opponent."""
     actions = play.game.legal(before).argmax(axis=1)
-    return played_on(play.game, before, actions, play.boards.discounts == SAME_SIDE)
+    return played_on(play.game, before, actions, ~play.boards.self_play)
 
 
 # ---- playout caps, roles and opponents -----------------------------------------------------------
@@ -158,7 +157,7 @@ def test_one_role_plays_what_the_network_plays_by_itself() -> None:
     play, recorder = begun(search, opponents={FOLLOWED: 0.25})
     first: Any = [after.own == after_first(play, before).own for before, after in seen(play, 16)]
     by_role = np.array([np.all(first[k::2], axis=0) for k in range(2)])
-    alone = play.boards.discounts == ZERO_SUM
+    alone = play.boards.self_play
     assert by_role[:, ~alone].all()
     assert (by_role[0] != by_role[1])[alone].all()
     assert len(set(by_role[0, alone].tolist())) == 2
@@ -176,7 +175,7 @@ def test_games_leave_their_results_at_their_own_positions(opponents: dict[str, f
         ended = over(play.game, after)
         np.testing.assert_array_equal(result[ended], play.game.goal(after)[ended, 0] / 50 - 1)
         of_mover = np.where(state.to_move == 0, result, -result) / 2 + 0.5
-        points += of_mover[ended & (play.boards.discounts == SAME_SIDE)].tolist()
+        points += of_mover[ended & (~play.boards.self_play)].tolist()
         plies += after.ply[ended].tolist()
     games = np.array([numbers for *_, numbers in recorder.plies])
     goes_on = games[1:] == games[:-1]
@@ -198,7 +197,8 @@ def test_the_latest_positions_are_kept_and_wait_for_their_own_game() -> None:
 
     def add(*known_by: int, number: int) -> None:
         count = len(known_by)
-        state = game.init(count)._replace(own=np.array(known_by, np.uint64))
+        state = game.init(count)
+        state.own[:] = known_by
         nothing, values = np.zeros((count, game.num_actions)), np.full(count, 0.4)
         replay.add(state, nothing, np.ones(count, bool), values, np.full(count, number))
 

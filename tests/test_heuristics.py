@@ -47,7 +47,7 @@ def test_what_one_side_gains_the_other_loses(name: str, game: Game) -> None:
     for seed in range(30):
         position = random_position(game, seed, 2 * seed)
         other = 1 - position.to_move
-        swapped = position._replace(own=position.opp, opp=position.own, to_move=other)
+        swapped = position._replace(words=position.words[::-1], to_move=other)
         assert value(game, swapped) == -value(game, position)
         if not name.startswith("wolf"):
             assert value(game, position._replace(to_move=other)) == value(game, position)
@@ -74,7 +74,7 @@ def test_weights_of_othello_are_the_published_ones() -> None:
     assert list(WEIGHTS) == published  # their board is symmetric: which rank is first is no matter
     game = make("othello")
     position = random_position(game, 2, 30)
-    mine, theirs = (squares_of(bits) for bits in position[:2])
+    mine, theirs = (squares_of(bits) for bits in position.words)
     expected = sum(published[s] for s in mine) - sum(published[s] for s in theirs)
     assert value(game, position) == expected
 

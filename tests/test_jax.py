@@ -76,7 +76,7 @@ def test_the_other_player_sees_the_other_side(env, batch):
     np.testing.assert_array_equal(observe(state, state.current_player), state.observation)
     other = observe(state, 1 - state.current_player)
     board = positions_of(state.board)
-    turned = board._replace(own=board.opp, opp=board.own, to_move=1 - board.to_move)
+    turned = board._replace(words=board.words[::-1], to_move=1 - board.to_move)
     np.testing.assert_array_equal(other, env.game.observe(turned))
 
 

@@ -72,14 +72,15 @@ def test_returns_are_results() -> None:
         later = expected[t + 1] if t + 1 < steps else 0
         expected[t] = np.where(over[t], rewards[t], signs * later)
     values = jnp.zeros((steps, 16))
-    arrays: Any = map(jnp.asarray, (rewards, over, signs))
+    arrays: Any = map(jnp.asarray, (rewards, over, np.tile(signs, (steps, 1))))
     rewarded, ended, factors = arrays
     found: Any = advantages(rewarded, ended, values, values[0], factors, 1.0)
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
 def test_the_sign_of_the_next_state_is_the_boards(trainer: Trainer) -> None:
-    signs, boards = np.asarray(trainer.boards.discounts), trainer.boards
+    boards = trainer.boards
+    signs = np.asarray(begin(boards).discounts)
     kinds = {name: set(signs[boards.names == name].tolist()) for name in set(boards.names)}
     assert kinds == {"self-play": {-1.0}, "random": {1.0}, "pool": {1.0}}
 
@@ -91,6 +92,7 @@ class Begun(NamedTuple):
     games: Any
     seen: Any
     after: Any
+    discounts: Any
 
 
 def begin(boards: Boards) -> Begun:
@@ -98,8 +100,8 @@ def begin(boards: Boards) -> Begun:
         openings, _ = boards.openings(key, ())
         games = boards.begin(key, openings)
         seen = boards.view(games)
-        after, _ = boards.step(games, seen.legal.argmax(axis=1), key, openings, ())
-        return Begun(openings, games, seen, after)
+        after, result = boards.step(games, seen.legal.argmax(axis=1), key, openings, ())
+        return Begun(openings, games, seen, after, result.discounts)
 
     found: Begun = jax.jit(run)(jax.random.key(0))
     return found
@@ -119,7 +121,7 @@ def test_games_are_seen_under_symmetries(trainer: Trainer, begun: Begun) -> None
     planes = np.asarray(begun.seen.planes).reshape(size, -1, 8, 8).transpose(0, 2, 3, 1)
     for row, index in enumerate(chosen):
         symmetry = game.symmetries[index]
-        turned = state._replace(own=symmetry.apply(state.own), opp=symmetry.apply(state.opp))
+        turned = state._replace(words=game.image(symmetry, state.words))
         np.testing.assert_array_equal(planes[row], game.observe(turned)[row])
         images = game.action_images(symmetry)
         seen = set(np.flatnonzero(begun.seen.legal[row]).tolist())

@@ -24,7 +24,8 @@ from boardenvs.utils.splitmix import GOLDEN, mix
 def linked() -> Any:
     game = make("wolf_and_sheep")
     rules = {"advance": game.kernels.advance, "sample": game.kernels.sample}
-    return link(loops_perft, rules, {"legal_words": game.action_planes + 1})
+    sizes = {"word_count": 2, "alternates": True, "legal_words": game.action_planes + 1}
+    return link(loops_perft, rules, sizes)
 
 
 def test_loops_play_by_the_rules(backend: str) -> None:

@@ -115,7 +115,7 @@ def test_what_an_opponent_was_asked_stays_as_it_was(begin: Begin) -> None:
     begin(act, steps=20)
     assert len(asked) > 20
     for state, then in zip(asked, copies, strict=True):
-        for column, was in zip(state, then, strict=True):
+        for column, was in zip(state.arrays, then.arrays, strict=True):
             np.testing.assert_array_equal(column, was)
 
 

@@ -14,7 +14,7 @@ from boardenvs.board.bitboard import squares_of
 from boardenvs.board.symmetry import ALL_EIGHT
 from boardenvs.game.check import check_rules, is_symmetric
 from boardenvs.game.contract import stack
-from boardenvs.game.state import concat, put, take, where
+from boardenvs.game.state import State, concat, put, take, where
 from boardenvs.games import Othello
 
 
@@ -24,7 +24,8 @@ def batch_of(game, seed, rows=5):
 
 
 def assert_equal(a, b):
-    for x, y in zip(a, b, strict=True):
+    first, second = (x.arrays if isinstance(x, State) else x for x in (a, b))
+    for x, y in zip(first, second, strict=True):
         assert x.dtype == y.dtype
         np.testing.assert_array_equal(x, y)
 
@@ -44,9 +45,11 @@ def test_step_leaves_its_input_and_finished_rows(game, seed):
     )
     before, given_actions = copy.deepcopy(state), actions.copy()
     after = game.step(state, actions)
-    assert_equal([*state, actions], [*before, given_actions])
+    assert_equal([*state.arrays, actions], [*before.arrays, given_actions])
     assert_equal(take(after, state.terminated), take(state, state.terminated))
-    assert not any(np.shares_memory(old, new) for old, new in zip(state, after, strict=True))
+    assert not any(
+        np.shares_memory(old, new) for old, new in zip(state.arrays, after.arrays, strict=True)
+    )
 
 
 def test_is_legal_and_legal_agree(game):
@@ -65,8 +68,8 @@ def test_rows_are_cut_and_joined():
     state, other = stack(positions), game.init(6)
     assert game.positions(state) == positions
     for row in game.positions(state):
-        assert [type(x) for x in row] == [int, int, tuple, int, int, bool, type(game)]
-        assert {type(x) for x in row.legal_bits} == {int}
+        assert [type(x) for x in row] == [tuple, tuple, int, int, bool, type(game)]
+        assert {type(x) for x in (*row.words, *row.legal_bits)} == {int}
     keep = np.array([True, False, True, True, False, False])
     chosen = where(keep, state, other)
     expected = [p if k else game.start() for p, k in zip(positions, keep, strict=True)]

@@ -41,7 +41,7 @@ def game(request: pytest.FixtureRequest) -> Game:
 def lone(role: int, square: int | None) -> Position:
     """A position, possible or not, with one piece of a role or none."""
     own = 0 if square is None else 1 << square
-    return Position(own, 0, (), role, 0, False, OTHELLO)
+    return Position((own, 0), (), role, 0, False, OTHELLO)
 
 
 def cells(text: str) -> dict[str, str]:

@@ -25,7 +25,6 @@ from boardenvs.game.state import IntArray, State, take
 from boardenvs.tablebase import Tablebase
 from training.boards import played_openings
 from training.config import Config
-from training.learner import make_learner
 from training.ppo import make_env
 from training.settings import SelfPlaySettings
 
@@ -40,7 +39,7 @@ SHORT = [
 ]
 
 
-@pytest.mark.parametrize("spec", SHORT)
+@pytest.mark.parametrize("spec", [*SHORT, "boardenvs_checkers:Checkers"])
 def test_each_mover_learns_its_own_result(spec: str) -> None:
     """By the discounts of the boards, where those of all kinds are side by side."""
     game = games.parse(spec)
@@ -51,7 +50,7 @@ def test_each_mover_learns_its_own_result(spec: str) -> None:
         BoardGroup(4, FirstLegal(), game.roles[1], "y"),
     ]
     env = BoardVecEnv(game, groups=groups, opening_plies=(0, 8), symmetries=True)
-    returns, truth = returns_and_results(env, env.discounts)
+    returns, truth = returns_and_results(env)
     finished = ~np.isnan(truth)
     assert finished.sum() > 100
     assert np.allclose(returns[finished], truth[finished], atol=1e-4)
@@ -77,8 +76,7 @@ def test_the_learner_is_given_the_factors_of_its_boards() -> None:
         ("pool", 4),
         ("pool", 4),
     ]
-    buffer = make_learner(config, env).rollout_buffer
-    assert np.array_equal(buffer.gamma, [-1.0] * 16 + [1.0] * 16)
+    assert np.array_equal(env.discounts, [-1.0] * 16 + [1.0] * 16)
 
 
 def test_with_a_bad_action_on_one_board_no_board_is_played() -> None:
@@ -107,7 +105,7 @@ def test_infos_and_counts_tell_how_games_ended(game: str, plies: Any) -> None:
         points = env.game.results(after)[np.arange(16), before.to_move] / 100
         for row in np.flatnonzero(dones):
             last, symmetry = take(after, [row]), env.game.symmetries[chosen[row]]
-            turned = last._replace(own=symmetry.apply(last.own), opp=symmetry.apply(last.opp))
+            turned = last._replace(words=env.game.image(symmetry, last.words))
             seen = infos[row].pop("terminal_observation")
             assert np.array_equal(seen, env.game.observe(turned)[0])
             truncated = not last.terminated[0]

@@ -116,7 +116,7 @@ def test_numbers_are_dense_and_all_different() -> None:
 def test_what_no_game_reaches_is_refused(wolf: str, sheep: str, to_move: int) -> None:
     game = game_of(CLASSIC)
     squares = [from_squares(words.split()) for words in (wolf, sheep)]
-    wrong = Position(squares[to_move], squares[1 - to_move], (0,) * 9, to_move, 0, False, game)
+    wrong = Position((squares[to_move], squares[1 - to_move]), (0,) * 9, to_move, 0, False, game)
     with pytest.raises(PositionError, match=r"row 1, .*one wolf, and four sheep on squares of one"):
         Tablebase.load(game).lookup(stack([game.start(), wrong, game.start()]))
 

@@ -46,8 +46,8 @@ def test_each_row_by_hand(name: str, backend: str) -> None:
         state_after, *said = game.transition(state, actions, waiting)
         rows = zip(positions, actions.tolist(), waiting.tolist(), strict=True)
         after, *columns = zip(*(by_hand(game, *row) for row in rows), strict=True)
-        expected = [*stack(after), *map(np.array, columns)]
-        for found, wanted in zip([*state_after, *said], expected, strict=True):
+        expected = [*stack(after).arrays, *map(np.array, columns)]
+        for found, wanted in zip([*state_after.arrays, *said], expected, strict=True):
             assert found.dtype == wanted.dtype
             np.testing.assert_array_equal(found, wanted)
         positions = [game.start() if p.is_over() else p for p in after]

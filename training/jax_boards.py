@@ -65,7 +65,6 @@ class Boards:
         self._firsts = np.repeat(np.cumsum([0, *sizes[:-1]]), sizes)
         self._replies = np.repeat([player is not None for player in self._players], sizes)
         self.size = len(self.names)
-        self.discounts = jnp.where(self._replies, SAME_SIDE, ZERO_SUM)
         self._symmetries = game.symmetries if self._settings.symmetries else game.symmetries[:1]
         # Under each symmetry, the square and the action on the board of those that are seen.
         squares = np.array([symmetry.squares for symmetry in self._symmetries])
@@ -104,10 +103,15 @@ class Boards:
         reply_key, draw_key = jax.random.split(key)
         board = jax.vmap(rules.advance)(games.board, actions)
         over = jax.vmap(rules.is_over)(board)
-        rewards = jnp.where(over, -jax.vmap(rules.outcome)(board), 0.0)
-        board = self._replied(board, self._replies & ~over, reply_key, pool)
+        seats = games.board.to_move
+        signs = jnp.where(board.to_move == seats, SAME_SIDE, ZERO_SUM)
+        rewards = jnp.where(over, signs * jax.vmap(rules.outcome)(board), 0.0)
+        discounts = jnp.where(self._replies, SAME_SIDE, signs)
+        waiting = self._replies & ~over & (board.to_move != seats)
+        board = self._replied(board, waiting, reply_key, pool)
         by_reply = jax.vmap(rules.is_over)(board) & ~over
-        rewards = jnp.where(by_reply, jax.vmap(rules.outcome)(board), rewards)
+        signs = jnp.where(board.to_move == seats, SAME_SIDE, ZERO_SUM)
+        rewards = jnp.where(by_reply, signs * jax.vmap(rules.outcome)(board), rewards)
         over |= by_reply
         ended = {
             "games": over,
@@ -117,17 +121,35 @@ class Boards:
         }
         begun = self.begin(draw_key, openings)
         return jax.vmap(choose)(over, begun, games._replace(board=board)), Result(
-            rewards, over, ended
+            rewards, over, discounts, ended
         )
 
     def _replied(
         self, board: Board, waiting: Any, key: jax.Array, pool: Sequence[JaxNetwork]
     ) -> Board:
-        """The boards after the opponents' plies where one is waited for; as many times the boards
+        """The boards after the opponents' plies where they are waited for; as many times the boards
         of each group as there are.
         """
         if not self._replies.any():
             return board
+        if self.rules.game.alternates:
+            return self._after_replies(board, waiting, key, pool)
+        seats = board.to_move
+
+        def ply(going: Any) -> Any:
+            board, waiting, key = going
+            key, own_key = jax.random.split(key)
+            board = self._after_replies(board, waiting, own_key, pool)
+            over = jax.vmap(self.rules.is_over)(board)
+            return board, waiting & (board.to_move == seats) & ~over, key
+
+        found: Board = jax.lax.while_loop(lambda x: x[1].any(), ply, (board, waiting, key))[0]
+        return found
+
+    def _after_replies(
+        self, board: Board, waiting: Any, key: jax.Array, pool: Sequence[JaxNetwork]
+    ) -> Board:
+        """The boards after a ply of the opponents where one is waited for."""
         times, end, networks, actions = len(board.ply) // self.size, 0, iter(pool), []
         for group, player in zip(self._groups, self._players, strict=True):
             begin, end = end, end + times * group.boards

@@ -38,7 +38,6 @@ class Trainer:
         self._inputs = NetworkInputs(game.observation_shape[2], flat_planes(game))
         self._ppo = PPO(
             self._evaluate,
-            self.boards.discounts,
             ppo.batch_size,
             ppo.gae_lambda,
             ppo.epochs,

@@ -23,6 +23,7 @@ from torch.nn.functional import log_softmax, softmax
 from boardenvs.agents.network import BoardNetwork, draw, flat_planes
 from boardenvs.agents.policy import Policy
 from boardenvs.envs.sb3 import BoardVecEnv
+from boardenvs.envs.sb3_buffer import TurnRolloutBuffer
 from boardenvs.game.contract import Game
 from training.checkpoint import to_arrays, to_tensors
 from training.config import Config
@@ -163,7 +164,8 @@ class PPOLearner(MaskablePPO):
         return buffer.getvalue()
 
     def _excluded_save_params(self) -> list[str]:
-        return [*super()._excluded_save_params(), "callback"]
+        buffer = ("rollout_buffer_class", "rollout_buffer_kwargs")  # which holds the environment
+        return [*super()._excluded_save_params(), *buffer, "callback"]
 
 
 def make_learner(config: Config, env: BoardVecEnv) -> PPOLearner:
@@ -176,7 +178,10 @@ def make_learner(config: Config, env: BoardVecEnv) -> PPOLearner:
         batch_size=ppo.batch_size,
         n_epochs=ppo.epochs,
         learning_rate=LinearSchedule(ppo.learning_rate, ppo.final_learning_rate, 1.0),
+        gamma=1.0,  # the buffer knows which states are the other side's
         gae_lambda=ppo.gae_lambda,
+        rollout_buffer_class=TurnRolloutBuffer,
+        rollout_buffer_kwargs={"env": env},
         clip_range=ppo.clip_range,
         target_kl=ppo.target_kl,
         ent_coef=ppo.entropy_bonus,
@@ -190,9 +195,6 @@ def make_learner(config: Config, env: BoardVecEnv) -> PPOLearner:
         seed=config.seed,
         device=find_device(config.device),
     )
-    # One gamma for each board: -1 where the next state is the other side's. SB3 computes returns
-    # and advantages for all boards at once, so an array does what a number does. See README.md.
-    learner.rollout_buffer.gamma = env.discounts  # type: ignore[assignment]
     learner.set_logger(Logger(None, []))  # the metrics are read from it after each update
     if (start := config.start_policy()) is not None:
         learner.policy.network.take(start)

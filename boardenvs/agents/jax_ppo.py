@@ -29,6 +29,7 @@ class Result(NamedTuple):
 
     rewards: jax.Array  # (B,) float32, of who acted: +1, 0 or -1
     over: jax.Array  # (B,) bool
+    discounts: jax.Array  # (B,): what the next state's value counts
     more: Any = None  # what the caller wants of it
 
 
@@ -60,33 +61,32 @@ def advantages(
     over: jax.Array,
     values: jax.Array,
     last: jax.Array,
-    discounts: jax.Array | float,
+    discounts: jax.Array,
     decay: float,
 ) -> jax.Array:
     """Generalised advantage estimates, (T, B): https://arxiv.org/abs/1506.02438.
 
-    Of T steps on B boards: rewards, whether the game was over after them, and values before them,
-    (T, B); `last` are the values after the last one, (B,). The factor of the next state's value is
-    the board's: -1 where that is the other side's.
+    Of T steps on B boards: rewards, whether the game was over after them, values before them, and
+    what the values after them count, -1 where the next state is the other side's, (T, B); `last`
+    are the values after the last one, (B,).
     """
 
     def before(later: tuple[jax.Array, jax.Array], step: Any) -> Any:
-        (advantage, next_value), (reward, ended, value) = later, step
-        factor = jnp.where(ended, 0.0, discounts)
+        (advantage, next_value), (reward, ended, value, discount) = later, step
+        factor = jnp.where(ended, 0.0, discount)
         advantage = reward + factor * next_value - value + factor * decay * advantage
         return (advantage, value), advantage
 
     first = (jnp.zeros_like(last), last)
-    found: jax.Array = lax.scan(before, first, (rewards, over, values), reverse=True)[1]
+    found: jax.Array = lax.scan(before, first, (rewards, over, values, discounts), reverse=True)[1]
     return found
 
 
 @dataclass(frozen=True)
 class PPO:
-    """How samples are made and learnt from; `discounts` are as `advantages` has them."""
+    """How samples are made and learnt from."""
 
     forward: Forward
-    discounts: jax.Array | float
     batch_size: int
     gae_lambda: float = 0.9
     epochs: int = 1
@@ -127,8 +127,8 @@ class PPO:
 
         games, (seen, actions, drawn, values, result) = lax.scan(one, games, keys)
         _, last = self.forward(network, view(games))
-        over = result.over
-        gained = advantages(result.rewards, over, values, last, self.discounts, self.gae_lambda)
+        over, discounts = result.over, result.discounts
+        gained = advantages(result.rewards, over, values, last, discounts, self.gae_lambda)
         samples = Samples(seen, actions, drawn, gained, gained + values)
         return games, jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), samples), result
 

@@ -10,7 +10,7 @@ import numpy as np
 from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.perft import successors
 from boardenvs.game.rules import MAX_VALUE
-from boardenvs.game.state import FloatArray, IntArray, State
+from boardenvs.game.state import FloatArray, IntArray, State, for_movers
 from boardenvs.search.analysis import OUTCOMES, Analysis, MoveAnalysis
 
 Value: TypeAlias = Callable[[State], IntArray]
@@ -25,7 +25,7 @@ def act_by_value(
     plies counts as its end.
     """
     rows, moves, after = successors(game, state)
-    values = _values_after(game, after, value)
+    values = _values_after(game, state.to_move[rows], after, value)
     # Sorted by row, then value, then chance, the last move of each row is the choice.
     order = np.lexsort((np.random.default_rng(rng).random(len(rows)), values, rows))
     chosen = np.full(len(state.ply), game.noop, np.int64)
@@ -37,8 +37,9 @@ def analyse_by_value(position: Position, rng: np.random.Generator, value: Value)
     """The values by which `act_by_value` chooses, its choice first."""
     game, state = position.game, stack([position])
     chosen = int(act_by_value(game, state, rng, value)[0])
-    _, actions, after = successors(game, state)
-    values, over = _values_after(game, after, value), game.is_over(after)
+    rows, actions, after = successors(game, state)
+    values = _values_after(game, state.to_move[rows], after, value)
+    over = game.is_over(after)
     moves = [
         MoveAnalysis(
             action=action,
@@ -63,12 +64,12 @@ def analyse_by_value(position: Position, rng: np.random.Generator, value: Value)
     )
 
 
-def _values_after(game: Game, after: State, value: Value) -> FloatArray:
+def _values_after(game: Game, movers: IntArray, after: State, value: Value) -> FloatArray:
     """What each position is worth to the side that has just moved, infinite where that decides the
     game, (B,).
     """
-    values: FloatArray = -value(after).astype(np.float64)
-    lead = -game.score_margin(after).astype(np.float64)
+    values: FloatArray = for_movers(movers, after, value(after)).astype(np.float64)
+    lead = for_movers(movers, after, game.score_margin(after)).astype(np.float64)
     over = game.is_over(after)
     values[over] = 0.0
     decided = over & (lead != 0)

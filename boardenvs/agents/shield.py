@@ -13,9 +13,9 @@ import numpy as np
 from boardenvs.agents.base import Agent, analysis_by, check_game
 from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.perft import successors
-from boardenvs.game.rules import MAX_VALUE, goal_to_reward
+from boardenvs.game.rules import MAX_VALUE
 from boardenvs.game.state import Array, BoolArray, FloatArray, IntArray, State, take
-from boardenvs.search.analysis import Analysis, Outcome
+from boardenvs.search.analysis import Analysis, Outcome, final_scores
 from boardenvs.search.trees import Evaluator
 
 # Positions whose replies are looked at together; bounds the memory.
@@ -57,9 +57,9 @@ class Shield:
         game, state = position.game, stack([position])
         found = analysis_by(self.agent, position, rng)
         allowed = _allowed(game, state, np.array([found.moves[0].action]))[0]
-        _, actions, after = successors(game, state)
-        gain = _gain(game, after)
-        wins, losses = actions[gain > 0], actions[_loses(game, after, gain)]
+        rows, actions, after = successors(game, state)
+        gain = _gain(game, state.to_move[rows], after)
+        wins, losses = actions[gain > 0], actions[_loses(game, state.to_move[rows], after, gain)]
         most = {"score": 1, "margin": 64, "heuristic": MAX_VALUE}[found.unit]
         moves = []
         for move in found.moves:
@@ -85,34 +85,32 @@ def _allowed(game: Game, state: State, chosen: IntArray) -> BoolArray:
     """
     allowed: BoolArray = np.zeros((len(chosen), game.num_actions), np.bool_)
     rows, actions, after = successors(game, state)
-    gain = _gain(game, after)
+    movers = state.to_move[rows]
+    gain = _gain(game, movers, after)
     wins = gain > 0
     allowed[rows[wins], actions[wins]] = True
     undecided: BoolArray = ~np.any(allowed, axis=1)
     moves = np.flatnonzero(undecided[rows] & (actions == chosen[rows]))
-    losing = rows[moves[_loses(game, take(after, moves), gain[moves])]]
+    losing = rows[moves[_loses(game, movers[moves], take(after, moves), gain[moves])]]
     # Only where the chosen move loses are all the others looked at.
     moves = np.flatnonzero(np.isin(rows, losing))
-    safe = moves[~_loses(game, take(after, moves), gain[moves])]
+    safe = moves[~_loses(game, movers[moves], take(after, moves), gain[moves])]
     allowed[rows[safe], actions[safe]] = True
     return allowed
 
 
-def _gain(game: Game, after: State) -> FloatArray:
-    """+1, 0 or -1 to the side that has just moved where that ended the game, else 0, (B,) float."""
-    over = game.is_over(after)
-    mover = 1 - after.to_move
-    result = goal_to_reward(game.results(after)[np.arange(len(mover)), mover])
-    return np.where(over, result, 0.0)
+def _gain(game: Game, movers: IntArray, after: State) -> FloatArray:
+    """+1, 0 or -1 to the sides that have just moved where that ended the game, else 0, (B,)."""
+    return np.where(game.is_over(after), final_scores(game, movers, after), 0.0)
 
 
-def _loses(game: Game, after: State, gain: FloatArray) -> BoolArray:
+def _loses(game: Game, movers: IntArray, after: State, gain: FloatArray) -> BoolArray:
     """Where the move that led here lost, or the opponent has a reply that wins, (B,) bool."""
     loses: BoolArray = np.zeros(len(gain), np.bool_)
     loses[gain < 0] = True
-    live = np.flatnonzero(~game.is_over(after))
+    live = np.flatnonzero(~game.is_over(after) & (after.to_move != movers))
     for start in range(0, len(live), _CHUNK):
         part = live[start : start + _CHUNK]
         rows, _, replied = successors(game, take(after, part))
-        loses[part[rows[_gain(game, replied) > 0]]] = True
+        loses[part[rows[_gain(game, after.to_move[part][rows], replied) > 0]]] = True
     return loses

@@ -140,7 +140,7 @@ def _ppo(make: Make, boards: int) -> Callable[[], int]:
 
     env = make()
     states = _begin(env, boards)
-    ppo = PPO(_evaluate, discounts=-1.0, batch_size=boards * STEPS // BATCHES)
+    ppo = PPO(_evaluate, batch_size=boards * STEPS // BATCHES)
     inputs, actions = states.observation[0].size, states.legal_action_mask.shape[1]
     network = new_network(inputs, HIDDEN, actions, jax.random.key(1))
 
@@ -151,7 +151,8 @@ def _ppo(make: Make, boards: int) -> Callable[[], int]:
         mover = states.current_player[:, None]
         states = jax.vmap(env.step)(states, actions, jax.random.split(key, boards))
         rewards = jnp.take_along_axis(states.rewards, mover, axis=1)[:, 0]
-        return states, Result(rewards, states.terminated | states.truncated)
+        over = states.terminated | states.truncated
+        return states, Result(rewards, over, jnp.full(boards, -1.0))
 
     def update(learner: Any) -> Any:
         network, memory, states, key = learner

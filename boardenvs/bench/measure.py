@@ -244,7 +244,7 @@ def bytes_per_board(game: Game) -> dict[str, float]:
     rng = np.random.default_rng(0)
     state = game.init(_BOARDS)
     actions = game.sample(state, rng)
-    resting = sum(x.nbytes for x in state) / _BOARDS
+    resting = sum(x.nbytes for x in state.arrays) / _BOARDS
     return {
         "state": resting,
         "step": resting + _peak(lambda: game.step(state, actions)),

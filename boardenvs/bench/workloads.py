@@ -127,7 +127,7 @@ def _kernel(game: Game, boards: int) -> Play:
         state = game.step(state, game.sample(state, rng))
         over = np.flatnonzero(state.terminated)
         if over.size:
-            put(state, over, type(state)(*(x[: over.size] for x in fresh)))
+            put(state, over, take(fresh, slice(over.size)))
         return boards
 
     return play

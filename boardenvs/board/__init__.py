@@ -28,7 +28,7 @@ from boardenvs.board.bitboard import (
     step,
     steps,
 )
-from boardenvs.board.bitslice import countdown, line_counts
+from boardenvs.board.bitslice import countdown, digits, line_counts
 from boardenvs.board.symmetry import ALL_EIGHT, IDENTITY, MIRROR, Symmetry
 
 __all__ = [
@@ -51,6 +51,7 @@ __all__ = [
     "Symmetry",
     "W",
     "countdown",
+    "digits",
     "fill",
     "from_squares",
     "highest",

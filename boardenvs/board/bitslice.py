@@ -67,7 +67,9 @@ def countdown(ply: Bits, limit: int | None) -> tuple[Bits, ...]:
 
     No words without a limit; past it the digits mean nothing.
     """
-    if limit is None:
-        return ()
-    left = limit - ply
-    return tuple(spread((left >> digit) & 1) for digit in range(limit.bit_length()))
+    return () if limit is None else digits(limit - ply, limit + 1)
+
+
+def digits(number: Bits, size: int) -> tuple[Bits, ...]:
+    """A number below `size` in binary, lowest digit first, each spread over a whole word."""
+    return tuple(spread((number >> digit) & 1) for digit in range((size - 1).bit_length()))

@@ -2,9 +2,9 @@
 
 Boards come in groups. In a group without an opponent one policy plays both sides: every step is a
 ply of whoever is to move, and what is good for the next state's side is bad for the mover, so that
-its value counts with the factor -1 (negamax). In a group with an opponent every step is a ply of
-the learner's seat and the opponent's reply; the next state is the learner's own again, and the
-factor +1. There is no loop over boards.
+its value counts with the factor -1 (negamax), or +1 where the mover is to move again. In a group
+with an opponent every step is a ply of the learner's seat and the opponent's reply; the next state
+is the learner's own again, and the factor +1. There is no loop over boards.
 """
 
 from __future__ import annotations
@@ -92,7 +92,8 @@ class Batch:
     `groups` is one number of boards in self-play, or a list of `BoardGroup`. New games start after
     a number of random plies drawn from `opening_plies` (low, high), or, where `starts` is given,
     from one of its rows, drawn uniformly. `discounts` (B,) float64 is the factor of the next
-    state's value on each board.
+    state's value on each board, after the last step; in games whose turn always passes it stays.
+    `self_play` (B,) bool marks the boards without an opponent.
 
     With `symmetries` each game is seen under one of the game's symmetries, drawn when it begins:
     `seen` holds the positions so transformed, and actions are those chosen on them. `state` holds
@@ -136,8 +137,8 @@ class Batch:
             GroupInPlay(game, kind, first, Starts(game, opening_plies, starts))
             for kind, first in zip(kinds, firsts, strict=True)
         ]
-        factors = [ZERO_SUM if kind.opponent is None else SAME_SIDE for kind in kinds]
-        self.discounts: FloatArray = np.repeat(factors, sizes)
+        self.self_play = np.repeat([kind.opponent is None for kind in kinds], sizes)
+        self.discounts: FloatArray = np.where(self.self_play, ZERO_SUM, SAME_SIDE)
         self.state = self.seen = game.init(self.size)
         self.waiting: BoolArray = np.zeros(self.size, np.bool_)
         self.symmetries = BoardSymmetries(game, self.size) if symmetries else None
@@ -210,6 +211,9 @@ class Batch:
         """
         after = self._transition(check_actions(actions, self.size))
         waiting = self.waiting
+        if not self.game.alternates:
+            passed = (after.state.to_move != self.state.to_move) & self.self_play
+            self.discounts = np.where(passed, ZERO_SUM, SAME_SIDE)
         self.state = after.state
         self._in_groups(lambda group: group.answer(after, waiting))
         ended = np.flatnonzero(after.terminated | after.truncated)
@@ -303,8 +307,8 @@ class Batch:
         """
         return deepcopy(
             {
-                "state": tuple(self.state),
-                "stocks": [tuple(group.starts.stock) for group in self._groups],
+                "state": self.state.arrays,
+                "stocks": [group.starts.stock.arrays for group in self._groups],
                 "waiting": self.waiting,
                 **{name: self._of_groups(name) for name in _BY_GROUP},
                 "symmetries": self.symmetries and self.symmetries.chosen,
@@ -315,9 +319,9 @@ class Batch:
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Go on from a `snapshot` of a batch made alike."""
         snapshot = deepcopy(snapshot)  # games that go on write into their arrays
-        self.state, self.waiting = State(*snapshot["state"]), snapshot["waiting"]
+        self.state, self.waiting = State.of_arrays(snapshot["state"]), snapshot["waiting"]
         for group, stock in zip(self._groups, snapshot["stocks"], strict=True):
-            group.starts.stock = State(*stock)
+            group.starts.stock = State.of_arrays(stock)
             for name in _BY_GROUP:
                 setattr(group, name, snapshot[name][group.rows])
         for rng, state in zip(self._rngs(), snapshot["rngs"], strict=True):

@@ -170,8 +170,7 @@ class BoardEnv:
         if given is None:
             return self.game.start()
         if isinstance(given, Position):
-            squares = (given.pieces(0), given.pieces(1))
-            position = self.game.position(squares, given.to_move, given.ply)
+            position = self.game.position(given.by_role(), given.to_move, given.ply)
         elif isinstance(given, str):
             position = fen.parse_position(self.game, given)
         else:

@@ -13,6 +13,7 @@ from boardenvs.game.openings import Starts
 from boardenvs.game.state import (
     BoolArray,
     FloatArray,
+    Int8Array,
     IntArray,
     State,
     Transition,
@@ -109,8 +110,10 @@ class GroupInPlay:
             self.seats[own] = seats
             self.games[own] += np.uint64(1)
             theirs = np.flatnonzero(new.to_move != seats)
-            if theirs.size:
-                put(new, theirs, self._reply(take(new, theirs)).state)
+            while theirs.size:
+                replied = self._reply(take(new, theirs)).state
+                put(new, theirs, replied)
+                theirs = self._still(theirs, replied, seats[theirs])
             put(state, rows, new)
             rows = rows[self._game.is_over(new)]
 
@@ -120,14 +123,23 @@ class GroupInPlay:
             return
         own = self.rows
         live = ~(after.terminated[own] | after.truncated[own] | waiting[own])
+        if not self._game.alternates:
+            live &= after.state.to_move[own] != self.seats
         rows = np.flatnonzero(live) + own.start
-        if not rows.size:
-            return
-        reply = self._reply(take(after.state, rows))
-        put(after.state, rows, reply.state)
-        after.rewards[rows] = 0.0 - reply.rewards
-        after.terminated[rows] = reply.terminated
-        after.truncated[rows] = reply.truncated
+        while rows.size:
+            reply = self._reply(take(after.state, rows))
+            put(after.state, rows, reply.state)
+            after.rewards[rows] = 0.0 - reply.rewards
+            after.terminated[rows] = reply.terminated
+            after.truncated[rows] = reply.truncated
+            rows = self._still(rows, reply.state, self.seats[rows - own.start])
+
+    def _still(self, rows: IntArray, replied: State, seats: Int8Array) -> IntArray:
+        """Those of the rows in which the opponent is to move again after its ply."""
+        if self._game.alternates:
+            return rows[:0]
+        waiting: BoolArray = (replied.to_move != seats) & ~self._game.is_over(replied)
+        return rows[waiting]
 
     def _reply(self, state: State) -> Transition:
         """The opponent's ply in every row."""

@@ -19,7 +19,10 @@ array:
     model = MaskablePPO("MlpPolicy", env)
     model.rollout_buffer.gamma = env.discounts
 
-This is the only module of boardenvs that needs stable-baselines3.
+In a game whose side to move may move again the factor changes from step to step: there the rollout
+buffer must be the `TurnRolloutBuffer` of `sb3_buffer`.
+
+This module and that one are the only ones of boardenvs that need stable-baselines3.
 """
 
 from __future__ import annotations

@@ -120,9 +120,9 @@ class BoardSingleEnv(gymnasium.Env[Observation, np.int64]):
         return roles[self._games % 2 if alternating else int(self.np_random.integers(2))]
 
     def _reply(self) -> None:
-        """The opponent's ply, where it is its turn."""
+        """The opponent's plies, while it is its turn."""
         board = self.board
-        if board.agent_selection != self._role and not board.is_over:
+        while board.agent_selection != self._role and not board.is_over:
             state = stack([board.position])
             board.step(choose(self.opponent, board.game, state, self.np_random)[0])
 

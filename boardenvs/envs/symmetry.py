@@ -21,7 +21,7 @@ class BoardSymmetries:
 
     def __init__(self, game: Game, size: int) -> None:
         self.chosen: IntArray = np.zeros(size, np.int64)  # indices of game.symmetries
-        self._symmetries = game.symmetries
+        self._game, self._symmetries = game, game.symmetries
         images = np.stack([game.action_images(s) for s in game.symmetries])
         self._originals = np.argsort(images, axis=1)  # (S, A): of an action seen, the one meant
         self._planes = images[:, :-1:64] // 64  # (S, P): the image of each action plane
@@ -39,8 +39,9 @@ class BoardSymmetries:
         chosen = self.chosen if chosen is None else chosen
         for index, symmetry in enumerate(self._symmetries):
             rows = np.flatnonzero(chosen == index)
-            seen.own[rows] = symmetry.apply(state.own[rows])
-            seen.opp[rows] = symmetry.apply(state.opp[rows])
+            words = self._game.image(symmetry, [word[rows] for word in state.words])
+            for image, word in zip(seen.words, words, strict=True):
+                image[rows] = word
             moves = symmetry.apply(state.legal_bits[rows, :-1])  # the last word is noop
             seen.legal_bits[rows[:, None], self._planes[index]] = moves
         return seen

@@ -68,12 +68,12 @@ class Distinct:
     """Tells positions that are new under the game's symmetries."""
 
     def __init__(self) -> None:
-        self._seen: set[tuple[int, int, int]] = set()
+        self._seen: set[tuple[int, ...]] = set()
 
     def is_new(self, position: Position) -> bool:
         """Whether neither this position nor an image of it was asked for before."""
-        own, opp, to_move = position.own, position.opp, position.to_move
-        images = {(s.apply(own), s.apply(opp), to_move) for s in position.game.symmetries}
+        game, words, to_move = position.game, position.words, position.to_move
+        images = {(*game.image(s, words), to_move) for s in game.symmetries}
         is_new = not images & self._seen
         self._seen |= images
         return is_new
@@ -153,13 +153,15 @@ def _only_defence(positions: list[Position]) -> tuple[Position, list[int]] | Non
     in which none wins at once.
     """
     game = positions[0].game
-    rows, actions, after = successors(game, stack(positions))
-    mover = 1 - after.to_move
+    state = stack(positions)
+    rows, actions, after = successors(game, state)
+    mover = state.to_move[rows]
     wins = _won_by(game, after, mover)
     safe = ~wins & ~_won_by(game, after, 1 - mover)
     replying = np.flatnonzero(~game.is_over(after))
     replied_to, _, replied = successors(game, take(after, replying))
-    safe[replying[replied_to[_won_by(game, replied, 1 - replied.to_move)]]] = False
+    lost = _won_by(game, replied, 1 - mover[replying][replied_to])
+    safe[replying[replied_to[lost]]] = False
     count = len(positions)
     right, winning = (np.bincount(rows[x], minlength=count) for x in (safe, wins))
     moves = np.bincount(rows, minlength=count)

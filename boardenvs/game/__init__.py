@@ -7,13 +7,14 @@ boardenvs/games/README.md tells how to add one.
 from boardenvs.game.check import RulesError, check_rules
 from boardenvs.game.contract import Game, Notation, Position
 from boardenvs.game.errors import PositionError
-from boardenvs.game.look import BLACK, RED, WHITE, Look, PieceLook, disc, piece
+from boardenvs.game.look import BLACK, CROWN, RED, WHITE, Look, PieceLook, disc, piece
 from boardenvs.game.notation import Moving, Placing
 from boardenvs.game.rules import MAX_VALUE, About, Feature
 from boardenvs.game.state import State
 
 __all__ = [
     "BLACK",
+    "CROWN",
     "MAX_VALUE",
     "RED",
     "WHITE",

@@ -14,7 +14,8 @@ from boardenvs.board.symmetry import IDENTITY, Symmetry
 from boardenvs.game import fen
 from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.errors import PositionError
-from boardenvs.game.rules import MAX_VALUE
+from boardenvs.game.kernels import by_name
+from boardenvs.game.rules import MAX_VALUE, turned
 from boardenvs.kernel import ALL, get_backend, set_backend
 
 _MANY_PLIES = 200  # in which one of the random games should end
@@ -89,7 +90,7 @@ def _check_class(game: Game) -> None:
         raise RulesError(f"{game.id}: opening_plies is {game.opening_plies}: fewest come first")
     if IDENTITY not in game.symmetries:
         raise RulesError(f"{game.id}: symmetries lack IDENTITY")
-    planes = len(game.moves(*game.setup(), 0))
+    planes = len(by_name(game, game.moves, "to_move")(*game.setup(), 0))
     if planes != game.action_planes:
         raise RulesError(
             f"{game.id}: moves returns {planes} words: its notation has {game.action_planes} planes"
@@ -141,8 +142,9 @@ def _at(game: Game, position: Position) -> Iterator[None]:
 
 
 def _check_over(game: Game, position: Position) -> None:
-    own, opp, _, to_move, ply, *_ = position
-    flag = game.over(own, opp, game.moves(own, opp, to_move), to_move, ply)
+    words, _, to_move, ply, *_ = position
+    rules = game.kernels
+    flag = rules.over(*words, rules.moves(*words, to_move), to_move, ply)
     if flag not in (0, 1):
         raise RulesError(f"over returns {flag}: it must be a flag, 0 or 1, as of `nonzero`")
 
@@ -152,9 +154,8 @@ def _check_squares(game: Game, position: Position) -> None:
     if both:
         names = ", ".join(square_name(s) for s in squares_of(both))
         raise RulesError(f"both sides have a piece on {names}")
-    squares = position.pieces(0), position.pieces(1)
     try:
-        again = game.position(squares, position.to_move, position.ply)
+        again = game.position(position.by_role(), position.to_move, position.ply)
     except PositionError as error:
         raise RulesError(f"play reaches a position that is refused: {error}") from error
     _compare("the position, set up anew,", again, position)
@@ -185,13 +186,14 @@ def _check_observation(game: Game, position: Position) -> None:
     """Positions that differ in side to move or ply alone must differ in observation, or have the
     same legal actions and end.
     """
-    own, opp, _, to_move, ply, *_ = position
+    words, _, to_move, ply, *_ = position
     for what, role, count in (
         ("whose turn it is", 1 - to_move, ply),
         ("how many plies are played", to_move, ply + 1),
     ):
         try:
-            other = game.position((opp, own) if role else (own, opp), role, count)
+            seen = turned(game.word_names, words) if role else words
+            other = game.position(seen, role, count)
         except PositionError:
             continue
         same = other.planes() == position.planes()
@@ -232,8 +234,7 @@ def _check_numbers(game: Game, position: Position) -> None:
 
 def _evaluated(game: Game, position: Position) -> tuple[int, ...]:
     """What the heuristic says a position is worth to its side to move and to the other side."""
-    own, opp, _, to_move, ply, *_ = position
-    return game.kernels.evaluate.one(own, opp, to_move, ply)
+    return game.kernels.evaluate.one(*position.words, position.to_move, position.ply)
 
 
 def _value(game: Game, position: Position) -> int:
@@ -243,14 +244,13 @@ def _value(game: Game, position: Position) -> int:
 
 def _features(game: Game, position: Position) -> list[int]:
     """Those of the features, of which a game may have none."""
-    own, opp, _, to_move, ply, *_ = position
-    numbers = game.kernels.features.one(own, opp, to_move, ply)
+    numbers = game.kernels.features.one(*position.words, position.to_move, position.ply)
     return list(numbers[: len(game.feature_sizes)])
 
 
 def _image(game: Game, symmetry: Symmetry, position: Position) -> Position:
-    squares = (symmetry.apply(position.pieces(0)), symmetry.apply(position.pieces(1)))
-    return game.position(squares, position.to_move, position.ply)
+    words = game.image(symmetry, position.by_role())
+    return game.position(words, position.to_move, position.ply)
 
 
 # ---- whole games ---------------------------------------------------------------------------------
@@ -293,7 +293,7 @@ def _check_stable(game: Game, positions: list[Position]) -> None:
                 names = ", ".join(square_name(s) for s in squares_of(lost))
                 raise RulesError(f"{game.roles[role]} loses {names}, which were stable {since}")
             if position.to_move != role:
-                found = game.kernels.stable.one(position.own, position.opp)[0]
+                found = game.kernels.stable.one(*position.words)[0]
                 if found & ~position.opp:
                     raise RulesError("stable returns squares that are not of `opp`")
                 since = f"at ply {position.ply}" if found & ~kept else since

@@ -54,6 +54,10 @@ class CompiledRules(Rules):
     def observation_shape(self) -> tuple[int, int, int]:
         return (bitboard.SIZE, bitboard.SIZE, self.kernels.planes.num_outputs)
 
+    def empty(self, batch: int) -> State:
+        """A state of this game of uninitialised arrays."""
+        return empty_state(batch, len(self.word_names), self.action_planes + 1)
+
     # ---- actions -----------------------------------------------------------------------------
 
     def legal(self, state: State, out: BoolArray | None = None) -> BoolArray:
@@ -71,7 +75,7 @@ class CompiledRules(Rules):
 
     def sample(self, state: State, rng: np.random.Generator) -> IntArray:
         """A uniformly random legal action for each row, (B,) int64; noop where terminated."""
-        actions = np.empty(len(state.own), np.int64)
+        actions = np.empty(len(state.ply), np.int64)
         bits = _random_words(rng, len(actions))
         self.kernels.sample.batch([state.legal_bits, bits], [actions])
         return actions
@@ -85,16 +89,14 @@ class CompiledRules(Rules):
         if frozen.size:
             index = index.copy()
             index[frozen] = self.noop
-        new = empty_state(len(index), self.action_planes + 1)
+        new = self.empty(len(index))
         self.kernels.advance.batch(
             [*state_words(state), index.view(np.uint64)],
-            [new.own, new.opp, new.legal_bits, new.terminated],
+            [*new.words, new.legal_bits, new.to_move, new.terminated],
         )
-        np.bitwise_xor(state.to_move, 1, out=new.to_move)
         np.add(state.ply, 1, out=new.ply)
         if frozen.size:
-            for before, after in zip(state, new, strict=True):
-                after[frozen] = before[frozen]
+            put(new, frozen, take(state, frozen))
         return new
 
     def transition(
@@ -123,12 +125,12 @@ class CompiledRules(Rules):
     ) -> Transition:
         """One call of machine code."""
         size = len(actions)
-        new = empty_state(size, self.action_planes + 1)
+        new = self.empty(size)
         terminated, truncated, illegal = (np.empty(size, np.bool_) for _ in range(3))
         signs = np.empty(size, np.int8)
         self.kernels.transition.batch(
-            [*state, actions.astype(np.intp, copy=False), waiting],
-            [*new, terminated, truncated, illegal, signs],
+            [*state.arrays, actions.astype(np.intp, copy=False), waiting],
+            [*new.arrays, terminated, truncated, illegal, signs],
         )
         return Transition(new, signs.astype(np.float64), terminated, truncated, illegal)
 
@@ -149,7 +151,7 @@ class CompiledRules(Rules):
         else:
             rows = np.flatnonzero(~idle)
             played = self._advance(take(state, rows), actions[rows])
-            new = State(*(x.copy() for x in state))
+            new = State.of_arrays(x.copy() for x in state.arrays)
             put(new, rows, played)
             over = np.zeros(size, np.bool_)
             over[rows] = self.is_over(played)
@@ -158,7 +160,8 @@ class CompiledRules(Rules):
         ended = np.flatnonzero(over)
         if ended.size:
             final = take(new, ended)
-            rewards[ended] = 0.0 - np.sign(self.score_margin(final))  # of the side that has moved
+            same = final.to_move == state.to_move[ended]  # as the side that has moved
+            rewards[ended] = np.sign(self.score_margin(final)) * np.where(same, 1.0, -1.0) + 0.0
             truncated[ended] = self.is_truncated(final)
         rewards[illegal] = ILLEGAL_ACTION_REWARD
         return Transition(new, rewards, (over & ~truncated) | illegal, truncated, illegal)
@@ -167,9 +170,9 @@ class CompiledRules(Rules):
 
     def score_margin(self, state: State) -> IntArray:
         """Own minus opposing points of the side to move, (B,) int64; see `points`."""
-        mine = np.empty(len(state.own), np.int64)
+        mine = np.empty(len(state.ply), np.int64)
         theirs = np.empty_like(mine)
-        self.kernels.points.batch(state_words(state)[:3], [mine, theirs])
+        self.kernels.points.batch(state_words(state)[:-1], [mine, theirs])
         return mine - theirs
 
     def results(self, state: State) -> FloatArray:
@@ -200,7 +203,7 @@ class CompiledRules(Rules):
         """
         if not self.has_heuristic:
             raise NotImplementedError(self.no_heuristic)
-        mine: IntArray = np.empty(len(state.own), np.int64)
+        mine: IntArray = np.empty(len(state.ply), np.int64)
         theirs = np.empty_like(mine)
         self.kernels.evaluate.batch(state_words(state), [mine, theirs])
         return mine - theirs
@@ -208,11 +211,13 @@ class CompiledRules(Rules):
     @cached_property
     def feature_sizes(self) -> dict[str, int]:
         """Of each of the `features` the number that it stays below."""
-        return {name: f.size for name, f in self.features(*self.setup(), 0, 0).items()}
+        return {
+            name: f.size for name, f in self.kernels.named_features(*self.setup(), 0, 0).items()
+        }
 
     def feature_numbers(self, state: State) -> IntArray:
         """The `features` of each row, in their order, (B, features) int64."""
-        numbers = np.empty((len(self.feature_sizes), len(state.own)), np.uint64)
+        numbers = np.empty((len(self.feature_sizes), len(state.ply)), np.uint64)
         if len(numbers):
             self.kernels.features.batch(state_words(state), list(numbers))
         return numbers.T.astype(np.int64)
@@ -241,7 +246,7 @@ class CompiledRules(Rules):
         return self._as_planes(planes), mask
 
     def _empty_planes(self, state: State) -> Int8Array:
-        return np.empty((len(state.own), 64 * self.kernels.planes.num_outputs), np.int8)
+        return np.empty((len(state.ply), 64 * self.kernels.planes.num_outputs), np.int8)
 
     def _as_planes(self, bits: Int8Array) -> Int8Array:
         shape = (len(bits), self.kernels.planes.num_outputs, bitboard.SIZE, bitboard.SIZE)

@@ -3,7 +3,7 @@
 A class states the rules (`game/rules.py`) and with them everything else about its game. Everything
 else in the library is derived from `Game`, once, for all games.
 
-All games here alternate strictly: every ply, a noop too, passes the turn to the other side.
+Every ply, a noop too, passes the turn to the other side, unless the game has a rule `again`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -21,8 +21,8 @@ from boardenvs.board.bitboard import SIZE, square_name, squares_of
 from boardenvs.board.symmetry import Symmetry
 from boardenvs.game.compiled import CompiledRules
 from boardenvs.game.errors import IllegalActionError, PositionError
-from boardenvs.game.rules import DRAW, LOSS, WIN
-from boardenvs.game.state import Int8Array, IntArray, State, empty_state, take
+from boardenvs.game.rules import DRAW, LOSS, WIN, turned
+from boardenvs.game.state import Int8Array, IntArray, State, take
 from boardenvs.kernel import ALL
 from boardenvs.utils.checks import is_whole, quote
 
@@ -42,13 +42,22 @@ class Position(NamedTuple):
     ```
     """
 
-    own: int
-    opp: int
+    words: tuple[int, ...]
     legal_bits: tuple[int, ...]
     to_move: int
     ply: int
     terminated: bool
     game: Game
+
+    @property
+    def own(self) -> int:
+        """The squares of the side to move."""
+        return self.words[0]
+
+    @property
+    def opp(self) -> int:
+        """The squares of the other side."""
+        return self.words[1]
 
     # ---- actions -----------------------------------------------------------------------------
 
@@ -85,41 +94,45 @@ class Position(NamedTuple):
         action = operator.index(action)
         if not self.is_legal(action):
             raise self.illegal_action(action)
-        own, opp, _, to_move, ply, _, game = self
-        after = game.kernels.advance.one(own, opp, to_move, ply, action)
-        return Position(
-            after[0], after[1], after[2:-1], 1 - to_move, ply + 1, bool(after[-1]), game
-        )
+        words, _, to_move, ply, _, game = self
+        return _made(game, words, ply, game.kernels.advance.one(*words, to_move, ply, action))
 
     def step_and_observe(self, action: int) -> tuple[Position, Int8Array]:
         """The position after a legal action, and its `observation_bytes`, in one call.
 
         For a caller that has checked that the action is legal: it is not checked here.
         """
-        own, opp, _, to_move, ply, _, game = self
-        after, seen = game.kernels.ply.one_in_parts(own, opp, to_move, ply, action)
-        position = Position(
-            after[0], after[1], after[2:-1], 1 - to_move, ply + 1, bool(after[-1]), game
-        )
-        return position, seen
+        words, _, to_move, ply, _, game = self
+        after, seen = game.kernels.ply.one_in_parts(*words, to_move, ply, action)
+        return _made(game, words, ply, after), seen
 
     # ---- what it shows -----------------------------------------------------------------------
 
     def pieces(self, role: int) -> int:
         """The squares of a role, given by its index."""
-        return self.own if role == self.to_move else self.opp
+        return self.words[0 if role == self.to_move else 1]
+
+    def by_role(self) -> tuple[int, ...]:
+        """The words as the first role sees them: what `Game.position` takes."""
+        return self.words if self.to_move == 0 else turned(self.game.word_names, self.words)
+
+    def word(self, name: str) -> int:
+        """The word of this name."""
+        return self.words[self.game.word_names.index(name)]
 
     def planes(self) -> tuple[int, ...]:
         """The observation's planes as words, for the side to move."""
-        return self.game.kernels.planes.one(self.own, self.opp, self.to_move, self.ply)
+        return self.game.kernels.planes.one(*self.words, self.to_move, self.ply)
 
     def observation_bytes(self, role: int, legal_bits: tuple[int, ...]) -> Int8Array:
         """What a role observes where these are its legal actions: its planes and then the actions,
         in words of 64 squares or actions, (64 * (C + W),) int8 of 0 and 1.
         """
-        own, opp = (self.own, self.opp) if role == self.to_move else (self.opp, self.own)
+        words = self.words
+        if role != self.to_move:
+            words = turned(self.game.word_names, words)
         kernel = self.game.kernels.observe
-        seen: Int8Array = kernel.one_in_parts(own, opp, role, self.ply, *legal_bits)[1]
+        seen: Int8Array = kernel.one_in_parts(*words, role, self.ply, *legal_bits)[1]
         return seen
 
     def fen(self) -> str:
@@ -134,7 +147,9 @@ class Position(NamedTuple):
             for run in range(SIZE, 0, -1):
                 rank = rank.replace("." * run, str(run))
             ranks.append(rank)
-        return f"{'/'.join(ranks)} {self.game.roles[self.to_move]} {self.ply}"
+        text = f"{'/'.join(ranks)} {self.game.roles[self.to_move]} {self.ply}"
+        rest = zip(self.game.further_words, self.by_role()[2:], strict=True)
+        return text + "".join(f" {name}={self.game.word_text(name, x)}" for name, x in rest if x)
 
     def __repr__(self) -> str:
         return f"<{self.game.id} {self.fen()!r}>"
@@ -143,7 +158,7 @@ class Position(NamedTuple):
 
     def result(self) -> tuple[float, float]:
         """The goal values by role that the position would give, whether it is over or not."""
-        mine, theirs = self.game.kernels.points.one(self.own, self.opp, self.to_move)
+        mine, theirs = self.game.kernels.points.one(*self.words, self.to_move)
         if mine == theirs:
             return (DRAW, DRAW)
         return (WIN, LOSS) if (mine > theirs) == (self.to_move == 0) else (LOSS, WIN)
@@ -156,6 +171,16 @@ class Position(NamedTuple):
     def is_over(self) -> bool:
         """Whether the game has ended, by its rules or by the cap on plies."""
         return self.terminated or self.is_truncated()
+
+
+def _made(game: Game, before: tuple[int, ...], ply: int, after: tuple[int, ...]) -> Position:
+    """The position after a ply, of what `kernels.advance` gives."""
+    size = len(before)
+    # As NamedTuples are made, in half the time.
+    return _new(Position, (after[:size], after[size:-2], after[-2], ply + 1, after[-1] != 0, game))
+
+
+_new = tuple.__new__
 
 
 class Notation(ABC):
@@ -244,47 +269,83 @@ class Game(CompiledRules):
 
     # ---- positions ---------------------------------------------------------------------------
 
+    @cached_property
+    def further_words(self) -> tuple[str, ...]:
+        """What texts of positions call the words after `own` and `opp`: those of the sides by their
+        roles.
+        """
+        sides = dict(zip(("own", "opp"), self.roles, strict=True))
+        parts = [name.partition("_") for name in self.word_names[2:]]
+        return tuple(sides.get(side, side) + line + name for side, line, name in parts)
+
+    def word_text(self, name: str, word: int) -> str:
+        """One of the `further_words` as texts have it: a number, or squares such as "a1,c3"."""
+        is_number = name in self.further_words[len(self.squares) - 2 :]
+        return str(word) if is_number else ",".join(map(square_name, squares_of(word)))
+
     def start(self) -> Position:
         """The starting position."""
         return self.position(self.setup())
 
-    def position(self, squares: tuple[int, int], to_move: int = 0, ply: int = 0) -> Position:
-        """The position with these squares by role.
+    def position(self, words: tuple[int, ...], to_move: int = 0, ply: int = 0) -> Position:
+        """The position of these words, `own` being the first role's whoever is to move: in most
+        games the squares of both roles.
 
-        Raises PositionError where the squares, the side to move or the ply are impossible.
+        Raises PositionError where the words, the side to move or the ply are impossible.
         """
-        given = squares if isinstance(squares, Sequence) and len(squares) == 2 else (None, None)
-        if not all(is_whole(bits, 0, ALL) for bits in given) or squares[0] & squares[1]:
-            raise PositionError(
-                f"{quote(squares)} are not two disjoint sets of squares (64-bit words)"
-            )
+        self._check_words(words)
         if not is_whole(to_move, 0, 1):
             raise PositionError(
                 f"to_move is {quote(to_move)}: it must be 0 or 1, an index of roles"
             )
         if not is_whole(ply, 0, MAX_PLY):
             raise PositionError(f"ply is {quote(ply)}: it must be 0 or more, and at most 2**30")
-        on_holes = (squares[0] | squares[1]) & self.holes
+        on_holes = (words[0] | words[1]) & self.holes
         if on_holes:
             names = ", ".join(square_name(s) for s in squares_of(on_holes))
             raise PositionError(f"there is a piece on {names}, which is a hole")
-        self.check_squares(squares)
-        own, opp = squares[to_move], squares[1 - to_move]
-        *legal_bits, terminated = self.kernels.begin.one(own, opp, to_move, ply)
-        return Position(own, opp, tuple(legal_bits), to_move, ply, bool(terminated), self)
+        self.check_squares(words)
+        seen = turned(self.word_names, words) if to_move else tuple(words)
+        *legal_bits, terminated = self.kernels.begin.one(*seen, to_move, ply)
+        return Position(seen, tuple(legal_bits), to_move, ply, bool(terminated), self)
+
+    def _check_words(self, words: Any) -> None:
+        names = self.word_names
+        given: Any = (None, None)
+        if isinstance(words, Sequence) and len(words) == len(names):
+            given = words
+        if not all(is_whole(word, 0, ALL) for word in given) or given[0] & given[1]:
+            rest = f" and then {', '.join(names[2:])}" if names[2:] else ""
+            raise PositionError(
+                f"{quote(words)} are not two disjoint sets of squares{rest} (64-bit words)"
+            )
+        numbers = words[len(self.squares) :]
+        for (name, size), number in zip(self.numbers.items(), numbers, strict=True):
+            if number >= size:
+                raise PositionError(f"{name} is {number}: it must be below {size}")
+
+    def image(self, symmetry: Symmetry, words: Sequence[Any]) -> tuple[Any, ...]:
+        """The words under a symmetry of the board, of ints or uint64 arrays; numbers stay."""
+        count = len(self.squares)
+        return (*map(symmetry.apply, words[:count]), *words[count:])
 
     def init(self, batch: int) -> State:
         """B = `batch` games at the start."""
-        start = self.start()
-        state = empty_state(batch, len(start.legal_bits))
-        for array, value in zip(state, start[:-1], strict=True):
-            array[:] = value
+        state = self.empty(batch)
+        self.put_start(state, slice(None))
         return state
+
+    def put_start(self, state: State, rows: Any) -> None:
+        """Begin a game in these rows of a state."""
+        start = self.start()
+        for array, value in zip(state.arrays, (*start.words, *start[1:-1]), strict=True):
+            array[rows] = value
 
     def positions(self, state: State) -> list[Position]:
         """The rows of a batch as single positions; `stack` is the way back."""
-        own, opp, legal_bits, *rest = (x.tolist() for x in state)
-        rows = zip(own, opp, map(tuple, legal_bits), *rest, strict=True)
+        words = zip(*(word.tolist() for word in state.words), strict=True)
+        legal_bits, *rest = (x.tolist() for x in state[1:])
+        rows = zip(words, map(tuple, legal_bits), *rest, strict=True)
         return [Position._make((*row, self)) for row in rows]
 
     def step(self, state: State, actions: IntArray, *, check: bool = False) -> State:
@@ -357,6 +418,10 @@ def stack(positions: Sequence[Position]) -> State:
     """A batch of these positions; `Game.positions` is the way back."""
     if not positions:
         raise ValueError("stack needs at least one position")
-    dtypes = (np.uint64, np.uint64, np.uint64, np.int8, np.int32, np.bool_)
-    columns = zip(*(position[:-1] for position in positions), strict=True)
-    return State(*(np.array(c, t) for c, t in zip(columns, dtypes, strict=True)))
+    words = zip(*(position.words for position in positions), strict=True)
+    columns = zip(*(position[1:-1] for position in positions), strict=True)
+    dtypes = (np.uint64, np.int8, np.int32, np.bool_)
+    return State(
+        tuple(np.array(word, np.uint64) for word in words),
+        *(np.array(c, t) for c, t in zip(columns, dtypes, strict=True)),
+    )

@@ -3,7 +3,10 @@
     8/8/8/3rb3/3br3/8/8/8 black 0
 
 The ranks from 8 down to 1, each from file a to h: a piece is the first letter of its role, a
-number counts empty squares; then the role to move and the plies played (0 may be left out).
+number counts empty squares; then the role to move and the plies played (0 may be left out). What
+else a position is made of follows by name, squares or a number, where it is not empty or 0:
+
+    8/5w2/8/4b3/8/8/8/8 black 31 kings=f7 quiet=3
 
 Collections of Othello endgames write a position so, which is read as well:
 
@@ -15,7 +18,7 @@ ones, then the side to move: X or O, Black or White.
 
 from __future__ import annotations
 
-from boardenvs.board.bitboard import SIZE, square_name
+from boardenvs.board.bitboard import SIZE, from_squares, square_name
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.errors import PositionError
 from boardenvs.utils.checks import cut, unknown
@@ -28,6 +31,8 @@ _SIDES = {"X": 0, "O": 1, "Black": 0, "White": 1}
 def parse_position(game: Game, text: str) -> Position:
     """The position that the text describes; PositionError where it describes none."""
     fields, shown = text.split(), cut(text, _MAX_SHOWN)
+    rest = [field.partition("=") for field in fields if "=" in field]
+    fields = fields[: len(fields) - len(rest)]
     if len(fields) not in (2, 3):
         many = f"{len(fields)} field{'' if len(fields) == 1 else 's'}"
         raise PositionError(
@@ -43,9 +48,30 @@ def parse_position(game: Game, text: str) -> Position:
         raise PositionError(f"position {shown!r}: {cut(ply[0])!r} is not a number of plies")
     try:
         squares = _parse_squares(board) if in_full else _parse_board(game, board)
-        return game.position(squares, sides[role], int(ply[0]) if ply else 0)
+        words = (*squares, *_parse_words(game, {name: value for name, _, value in rest}))
+        return game.position(words, sides[role], int(ply[0]) if ply else 0)
     except PositionError as error:
         raise PositionError(f"position {shown!r}: {error}") from None
+
+
+def _parse_words(game: Game, given: dict[str, str]) -> list[int]:
+    """The words that follow the board, 0 where they are not given."""
+    for name in given:
+        if name not in game.further_words:
+            raise PositionError(unknown("word", name, game.further_words))
+    found = []
+    for place, name in enumerate(game.further_words, 2):
+        text = given.get(name, "")
+        try:
+            if place < len(game.squares):
+                found.append(from_squares(text.split(",") if text else []))
+            elif text and not (text.isdecimal() and len(text) <= _MAX_DIGITS):
+                raise ValueError(f"{cut(text)!r} is not a number")
+            else:
+                found.append(int(text or 0))
+        except ValueError as error:
+            raise PositionError(f"{name}: {error}") from None
+    return found
 
 
 def _parse_squares(board: str) -> tuple[int, int]:

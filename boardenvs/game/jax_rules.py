@@ -16,6 +16,7 @@ from jax.experimental.xla_metadata import set_xla_metadata
 
 from boardenvs.board.bitboard import SIZE
 from boardenvs.game.contract import Game
+from boardenvs.game.rules import turned
 from boardenvs.game.state import State, WordArray
 from boardenvs.kernel import Kernel
 from boardenvs.kernel.jax_words import Stored, bits_of, halves, low_half, words_in_use
@@ -32,8 +33,7 @@ class Board(NamedTuple):
     A word is a uint64 array or, without 64-bit integers, a pair of uint32 arrays (low, high).
     """
 
-    own: Stored
-    opp: Stored
+    words: tuple[Stored, ...]
     legal_bits: tuple[Stored, ...]
     to_move: jax.Array  # () int32
     ply: jax.Array  # () int32
@@ -65,8 +65,7 @@ class JaxRules:
     def boards(self, state: State) -> Board:
         """A batch of positions in JAX: every array has B rows."""
         return Board(
-            self.stored(state.own),
-            self.stored(state.opp),
+            tuple(map(self.stored, state.words)),
             tuple(self.stored(word) for word in state.legal_bits.T),
             jnp.asarray(state.to_move, jnp.int32),
             jnp.asarray(state.ply, jnp.int32),
@@ -79,11 +78,15 @@ class JaxRules:
 
     def advance(self, board: Board, action: jax.Array) -> Board:
         """The board after a legal action, () int; neither legality nor the end is checked."""
-        own, opp, *legal, over = self._advance(
-            board.own, board.opp, board.to_move, board.ply, action
+        *after, to_move, over = self._advance(*board.words, board.to_move, board.ply, action)
+        size = len(board.words)
+        return Board(
+            tuple(after[:size]),
+            tuple(after[size:]),
+            low_half(to_move).astype(jnp.int32),
+            board.ply + 1,
+            low_half(over) != 0,
         )
-        terminated = low_half(over) != 0
-        return Board(own, opp, tuple(legal), 1 - board.to_move, board.ply + 1, terminated)
 
     def is_truncated(self, board: Board) -> jax.Array:
         """Whether the cap on plies ends the game here, undecided, () bool."""
@@ -98,13 +101,13 @@ class JaxRules:
 
     def outcome(self, board: Board) -> jax.Array:
         """What the board would pay its side to move, over or not, () float32: +1, 0 or -1."""
-        points = self._points(board.own, board.opp, board.to_move)
+        points = self._points(*board.words, board.to_move)
         mine, theirs = (low_half(word).astype(jnp.int32) for word in points)
         return jnp.sign(mine - theirs).astype(jnp.float32)
 
     def is_wiped_out(self, board: Board) -> jax.Array:
         """Whether a side has no piece left, () bool."""
-        own, opp = (jnp.stack(halves([word])).any() for word in board[:2])
+        own, opp = (jnp.stack(halves([word])).any() for word in board.words[:2])
         return ~(own & opp)
 
     def legal(self, board: Board) -> jax.Array:
@@ -124,11 +127,12 @@ class JaxRules:
         """The observation plane by plane, each square by square, (C * 64,) bool: what networks
         take.
         """
-        return bits_of(self._planes(board.own, board.opp, board.to_move, board.ply))
+        return bits_of(self._planes(*board.words, board.to_move, board.ply))
 
     def turned(self, board: Board) -> Board:
         """The same squares with the other side to move, as far as `observe` is concerned."""
-        return board._replace(own=board.opp, opp=board.own, to_move=1 - board.to_move)
+        words = turned(self.game.word_names, board.words)
+        return board._replace(words=words, to_move=1 - board.to_move)
 
     def sample(self, board: Board, key: jax.Array) -> jax.Array:
         """A uniformly random legal action, () int32; noop where terminated."""
@@ -144,8 +148,7 @@ class JaxRules:
 def positions_of(boards: Board) -> State:
     """A batch of boards as positions in NumPy, the reverse of `JaxRules.boards`."""
     return State(
-        _numbers(boards.own),
-        _numbers(boards.opp),
+        tuple(map(_numbers, boards.words)),
         np.stack([_numbers(word) for word in boards.legal_bits], axis=1),
         np.asarray(boards.to_move).astype(np.int8),
         np.array(boards.ply),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
+from typing import Any
 
 from boardenvs.board import bitboard
-from boardenvs.game.rules import Rules
+from boardenvs.game.rules import Rules, turned
 from boardenvs.kernel import ALL, Bits, Kernel, less, nonzero, popcount, spread, trace, when
+from boardenvs.utils.checks import unknown
 
 
 class Kernels:
@@ -16,99 +19,132 @@ class Kernels:
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
+        self.moves = by_name(rules, rules.moves, "to_move")
+        self._play = by_name(rules, rules.play, "to_move", "action")
+        self._again = by_name(rules, rules.again, "to_move")
+        self.over = by_name(rules, rules.over, "moves", "to_move", "ply")
+        self._points = by_name(rules, rules.points, "to_move")
+        self._planes = by_name(rules, rules.planes, "to_move", "ply")
+        self._evaluate = by_name(rules, rules.evaluate, "to_move", "ply")
+        self.named_features = by_name(rules, rules.features, "to_move", "ply")
         self._check_tables()
-        legal = rules.action_planes + 1
-        planes = len(trace(rules.planes, 4, "batch").outputs)
-        self.begin = Kernel(self._begin, 4, "begin", (legal, 1))
-        self.advance = Kernel(self._advance, 5, "advance", (1, 1, legal, 1))
-        self.ply = Kernel(self._ply, 5, "ply", (1, 1, legal, 1, -planes, -legal))
-        self.arrive = Kernel(self._arrive, 5, "arrive")
+        size, legal = len(rules.word_names), rules.action_planes + 1
+        words = (1,) * size
+        planes = len(trace(self._planes, size + 2, "batch").outputs)
+        self.begin = Kernel(self._begin, size + 2, "begin", (legal, 1))
+        self.advance = Kernel(self._advance, size + 3, "advance", (*words, legal, 1, 1))
+        self.ply = Kernel(self._ply, size + 3, "ply", (*words, legal, 1, 1, -planes, -legal))
+        self.arrive = Kernel(self._arrive, size + 3, "arrive")
         self.transition = Kernel(
-            self._transition, (1, 1, legal, 1, 1, 1, 1, 1), "transition", (1, 1, legal, *[1] * 7)
+            self._transition,
+            (*words, legal, *[1] * 5),
+            "transition",
+            (*words, legal, *[1] * 7),
         )
-        self.place = Kernel(self._place, 3, "place")
-        self.stable = Kernel(rules.stable, 2, "stable")
+        self.place = Kernel(self._place, size + 1, "place")
+        self.stable = Kernel(by_name(rules, rules.stable), size, "stable")
         self.sample = Kernel(self._sample, (legal, 1), "sample")
         self.is_legal = Kernel(self._is_legal, (legal, 1), "is_legal")
-        self.points = Kernel(rules.points, 3, "points")
-        self.planes = Kernel(rules.planes, 4, "planes", (-planes,))
-        self.observe = Kernel(self._observe, (1, 1, 1, 1, legal), "observe", (-planes, -legal))
-        self.evaluate = Kernel(rules.evaluate if rules.has_heuristic else _even, 4, "evaluate")
-        self.features = Kernel(self._features, 4, "features")
+        self.points = Kernel(self._points, size + 1, "points")
+        self.planes = Kernel(self._planes, size + 2, "planes", (-planes,))
+        self.observe = Kernel(self._observe, (*words, 1, 1, legal), "observe", (-planes, -legal))
+        evaluate = self._evaluate if rules.has_heuristic else _even
+        self.evaluate = Kernel(evaluate, size + 2, "evaluate")
+        self.features = Kernel(self._features, size + 2, "features")
 
     def _check_tables(self) -> None:
         """ValueError where a Table of `play` ends before the last action: machine code does not
         look whether an element is there.
         """
         try:
-            self._rules.play(*self._rules.setup(), self._rules.noop)
+            self._play(*self._rules.setup(), 0, self._rules.noop)
         except IndexError as error:
             raise ValueError(
                 f"{self._rules.id}: play of action {self._rules.noop}, noop: {error}; one that is "
                 f"indexed by actions needs {self._rules.num_actions}"
             ) from error
 
-    def _begin(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[Bits, ...]:
-        """The legal actions, noop as last word, and whether the game is over."""
-        moves = self._rules.moves(own, opp, to_move)
-        live = self._rules.over(own, opp, moves, to_move, ply) ^ 1
+    def _begin(self, *given: Bits) -> tuple[Bits, ...]:
+        """Of words, to_move and ply the legal actions, noop as last word, and whether the game is
+        over.
+        """
+        *words, to_move, ply = given
+        moves = self.moves(*words, to_move)
+        live = self.over(*words, moves, to_move, ply) ^ 1
         some = moves[0]
         for word in moves[1:]:
             some = some | word
         legal = [word & spread(live) for word in moves]
         return (*legal, live & (nonzero(some) ^ 1), live ^ 1)
 
-    def _advance(
-        self, own: Bits, opp: Bits, to_move: Bits, ply: Bits, action: Bits
-    ) -> tuple[Bits, ...]:
-        mine, theirs = self._rules.play(own, opp, action)
-        return (theirs, mine, *self._begin(theirs, mine, to_move ^ 1, ply + 1))
+    def _advance(self, *given: Bits) -> tuple[Bits, ...]:
+        """Of words, to_move, ply and a legal action what follows: the words as the side then to
+        move sees them, its legal actions, which side it is, and whether the game is over.
+        """
+        *words, to_move, ply, action = given
+        after, to_move = self._passed_on(self._play(*words, to_move, action), to_move)
+        *legal, over = self._begin(*after, to_move, ply + 1)
+        return (*after, *legal, to_move, over)
 
-    def _ply(
-        self, own: Bits, opp: Bits, to_move: Bits, ply: Bits, action: Bits
-    ) -> tuple[Bits, ...]:
+    def _passed_on(self, played: Sequence[Bits], to_move: Bits) -> tuple[Sequence[Bits], Bits]:
+        """The words after a move as the side then to move sees them, and which side it is."""
+        rules = self._rules
+        others = turned(rules.word_names, played)
+        if rules.alternates:
+            return others, to_move ^ 1
+        again = self._again(*played, to_move)
+        words = [
+            mine if mine is theirs else _choose(spread(again), mine, theirs)
+            for mine, theirs in zip(played, others, strict=True)
+        ]
+        return words, to_move ^ 1 ^ again
+
+    def _ply(self, *given: Bits) -> tuple[Bits, ...]:
         """`_advance` and then `_observe`, of the side then to move."""
-        own, opp, *legal, over = self._advance(own, opp, to_move, ply, action)
-        return (
-            own,
-            opp,
-            *legal,
-            over,
-            *self._observe(own, opp, to_move ^ 1, ply + 1 & ALL, *legal),
-        )
+        after = self._advance(*given)
+        words, legal, to_move = self._parts(after[:-1])
+        ply = given[-2] + 1 & ALL
+        return (*after, *self._observe(*words, to_move, ply, *legal))
 
-    def _arrive(
-        self, own: Bits, opp: Bits, to_move: Bits, ply: Bits, action: Bits
-    ) -> tuple[Bits, Bits, Bits]:
+    def _parts(self, words: Sequence[Bits]) -> tuple[Sequence[Bits], Sequence[Bits], Any]:
+        """Those of a position, of its legal actions, and the rest or the only one of it."""
+        size = len(self._rules.word_names)
+        end = size + self._rules.action_planes + 1
+        rest = words[end:]
+        return words[:size], words[size:end], rest[0] if len(rest) == 1 else rest
+
+    def _arrive(self, *given: Bits) -> tuple[Bits, ...]:
         """`_advance` without the legal actions: much less work where `over` does not need them."""
-        theirs, mine, *_, terminated = self._advance(own, opp, to_move, ply, action)
-        return theirs, mine, terminated
+        words, _, rest = self._parts(self._advance(*given))
+        return (*words, *rest)
 
-    def _transition(self, own: Bits, opp: Bits, *rest: Bits) -> tuple[Bits, ...]:
+    def _transition(self, *given: Bits) -> tuple[Bits, ...]:
         """A row's step in a batch: its state, its action and whether it waits for its next game.
 
         Gives the state after it, and then the flags terminated, truncated and illegal and, as a
         signed number, the reward to the mover: 1, 0 or -1. An illegal action loses; it changes
         nothing, and nor does a row that waits.
         """
-        *legal, to_move, ply, terminated, action, waits = rest
+        words, legal, (to_move, ply, terminated, action, waits) = self._parts(given)
         plays = self._is_legal(*legal, action) & (waits ^ 1)
         illegal = (plays | waits) ^ 1
         here = spread(plays)
         # Tables may end at noop: what is no action must not be looked up.
         taken = _choose(here, action, self._rules.noop)
-        theirs, mine, *moves, over = self._advance(own, opp, to_move, ply, taken)
+        after = self._advance(*words, to_move, ply, taken)
+        new, moves, (then, over) = self._parts(after)
         truncated: Bits = 0
         if self._rules.max_plies is not None:
             truncated = less(ply + 1 & ALL, self._rules.max_plies) ^ 1
             truncated = truncated & (over ^ 1) & plays
         ended = over & plays
-        sign = when(ended | truncated, self._mover_won, theirs, mine, to_move ^ 1)
+        mover = () if self._rules.alternates else (to_move,)
+        sign = when(ended | truncated, self._mover_won, *new, then, *mover)
+        moved = to_move ^ plays if self._rules.alternates else _choose(here, then, to_move)
+        before, now = (*words, *legal), (*new, *moves)
         return (
-            _choose(here, theirs, own),
-            _choose(here, mine, opp),
-            *(_choose(here, new, old) for new, old in zip(moves, legal, strict=True)),
-            to_move ^ plays,
+            *(_choose(here, b, a) for a, b in zip(before, now, strict=True)),
+            moved,
             ply + plays,
             _choose(here, over, terminated),
             ended | illegal,
@@ -117,9 +153,15 @@ class Kernels:
             sign - illegal,
         )
 
-    def _mover_won(self, own: Bits, opp: Bits, to_move: Bits) -> Bits:
-        """The reward at the end to the side that has moved: 1, 0 or, as a signed number, -1."""
-        theirs, mine = self._rules.points(own, opp, to_move)
+    def _mover_won(self, *given: Bits) -> Bits:
+        """The reward at the end to the side that has moved, which the last word is where it may be
+        the one to move: 1, 0 or, as a signed number, -1.
+        """
+        size = len(self._rules.word_names) + 1
+        theirs, mine = self._points(*given[:size])
+        for mover in given[size:]:
+            same = spread(given[size - 1] ^ mover ^ 1)
+            mine, theirs = _choose(same, theirs, mine), _choose(same, mine, theirs)
         return (less(theirs, mine) - less(mine, theirs)) & ALL
 
     def _is_legal(self, *words: Bits) -> Bits:
@@ -132,21 +174,22 @@ class Kernels:
             legal, index = pairs + legal[2 * len(pairs) :], index >> 1
         return (legal[0] >> (action & 63)) & less(action, self._rules.num_actions)
 
-    def _observe(
-        self, own: Bits, opp: Bits, to_move: Bits, ply: Bits, *legal: Bits
-    ) -> Sequence[Bits]:
+    def _observe(self, *given: Bits) -> Sequence[Bits]:
         """The planes, and the legal actions as they are given."""
-        return (*self._rules.planes(own, opp, to_move, ply), *legal)
+        seen = len(self._rules.word_names) + 2
+        return (*self._planes(*given[:seen]), *given[seen:])
 
-    def _features(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> Sequence[Bits]:
+    def _features(self, *given: Bits) -> Sequence[Bits]:
         """The numbers of the features; of a game that has none a 0 that nobody reads."""
-        features = self._rules.features(own, opp, to_move, ply)
+        features = self.named_features(*given)
         return [feature.number for feature in features.values()] or [0]
 
-    def _place(self, own: Bits, opp: Bits, action: Bits) -> tuple[Bits, Bits]:
-        """The squares alone, of the side then to move first."""
-        mine, theirs = self._rules.play(own, opp, action)
-        return theirs, mine
+    def _place(self, *given: Bits) -> tuple[Bits, ...]:
+        """Of words and an action the words alone, as the other side sees them, where the turn
+        passes and no rule asks whose it is.
+        """
+        *words, action = given
+        return turned(self._rules.word_names, self._play(*words, 0, action))
 
     def _sample(self, *words: Bits) -> Bits:
         """A uniform choice of a set bit of all words but the last, which is random.
@@ -174,6 +217,23 @@ def _choose(mask: Bits, a: Bits, b: Bits) -> Bits:
     return b ^ ((a ^ b) & mask)
 
 
-def _even(own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[int, int]:
+def _even(*given: Bits) -> tuple[int, int]:
     """The heuristic of games that have none: every position that is not over is worth 0."""
     return 0, 0
+
+
+def by_name(rules: Rules, rule: Callable[..., Any], *given: str) -> Callable[..., Any]:
+    """A rule as a function of all words and of what else it is given, in this order, of which it
+    takes what its parameters name; TypeError where they name something else.
+    """
+    names = (*rules.word_names, *given)
+    places: list[int] = []
+    for parameter in inspect.signature(rule).parameters.values():
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            places += range(len(names))
+        elif parameter.name in names:
+            places.append(names.index(parameter.name))
+        else:
+            what = f"parameter of {type(rules).__name__}.{rule.__name__}"
+            raise TypeError(unknown(what, parameter.name, names))
+    return lambda *words: rule(*(words[place] for place in places))

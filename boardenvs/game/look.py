@@ -104,11 +104,13 @@ class Look(NamedTuple):
     board: a name in `boardenvs.render.geometry.BOARDS`: "felt" (squares parted by lines) or "wood"
     (light and dark squares). pieces: by role; None draws discs with the first letters of the roles.
     groups: whether it matters how many groups of neighbours a side has, and is to be shown.
+    badges: what is drawn over pieces on the squares of a word, with its name: ("kings", CROWN).
     """
 
     board: str = "wood"
     pieces: tuple[PieceLook, PieceLook] | None = None
     groups: bool = False
+    badges: tuple[tuple[str, Drawing], ...] = ()
 
     def pieces_of(self, roles: tuple[str, str]) -> tuple[PieceLook, PieceLook]:
         """The looks of both roles' pieces."""
@@ -152,6 +154,9 @@ def pair(ink: str, *right: tuple[float, float]) -> tuple[Polygon, Polygon]:
     return Polygon(right, Ink(ink)), Polygon(left, Ink(ink))
 
 
+CROWN = Drawing(
+    1, 1, (mirrored("#d4a017", (0.5, 0.3), (0.6, 0.5), (0.72, 0.36), (0.68, 0.68), (0.5, 0.68)),)
+)
 BLACK = disc("#000000", "#1b1d20", "#656b73", "#08090a")
 WHITE = disc("#ffffff", "#e2dccd", "#ffffff", "#a79d88")
 RED = disc("#af0000", "#c0281f", "#ff8a76", "#6f120d")

@@ -158,7 +158,7 @@ def _join(parts: Sequence[Openings]) -> Openings:
 def first_of_each(state: State) -> IntArray:
     """The row of each distinct position's first appearance, ascending, (N,) int64."""
     key = np.stack(
-        [state.own, state.opp, state.to_move.astype(np.uint64), state.ply.astype(np.uint64)], axis=1
+        [*state.words, *(x.astype(np.uint64) for x in (state.to_move, state.ply))], axis=1
     )
     return np.sort(np.unique(key, axis=0, return_index=True)[1])
 
@@ -194,7 +194,6 @@ class Starts:
         self._game = game
         self._opening_plies = opening_plies
         self._given = given
-        self._start = game.start()
         self.clear()
 
     def clear(self) -> None:
@@ -204,8 +203,7 @@ class Starts:
     def put(self, state: State, rows: IntArray, rng: np.random.Generator) -> None:
         """Begin anew in these rows of a state."""
         if self._given is None and self._opening_plies[1] == 0:
-            for array, value in zip(state, self._start[:-1], strict=True):
-                array[rows] = value
+            self._game.put_start(state, rows)
         else:
             put(state, rows, self.draw(len(rows), rng))
 

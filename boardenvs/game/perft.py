@@ -27,7 +27,7 @@ def parts(state: State) -> Iterator[State]:
     """All rows in order, so many at once that their successors take little memory; one part, empty,
     where there are none.
     """
-    for start in range(0, max(len(state.own), 1), _CHUNK):
+    for start in range(0, max(len(state.ply), 1), _CHUNK):
         yield take(state, slice(start, start + _CHUNK))
 
 
@@ -67,7 +67,7 @@ def divide(game: Game, depth: int, position: Position | None = None) -> dict[str
 
 def _count(game: Game, state: State, depth: int) -> int:
     if depth == 0:
-        return len(state.own)
+        return len(state.ply)
     if depth == 1:
         return int(np.bitwise_count(state.legal_bits).sum(dtype=np.int64))
     return sum(_count(game, successors(game, part)[2], depth - 1) for part in parts(state))

@@ -10,9 +10,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
+from itertools import chain
 from typing import Any, ClassVar, NamedTuple
 
+from boardenvs.board.bitslice import digits
 from boardenvs.board.symmetry import IDENTITY, Symmetry
 from boardenvs.game.look import Look
 from boardenvs.kernel import Bits
@@ -57,14 +59,20 @@ class Feature(NamedTuple):
 class Rules(ABC):
     """What the class of a game states, and may state; what follows from it is `Game`'s.
 
-    `own` and `opp` are the squares of the side to move and of the other side, `to_move` is 0 or 1
-    and `ply` counts from 0; all are words. A set of actions is one word an action plane: action a,
-    but for noop, is bit a % 64 of plane a // 64.
+    A position is made of words: sets of `squares` and `numbers`, whose turn it is (`to_move`, 0 or
+    1) and how many plies were played (`ply`, from 0). Rules are given those that their parameters
+    name. Words named `own` or `own_...` are of the side to move and have a counterpart `opp` or
+    `opp_...` of the other side, with which they change places when the turn does. A rule that
+    returns words returns all of them, in the order in which they are declared. A set of actions is
+    one word an action plane: action a, but for noop, is bit a % 64 of plane a // 64.
     """
 
     id: str
 
     roles: ClassVar[tuple[str, str]]  # first to move first
+
+    squares: ClassVar[tuple[str, ...]] = ("own", "opp")  # where the sides have pieces comes first
+    numbers: ClassVar[Mapping[str, int]] = {}  # each with what it stays below
 
     # What is true of a game unless its class says otherwise.
     variants: ClassVar[tuple[str, ...]] = ()  # the values of a parameter `rules`, the first default
@@ -88,9 +96,15 @@ class Rules(ABC):
         """Those that leave the rules unchanged; the identity is always among them."""
         return (IDENTITY,)
 
+    word_names: ClassVar[tuple[str, ...]] = squares  # `squares` and `numbers`
+
     def __init_subclass__(cls) -> None:
-        """ValueError where the roles cannot be told apart by their first letters, as texts do."""
+        """ValueError where words have no counterpart, or where the roles cannot be told apart by
+        their first letters, as texts do.
+        """
         super().__init_subclass__()
+        cls.word_names = (*cls.squares, *cls.numbers)
+        check_names(cls)
         letters = [role[:1] for role in cls.__dict__.get("roles", "ab")]
         if len(set(letters)) < 2 or not all("a" <= letter <= "z" for letter in letters):
             raise ValueError(
@@ -117,33 +131,55 @@ class Rules(ABC):
     # ---- the rules -------------------------------------------------------------------------
 
     @abstractmethod
-    def setup(self) -> tuple[int, int]:
-        """The starting squares of the first and of the second role."""
+    def setup(self) -> tuple[int, ...]:
+        """The words at the start, where the first role is to move."""
 
     @abstractmethod
-    def moves(self, own: Bits, opp: Bits, to_move: Bits) -> tuple[Bits, ...]:
-        """The moves of the side to move, one word an action plane, without noop."""
+    def moves(self, *words: Any) -> Sequence[Bits]:
+        """The moves of the side to move, one word an action plane, without noop.
 
-    @abstractmethod
-    def play(self, own: Bits, opp: Bits, action: Bits) -> tuple[Bits, Bits]:
-        """Own and opposing squares after a legal action (noop included) of the side to move.
-
-        `action` may be used in arithmetic and as index of a `Table`.
+        Takes words and `to_move`.
         """
 
     @abstractmethod
-    def over(self, own: Bits, opp: Bits, moves: Sequence[Bits], to_move: Bits, ply: Bits) -> Bits:
-        """The flag 1 where the game is over."""
+    def play(self, *words: Any) -> tuple[Bits, ...]:
+        """The words after a legal action (noop included), still as the side that has moved sees
+        them.
+
+        Takes words, `to_move` and `action`, which may be used in arithmetic and as index of a
+        `Table`.
+        """
+
+    def again(self, *words: Any) -> Bits:
+        """The flag 1 where the side that has moved is to move once more; a game in which the turn
+        always passes has no such rule.
+
+        Takes words, as `play` returns them, and `to_move`, the side that has moved.
+        """
+        return 0
 
     @abstractmethod
-    def points(self, own: Bits, opp: Bits, to_move: Bits) -> tuple[Bits, Bits]:
-        """What decides the game, own and opposing: more is a win, the same a draw."""
+    def over(self, *words: Any) -> Bits:
+        """The flag 1 where the game is over. Takes words, `moves`, `to_move` and `ply`."""
 
-    def planes(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[Bits, ...]:
-        """The observation's planes; together they must determine the rest of the game."""
-        return (own, opp)
+    @abstractmethod
+    def points(self, *words: Any) -> tuple[Bits, Bits]:
+        """What decides the game, own and opposing: more is a win, the same a draw.
 
-    def stable(self, own: Bits, opp: Bits) -> Bits:
+        Takes words and `to_move`.
+        """
+
+    def planes(self, *words: Any) -> tuple[Bits, ...]:
+        """The observation's planes; together they must determine the rest of the game. By default
+        one for each set of squares, and one for each digit of each number, lowest digit first.
+
+        Takes words, `to_move` and `ply`.
+        """
+        numbers = words[len(self.squares) : len(self.word_names)]
+        planes = map(digits, numbers, self.numbers.values())
+        return (*words[: len(self.squares)], *chain.from_iterable(planes))
+
+    def stable(self, *words: Any) -> Bits:
         """Squares of `opp` that it keeps to the end of the game, whatever both sides play.
 
         They need not be all; with them the endgame solver proves that a lead is out of reach. For
@@ -151,22 +187,27 @@ class Rules(ABC):
         """
         return 0
 
-    def check_squares(self, squares: tuple[int, int]) -> None:  # noqa: B027 - most need none
-        """Raise PositionError where the roles' squares cannot be those of a position.
+    def check_squares(self, squares: tuple[int, ...]) -> None:  # noqa: B027 - most need none
+        """Raise PositionError where these words, as the first role sees them, cannot be those of a
+        position.
 
-        That they are disjoint, and no holes, has been checked.
+        That the roles' squares are disjoint, and no holes, has been checked.
         """
 
-    def evaluate(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[Bits, Bits]:
+    def evaluate(self, *words: Any) -> tuple[Bits, Bits]:
         """The heuristic: what a position that is not over is worth, to its side to move and to the
         other side, as words below `MAX_VALUE`; the difference is its value.
+
+        Takes words, `to_move` and `ply`.
         """
         raise NotImplementedError(self.no_heuristic)
 
-    def features(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> Mapping[str, Feature]:
+    def features(self, *words: Any) -> Mapping[str, Feature]:
         """Numbers, by name, that tell something of a position that is not over; those of an image
         under a symmetry are the same. A learnt evaluation (`boardenvs.search.evaluation`) may have
         a weight for each value of each of them.
+
+        Takes words, `to_move` and `ply`.
         """
         return {}
 
@@ -174,6 +215,11 @@ class Rules(ABC):
     def has_heuristic(self) -> bool:
         """Whether the class has an `evaluate` of its own."""
         return type(self).evaluate is not Rules.evaluate
+
+    @property
+    def alternates(self) -> bool:
+        """Whether the turn passes with every ply: the class has no `again`."""
+        return type(self).again is Rules.again
 
     @property
     def has_stable(self) -> bool:
@@ -188,3 +234,38 @@ class Rules(ABC):
             f"{self.id} has no heuristic: write {name}.evaluate(self, own, opp, to_move, ply), "
             "which returns what a position is worth to either side"
         )
+
+
+def check_names(rules: type[Rules]) -> None:
+    """ValueError where the words of a position are not declared as they must be."""
+    names = rules.word_names
+    if names[:2] != ("own", "opp") or len(set(names)) < len(names):
+        raise ValueError(
+            f"the words of {rules.__name__} are {', '.join(names)}: they must be different names, "
+            "'own' and 'opp' first"
+        )
+    for name in names:
+        other = _COUNTERPART.get(name[:3], "") + name[3:]
+        if name in GIVEN or not name.isidentifier():
+            raise ValueError(f"a word of {rules.__name__} is named {name!r}: choose another name")
+        if name[:3] in _COUNTERPART and name[3:4] in ("", "_") and other not in names:
+            raise ValueError(
+                f"{rules.__name__} has {name!r} without {other!r}: words of the sides come in pairs"
+            )
+
+
+# What rules are given beside words.
+GIVEN = ("to_move", "ply", "action", "moves")
+_COUNTERPART = {"own": "opp", "opp": "own"}
+
+
+def turned(names: Sequence[str], words: Sequence[Any]) -> tuple[Any, ...]:
+    """The words as the other side sees them: those of the sides change places."""
+    return tuple(words[place] for place in turned_places(names))
+
+
+@cache
+def turned_places(names: Sequence[str]) -> tuple[int, ...]:
+    """Of each word, the place of the one that the other side sees there."""
+    others = [_COUNTERPART.get(name[:3], name[:3]) + name[3:] for name in names]
+    return tuple(names.index(other) if other in names else i for i, other in enumerate(others))

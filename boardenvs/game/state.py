@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -18,7 +18,8 @@ WordArray: TypeAlias = np.ndarray[Any, np.dtype[np.uint64]]
 
 class State(NamedTuple):
     """A batch of B positions. Action a is legal in row i iff bit a % 64 of
-    `legal_bits[i, a // 64]` is set; nothing is legal where `terminated`.
+    `legal_bits[i, a // 64]` is set; nothing is legal where `terminated`. `words` are what the game
+    says that its positions are made of, `Game.word_names`: first `own` and `opp`.
 
     ```python
     import boardenvs
@@ -31,12 +32,32 @@ class State(NamedTuple):
     ```
     """
 
-    own: Array  # (B,) uint64: squares of the side to move
-    opp: Array  # (B,) uint64: squares of the other side
+    words: tuple[WordArray, ...]  # each (B,) uint64
     legal_bits: Array  # (B, W) uint64
     to_move: Array  # (B,) int8: index into game.roles
     ply: Array  # (B,) int32: plies since the start, noops included
     terminated: Array  # (B,) bool
+
+    @property
+    def own(self) -> WordArray:
+        """The squares of the side to move, (B,) uint64."""
+        return self.words[0]
+
+    @property
+    def opp(self) -> WordArray:
+        """The squares of the other side, (B,) uint64."""
+        return self.words[1]
+
+    @property
+    def arrays(self) -> tuple[Array, ...]:
+        """The words, and then the other fields."""
+        return (*self.words, *self[1:])
+
+    @classmethod
+    def of_arrays(cls, arrays: Iterable[Array]) -> State:
+        """The reverse of `arrays`."""
+        *words, legal_bits, to_move, ply, terminated = arrays
+        return cls(tuple(words), legal_bits, to_move, ply, terminated)
 
 
 class Transition(NamedTuple):
@@ -51,12 +72,11 @@ class Transition(NamedTuple):
     illegal: BoolArray  # (B,) bool: the action was illegal; the board did not change
 
 
-def empty_state(batch: int, words: int) -> State:
-    """A state of uninitialised arrays."""
+def empty_state(batch: int, words: int, legal_words: int) -> State:
+    """A state of uninitialised arrays, with so many words, and words of legal actions."""
     return State(
-        np.empty(batch, np.uint64),
-        np.empty(batch, np.uint64),
-        np.empty((batch, words), np.uint64),
+        tuple(np.empty(batch, np.uint64) for _ in range(words)),
+        np.empty((batch, legal_words), np.uint64),
         np.empty(batch, np.int8),
         np.empty(batch, np.int32),
         np.empty(batch, np.bool_),
@@ -64,33 +84,37 @@ def empty_state(batch: int, words: int) -> State:
 
 
 def state_words(state: State) -> list[IntArray]:
-    """Own, opp, to_move and ply as inputs of a `Kernel`; views, since none is ever negative."""
-    return [state.own, state.opp, state.to_move.view(np.uint8), state.ply.view(np.uint32)]
+    """Words, to_move and ply as inputs of a `Kernel`; views, since none is ever negative."""
+    return [*state.words, state.to_move.view(np.uint8), state.ply.view(np.uint32)]
 
 
 def take(state: State, rows: Any) -> State:
     """The rows selected by an index array, a boolean array or a slice."""
     if isinstance(rows, np.ndarray) and rows.dtype.kind == "i":
-        return State(*[x.take(rows, 0) for x in state])  # half the time of indexing
-    return State(*[x[rows] for x in state])
+        return State.of_arrays([x.take(rows, 0) for x in state.arrays])  # half the time of indexing
+    return State.of_arrays([x[rows] for x in state.arrays])
 
 
 def put(state: State, rows: Any, values: State) -> None:
     """Overwrite the rows selected as in `take` with the rows of `values`, in place."""
-    for x, y in zip(state, values, strict=True):
+    for x, y in zip(state.arrays, values.arrays, strict=True):
         x[rows] = y
 
 
 def where(condition: BoolArray, a: State, b: State) -> State:
     """Rows of `a` where `condition` (B,), else rows of `b`."""
-    return State(
-        *(
-            np.where(condition if x.ndim == 1 else condition[:, None], x, y)
-            for x, y in zip(a, b, strict=True)
-        )
+    return State.of_arrays(
+        np.where(condition if x.ndim == 1 else condition[:, None], x, y)
+        for x, y in zip(a.arrays, b.arrays, strict=True)
     )
 
 
 def concat(states: Sequence[State]) -> State:
     """The rows of all the states, one after the other."""
-    return State(*(np.concatenate(parts) for parts in zip(*states, strict=True)))
+    columns = zip(*(state.arrays for state in states), strict=True)
+    return State.of_arrays(map(np.concatenate, columns))
+
+
+def for_movers(movers: IntArray, after: State, values: Array) -> Array:
+    """Values (B,) to the sides to move after a ply, as values to the sides that have moved (B,)."""
+    return np.where(after.to_move == movers, values, 0 - values)

@@ -139,7 +139,7 @@ class LinesOfAction(Game):
     def planes(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[Bits, ...]:
         return (own, opp, *countdown(ply, self.max_steps))
 
-    def check_squares(self, squares: tuple[int, int]) -> None:
+    def check_squares(self, squares: tuple[int, ...]) -> None:
         for role, bits in zip(self.roles, squares, strict=True):
             if bits.bit_count() > MEN:
                 raise PositionError(

@@ -130,7 +130,7 @@ class WolfAndSheep(Game):
     def planes(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[Bits, ...]:
         return (own, opp, spread(to_move), *countdown(ply, self.max_plies))
 
-    def check_squares(self, squares: tuple[int, int]) -> None:
+    def check_squares(self, squares: tuple[int, ...]) -> None:
         counts = tuple(bits.bit_count() for bits in squares)
         if counts != (1, 4):
             raise PositionError(

@@ -85,7 +85,7 @@ def _link_python(
     namespace: dict[str, Any] = dict(vars(loops))
     namespace |= {name: kernel.compile_one() for name, kernel in rules.items()}
     namespace |= {"new_tuple": tuple.__new__, "popcount": int.bit_count}
-    exec(_legal(constants["legal_words"], ""), namespace)
+    exec(_reading_and_writing(constants, ""), namespace)
     for module, body in statements:
         code = _Constants(constants).visit(ast.Module(body, []))
         code = _ForPython(module).visit(code)
@@ -100,7 +100,7 @@ def _link_native(
     from boardenvs.kernel.numba_writer import write_functions
 
     programs = {name: kernel.program() for name, kernel in rules.items()}
-    parts = [write_functions(programs), _NATIVE, _legal(constants["legal_words"], _INNER)]
+    parts = [write_functions(programs), _NATIVE, _reading_and_writing(constants, _INNER)]
     write = _Constants({name: _native_constant(name, x) for name, x in constants.items()})
     parts += [_native(write.visit(statement)) for _, body in statements for statement in body]
     namespace: dict[str, Any] = vars(load_source("\n".join(parts)))
@@ -150,17 +150,21 @@ def _native_constant(name: str, value: int) -> str:
     return f"word({value})" if is_word else str(value)
 
 
-def _legal(words: int, decorator: str) -> str:
-    """What reads and writes so many words of legal actions."""
-    return f"""
+def _reading_and_writing(constants: Mapping[str, int], decorator: str) -> str:
+    """What reads and writes a position's words, and those of its legal actions."""
+    counts = {"words": constants["word_count"], "legal": constants["legal_words"]}
+    return "".join(
+        f"""
 {decorator}
-def read_legal(array, start):
-    return ({", ".join(f"array[start + {k}]" for k in range(words))},)
+def read_{name}(array, start):
+    return ({", ".join(f"array[start + {k}]" for k in range(count))},)
 
 {decorator}
-def write_legal(array, start, legal):
-    {"; ".join(f"array[start + {k}] = legal[{k}]" for k in range(words))}
+def write_{name}(array, start, words):
+    {"; ".join(f"array[start + {k}] = words[{k}]" for k in range(count))}
 """
+        for name, count in counts.items()
+    )
 
 
 def _modules(*entries: ModuleType) -> list[ModuleType]:

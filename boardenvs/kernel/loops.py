@@ -89,24 +89,24 @@ def sum_weights(
 # ---- what the game gives -------------------------------------------------------------------------
 
 
-def advance(own: Word, opp: Word, to_move: Word, ply: Word, action: Word) -> tuple[Word, ...]:
-    """After a legal action: own and opposing squares of the side then to move, the words of its
-    legal actions, the last being noop, and 1 if the game is over.
+def advance(*given: Word) -> tuple[Word, ...]:
+    """Of a position's words, to_move, ply and a legal action: the words as the side then to move
+    sees them, those of its legal actions, the last being noop, the side, and 1 if the game is over.
     """
     raise NotImplementedError
 
 
-def arrive(own: Word, opp: Word, to_move: Word, ply: Word, action: Word) -> tuple[Word, Word, Word]:
+def arrive(*given: Word) -> tuple[Word, ...]:
     """As `advance`, without the legal actions; often much cheaper."""
     raise NotImplementedError
 
 
-def place(own: Word, opp: Word, action: Word) -> tuple[Word, Word]:
-    """As `advance`, own and opposing squares alone; cheaper still."""
+def place(*given: Word) -> tuple[Word, ...]:
+    """Of words and an action the words after it alone, where the turn passes; cheaper still."""
     raise NotImplementedError
 
 
-def stable(own: Word, opp: Word) -> tuple[Word]:
+def stable(*words: Word) -> tuple[Word]:
     """Squares of `opp` that it keeps to the end of the game."""
     raise NotImplementedError
 
@@ -116,23 +116,35 @@ def sample(*words: Word) -> tuple[Word]:
     raise NotImplementedError
 
 
-def points(own: Word, opp: Word, to_move: Word) -> tuple[Word, Word]:
-    """What decides the game, own and opposing."""
+def points(*given: Word) -> tuple[Word, Word]:
+    """Of words and to_move: what decides the game, own and opposing."""
     raise NotImplementedError
 
 
-def evaluate(own: Word, opp: Word, to_move: Word, ply: Word) -> tuple[Word, Word]:
-    """What a position is worth by the game's heuristic, own and opposing."""
+def evaluate(*given: Word) -> tuple[Word, Word]:
+    """What words, to_move and ply are worth by the game's heuristic, own and opposing."""
     raise NotImplementedError
 
 
-def features(own: Word, opp: Word, to_move: Word, ply: Word) -> tuple[Word, ...]:
-    """The numbers of the game's features, of which there are `feature_count`."""
+def features(*given: Word) -> tuple[Word, ...]:
+    """The numbers of the game's features, of which there are `feature_count`; of words, to_move and
+    ply.
+    """
     raise NotImplementedError
 
 
 def feature_count() -> int:
     """How many features the game has."""
+    raise NotImplementedError
+
+
+def word_count() -> int:
+    """How many words a position has."""
+    raise NotImplementedError
+
+
+def alternates() -> bool:
+    """Whether the turn passes with every ply."""
     raise NotImplementedError
 
 
@@ -163,6 +175,16 @@ def has_stable() -> bool:
 
 def board() -> Word:
     """The squares in play."""
+    raise NotImplementedError
+
+
+def read_words(array: Array, start: int) -> tuple[Word, ...]:
+    """The words of a position that are stored from array[start] on."""
+    raise NotImplementedError
+
+
+def write_words(array: Array, start: int, words: tuple[Word, ...]) -> None:
+    """Write the words of a position from array[start] on."""
     raise NotImplementedError
 
 

@@ -17,8 +17,9 @@ _CODES = re.compile(r"\x1b\[[\d;]*m")
 def write_ansi(seen: View, colour: bool = True) -> str:
     """The board with rank 8 on top, and the caption as last line; plain text without `colour`.
 
-    A piece is the first letter of its role, "#" a hole, "." an empty square and "*" one that the
-    side to move can play to; brackets are around the squares of the last action.
+    A piece is the first letter of its role, before that of its badge if it has one, "#" a hole, "."
+    an empty square and "*" one that the side to move can play to; brackets are around the squares
+    of the last action.
     """
     look = board_look(seen.look.board)
     files = "  " + "".join(f" {name} " for name in "abcdefgh")
@@ -44,6 +45,8 @@ def _cell(seen: View, look: BoardLook, square: int) -> str:
             under = look_of_role.colour
             symbol, ink = role[0].upper(), _contrast(under)
     left, right = "[]" if seen.marks & bit else "  "
+    for (name, _), squares in zip(seen.look.badges, seen.badges, strict=True):
+        right = name[0] if squares & bit else right
     around = _paint(look.target.colour, ground)
     return around + left + _paint(ink, under) + symbol + around + right
 

@@ -84,6 +84,7 @@ def scene(seen: View, *, caption: bool = True, flipped: bool = False) -> Scene:
         ("hole", seen.holes, _hole(look)),
         ("mark", seen.marks, mark(look)),
         *zip(seen.roles, seen.pieces, drawings, strict=True),
+        *((name, s, d) for (name, d), s in zip(seen.look.badges, seen.badges, strict=True)),
         ("target", seen.targets, target(look)),
     ]
     placed = [Placed("board", _board(look, height, flipped), 0, 0)]

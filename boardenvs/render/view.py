@@ -15,6 +15,7 @@ class View(NamedTuple):
     look: Look
     roles: tuple[str, str]
     pieces: tuple[int, int]  # by role
+    badges: tuple[int, ...]  # those of the look
     holes: int
     marks: int  # the squares that the last action left or entered
     targets: int  # the squares that the side to move can play to, where asked for
@@ -50,6 +51,7 @@ def view(
         look=game.look,
         roles=game.roles,
         pieces=(position.pieces(0), position.pieces(1)),
+        badges=tuple(position.word(name) for name, _ in game.look.badges),
         holes=game.holes,
         marks=marks,
         targets=from_squares(square for end in ends for square in end),

@@ -12,7 +12,7 @@ import numpy as np
 
 from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.perft import successors
-from boardenvs.game.state import Array, FloatArray, IntArray, State, take
+from boardenvs.game.state import Array, FloatArray, IntArray, State, for_movers, take
 from boardenvs.games import spec_of
 from boardenvs.search.trees import Evaluator
 
@@ -157,8 +157,7 @@ def _equal_images(found: Analysis) -> Iterator[MoveAnalysis]:
     images = [
         game.action_images(symmetry)
         for symmetry in game.symmetries
-        if symmetry.apply(position.own) == position.own
-        and symmetry.apply(position.opp) == position.opp
+        if game.image(symmetry, position.words) == position.words
     ]
     known = {move.action: move for move in found.moves}
     for move in found.moves:
@@ -183,9 +182,10 @@ def _mean(numbers: Sequence[float | None]) -> float | None:
     return math.fsum(known) / len(known) if known else None
 
 
-def final_scores(game: Game, after: State) -> FloatArray:
-    """The result to the side that has just moved, in rows where the game is over, (B,) float."""
-    scores: FloatArray = -np.sign(game.score_margin(after)).astype(np.float64)
+def final_scores(game: Game, movers: IntArray, after: State) -> FloatArray:
+    """The result to the sides that have just moved, in rows where the game is over, (B,) float."""
+    lead = for_movers(movers, after, game.score_margin(after))
+    scores: FloatArray = np.sign(lead).astype(np.float64)
     return scores
 
 
@@ -226,12 +226,14 @@ def analyse_by_evaluator(evaluator: Evaluator, position: Position) -> Analysis:
     probabilities = _judge_images(evaluator, [position])[0][0].astype(np.float64)
     images = [game.action_images(symmetry) for symmetry in game.symmetries]
     unaveraged = evaluator.evaluate(game, state)[0][0]
-    _, actions, after = successors(game, state)
-    over, values = game.is_over(after), final_scores(game, after)
-    live = game.positions(take(after, ~over))
-    if live:
-        judged = _judge_images(evaluator, live)[1]
-        values[~over] = [-math.fsum(row.tolist()) / len(row) for row in judged]
+    rows, actions, after = successors(game, state)
+    movers = state.to_move[rows]
+    over, values = game.is_over(after), final_scores(game, movers, after)
+    live = take(after, ~over)
+    if len(live.ply):
+        judged = _judge_images(evaluator, game.positions(live))[1]
+        means = np.array([math.fsum(row.tolist()) / len(row) for row in judged])
+        values[~over] = for_movers(movers[~over], live, means)
     lines = lines_after(
         game,
         actions.tolist(),
@@ -255,7 +257,7 @@ def analyse_by_evaluator(evaluator: Evaluator, position: Position) -> Analysis:
         )
     ]
     moves.sort(key=lambda move: -unaveraged[move.action])
-    nodes = len(images) * (1 + len(live)) + sum(len(line) - 1 for line in lines)
+    nodes = len(images) * (1 + len(live.ply)) + sum(len(line) - 1 for line in lines)
     return Analysis(position=position, moves=tuple(moves), nodes=nodes)
 
 
@@ -266,10 +268,9 @@ def _judge_images(evaluator: Evaluator, positions: Sequence[Position]) -> tuple[
     game = positions[0].game
     images = []
     for position in positions:
-        own, opp = position.pieces(0), position.pieces(1)
         for symmetry in game.symmetries:
-            squares = symmetry.apply(own), symmetry.apply(opp)
-            images.append(game.position(squares, position.to_move, position.ply))
+            words = game.image(symmetry, position.by_role())
+            images.append(game.position(words, position.to_move, position.ply))
     probabilities, values = evaluator.evaluate(game, stack(images))
     shape = len(positions), len(game.symmetries)
     return probabilities.reshape(*shape, -1), values.reshape(shape)

@@ -33,7 +33,8 @@ _linking = Lock()
 
 def has_exact_end(game: Game) -> bool:
     """Whether the end of the game can be searched by itself, in empty squares instead of plies."""
-    return game.fills_up and game.margin_counts
+    plain = game.alternates and game.word_names == ("own", "opp")
+    return plain and game.fills_up and game.margin_counts
 
 
 def compile_for(
@@ -69,6 +70,8 @@ def _link_module(
         "features": kernels.features,
     }
     constants = {
+        "word_count": len(game.word_names),
+        "alternates": game.alternates,
         "legal_words": game.action_planes + 1,
         "feature_count": len(game.feature_sizes),
         "max_ply": _NO_CAP if game.max_plies is None else game.max_plies,
@@ -82,25 +85,26 @@ def _link_module(
 
 def position_size(game: Game) -> int:
     """The words of a position."""
-    return LEGAL + game.action_planes + 1
+    return LEGAL + game.action_planes + 1 + len(game.word_names)
 
 
 def position_words(state: State) -> WordArray:
     """The rows of a state as compiled search reads them, (B, position_size)."""
-    positions: WordArray = np.empty((len(state.ply), LEGAL + state.legal_bits.shape[1]), np.uint64)
-    positions[:, 0], positions[:, 1] = state.own, state.opp
+    words = LEGAL + state.legal_bits.shape[1]
+    positions: WordArray = np.empty((len(state.ply), words + len(state.words)), np.uint64)
     positions[:, TO_MOVE], positions[:, PLY] = state.to_move, state.ply
     positions[:, TERMINATED] = state.terminated
-    positions[:, LEGAL:] = state.legal_bits
+    positions[:, LEGAL:words] = state.legal_bits
+    positions[:, words:] = np.transpose(state.words)
     return positions
 
 
-def state_of_words(positions: WordArray) -> State:
+def state_of_words(game: Game, positions: WordArray) -> State:
     """The inverse of `position_words`."""
+    words = positions.shape[1] - len(game.word_names)
     return State(
-        own=positions[:, 0].copy(),
-        opp=positions[:, 1].copy(),
-        legal_bits=positions[:, LEGAL:].copy(),
+        words=tuple(word.copy() for word in positions[:, words:].T),
+        legal_bits=positions[:, LEGAL:words].copy(),
         to_move=positions[:, TO_MOVE].astype(np.int8),
         ply=positions[:, PLY].astype(np.int32),
         terminated=positions[:, TERMINATED] != 0,

@@ -27,7 +27,7 @@ from boardenvs.search.compiled.memory import (
     Roots,
     SearchMemory,
 )
-from boardenvs.search.compiled.transposition import SLOT, TranspositionTable
+from boardenvs.search.compiled.transposition import WORDS, TranspositionTable
 from boardenvs.search.compiler import (
     compile_for,
     flat,
@@ -77,7 +77,7 @@ class Engine:
         trained = trained_evaluation(game) if self._has_exact_end else None
         moves, record = _LISTS * game.num_actions, position_size(game) + 1
         self._memory = SearchMemory(
-            TranspositionTable(words(_SLOTS * SLOT + 2)),
+            TranspositionTable(words(_SLOTS * (WORDS + len(game.word_names)) + 2)),
             MoveStack(
                 words(moves * record), numbers(moves), numbers(moves), game.num_actions, record
             ),
@@ -148,7 +148,8 @@ class Engine:
         actions = [int(found.action[0])]
         depth, value = int(found.depth[0]), int(found.value[0])
         while self._solved or len(actions) < depth:
-            position, value = position.step(actions[-1]), -value
+            before, position = position, position.step(actions[-1])
+            value = value if position.to_move == before.to_move else -value
             if position.terminated or position.is_truncated():
                 break
             squares = int(self._empty_squares(np.uint64(position.own), np.uint64(position.opp)))

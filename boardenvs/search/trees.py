@@ -17,6 +17,7 @@ from boardenvs.search.compiled.policies import (
     look_for_no_win,
     select_by_bound,
 )
+from boardenvs.search.compiled.position import TO_MOVE
 from boardenvs.search.compiled.simulations import WALKS_A_LEAF, Leaves, Steps, TreeLimits
 from boardenvs.search.compiled.tree import NONE, add_roots, copy_subtree, edges_of
 from boardenvs.search.compiler import (
@@ -223,7 +224,7 @@ class Trees:
         ):
             nodes = np.asarray(self._leaves.node)[:count]
             positions = np.asarray(self.tree.positions).reshape(-1, self.tree.position_size)
-            self._judge(state_of_words(positions[nodes]))
+            self._judge(state_of_words(self._game, positions[nodes]))
             if stop is not None and stop():
                 return
 
@@ -301,8 +302,7 @@ class Trees:
         rows, ends = np.repeat(np.arange(self._size), counts), np.cumsum(counts)
         edges = np.arange(len(rows)) + (tree["first_edge"][self._roots] - ends + counts)[rows]
         child, tries = tree["edge_child"][edges], tree["edge_visits"][edges]
-        lower = np.where(child == NONE, -1, -tree["upper"][child])
-        upper = np.where(child == NONE, 1, -tree["lower"][child])
+        lower, upper = self._bounds(child, self._roots[rows])
         mean = np.where(tries, tree["edge_total"][edges] / np.maximum(tries, 1), 0.0)
         found = TreeResults(np.zeros(shape, np.int64), np.zeros(shape), *np.full((2, *shape), -1))
         for of_actions, of_edges in zip(
@@ -310,6 +310,17 @@ class Trees:
         ):
             of_actions[rows, tree["edge_action"][edges]] = of_edges
         return found
+
+    def _bounds(self, child: IntArray, node: IntArray) -> tuple[IntArray, IntArray]:
+        """The least and the most that is proven of results at nodes after others, or at NONE, to
+        the sides to move at these others.
+        """
+        tree = self.tree
+        to_move = np.asarray(tree.positions).reshape(-1, tree.position_size)[:, TO_MOVE]
+        least, most = np.asarray(tree.lower)[child], np.asarray(tree.upper)[child]
+        passed = to_move[child] != to_move[node]
+        least, most = np.where(passed, -most, least), np.where(passed, -least, most)
+        return np.where(child == NONE, -1, least), np.where(child == NONE, 1, most)
 
     def line(self, row: int, action: int) -> list[int]:
         """An action at the root of a tree and, after it, those tried most often, or where the
@@ -320,9 +331,9 @@ class Trees:
         while node != NONE and tree.edges[node]:
 
             def promise(edge: int, node: int = node) -> tuple[bool, int]:
-                child = tree.edge_child[edge]
-                most = 1 if child == NONE else -tree.lower[child]
-                return most >= tree.upper[node], int(tree.edge_visits[edge])
+                child = np.array([tree.edge_child[edge]])
+                most = self._bounds(child, np.array([node]))[1][0]
+                return bool(most >= tree.upper[node]), int(tree.edge_visits[edge])
 
             edge = max(edges_of(node, tree), key=promise)
             if tree.edge_visits[edge] == 0:

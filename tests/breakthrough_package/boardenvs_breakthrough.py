@@ -98,13 +98,14 @@ class Breakthrough(Game):
             for steps, rank in enumerate(_COME)
         }
 
-    def check_squares(self, squares: tuple[int, int]) -> None:
+    def check_squares(self, squares: tuple[int, ...]) -> None:
         for role, pieces in zip(self.roles, squares, strict=True):
             if pieces.bit_count() > PIECES:
                 raise PositionError(
                     f"{role} has {pieces.bit_count()} pieces: a side has at most {PIECES}"
                 )
-        if all(self.points(*squares, 0)):
+        first, second = squares
+        if all(self.points(first, second, 0)):
             raise PositionError("both sides have won: only one can")
 
 

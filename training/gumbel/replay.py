@@ -14,7 +14,6 @@ from boardenvs.game.state import (
     FloatArray,
     IntArray,
     State,
-    empty_state,
     put,
     take,
 )
@@ -38,7 +37,7 @@ class ReplayBuffer:
         self._game = game
         self._search_value = search_value
         self._symmetries = symmetries
-        self._state = empty_state(size, game.action_planes + 1)
+        self._state = game.empty(size)
         self._policy: Array = np.zeros((size, game.num_actions), np.float16)
         self._has_policy: BoolArray = np.zeros(size, np.bool_)
         self._value: Array = np.zeros(size, np.float32)
@@ -101,7 +100,7 @@ class ReplayBuffer:
         filled = min(self.added, self.size)
         return {
             "added": self.added,
-            "state": tuple(x[:filled] for x in self._state),
+            "state": tuple(x[:filled] for x in self._state.arrays),
             "arrays": [x[:filled] for x in self._arrays()],
         }
 
@@ -109,7 +108,7 @@ class ReplayBuffer:
         """Go on from a `snapshot`."""
         self.added = snapshot["added"]
         filled = min(self.added, self.size)
-        mine = (*self._state, *self._arrays())
+        mine = (*self._state.arrays, *self._arrays())
         for x, y in zip(mine, (*snapshot["state"], *snapshot["arrays"]), strict=True):
             x[:filled] = y
 

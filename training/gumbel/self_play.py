@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from boardenvs.envs.batch import SAME_SIDE, Batch
+from boardenvs.envs.batch import Batch
 from boardenvs.game.contract import Game
 from boardenvs.game.state import FloatArray, IntArray, State, take
 from boardenvs.search import Evaluator
@@ -89,8 +89,8 @@ class SelfPlay:
         """
         drawn = self._rng.integers(2, size=len(boards))
         capped = self._rng.random(len(boards)) < self._config.search.playout_cap_role_share
-        has_opponent = self.boards.discounts[boards] == SAME_SIDE
-        role = np.where(has_opponent, self.boards.state.to_move[boards], drawn)
+        its_own = self.boards.state.to_move[boards]
+        role = np.where(self.boards.self_play[boards], drawn, its_own)
         self._capped_role[boards] = np.where(capped, role, -1)
 
     def take_metrics(self) -> dict[str, float]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
-from boardenvs.game.state import Int8Array, IntArray, State, WordArray, empty_state, take, where
+from boardenvs.game.state import Int8Array, IntArray, State, WordArray, take, where
 from boardenvs.search import Engine, Evaluation, Limits, engine_for
 from boardenvs.search.compiled.values import DECIDED
 from boardenvs.search.compiled.values import WIN as SEARCHED_WIN
@@ -53,9 +53,9 @@ class Positions(NamedTuple):
 
     def as_state(self, game: Game) -> State:
         """As rows whose legal actions are not worked out."""
-        state = empty_state(len(self.own), game.action_planes + 1)
+        state = game.empty(len(self.own))
         state.legal_bits[:], state.terminated[:] = 0, False
-        return state._replace(own=self.own, opp=self.opp, to_move=self.to_move, ply=self.ply)
+        return state._replace(words=(self.own, self.opp), to_move=self.to_move, ply=self.ply)
 
 
 def play(

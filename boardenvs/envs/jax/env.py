@@ -157,15 +157,17 @@ class JaxEnv:
         illegal = ~self.rules.is_legal(state.board, action)
         board = self.rules.advance(state.board, action)
         over = self.rules.is_over(board) | illegal
-        paid = jnp.where(illegal, ILLEGAL_ACTION_REWARD, -self.rules.outcome(board))
+        passed = board.to_move ^ state.board.to_move
+        sign = jnp.where(passed, -1.0, 1.0).astype(jnp.float32)
+        paid = jnp.where(illegal, ILLEGAL_ACTION_REWARD, sign * self.rules.outcome(board))
         paid = jnp.where(over, paid, 0.0)  # to who has moved
-        player = 1 - state.current_player
+        player = state.current_player ^ passed
         if self._opponent is not None and key is not None:
             key, ply_key = jax.random.split(key)
-            reply = self.rules.advance(board, self._opponent.act(board, ply_key))
-            board = choose(over, board, reply)
+            board = self._replied(board, ~over & (passed == 1), ply_key)
             ended = self.rules.is_over(board) & ~over
-            paid = jnp.where(ended, self.rules.outcome(board), paid)
+            sign = jnp.where(board.to_move == state.board.to_move, 1.0, -1.0).astype(jnp.float32)
+            paid = jnp.where(ended, sign * self.rules.outcome(board), paid)
             over, player = over | ended, state.current_player
         rewards = jnp.where(jnp.arange(PLAYERS) == state.current_player, paid, -paid)
         truncated = self.rules.is_truncated(board) & ~illegal
@@ -249,14 +251,38 @@ class JaxEnv:
         start = self.rules.start
         if self._opponent is None:
             return start, (jax.random.bits(key, (), jnp.uint32) & 1).astype(jnp.int32)
-        boards, logits = self._replies
         seat_key, reply_key = jax.random.split(key)
-        chosen = jax.random.categorical(reply_key, logits)
-        reply = jax.tree.map(lambda x: x[chosen], boards)
+        if self._replies is None:
+            reply = self._replied(start, jnp.bool_(True), reply_key)
+        else:
+            boards, logits = self._replies
+            chosen = jax.random.categorical(reply_key, logits)
+            reply = jax.tree.map(lambda x: x[chosen], boards)
         return choose(jax.random.bernoulli(seat_key), reply, start), jnp.int32(_LEARNER)
 
-    def _first_replies(self, opponent: JaxPlayer) -> tuple[Board, jax.Array]:
-        """The boards after each first ply, and the logarithm of the opponent's chance of it."""
+    def _replied(self, board: Board, waits: jax.Array, key: jax.Array) -> Board:
+        """Where the board `waits`, the one after the opponent's plies, to the end of its turn."""
+        assert self._opponent is not None
+        act, rules, seat = self._opponent.act, self.rules, board.to_move
+        if self.game.alternates:
+            after: Board = choose(waits, rules.advance(board, act(board, key)), board)
+            return after
+
+        def ply(games: Any) -> Any:
+            board, _, key = games
+            key, ply_key = jax.random.split(key)
+            after = rules.advance(board, act(board, ply_key))
+            return after, (after.to_move == seat) & ~rules.is_over(after), key
+
+        found: Board = jax.lax.while_loop(lambda games: games[1], ply, (board, waits, key))[0]
+        return found
+
+    def _first_replies(self, opponent: JaxPlayer) -> tuple[Board, jax.Array] | None:
+        """The boards after each first ply, and the logarithm of the opponent's chance of it; None
+        where a turn may be more than a ply.
+        """
+        if not self.game.alternates:
+            return None
         start = self.game.start()
         actions = start.legal_actions()
         boards = self.rules.boards(stack([start.step(action) for action in actions]))

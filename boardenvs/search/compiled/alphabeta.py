@@ -14,6 +14,7 @@ from boardenvs.kernel.loops import (
     ZERO,
     Array,
     Word,
+    alternates,
     arrive,
     board,
     entry,
@@ -24,6 +25,7 @@ from boardenvs.kernel.loops import (
     popcount,
     trailing_zeros,
     word,
+    word_count,
     wrap,
 )
 from boardenvs.search.compiled.memory import (
@@ -43,7 +45,7 @@ from boardenvs.search.compiled.moves import (
     order_moves,
     pick_best,
 )
-from boardenvs.search.compiled.position import Position, is_final, load_position
+from boardenvs.search.compiled.position import Position, is_final, load_position, sign_of
 from boardenvs.search.compiled.transposition import (
     DATA,
     EXACT,
@@ -135,7 +137,7 @@ def iterative_deepening(
         counters[HORIZON] = 0
         best = -INFINITE
         for i in range(count):
-            value = search_root_move(i, depth, best, memory)
+            value = search_root_move(root.to_move, i, depth, best, memory)
             if counters[ABORTED] != 0:
                 # What is better so far in this iteration has been kept. But where it only loses,
                 # the move in hand, which does not for all that is known, is the better choice.
@@ -156,15 +158,17 @@ def iterative_deepening(
             return
 
 
-def search_root_move(place: int, depth: int, best: int, memory: SearchMemory) -> int:
+def search_root_move(to_move: Word, place: int, depth: int, best: int, memory: SearchMemory) -> int:
     """The value of a move of the root; a bound of it where it is not better than the best."""
     child = child_of(number(memory.moves.order[place]), memory.moves)
-    distance = number(1)
+    sign, distance = sign_of(to_move, child.to_move), number(1)
     value = INFINITE
     if place > 0:
-        value = -search(child, depth - 1, -best - 1, -best, distance, memory)
+        low, high = window(sign, best, best + 1)
+        value = sign * search(child, depth - 1, low, high, distance, memory)
     if value > best:
-        value = -search(child, depth - 1, number(-INFINITE), -best, distance, memory)
+        low, high = window(sign, best, number(INFINITE))
+        value = sign * search(child, depth - 1, low, high, distance, memory)
     return value
 
 
@@ -191,7 +195,7 @@ def search(
     `distance` is that from the root.
     """
     if is_final(position.terminated, position.ply):
-        return final_value(position.own, position.opp, position.to_move, distance)
+        return final_value(position.words, position.to_move, distance)
     counters = memory.counters
     if depth == 0:
         counters[HORIZON] += 1
@@ -202,7 +206,7 @@ def search(
         counters[ABORTED] = 1
         return 0
     table, moves = memory.table, memory.moves
-    tag, bucket = tag_of(distance, table), bucket_of(position, distance, table)
+    tag, bucket = tag_of(position, distance, table), bucket_of(position, distance, table)
     slot = probe(position, tag, bucket, table)
     best_move = NO_MOVE
     if slot >= 0:
@@ -228,11 +232,13 @@ def search(
     for place in range(first, first + count):
         record = pick_best(place, first + count, moves)
         child, move = child_of(record, moves), move_at(record, moves)
-        value = INFINITE
+        value, sign = INFINITE, sign_of(position.to_move, child.to_move)
         if place > first:  # is it better than the best at all?
-            value = -search(child, depth - 1, -lower - 1, -lower, distance + 1, memory)
+            low, high = window(sign, lower, lower + 1)
+            value = sign * search(child, depth - 1, low, high, distance + 1, memory)
         if place == first or lower < value < beta:
-            value = -search(child, depth - 1, -beta, -lower, distance + 1, memory)
+            low, high = window(sign, lower, beta)
+            value = sign * search(child, depth - 1, low, high, distance + 1, memory)
         if counters[ABORTED] != 0:
             return 0
         if value > best:
@@ -247,6 +253,12 @@ def search(
 
 
 @inline
+def window(sign: int, alpha: int, beta: int) -> tuple[int, int]:
+    """The window (alpha, beta) as it is after a move, for values that count with this sign."""
+    return (alpha, beta) if sign > 0 else (-beta, -alpha)
+
+
+@inline
 def search_last_ply(position: Position, beta: int, distance: int, memory: SearchMemory) -> int:
     """The value one ply deep."""
     counters = memory.counters
@@ -258,15 +270,15 @@ def search_last_ply(position: Position, beta: int, distance: int, memory: Search
         while bits != ZERO:
             action = word(64 * k) + trailing_zeros(bits)
             bits = bits & (bits - ONE)
-            own, opp, over = arrive(
-                position.own, position.opp, position.to_move, position.ply, action
-            )
+            after = arrive(*position.words, position.to_move, position.ply, action)
+            words, then = after[: word_count()], other if alternates() else after[-2]
             counters[NODES] += 1
-            if is_final(over != ZERO, ply):
-                value = -final_value(own, opp, other, distance + 1)
+            if is_final(after[-1] != ZERO, ply):
+                value = final_value(words, then, distance + 1)
             else:
-                value = -static_value(own, opp, other, ply, memory)
+                value = static_value(words, then, ply, memory)
                 counters[HORIZON] += 1
+            value *= sign_of(position.to_move, then)
             if value > best:
                 best = value
                 if best >= beta:
@@ -281,7 +293,8 @@ def principal_variation_move(
     its principal variation; the others are as in `search`. NO_MOVE once aborted.
     """
     table, moves, counters = memory.table, memory.moves, memory.counters
-    slot = probe(position, tag_of(distance, table), bucket_of(position, distance, table), table)
+    tag, bucket = tag_of(position, distance, table), bucket_of(position, distance, table)
+    slot = probe(position, tag, bucket, table)
     known = move_of(table.slots[slot + DATA]) if slot >= 0 else NO_MOVE
     count = generate_moves(position, distance, known, memory)
     counters[NODES] += count
@@ -290,7 +303,9 @@ def principal_variation_move(
     for place in range(first, first + count):
         record = pick_best(place, first + count, moves)
         child, move = child_of(record, moves), move_at(record, moves)
-        reached = -search(child, depth - 1, -value, -value + 1, distance + 1, memory)
+        sign = sign_of(position.to_move, child.to_move)
+        low, high = window(sign, value - 1, value)
+        reached = sign * search(child, depth - 1, low, high, distance + 1, memory)
         if counters[ABORTED] != 0:
             return NO_MOVE
         if reached > best:
@@ -303,7 +318,7 @@ def principal_variation_move(
 @inline
 def may_be_cut(position: Position, depth: int, beta: int) -> bool:
     """Not where the search reaches the end of the game, which it has to prove."""
-    squares = number(popcount(board() ^ (position.own | position.opp)))
+    squares = number(popcount(board() ^ (position.words[0] | position.words[1])))
     return SHALLOWEST <= depth < squares and abs(beta) < DECIDED
 
 

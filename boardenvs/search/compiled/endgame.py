@@ -107,12 +107,12 @@ def can_reach(position: Position, alpha: int) -> int:
     """The greatest score margin that stable squares leave possible; not worked out where it is
     greater than `alpha` by the number of the opponent's squares alone.
     """
-    own, opp, to_move = position.own, position.opp, position.to_move
-    best = final_margin(board() ^ opp, opp, to_move)
+    opp, to_move = position.words[1], position.to_move
+    best = final_margin((board() ^ opp, opp), to_move)
     if best > alpha:
         return best
-    kept = stable(own, opp)[0]
-    return final_margin(board() ^ kept, kept, to_move)
+    kept = stable(*position.words)[0]
+    return final_margin((board() ^ kept, kept), to_move)
 
 
 def search_end(
@@ -122,7 +122,7 @@ def search_end(
     it is; 0 once aborted. `squares` are empty; `distance` is that from the root.
     """
     if is_final(position.terminated, position.ply):
-        return final_margin(position.own, position.opp, position.to_move)
+        return final_margin(position.words, position.to_move)
     counters = memory.counters
     if fills_by_capture() and squares <= FEW_SQUARES:
         return search_last_squares(position, alpha, counters)
@@ -134,7 +134,7 @@ def search_end(
         counters[ABORTED] = 1
         return 0
     table, moves, before = memory.table, memory.moves, counters[NODES]
-    tag, bucket, best_move = tag_of(number(TO_THE_END), table), number(0), number(NO_MOVE)
+    tag, bucket, best_move = tag_of(position, number(TO_THE_END), table), number(0), number(NO_MOVE)
     if squares >= TABLE_SQUARES:
         bucket = bucket_of(position, number(TO_THE_END), table)
         slot = probe(position, tag, bucket, table)
@@ -175,7 +175,10 @@ def search_end(
 def known_upper(position: Position, memory: SearchMemory) -> int:
     """The upper bound that the table has of a position."""
     table = memory.table
-    tag, bucket = tag_of(number(TO_THE_END), table), bucket_of(position, number(TO_THE_END), table)
+    tag, bucket = (
+        tag_of(position, number(TO_THE_END), table),
+        bucket_of(position, number(TO_THE_END), table),
+    )
     slot = probe(position, tag, bucket, table)
     return INFINITE if slot < 0 else upper_of(table.slots[slot + DATA])
 
@@ -185,7 +188,7 @@ def search_end_exactly(
 ) -> int:
     """The margin with best play where it is between `alpha` and `beta`, else a bound beyond."""
     if is_final(position.terminated, position.ply):
-        return final_margin(position.own, position.opp, position.to_move)
+        return final_margin(position.words, position.to_move)
     if memory.counters[NODES] >= memory.counters[LIMIT]:
         memory.counters[ABORTED] = 1
         return 0
@@ -193,7 +196,10 @@ def search_end_exactly(
         return narrow(position, squares, alpha, beta, distance, memory)
     moves, counters = memory.moves, memory.counters
     table = memory.table
-    tag, bucket = tag_of(number(TO_THE_END), table), bucket_of(position, number(TO_THE_END), table)
+    tag, bucket = (
+        tag_of(position, number(TO_THE_END), table),
+        bucket_of(position, number(TO_THE_END), table),
+    )
     slot = probe(position, tag, bucket, table)
     move = number(NO_MOVE) if slot < 0 else end_move_of(table.slots[slot + DATA])
     count = list_end_moves(position, squares, move, distance, memory)
@@ -263,7 +269,7 @@ def list_end_moves(
     """
     moves, scores = memory.moves, memory.moves.scores
     first = place = distance * moves.max_moves
-    odd = odd_quarters(board() ^ (position.own | position.opp))
+    odd = odd_quarters(board() ^ (position.words[0] | position.words[1]))
     if JUDGED_SQUARES <= squares < SEARCHED_SQUARES:
         judge_near(position, memory)
     for k in range(legal_words()):
@@ -277,7 +283,7 @@ def list_end_moves(
             if number(action) == table_move:
                 scores[place] = 4 * INFINITE
             elif child.terminated:
-                scores[place] = 1024 * -final_margin(child.own, child.opp, child.to_move)
+                scores[place] = 1024 * -final_margin(child.words, child.to_move)
             else:
                 fills_odd = number((odd >> square) & ONE)
                 scores[place] = end_score(child, squares, distance, memory) + 2 * fills_odd
@@ -291,12 +297,12 @@ def end_score(child: Position, squares: int, distance: int, memory: SearchMemory
     """
     points = -16 * mobility(child)
     if squares >= STABLE_SQUARES and has_stable():
-        points += 5 * number(popcount(stable(child.own, child.opp)[0]))
+        points += 5 * number(popcount(stable(*child.words)[0]))
     if squares >= SEARCHED_SQUARES and memory.judged_by_tables == 1:
         depth = number((squares - SEARCHED_SQUARES) // 3 + 1)
         value = search(child, depth, number(-INFINITE), number(INFINITE), distance + 1, memory)
         points -= 8 * value // 100
     elif squares >= JUDGED_SQUARES:
-        value = static_value(child.own, child.opp, child.to_move, child.ply, memory)
+        value = static_value(child.words, child.to_move, child.ply, memory)
         points -= (3 if memory.judged_by_tables == 1 else 10) * value // 100
     return points

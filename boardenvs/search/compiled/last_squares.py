@@ -50,7 +50,7 @@ def search_last_squares(position: Position, alpha: int, counters: Array) -> int:
     """The score margin with best play if it is `alpha` or `alpha + 1`, else a bound beyond; of a
     position that is not over.
     """
-    own, opp, to_move = position.own, position.opp, position.to_move
+    (own, opp), to_move = position.words, position.to_move
     empty = board() ^ (own | opp)
     return search_captures(
         own, opp, to_move, empty, odd_quarters(empty), alpha, number(0), counters
@@ -99,7 +99,7 @@ def search_captures(
     if best > -INFINITE:
         return best
     if passed == 1:
-        return final_margin(own, opp, to_move)
+        return final_margin((own, opp), to_move)
     counters[NODES] += 1
     return -search_captures(opp, own, other, empty, odd, -alpha - 1, number(1), counters)
 
@@ -110,10 +110,10 @@ def fill_last_square(own: Word, opp: Word, to_move: Word, square: Word, counters
     theirs, mine = place(own, opp, square)
     if theirs != opp:
         counters[NODES] += 1
-        return final_margin(mine, theirs, to_move)
+        return final_margin((mine, theirs), to_move)
     mine, theirs = place(opp, own, square)
     if mine != own:
         counters[NODES] += 2  # the pass and the move
     else:
         theirs = opp
-    return final_margin(mine, theirs, to_move)
+    return final_margin((mine, theirs), to_move)

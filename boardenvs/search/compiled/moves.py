@@ -19,6 +19,7 @@ from boardenvs.search.compiled.position import (
     mobility,
     play,
     save_position,
+    sign_of,
 )
 from boardenvs.search.compiled.values import INFINITE, final_value, judge_near, static_value
 
@@ -41,7 +42,7 @@ def generate_moves(position: Position, distance: int, table_move: int, memory: S
             if number(action) == table_move:
                 moves.scores[place] = 4 * INFINITE
             else:
-                moves.scores[place] = score(child, distance + 1, memory)
+                moves.scores[place] = score(position.to_move, child, distance + 1, memory)
             place += 1
     return place - first
 
@@ -56,14 +57,15 @@ def put_move(place: int, action: Word, child: Position, moves: MoveStack) -> Non
 
 
 @inline
-def score(child: Position, distance: int, memory: SearchMemory) -> int:
-    """How good a move seems: by the value of the position it leads to, and by how few replies the
-    opponent has there.
+def score(to_move: Word, child: Position, distance: int, memory: SearchMemory) -> int:
+    """How good a move of this side seems: by the value of the position it leads to, and by how few
+    replies the opponent has there.
     """
-    if child.terminated:
-        return -final_value(child.own, child.opp, child.to_move, distance)  # there are no replies
-    value = static_value(child.own, child.opp, child.to_move, child.ply, memory)
-    return -value - 2 * mobility(child)
+    if child.terminated:  # there are no replies
+        value = final_value(child.words, child.to_move, distance)
+    else:
+        value = static_value(child.words, child.to_move, child.ply, memory) + 2 * mobility(child)
+    return sign_of(to_move, child.to_move) * value
 
 
 @inline

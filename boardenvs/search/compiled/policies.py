@@ -16,9 +16,21 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from boardenvs.kernel.loops import ONE, ZERO, Array, Word, arrive, entry, inline, number, word
-from boardenvs.search.compiled.position import Position, final_margin, is_final
-from boardenvs.search.compiled.tree import NONE, Tree, edges_of, total_value
+from boardenvs.kernel.loops import (
+    ONE,
+    ZERO,
+    Array,
+    Word,
+    alternates,
+    arrive,
+    entry,
+    inline,
+    number,
+    word,
+    word_count,
+)
+from boardenvs.search.compiled.position import Position, final_margin, is_final, sign_of
+from boardenvs.search.compiled.tree import NONE, Tree, edges_of, most_of, total_value
 from boardenvs.utils.splitmix import mix
 
 # Priors below are raised to it, so that none is lost where all others of a node are bad.
@@ -98,7 +110,7 @@ def select_by_puct(node: int, c: float, tree: Tree) -> int:
 def is_settled(edge: int, node: int, tree: Tree) -> bool:
     """Whether an edge of the node cannot better what is proven there."""
     child = number(tree.edge_child[edge])
-    settled: bool = child != NONE and -tree.lower[child] <= tree.lower[node]
+    settled: bool = child != NONE and most_of(child, node, tree) <= tree.lower[node]
     return settled
 
 
@@ -140,11 +152,15 @@ def look_for_win(node: int, row: int, position: Position, policy: Gumbel, tree: 
     """
     edges = edges_of(node, tree)
     for edge in edges:
-        own, opp, over = arrive(
-            position.own, position.opp, position.to_move, position.ply, word(tree.edge_action[edge])
-        )
-        ends = is_final(over != ZERO, position.ply + ONE)
-        if ends and final_margin(own, opp, position.to_move ^ ONE) < 0:
+        action = word(tree.edge_action[edge])
+        after = arrive(*position.words, position.to_move, position.ply, action)
+        then = position.to_move ^ ONE if alternates() else after[-2]
+        if is_final(after[-1] != ZERO, position.ply + ONE):
+            margin = final_margin(after[: word_count()], then)
+            won = sign_of(position.to_move, then) * margin > 0
+        else:
+            won = False
+        if won:
             tree.lower[node], tree.upper[node], tree.value[node] = 1, 1, 1.0
             for other in edges:
                 tree.edge_prior[other] = 1.0 if other == edge else 0.0

@@ -10,28 +10,32 @@ from boardenvs.kernel.loops import (
     Array,
     Word,
     advance,
+    alternates,
+    inline,
     legal_words,
     max_ply,
     number,
     points,
     popcount,
     read_legal,
+    read_words,
     sample,
     word,
+    word_count,
     wrap,
     write_legal,
+    write_words,
 )
 from boardenvs.utils.splitmix import GOLDEN, mix
 
-# A position as words: own, opp, to_move, ply, terminated, and then the legal actions.
-TO_MOVE, PLY, TERMINATED, LEGAL = 2, 3, 4, 5
+# A position in an array: to_move, ply, terminated, the legal actions, and then its words.
+TO_MOVE, PLY, TERMINATED, LEGAL = 0, 1, 2, 3
 
 
 class Position(NamedTuple):
     """A position as words; the fields mean what they mean in `boardenvs.Position`."""
 
-    own: Word
-    opp: Word
+    words: tuple[Word, ...]
     legal_bits: tuple[Word, ...]
     to_move: Word
     ply: Word
@@ -40,15 +44,22 @@ class Position(NamedTuple):
 
 def play(position: Position, action: Word) -> Position:
     """The position after a legal action."""
-    after = advance(position.own, position.opp, position.to_move, position.ply, action)
+    after = advance(*position.words, position.to_move, position.ply, action)
     return Position(
-        after[0],
-        after[1],
-        after[2:-1],
-        position.to_move ^ ONE,
+        after[: word_count()],
+        after[word_count() : -2],
+        position.to_move ^ ONE if alternates() else after[-2],
         position.ply + ONE,
         after[-1] != ZERO,
     )
+
+
+@inline
+def sign_of(to_move: Word, then: Word) -> int:
+    """What values to the side to move after a ply count for the side that has made it: -1, or 1
+    where it is the same one.
+    """
+    return -1 if alternates() or to_move != then else 1
 
 
 def is_final(terminated: bool, ply: Word) -> bool:
@@ -69,15 +80,15 @@ def mobility(position: Position) -> int:
     return number(count)
 
 
-def final_margin(own: Word, opp: Word, to_move: Word) -> int:
-    """The points that `own` is ahead where the game ends so."""
-    mine, theirs = points(own, opp, to_move)
+def final_margin(words: tuple[Word, ...], to_move: Word) -> int:
+    """The points that the side to move is ahead where the game ends so."""
+    mine, theirs = points(*words, to_move)
     return number(mine) - number(theirs)
 
 
 def outcome(position: Position) -> int:
     """The result, 1, 0 or -1, of a game that ends in this position, to its side to move."""
-    margin = final_margin(position.own, position.opp, position.to_move)
+    margin = final_margin(position.words, position.to_move)
     return (1 if margin > 0 else 0) - (1 if margin < 0 else 0)
 
 
@@ -90,16 +101,16 @@ def playout(position: Position, seed: Word) -> int:
     sign = 1
     while not is_final(position.terminated, position.ply):
         seed = wrap(seed + word(GOLDEN))
+        to_move = position.to_move
         position = play(position, sample(*position.legal_bits, mix(seed))[0])
-        sign = -sign
+        sign *= sign_of(to_move, position.to_move)
     return sign * outcome(position)
 
 
 def load_position(array: Array, start: int) -> Position:
     """The position that is stored from array[start] on."""
     return Position(
-        array[start],
-        array[start + 1],
+        read_words(array, start + LEGAL + legal_words()),
         read_legal(array, start + LEGAL),
         array[start + TO_MOVE],
         array[start + PLY],
@@ -109,9 +120,8 @@ def load_position(array: Array, start: int) -> Position:
 
 def save_position(array: Array, start: int, position: Position) -> None:
     """Store a position from array[start] on."""
-    array[start] = position.own
-    array[start + 1] = position.opp
     array[start + TO_MOVE] = position.to_move
     array[start + PLY] = position.ply
     array[start + TERMINATED] = position.terminated
     write_legal(array, start + LEGAL, position.legal_bits)
+    write_words(array, start + LEGAL + legal_words(), position.words)

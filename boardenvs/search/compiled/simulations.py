@@ -118,7 +118,7 @@ def simulate(
             node, length = walk(row, seed, policy, tree, path)
             position = position_of(node, tree)
             value = playout(position, seed)
-            backup(path, length, float(value), tree)
+            backup(row, path, length, float(value), tree)
             if is_final(position.terminated, position.ply):
                 prove(row, path, length, tree)
             else:
@@ -138,11 +138,11 @@ def select_leaves(policy: Any, limits: TreeLimits, tree: Tree, leaves: Leaves, s
             node, length = walk(row, next_seed(row, tree), policy, tree, path)
             position = position_of(node, tree)
             if is_final(position.terminated, position.ply):
-                backup(path, length, float(outcome(position)), tree)
+                backup(row, path, length, float(outcome(position)), tree)
                 prove(row, path, length, tree)
             elif tree.is_judged[node] == 1:
                 tree.is_judged[node] = 0
-                backup(path, length, float(tree.value[node]), tree)
+                backup(row, path, length, float(tree.value[node]), tree)
             else:
                 leaves.length[row] = length
                 leaves.node[count] = node
@@ -174,7 +174,7 @@ def expand_and_backup(
             look(node, row, position, policy, tree)
         if not is_guess:
             path, length = leaves.path[row * tree.max_nodes :], number(leaves.length[row])
-            backup(path, length, float(tree.value[node]), tree)
+            backup(row, path, length, float(tree.value[node]), tree)
             if tree.lower[node] == tree.upper[node]:
                 prove(row, path, length, tree)
 
@@ -206,7 +206,7 @@ def add_guesses(
         remember(start, end, root, tree, steps)
         if tree.is_judged[node] == 1:
             tree.is_judged[node] = PASSED
-            backup(path, length, float(tree.value[node]), tree)
+            backup(row, path, length, float(tree.value[node]), tree)
             continue
         expect(start, end, tree, steps)
         if tree.nodes_used[row] > nodes:

@@ -8,8 +8,20 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from boardenvs.kernel.loops import ONE, Array, Word, inline, number, word, wrap
+from boardenvs.kernel.loops import (
+    ONE,
+    Array,
+    Word,
+    alternates,
+    inline,
+    number,
+    word,
+    word_count,
+    wrap,
+    write_words,
+)
 from boardenvs.search.compiled.position import Position
+from boardenvs.utils.splitmix import GOLDEN
 
 EXACT, LOWER, UPPER = 0, 1, 2  # what a value is: itself, or a bound
 NO_HORIZON = 255  # the depth of a value in which no heuristic had a say
@@ -17,10 +29,10 @@ TO_THE_END = 255  # in place of a distance, which is less: a value of the search
 NO_MOVE = 1023
 BIAS = 1 << 23  # makes a value positive
 
-# A slot: own, opp, tag, and data. The tag is the generation and the distance, of eight bits. The
-# data are, from the lowest bit, the biased value (24 bits), depth (8), bound (2) and move.
-SLOT = 4
-TAG, DATA = 2, 3
+# A slot: tag, data, and the position's words. The tag is the generation and the distance, of eight
+# bits. The data are, from the lowest bit, the biased value (24 bits), depth (8), bound (2) and
+# move.
+TAG, DATA, WORDS = 0, 1, 2
 
 # Only those of the nodes whose moves are searched two plies deep or more are in the table.
 NODES_A_BUCKET, FEWEST_BUCKETS = 8, 1 << 10
@@ -29,8 +41,8 @@ NODES_A_BUCKET, FEWEST_BUCKETS = 8, 1 << 10
 class TranspositionTable(NamedTuple):
     """Values of positions, two slots a bucket."""
 
-    # (buckets * 2 * SLOT + 2,) words; the buckets are a power of two. The last words are how many
-    # buckets are in use, less 1, and the number of the search: slots of others count as empty.
+    # (buckets * 2 * slot_size() + 2,) words; the buckets are a power of two. The last words are how
+    # many buckets are in use, less 1, and the number of the search: slots of others count as empty.
     slots: Array
 
 
@@ -39,39 +51,57 @@ def new_search(nodes: int, table: TranspositionTable) -> None:
     since a small table stays in the processor's cache.
     """
     slots = table.slots
-    buckets = number(len(slots) // (2 * SLOT))
+    buckets = number(len(slots) // (2 * slot_size()))
     while buckets > FEWEST_BUCKETS and buckets // 2 * NODES_A_BUCKET >= nodes:
         buckets //= 2
     slots[len(slots) - 2] = word(buckets - 1)
     slots[len(slots) - 1] += ONE
 
 
-def tag_of(distance: int, table: TranspositionTable) -> Word:
-    """What marks slots of this search and distance."""
+@inline
+def slot_size() -> int:
+    """The words of a slot."""
+    return WORDS + word_count()
+
+
+def tag_of(position: Position, distance: int, table: TranspositionTable) -> Word:
+    """What marks slots of this search and distance, and of the side to move where it is not known
+    by these.
+    """
     generation: Word = table.slots[len(table.slots) - 1]
-    return (generation << word(8)) | word(distance)
+    tag = (generation << word(8)) | word(distance)
+    return tag if alternates() else tag | (position.to_move << word(63))
 
 
 def bucket_of(position: Position, distance: int, table: TranspositionTable) -> int:
     """Where the two slots of a position begin."""
-    key = wrap(position.own * word(0x9E3779B97F4A7C15))
-    key = key ^ wrap(position.opp * word(0xC2B2AE3D27D4EB4F))
+    key = wrap(position.words[0] * word(0x9E3779B97F4A7C15))
+    key = key ^ wrap(position.words[1] * word(0xC2B2AE3D27D4EB4F))
+    for k in range(2, word_count()):
+        key = wrap((key ^ position.words[k]) * word(GOLDEN))
     key = wrap((key ^ (key >> word(29))) * word(0xBF58476D1CE4E5B9)) ^ word(distance)
     highest: Word = table.slots[len(table.slots) - 2]
-    return number((key ^ (key >> word(32))) & highest) * 2 * SLOT
+    return number((key ^ (key >> word(32))) & highest) * 2 * slot_size()
 
 
 def probe(position: Position, tag: Word, bucket: int, table: TranspositionTable) -> int:
     """The slot that holds the position, or -1."""
-    slots = table.slots
-    for slot in range(bucket, bucket + 2 * SLOT, SLOT):
-        if (
-            slots[slot] == position.own
-            and slots[slot + 1] == position.opp
-            and slots[slot + TAG] == tag
-        ):
+    for slot in range(bucket, bucket + 2 * slot_size(), slot_size()):
+        if is_of(slot, position, tag, table):
             return slot
     return -1
+
+
+@inline
+def is_of(slot: int, position: Position, tag: Word, table: TranspositionTable) -> bool:
+    """Whether a slot holds the position."""
+    slots = table.slots
+    if slots[slot + TAG] != tag:
+        return False
+    for k in range(word_count()):  # noqa: SIM110 - Numba has no `all`
+        if slots[slot + WORDS + k] != position.words[k]:
+            return False
+    return True
 
 
 def store(
@@ -80,10 +110,10 @@ def store(
     """Keep data: in the first slot if they are of a deeper search, else in the second."""
     slots, slot = table.slots, bucket
     old = slots[slot + TAG]
-    here = slots[slot] == position.own and slots[slot + 1] == position.opp and old == tag
+    here = is_of(slot, position, tag, table)
     current = (old >> word(8)) == (tag >> word(8))
     if current and not here and depth_of(slots[slot + DATA]) > depth_of(data):
-        slot = bucket + SLOT
+        slot = bucket + slot_size()
     write_slot(slot, position, tag, data, table)
 
 
@@ -93,10 +123,9 @@ def write_slot(
 ) -> None:
     """Overwrite a slot."""
     slots = table.slots
-    slots[slot] = position.own
-    slots[slot + 1] = position.opp
     slots[slot + TAG] = tag
     slots[slot + DATA] = data
+    write_words(slots, slot + WORDS, position.words)
 
 
 def pack(value: int, depth: int, bound: int, move: int) -> Word:
@@ -199,8 +228,8 @@ def store_bound(
             move = end_move_of(data)
     else:
         slot = bucket
-        if worth_keeping(bucket, tag, table) > worth_keeping(bucket + SLOT, tag, table):
-            slot = bucket + SLOT
+        if worth_keeping(bucket, tag, table) > worth_keeping(bucket + slot_size(), tag, table):
+            slot = bucket + slot_size()
     if value > alpha:
         lower = value
     else:

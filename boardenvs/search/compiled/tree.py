@@ -14,6 +14,7 @@ from boardenvs.kernel.loops import (
     ONE,
     ZERO,
     Array,
+    alternates,
     entry,
     inline,
     legal_words,
@@ -22,6 +23,7 @@ from boardenvs.kernel.loops import (
     word,
 )
 from boardenvs.search.compiled.position import (
+    TO_MOVE,
     Position,
     is_final,
     load_position,
@@ -29,6 +31,7 @@ from boardenvs.search.compiled.position import (
     outcome,
     play,
     save_position,
+    sign_of,
 )
 
 NONE = -1
@@ -156,10 +159,34 @@ def node_on_path(k: int, row: int, path: Array, tree: Tree) -> int:
 
 
 @inline
-def backup(path: Array, length: int, value: float, tree: Tree) -> None:
+def sign_at(child: int, node: int, tree: Tree) -> int:
+    """`sign_of` the ply from a node to one that follows it."""
+    if alternates():
+        return -1
+    size, positions = tree.position_size, tree.positions
+    return sign_of(positions[node * size + TO_MOVE], positions[child * size + TO_MOVE])
+
+
+@inline
+def least_of(child: int, node: int, tree: Tree) -> int:
+    """The least that is proven of the result at a child, to the side to move at its node."""
+    same = sign_at(child, node, tree) > 0
+    return number(tree.lower[child]) if same else -number(tree.upper[child])
+
+
+@inline
+def most_of(child: int, node: int, tree: Tree) -> int:
+    """The most, likewise."""
+    same = sign_at(child, node, tree) > 0
+    return number(tree.upper[child]) if same else -number(tree.lower[child])
+
+
+@inline
+def backup(row: int, path: Array, length: int, value: float, tree: Tree) -> None:
     """Add the value, to the side to move at the path's end, to each edge's mover's total."""
     for k in range(length - 1, -1, -1):
-        value = -value
+        child = number(tree.edge_child[path[k]])
+        value *= sign_at(child, node_on_path(k, row, path, tree), tree)
         tree.edge_total[path[k]] += value
 
 
@@ -173,8 +200,8 @@ def prove(row: int, path: Array, length: int, tree: Tree) -> None:
             if child == NONE:
                 upper = 1
             else:
-                lower = max(lower, -number(tree.upper[child]))
-                upper = max(upper, -number(tree.lower[child]))
+                lower = max(lower, least_of(child, node, tree))
+                upper = max(upper, most_of(child, node, tree))
         upper = min(upper, number(tree.upper[node]))
         if tree.lower[node] == lower and tree.upper[node] == upper:
             return

@@ -113,8 +113,9 @@ def digit_at(square: Word, own: Word, opp: Word) -> Word:
     return digit
 
 
-def tuple_value(own: Word, opp: Word, to_move: Word, ply: Word, tables: TupleTables) -> int:
-    """What the position is worth to the side to move."""
+def tuple_value(position: tuple[Word, ...], to_move: Word, ply: Word, tables: TupleTables) -> int:
+    """What the position of these words is worth to the side to move."""
+    own, opp = position[0], position[1]
     words, weights, width = tables.words, tables.weights, word(tables.width)
     offsets, kept = offsets_of(tables), kept_position(to_move, tables)
     row = words[offsets + word(4) * width + popcount(own | opp)]
@@ -122,12 +123,12 @@ def tuple_value(own: Word, opp: Word, to_move: Word, ply: Word, tables: TupleTab
     numbers = change_numbers(room, kept + word(2), own, opp, words[kept], words[kept + ONE], tables)
     total = sum_weights(weights, row, words, numbers, offsets, width)
     if tables.featured == 1:
-        counted = features(own, opp, to_move, ply)
+        counted = features(*position, to_move, ply)
         table = offsets + word(4) * width + word(65)
         for i in range(feature_count()):
             total += number(weights[row + words[table + word(i)] + counted[i]])
     share = number(weights[row])
     if share != 0:
-        a, b = evaluate(own, opp, to_move, ply)
+        a, b = evaluate(*position, to_move, ply)
         total += (number(a) - number(b)) * share // 256
     return total

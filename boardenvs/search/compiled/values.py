@@ -15,9 +15,9 @@ DECIDED = WIN // 2  # values beyond it are of games that are won or lost
 INFINITE = 2_000_000
 
 
-def final_value(own: Word, opp: Word, to_move: Word, distance: int) -> int:
+def final_value(words: tuple[Word, ...], to_move: Word, distance: int) -> int:
     """The end of a game, so many plies from the root."""
-    margin = final_margin(own, opp, to_move)
+    margin = final_margin(words, to_move)
     if margin_counts():
         return value_of_margin(margin)
     if margin == 0:
@@ -40,22 +40,23 @@ def margin_of(value: int) -> int:
 
 
 @inline
-def static_value(own: Word, opp: Word, to_move: Word, ply: Word, memory: SearchMemory) -> int:
+def static_value(words: tuple[Word, ...], to_move: Word, ply: Word, memory: SearchMemory) -> int:
     """To the side to move."""
     if memory.judged_by_tables == 1:
-        return tuple_value(own, opp, to_move, ply, memory.tables)
-    mine, theirs = evaluate(own, opp, to_move, ply)
+        return tuple_value(words, to_move, ply, memory.tables)
+    mine, theirs = evaluate(*words, to_move, ply)
     return number(mine) - number(theirs)
 
 
 @inline
 def static_value_of(position: Position, memory: SearchMemory) -> int:
     """The same of a position as it is kept."""
-    return static_value(position.own, position.opp, position.to_move, position.ply, memory)
+    return static_value(position.words, position.to_move, position.ply, memory)
 
 
 @inline
 def judge_near(position: Position, memory: SearchMemory) -> None:
     """What is judged next are positions after moves of this one: that makes it cheap."""
     if memory.judged_by_tables == 1:
-        keep_position(position.opp, position.own, position.to_move ^ ONE, memory.tables)
+        words = position.words
+        keep_position(words[1], words[0], position.to_move ^ ONE, memory.tables)

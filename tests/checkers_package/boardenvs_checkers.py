@@ -1,0 +1,137 @@
+"""Checkers by the American rules: men and kings, a turn that goes on while a piece can jump again,
+and a draw after 40 plies without a capture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+from typing import ClassVar
+
+from boardenvs.board import NE, NW, RANK_1, SE, SW, Direction, Symmetry, digits, step, steps
+from boardenvs.board.bitboard import square_name
+from boardenvs.game import BLACK, CROWN, WHITE, Game, Look, Notation, Position
+from boardenvs.game.notation import PASS
+from boardenvs.kernel import Bits, Table, less, nonzero, popcount, spread
+
+WAYS = (NW, NE, SE, SW)
+DARK = 0xAA55AA55AA55AA55
+LAST_RANKS = RANK_1 | RANK_1 << 56
+QUIET = 40  # plies without a capture that make a draw
+
+# An action: a step (1) or a jump (2), one of the ways, and the square that the piece leaves.
+_ACTIONS = [(length, way, 1 << square) for length in (1, 2) for way in WAYS for square in range(64)]
+_SOURCE = Table([source for _, _, source in _ACTIONS] + [0])
+_TARGET = Table([steps(source, way, length) for length, way, source in _ACTIONS] + [0])
+_JUMPED = Table([step(source, way) if length == 2 else 0 for length, way, source in _ACTIONS] + [0])
+
+
+def _name(length: int, way: Direction, source: int) -> str:
+    target = steps(source, way, length)
+    end = square_name(target.bit_length() - 1) if target else way.name * length
+    return f"{square_name(source.bit_length() - 1)}-{end}"
+
+
+_NAMES = [*(_name(*action) for action in _ACTIONS), PASS]
+
+
+@dataclass(frozen=True)
+class StepsAndJumps(Notation):
+    """Action 64 * w + s steps from square s in way w, 256 + 64 * w + s jumps; 512 is noop."""
+
+    planes = 8
+    needs_position = False
+
+    def write(self, game: Game, action: int, position: Position | None) -> str:
+        return _NAMES[action]
+
+    def parse(self, text: str) -> int:
+        if text not in _NAMES:
+            raise ValueError(f"{text!r} is not a move like 'a3-b4'")
+        return _NAMES.index(text)
+
+    write_gdl, parse_gdl = write, parse
+
+    def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
+        if action == 512:
+            return ()
+        length, way, source = _ACTIONS[action]
+        ends = (source, steps(source, way, length))
+        return tuple(end.bit_length() - 1 for end in ends if end)
+
+    def plane_images(self, symmetry: Symmetry) -> list[int]:
+        return list(range(8))
+
+
+@dataclass(frozen=True)
+class Checkers(Game):
+    """Capture all opposing pieces, or leave them no move."""
+
+    id: str = "checkers"
+
+    roles: ClassVar = ("white", "black")
+    squares: ClassVar = ("own", "opp", "kings", "jumper")  # that has jumped and must go on
+    numbers: ClassVar = {"quiet": QUIET + 1}  # plies since a capture
+    notation: ClassVar = StepsAndJumps()
+    look: ClassVar = Look("wood", (WHITE, BLACK), badges=(("kings", CROWN),))
+
+    def setup(self) -> tuple[int, ...]:
+        return DARK & 0xFFFFFF, DARK & 0xFFFFFF << 40, 0, 0, 0
+
+    def moves(self, own: Bits, opp: Bits, kings: Bits, jumper: Bits, to_move: Bits) -> list[Bits]:
+        walks, jumps = [], []
+        empty = DARK & ~(own | opp)
+        for way in WAYS:
+            movers = own & (kings | _men_go(way, to_move)) & (jumper | _all_if_none(jumper))
+            walks.append(movers & step(empty, way.opposite))
+            jumps.append(movers & step(opp & step(empty, way.opposite), way.opposite))
+        must_jump = nonzero(reduce(or_, jumps))
+        return [*(walk & spread(must_jump ^ 1) for walk in walks), *jumps]
+
+    def play(
+        self, own: Bits, opp: Bits, kings: Bits, quiet: Bits, to_move: Bits, action: Bits
+    ) -> tuple[Bits, ...]:
+        source, target, jumped = _SOURCE[action], _TARGET[action], _JUMPED[action]
+        king = spread(nonzero(kings & source))
+        crowned = target & LAST_RANKS & ~king
+        kings = kings & ~(source | jumped) | target & king | crowned
+        own, opp = own & ~source | target, opp & ~jumped
+        jumps = nonzero(jumped)
+        there = [steps(target & (king | _men_go(way, to_move)), way, 2) for way in WAYS]
+        over = [step(opp, way) for way in WAYS]
+        goes_on = reduce(or_, [a & b for a, b in zip(there, over, strict=True)]) & ~(own | opp)
+        jumper = target & ~crowned & spread(jumps & nonzero(goes_on & DARK))
+        return own, opp, kings, jumper, (quiet + 1) & spread(jumps ^ 1)
+
+    def again(self, jumper: Bits) -> Bits:
+        return nonzero(jumper)
+
+    def over(self, moves: Sequence[Bits], quiet: Bits) -> Bits:
+        return nonzero(reduce(or_, moves)) ^ 1 | less(quiet, QUIET) ^ 1
+
+    def points(self, quiet: Bits) -> tuple[Bits, Bits]:
+        """Who has no move loses, unless it is a draw."""
+        return 0, less(quiet, QUIET)
+
+    def planes(
+        self, own: Bits, opp: Bits, kings: Bits, jumper: Bits, quiet: Bits, to_move: Bits
+    ) -> tuple[Bits, ...]:
+        return own, opp, kings, jumper, spread(to_move), *digits(quiet, QUIET + 1)
+
+    def evaluate(self, own: Bits, opp: Bits, kings: Bits) -> tuple[Bits, Bits]:
+        """A king is worth a man and a half."""
+        return (
+            popcount(own) * 10 + popcount(own & kings) * 5,
+            popcount(opp) * 10 + popcount(opp & kings) * 5,
+        )
+
+
+def _men_go(way: Direction, to_move: Bits) -> Bits:
+    """All squares where men of the side go this way, else none."""
+    return spread(to_move ^ 1 if way.dy > 0 else to_move)
+
+
+def _all_if_none(squares: Bits) -> Bits:
+    return spread(nonzero(squares) ^ 1)
