@@ -145,7 +145,7 @@ def test_a_game_of_another_package_is_learnt(
 
 def test_the_benchmark_in_jax(tmp_path):
     """What it measures and writes; its figures are nobody's to test."""
-    words = ["--jax", "--games", "othello", "--sizes", 32, "--rounds", 2, "--seconds", 0.01]
+    words = ["--jax", "--games", "wolf_and_sheep", "--sizes", 32, "--rounds", 2, "--seconds", 0.01]
     result = subprocess.run(
         [sys.executable, "-m", "boardenvs.bench", *map(str, words), "--out", tmp_path],
         capture_output=True,
