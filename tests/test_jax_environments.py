@@ -12,6 +12,7 @@ from boardenvs.agents.jax_players import jax_player
 from boardenvs.agents.policy import PolicyAgent
 from boardenvs.game.contract import stack
 from boardenvs.game.jax_rules import positions_of
+from boardenvs.game.state import where
 
 jnp = jax.numpy
 SMALL = "three_in_a_row:ThreeInARow"  # soon compiled
@@ -62,7 +63,7 @@ def test_games_go_on_from_positions():
     state, step = env.from_state(position), jax.jit(jax.vmap(env.step))
     for _ in range(17):
         over = game.is_over(position)
-        for x, y in zip(positions_of(state.board), position, strict=True):
+        for x, y in zip(positions_of(state.board).arrays, position.arrays, strict=True):
             np.testing.assert_array_equal(x, y)
         np.testing.assert_array_equal(state.current_player, position.to_move)
         np.testing.assert_array_equal(state.observation, game.observe(position))
@@ -75,10 +76,7 @@ def test_games_go_on_from_positions():
         actions = game.sample(position, rng)
         state = step(state, actions)
         moved = game.step(position, actions)
-        position = type(position)(
-            *(np.where(over.reshape(-1, *[1] * (x.ndim - 1)), x, y)
-              for x, y in zip(position, moved, strict=True))
-        )  # fmt: skip
+        position = where(over, position, moved)
     assert over.all()
     with pytest.raises(ValueError, match="12 games that are over"):
         boardenvs.envs.jax.make("wolf_and_sheep:max_plies=16").from_state(position)
