@@ -81,9 +81,9 @@ def test_a_game_of_another_package_is_learnt() -> None:
 def test_with_the_usual_gamma_it_would_not_be(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the next state were the mover's own: the loser is taught that it has won."""
     monkeypatch.setattr(batch, "ZERO_SUM", 1.0)
-    random, greedy = scores(BREAKTHROUGH)
-    assert random < 0.95
-    assert greedy < 0.9
+    random, greedy = scores(OTHELLO)
+    assert random < 0.93
+    assert greedy < 0.85
 
 
 def test_the_training_in_the_readme_beats_the_opponent_that_it_names(tmp_path: Path) -> None:
