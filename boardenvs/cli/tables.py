@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from boardenvs.games import spec_of
-from boardenvs.play.notation import MoveNotation
+from boardenvs.games.notation import MoveNotation
 from boardenvs.play.review import Review, ReviewedPly
 from boardenvs.render import to_ansi
 from boardenvs.search.analysis import Analysis, Outcome, Unit

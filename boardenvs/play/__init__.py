@@ -1,11 +1,10 @@
 """Games between people and agents, move by move: in the terminal, on the page, or in any program.
 
-`session` is a game in progress, `store` the file that it is kept in, `notation` reads and
-writes the moves of people. `review` goes through a game that was played and has an agent say what
-was good and what was not.
+`session` is a game in progress, `store` the file that it is kept in. `review` goes through a game
+that was played and has an agent say what was good and what was not.
 """
 
-from boardenvs.play.notation import MoveNotation
+from boardenvs.games.notation import MoveNotation
 from boardenvs.play.review import Review, ReviewedPly, review
 from boardenvs.play.session import HUMAN, GameSession, default_opponent, reply
 from boardenvs.play.store import GameStore

@@ -8,7 +8,7 @@ import math
 from typing import TYPE_CHECKING
 
 from boardenvs.game.rules import MAX_VALUE
-from boardenvs.play.notation import MoveNotation
+from boardenvs.games.notation import MoveNotation
 from boardenvs.play.review import Review, ReviewedPly
 from boardenvs.search.analysis import Unit
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from boardenvs.board.bitboard import parse_square, square_name
 from boardenvs.game.contract import Game
 from boardenvs.game.notation import PASS
+from boardenvs.games.notation import turned
 from boardenvs.games.othello import Othello
 from boardenvs.records.batch import play, starts_of
 from boardenvs.records.bounds import read_lines
@@ -76,11 +77,6 @@ def write_moves_file(path: Path | str, records: Iterable[Record]) -> None:
 
 
 # ---- tournament Othello --------------------------------------------------------------------------
-
-
-def turned(square: int) -> int:
-    """The square that has this one's name when rows are counted from the other end."""
-    return square ^ 56
 
 
 def with_passes(game: Game, moves: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:

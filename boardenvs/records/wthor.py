@@ -35,10 +35,11 @@ import numpy as np
 
 from boardenvs.game.rules import DRAW
 from boardenvs.games import make
+from boardenvs.games.notation import turned
 from boardenvs.games.othello import Othello
 from boardenvs.records.batch import play, starts_of
 from boardenvs.records.bounds import GAME, too_much
-from boardenvs.records.moves import discs_placed, turned, with_passes
+from boardenvs.records.moves import discs_placed, with_passes
 from boardenvs.records.record import Record
 from boardenvs.utils.checks import is_whole, quote
 from boardenvs.utils.files import write_atomically

@@ -1,4 +1,4 @@
-"""Moves as people type them, and as they are shown to them."""
+"""Moves as people and other programs write them, and as they are shown to them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,15 @@ from boardenvs.game.contract import Game, Position
 from boardenvs.game.errors import IllegalActionError
 from boardenvs.game.notation import PASS
 from boardenvs.games.othello import Othello
-from boardenvs.records.moves import turned
 from boardenvs.utils.checks import cut
 
 _SEPARATORS = re.compile(r"[\s\-x:>]+")
 _SHOWN = 12  # legal moves in a message
+
+
+def turned(square: int) -> int:
+    """The square that has this one's name when rows are counted from the other end."""
+    return square ^ 56
 
 
 @dataclass(frozen=True)
