@@ -366,10 +366,13 @@ def test_the_command_says_what_python_says(game_id: str, best: str) -> None:
 
 
 def test_options() -> None:
-    words = "--with mcts:rollouts=1 --time 0.3 --json --tournament"
+    words = "--with mcts:rollouts=1 --time 0.3 --json"
     answer = json.loads(command("othello", *words.split()))
-    assert sorted(move["move"] for move in answer["moves"]) == ["c4", "d3", "e6", "f5"]
+    assert sorted(move["move"] for move in answer["moves"]) == ["c5", "d6", "e3", "f4"]
     assert answer["nodes"] >= 64
+    for more, moves in (((), "c4 d3 e6 f5"), (("--rule-sheet",), "c5 d6 e3 f4")):
+        text = command("othello", "--with", "greedy", *more)
+        assert sorted(re.findall(r"^\W ([a-h][1-8]) ", text, re.MULTILINE)) == moves.split()
     text = command("othello", "--with", "greedy", "--moves", 2)
     assert "2 more moves" in text
     assert "Not proven." in text

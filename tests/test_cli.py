@@ -177,7 +177,7 @@ def test_replay_counts_by_game(tmp_path: Path) -> None:
     records = [Record(OTHELLO, shortest), *(Record(OTHELLO, shortest[:2], None, g) for g in given)]
     save(tmp_path / "games.jsonl", [*records, Record(described, (described.noop,))])
     assert rows(run("replay", tmp_path / "games.jsonl")) == [
-        ["othello", "5", "1", "4", "0", "black won 2, draw 1, red won 1", "17"],
+        ["othello", "5", "1", "4", "0", "black won 2, draw 1, white won 1", "17"],
         ["wolf_and_sheep:rules=described", "1", "0", "0", "1", "-", "1"],
     ]
 
@@ -193,18 +193,21 @@ def test_replay_names_wrong_games(transcripts: Path) -> None:
 
 def test_replay_shows_a_game(transcripts: Path) -> None:
     output = run("replay", transcripts, "--number", 1, "--ply", 1)
-    assert re.search(r"1\. f4\s+2\. d3\s+3\. c6", output)
-    assert "after 1 plies: f4" in output
-    assert "4  .  .  .  B  B [B] .  .  4" in output
+    assert re.search(r"1\. f5\s+2\. d6\s+3\. c3", output)
+    assert "after 1 plies: f5" in output
+    assert "5  .  .  .  B  B [B] .  .  5" in output
+    of_sheet = run("replay", transcripts, "--number", 1, "--ply", 1, "--rule-sheet")
+    assert "4  .  .  .  B  B [B] .  .  4" in of_sheet
+    assert "after 1 plies: f4" in of_sheet
     every = run("replay", transcripts, "--number", 1, "--board")
     assert [line for line in every.splitlines() if line.startswith("after")] == [
         "after 0 plies",
-        "after 1 plies: f4",
-        "after 2 plies: d3",
-        "after 3 plies: c6",
+        "after 1 plies: f5",
+        "after 2 plies: d6",
+        "after 3 plies: c3",
     ]
     broken = run("replay", transcripts, "--number", 2)
-    assert "after 1 plies: f4" in broken
+    assert "after 1 plies: f5" in broken
     assert "here the record breaks the rules: action 56 (a8) is not legal for red" in broken
 
 

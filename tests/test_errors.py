@@ -25,7 +25,6 @@ from boardenvs.game.contract import Game, stack
 from boardenvs.game.notation import square_of
 from boardenvs.game.openings import MAX_PLIES, random_openings
 from boardenvs.games import Othello
-from boardenvs.play import MoveNotation
 from boardenvs.records import Record, save
 
 # ---- calls ---------------------------------------------------------------------------------------
@@ -143,8 +142,6 @@ def environments() -> Rows:
     env.reset()
     yield partial(env.observe, "white"), "unknown agent 'white'"
     yield partial(save, "games.x", [], format_name="json"), "unknown format 'json'"
-    tournament = partial(MoveNotation, LINES, tournament=True)
-    yield tournament, "lines_of_action has no tournament coordinates"
 
 
 def types_in_environments() -> Rows:
@@ -257,7 +254,6 @@ COMMANDS = [
     ("analyse lines_of_action games.jsonl", "not lines_of_action"),
     ("analyse othello --with perfect", "othello"),
     ("analyse othello --time 0", "more than 0"),
-    ("analyse lines_of_action --tournament", "tournament"),
     # Records.
     ("replay games.txt --number 3", "has 2 games: there is no game 3"),
     ("replay games.txt --number 1 --ply 4", "there is no board after ply 4"),
@@ -272,12 +268,11 @@ COMMANDS = [
     # Play.
     ("play othello --against nobody", "unknown agent"),
     ("play othello --against perfect", "perfect"),
-    ("play othello --as white", "'white'"),
+    ("play othello --as sheep", "'sheep'"),
     ("play othello --as both --against greedy", "--against"),
     ("play othello --resume", "no games"),
     ("play othello --record play.txt", "jsonl"),
     ("play othello --record games.txt.jsonl", "line 1: this is not JSON"),
-    ("play lines_of_action --tournament", "tournament"),
 ]  # fmt: skip
 
 

@@ -17,10 +17,9 @@ import boardenvs
 from boardenvs import render
 from boardenvs.board.bitboard import squares_of
 from boardenvs.games import GAMES, make
-from boardenvs.play import GameSession
+from boardenvs.play import GameSession, MoveNotation
 from boardenvs.records import Record, replay, save
 from boardenvs.records.page import write_page
-from boardenvs.records.record import names
 
 CHROMIUM = shutil.which("chromium")
 OTHELLO, LINES = make("othello"), make("lines_of_action")
@@ -55,7 +54,8 @@ def test_the_page_has_every_position(game_id):
             assert squares == list(squares_of(position.pieces(role)))
         ends = [record.game.action_squares(a, position)[-1:] for a in position.legal_actions()]
         assert set(targets) == {square for end in ends for square in end}
-    assert [step[0] for step in shown["steps"]] == names(record)
+    write, line = MoveNotation(record.game).write, zip(record.actions, replay(record), strict=False)
+    assert [step[0] for step in shown["steps"]] == [write(a, position) for a, position in line]
     assert "won" in content["captions"][shown["steps"][-1][3]] or record.goal[0] == 50
 
 
@@ -155,8 +155,8 @@ def test_notebooks_show_records_in_a_frame():
 def assert_shows(shown, position):
     pieces = re.search(r'<g class="pieces">(.*?)</g>', shown, re.DOTALL)[1]
     assert pieces.count("<use") == (position.own | position.opp).bit_count()
-    black, red = position.pieces(0).bit_count(), position.pieces(1).bit_count()
-    assert f'<p id="counts">black {black}, red {red}</p>' in shown
+    black, white = position.pieces(0).bit_count(), position.pieces(1).bit_count()
+    assert f'<p id="counts">black {black}, white {white}</p>' in shown
 
 
 SCRIPT = """

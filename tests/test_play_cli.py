@@ -8,8 +8,8 @@ from variants import make, random_line, random_record
 from boardenvs.agents import make_agent
 from boardenvs.board.bitboard import square_name
 from boardenvs.game.contract import stack
+from boardenvs.play import MoveNotation
 from boardenvs.records import load, make_record, replay, save
-from boardenvs.records.record import names
 
 OTHELLO = make("othello")
 pytestmark = pytest.mark.usefixtures("in_python")
@@ -33,7 +33,7 @@ def play(file):
 @pytest.mark.parametrize(
     ("game_id", "seed", "first", "said"),
     [
-        ("othello", 11, 40, "red wins"),
+        ("othello", 11, 40, "white wins"),
         ("othello", 1, 50, "a draw"),
         ("wolf_and_sheep", 1, 0, "wolf wins"),
     ],
@@ -44,7 +44,8 @@ def test_two_people_play_from_a_position_to_the_end(game_id, seed, first, said, 
     passes, start = actions[first:].count(game.noop), positions[first] if first else None
     record = make_record(game, actions[first:], start=start, players=("human", "human"))
     words = "--as", "both", "--position", positions[first].fen()
-    moves = [name for name in names(record) if name != "pass"]
+    played = zip(record.actions, replay(record), strict=False)
+    moves = [MoveNotation(game).write(a, p) for a, p in played if a != game.noop]
     text = play(*moves, "quit", game=game_id, words=words)
     assert load(file) == [record]
     assert said in text
@@ -55,7 +56,7 @@ def test_two_people_play_from_a_position_to_the_end(game_id, seed, first, said, 
 def test_a_game_against_an_agent_is_the_agents_game(play, file):
     """Whatever is typed, each reply is what the agent plays there."""
     squares = np.random.default_rng(1).integers(64, size=300)
-    play(*map(square_name, squares.tolist()), words=["--as", "red", "--against", "greedy"])
+    play(*map(square_name, squares.tolist()), words=["--as", "white", "--against", "greedy"])
     (record,) = load(file)
     assert record.players == ("greedy", "human")
     assert len(record.actions) > 10
@@ -67,10 +68,10 @@ def test_a_game_against_an_agent_is_the_agents_game(play, file):
 
 
 def test_typos_cost_nothing(play, file):
-    lines = ["", "  ", "a1", "zz", "e3e3", "help me", "?", "\x1b[A", "level", "level nobody"]
-    lines += ["level greedy:x=1", "undo", "redo", "d" * 1000, "E3", "level mcts:rollouts=2"]
+    lines = ["", "  ", "a1", "zz", "e6e6", "help me", "?", "\x1b[A", "level", "level nobody"]
+    lines += ["level greedy:x=1", "undo", "redo", "d" * 1000, "E6", "level mcts:rollouts=2"]
     text = play(*lines)
-    assert "legal are e3, f4, c5, d6" in text
+    assert "legal are e6, f5, c4, d3" in text
     assert "unknown agent 'nobody'" in text
     assert "d" * 200 not in text
     assert text.count("level AGENT: go on against another agent") == 2
@@ -80,16 +81,16 @@ def test_typos_cost_nothing(play, file):
 
 
 def test_undo_takes_the_reply_back_too(play, file):
-    assert "no move of yours" in play("e3", "undo", "c5", "undo", "undo")
+    assert "no move of yours" in play("e6", "undo", "c4", "undo", "undo")
     assert load(file) == []
-    play("e3", "undo", "redo")
+    play("e6", "undo", "redo")
     assert len(load(file)[0].actions) == 2
 
 
 def test_hint_resign_new(play, file):
-    text = play("hint", "e3", "resign", "hint", "a1", "undo", "resign", "new", "e3")
+    text = play("hint", "e6", "resign", "hint", "a1", "undo", "resign", "new", "e6")
     assert "value" in text
-    assert "black resigned: red wins" in text
+    assert "black resigned: white wins" in text
     assert "no move to look for" in text
     resigned, begun = load(file)
     assert (resigned.goal, resigned.info) == ((0, 100), {"resigned": "black"})
@@ -97,12 +98,12 @@ def test_hint_resign_new(play, file):
 
 
 def test_a_game_goes_on_another_day(play, file):
-    play("e3")
+    play("e6")
     (before,) = load(file)
     play("undo", "redo", "quit", words=["--resume"])
     assert load(file) == [before]
     position = replay(before)[-1]
-    play(OTHELLO.action_name(position.legal_actions()[0]), words=["--resume"])
+    play(MoveNotation(OTHELLO).write(position.legal_actions()[0]), words=["--resume"])
     (after,) = load(file)
     assert after.actions[:2] == before.actions
     assert len(after.actions) == 4
@@ -113,7 +114,7 @@ def test_other_games_in_the_file_stay(play, file):
     kept = random_record(make("lines_of_action"), 2)
     file.parent.mkdir()
     save(file, [kept])
-    play("e3")
+    play("e6")
     play()
     first, second = load(file)
     assert first == kept
@@ -129,7 +130,7 @@ def test_whatever_ends_it_keeps_the_game(file, monkeypatch, error):
         plies.append(len(load(file)[0].actions) if file.exists() else 0)
         if len(plies) == 2:
             raise error
-        return "e3"
+        return "e6"
 
     monkeypatch.setattr("builtins.input", read)
     invoke("play", "othello", "--against", "greedy", "--record", file)

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from variants import make, random_record
 
+from boardenvs.board.bitboard import squares_of
 from boardenvs.game.errors import IllegalActionError
 from boardenvs.play import GameSession, MoveNotation
 from boardenvs.records import Record, make_record, replay
+from boardenvs.records.moves import write_moves
 
 OTHELLO = make("othello")
 pytestmark = pytest.mark.usefixtures("in_python")
@@ -100,7 +102,7 @@ def test_a_recorded_game_from_any_ply_and_position():
 @pytest.mark.parametrize("game_id", ["othello", "wolf_and_sheep"])
 def test_moves_are_read_however_they_are_typed(game_id):
     game = make(game_id)
-    notation = MoveNotation(game)
+    notation = MoveNotation(game, rule_sheet=True)
     for position in replay(random_record(game, 5, 12)):
         for action in position.legal_actions():
             name = game.action_name(action, position)
@@ -110,11 +112,25 @@ def test_moves_are_read_however_they_are_typed(game_id):
                 assert notation.parse(text, position) == action
 
 
-def test_tournament_coordinates_count_rows_from_the_top():
-    """Black begins with one of these four in every tournament."""
-    notation = MoveNotation(OTHELLO, tournament=True)
-    names = {"f5": "f4", "e6": "e3", "d3": "d6", "c4": "c5"}
-    legal = {name: OTHELLO.parse_action(ours) for name, ours in names.items()}
-    assert notation.legal(OTHELLO.start()) == legal
-    for name, action in legal.items():
-        assert notation.parse(name.upper(), OTHELLO.start()) == action
+def test_othello_is_written_as_its_players_know_it():
+    """White on d4 and e5, black on d5 and e4, and black begins with d3, c4, f5 or e6."""
+    notation, start = MoveNotation(OTHELLO), OTHELLO.start()
+    assert notation.sides == ("black", "white")
+    discs = {0: {"d5", "e4"}, 1: {"d4", "e5"}}
+    for role, squares in discs.items():
+        assert set(map(notation.write, squares_of(start.pieces(role)))) == squares
+    assert sorted(notation.legal(start)) == ["c4", "d3", "e6", "f5"]
+    for name, action in notation.legal(start).items():
+        assert notation.parse(name.upper(), start) == action
+        assert write_moves(Record(OTHELLO, (action,))) == name
+
+
+def test_the_rule_sheet_has_names_of_its_own():
+    notation, start = MoveNotation(OTHELLO, rule_sheet=True), OTHELLO.start()
+    assert notation.sides == OTHELLO.roles == ("black", "red")
+    assert notation.legal(start) == {OTHELLO.action_name(a): a for a in start.legal_actions()}
+    for game in map(make, ("lines_of_action", "wolf_and_sheep")):
+        assert MoveNotation(game).sides == game.roles
+        assert MoveNotation(game).legal(game.start()).keys() == {
+            game.action_name(a, game.start()) for a in game.start().legal_actions()
+        }

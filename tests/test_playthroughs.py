@@ -39,8 +39,9 @@ def shown(
     if position.ply % 5 == 0 or position.is_over():
         counts = position.ply % 2 > 0
         yield to_ansi(
-            game, position, action, before=before, legal=True, counts=counts, colour=False
-        )
+            game, position, action, before=before, legal=True, counts=counts, colour=False,
+            rule_sheet=True,
+        )  # fmt: skip
     yield "; ".join(f"{a} {game.action_name(a, position)}" for a in legal)
     for a in legal:
         name, as_gdl = game.action_name(a, position), game.action_gdl(a, position)

@@ -70,12 +70,12 @@ def uses(svg: str, what: str) -> list[tuple[float, float]]:
 )
 def test_a_piece_is_in_its_square(game_id: str, name: str, role: int) -> None:
     game, position = make(game_id), lone(role, parse_square(name))
-    shown = cells(render.to_ansi(game, position, colour=False))
+    shown = cells(render.to_ansi(game, position, colour=False, rule_sheet=True))
     assert shown.pop(name) == f" {game.roles[role][0].upper()} "
     assert set(shown.values()) <= {" . ", " # "}
 
     column, row = SQUARES[name]
-    svg = render.to_svg(game, position)
+    svg = render.to_svg(game, position, rule_sheet=True)
     assert [uses(svg, drawn) for drawn in game.roles] == [[(column, row)], []][:: 1 - 2 * role]
 
     changed = (render.to_rgb(game, position) != render.to_rgb(game, lone(role, None))).any(axis=2)
@@ -88,11 +88,30 @@ def test_a_piece_is_in_its_square(game_id: str, name: str, role: int) -> None:
 def test_the_last_action_is_marked(game: Game) -> None:
     positions, actions = random_line(game, 1, 12)
     for before, action, after in zip(positions, actions, positions[1:], strict=False):
-        shown = cells(render.to_ansi(game, after, action, before=before, colour=False))
+        shown = cells(
+            render.to_ansi(game, after, action, before=before, colour=False, rule_sheet=True)
+        )
         marked = {name for name, cell in shown.items() if cell[0] == "["}
         named = game.action_name(action, before)
         assert marked == (set() if action == game.noop else set(named.split("-")))
         assert len(uses(render.to_svg(game, after, action, before=before), "mark")) == len(marked)
+
+
+def test_othello_is_seen_as_its_players_know_it() -> None:
+    """White on d4 and e5, black on d5 and e4, row 1 on top; black begins with d3, c4, f5 or e6."""
+    shown = cells(render.to_ansi(OTHELLO, OTHELLO.start(), colour=False, legal=True))
+    assert list(shown)[:8] == [f"{file}1" for file in "abcdefgh"]
+    found = {sign: sorted(s for s in shown if shown[s].strip() == sign) for sign in "BW*"}
+    assert found == {"B": ["d5", "e4"], "W": ["d4", "e5"], "*": ["c4", "d3", "e6", "f5"]}
+    svg = render.to_svg(OTHELLO, OTHELLO.start())
+    assert {what: sorted(uses(svg, what)) for what in ("black", "white", "red")} == {
+        "black": [(3, 4), (4, 3)],  # columns and rows from the upper left
+        "white": [(3, 3), (4, 4)],
+        "red": [],
+    }
+    texts = [text for text in fromstring(svg).iter(f"{SVG}text") if (text.text or "").isdecimal()]
+    down = sorted(texts, key=lambda text: float(text.attrib["y"]))
+    assert [text.text for text in down] == list("12345678")
 
 
 def test_pixels(game: Game) -> None:
@@ -147,20 +166,26 @@ def contents(uses: Iterable[Element]) -> list[list[tuple[object, ...]]]:
     return boards
 
 
-def alone(game: Game, positions: list[Position], actions: list[int]) -> list[object]:
+def alone(
+    game: Game, positions: list[Position], actions: list[int], rule_sheet: bool = False
+) -> list[object]:
     """The contents of the pictures of single positions."""
     plies = zip([None, *positions], [None, *actions], positions, strict=False)
     return [
-        contents(fromstring(render.to_svg(game, after, action, before=before)).iter(f"{SVG}use"))[0]
+        contents(
+            fromstring(
+                render.to_svg(game, after, action, before=before, rule_sheet=rule_sheet)
+            ).iter(f"{SVG}use")
+        )[0]
         for before, action, after in plies
     ]
 
 
 def test_a_sheet_shows_every_position_below_its_action(game: Game) -> None:
     positions, actions = random_line(game, 0, PLIES)
-    sheet = fromstring(render.to_svg_sheet(game, positions, actions, columns=3))
+    sheet = fromstring(render.to_svg_sheet(game, positions, actions, columns=3, rule_sheet=True))
     uses = list(sheet.iter(f"{SVG}use"))
-    assert contents(uses) == alone(game, positions, actions)
+    assert contents(uses) == alone(game, positions, actions, rule_sheet=True)
     corners = [place(use) for use in uses if use.get("class") == "board"]
     columns, rows = (sorted(set(places)) for places in zip(*corners, strict=True))
     assert corners == [(columns[i % 3], rows[i // 3]) for i in range(PLIES + 1)]

@@ -16,8 +16,8 @@ from boardenvs.cli.console import counting, make_console, print_json
 from boardenvs.cli.options import (
     AsJson,
     GameName,
+    RuleSheet,
     Seed,
-    TournamentSquares,
     chosen,
     player_names,
     position_of,
@@ -94,7 +94,7 @@ class Analyse:
         Option(metavar="FILE", help="Draw the value over the recorded game: .png or .svg."),
     ] = None
     seed: Seed = 0
-    tournament: TournamentSquares = False
+    rule_sheet: RuleSheet = False
     as_json: AsJson = False
 
     def run(self) -> None:
@@ -103,7 +103,7 @@ class Analyse:
         from boardenvs.records import replay
 
         game = parse(self.game)
-        notation = MoveNotation(game, self.tournament)
+        notation = MoveNotation(game, self.rule_sheet)
         agent = agent_for(game, self.agent or default_analyst(game))
         record = None
         if self.what is not None and Path(self.what).is_file():
@@ -121,7 +121,7 @@ class Analyse:
             position = position_of(game, self.what)
         found = self._analyse(notation, position, agent)
         if self.as_json:
-            print_json(found.to_json(notation.write))
+            print_json(found.to_json())
         else:
             show_analysis(make_console(), notation, found, self.moves)
 
@@ -191,7 +191,7 @@ class Analyse:
         with counting("positions") as show:
             found = review(record, agent, seed=self.seed, progress=show)
         if self.as_json:
-            print_json(review_json(notation, found))
+            print_json(review_json(found))
         else:
             show_review(make_console(), notation, found)
         if self.graph is not None:

@@ -86,10 +86,11 @@ OpeningPlies: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
-TournamentSquares: TypeAlias = Annotated[
+RuleSheet: TypeAlias = Annotated[
     bool,
     Option(
-        "--tournament",
-        help="Othello: name squares as tournaments do, with rows counted from the top.",
+        "--rule-sheet",
+        help="Othello: sides and squares as in the rule sheet, black and red, with rows counted "
+        "from the bottom. Default: as players know it, black and white, with rows from the top.",
     ),
 ]

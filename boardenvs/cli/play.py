@@ -11,7 +11,7 @@ from typer import Option
 
 from boardenvs.agents import agent_for
 from boardenvs.cli.console import make_console
-from boardenvs.cli.options import GameName, Seed, TournamentSquares, player_names, position_of
+from boardenvs.cli.options import GameName, RuleSheet, Seed, player_names, position_of
 from boardenvs.game.contract import Game
 from boardenvs.games import parse, spec_of
 from boardenvs.utils.checks import check_name
@@ -26,14 +26,14 @@ BOTH = "both"
 class Play:
     """Play a game against an agent, or with `--as both` against each other.
 
-    Moves are typed as they are listed, in capitals too: `d3`, `b1-b3`, `b1 b3`. So are `hint`,
+    Moves are typed as they are listed, in capitals too: `f5`, `b1-b3`, `b1 b3`. So are `hint`,
     `undo`, `redo`, `resign`, `level AGENT`, `new`, `help` and `quit`. The game is kept in a file
     after every move, whatever ends the program, and `--resume` goes on with it.
 
     ```
     boardenvs play othello --against trained --as black
     boardenvs play lines_of_action --against alphabeta:depth=2 --as white
-    boardenvs play othello --as both --tournament
+    boardenvs play othello --as both
     boardenvs play othello --resume
     ```
     """
@@ -64,7 +64,7 @@ class Play:
     resume: Annotated[bool, Option("--resume", help="Go on with the last game of that file.")] = (
         False
     )
-    tournament: TournamentSquares = False
+    rule_sheet: RuleSheet = False
     seed: Seed = 0
 
     def run(self) -> None:
@@ -72,8 +72,8 @@ class Play:
         from boardenvs.play import GameStore, MoveNotation
 
         game = parse(self.game)
-        players = self._players(game)
-        notation = MoveNotation(game, self.tournament)
+        notation = MoveNotation(game, self.rule_sheet)
+        players = self._players(game, notation.sides)
         store = GameStore(self.record)
         session, console = self._session(game, players, store), make_console()
         terminal = TerminalGame(session, store, notation, console, self.seed)
@@ -87,17 +87,18 @@ class Play:
             if terminal.session.actions:
                 console.print(f"the game is in {store.path}")
 
-    def _players(self, game: Game) -> tuple[str, str]:
+    def _players(self, game: Game, sides: tuple[str, str]) -> tuple[str, str]:
         """Who plays by role, `human` or the text of an agent; ValueError where that cannot play."""
         from boardenvs.play import HUMAN, default_opponent
 
-        role = game.roles[0] if self.role is None else self.role
-        check_name("role", role, [*game.roles, BOTH])
+        role = sides[0] if self.role is None else self.role
+        check_name("role", role, [*dict.fromkeys((*sides, *game.roles)), BOTH])
         if role == BOTH and self.against is not None:
             raise ValueError("--as both has no opponent: leave --against out")
         opponent = self.against or default_opponent(game)
         agent_for(game, opponent)
-        first, second = (HUMAN if role in (own, BOTH) else opponent for own in game.roles)
+        names = zip(sides, game.roles, strict=True)
+        first, second = (HUMAN if role in (*own, BOTH) else opponent for own in names)
         return first, second
 
     def _session(self, game: Game, players: tuple[str, str], store: GameStore) -> GameSession:

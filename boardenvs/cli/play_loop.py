@@ -69,7 +69,7 @@ class TerminalGame:
 
     def _turn(self) -> None:
         session, game, position = self.session, self.session.game, self.session.position
-        role, player = game.roles[position.to_move], self._players[position.to_move]
+        role, player = self._notation.sides[position.to_move], self._players[position.to_move]
         if session.must_pass:
             self._console.print(f"{role} has no move and passes")
             self._play(game.noop)
@@ -183,10 +183,13 @@ class TerminalGame:
         session, say = self.session, self._console.print
         legal = not session.is_over and session.position.to_move in self._humans
         last = session.actions[-1] if session.actions else None
-        board = to_ansi(session.game, session.position, last, before=session.before, legal=legal)
+        board = to_ansi(
+            session.game, session.position, last, before=session.before, legal=legal,
+            rule_sheet=self._notation.rule_sheet,
+        )  # fmt: skip
         say()
         say(Text.from_ansi(board))
-        counted = zip(session.game.roles, session.pieces, strict=True)
+        counted = zip(self._notation.sides, session.pieces, strict=True)
         say(", ".join(f"{role} has {count}" for role, count in counted))
         if session.is_over:
             say(self._result())
@@ -194,11 +197,11 @@ class TerminalGame:
             say(f"moves: {' '.join(self._notation.legal(session.position))}")
 
     def _result(self) -> str:
-        session, roles = self.session, self.session.game.roles
+        session, sides = self.session, self._notation.sides
         goal, plies = session.goal or (0.0, 0.0), len(session.actions)
         if goal[0] == goal[1]:
             return f"the game is a draw after {plies} plies"
-        winner = roles[goal[1] > goal[0]]
+        winner = sides[goal[1] > goal[0]]
         if session.resigned is not None:
-            return f"{roles[session.resigned]} resigned: {winner} wins"
+            return f"{sides[session.resigned]} resigned: {winner} wins"
         return f"the game is over after {plies} plies: {winner} wins"

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
+from boardenvs.board.bitboard import SIZE
 from boardenvs.cli.console import make_console
-from boardenvs.cli.options import check_out, chosen, game_names
+from boardenvs.cli.options import RuleSheet, check_out, chosen, game_names
 from boardenvs.game.contract import Position
 from boardenvs.game.errors import IllegalActionError
 from boardenvs.games import parse, spec_of
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from boardenvs.play import MoveNotation
     from boardenvs.records import Record, Verdict
 
 _SHOWN_ERRORS = 5
@@ -34,8 +36,7 @@ class Replay:
     """Check recorded games by the rules, show them and convert them.
 
     Formats: JSON Lines (`.jsonl`, `.jsonl.gz`), WTHOR (`.wtb`), and plain moves, a game a line
-    (`.txt`): Othello as in tournaments, `f5d6c3`, other games in their own notation. Tournament
-    Othello counts rows from the top; what is shown here has rank 1 at the bottom, so its f5 is f4.
+    (`.txt`): Othello as in tournaments, `f5d6c3`, other games in their own notation.
 
     ```
     boardenvs replay WTH_2013.wtb
@@ -89,6 +90,7 @@ class Replay:
         bool, Option("--legal", help="Mark in the pictures where can be played to.")
     ] = False
     counts: Annotated[bool, Option("--counts", help="Count the pieces in moving pictures.")] = False
+    rule_sheet: RuleSheet = False
     format_name: Annotated[
         str | None,
         Option(
@@ -163,10 +165,12 @@ class Replay:
         """The game's moves, the boards asked for, and its pictures as files."""
         from rich.text import Text
 
+        from boardenvs.play import MoveNotation
         from boardenvs.records.record import positions
         from boardenvs.render import to_ansi
 
         game, error = record.game, None
+        notation = MoveNotation(game, self.rule_sheet)
         boards: list[Position] = []
         try:
             boards.extend(positions(record))
@@ -178,12 +182,13 @@ class Replay:
             raise ValueError(
                 f"the game has {len(actions)} plies: there is no board after ply {last}"
             )
-        _print_head(console, record)
+        _print_head(console, notation, record)
         for n in range(len(boards)) if self.board else [last]:
             before, action = (boards[n - 1], actions[n - 1]) if n else (None, None)
-            played = "" if action is None else f": {game.action_name(action, before)}"
+            played = "" if action is None else f": {notation.write(action, before)}"
             console.print(f"\nafter {n} plies{played}")
-            console.print(Text.from_ansi(to_ansi(game, boards[n], action, before=before)))
+            board = to_ansi(game, boards[n], action, before=before, rule_sheet=self.rule_sheet)
+            console.print(Text.from_ansi(board))
         if error is not None:
             console.print(f"\nhere the record breaks the rules: {error}", style="red")
         self._write_pictures(console, boards, actions)
@@ -197,7 +202,9 @@ class Replay:
         gif = partial(render.to_gif, counts=self.counts)
         for path, draw in ((self.svg, svg), (self.sheet, render.to_svg_sheet), (self.gif, gif)):
             if path is not None:
-                picture = draw(boards[0].game, boards, actions, legal=self.legal)
+                picture = draw(
+                    boards[0].game, boards, actions, legal=self.legal, rule_sheet=self.rule_sheet
+                )
                 write_atomically(path, picture.encode() if isinstance(picture, str) else picture)
                 console.print(f"the picture is in {path}")
 
@@ -210,11 +217,12 @@ def _summary(file: Path, found: Sequence[Record], verdicts: Sequence[Verdict]) -
     for game, places in group_by_game(found).items():
         part = [verdicts[place] for place in places]
         goals = [verdicts[place].goal or found[place].goal for place in places]
+        sides = game.look.sides or game.roles
         leads = [goal[0] - goal[1] for goal in goals if goal is not None]
         results = {
-            f"{game.roles[0]} won": sum(lead > 0 for lead in leads),
+            f"{sides[0]} won": sum(lead > 0 for lead in leads),
             "draw": leads.count(0),
-            f"{game.roles[1]} won": sum(lead < 0 for lead in leads),
+            f"{sides[1]} won": sum(lead < 0 for lead in leads),
         }
         rows.append(
             {
@@ -230,11 +238,12 @@ def _summary(file: Path, found: Sequence[Record], verdicts: Sequence[Verdict]) -
     return make_table(rows, str(file), "cut off: the record ends before the game does")
 
 
-def _print_head(console: Console, record: Record) -> None:
+def _print_head(console: Console, notation: MoveNotation, record: Record) -> None:
     """What is known about the game, and its moves."""
     from boardenvs.records.record import names
 
-    first, second = record.game.roles
+    first, second = notation.sides
+    look = record.game.look.chosen(notation.rule_sheet)
     console.print(spec_of(record.game), style="bold")
     if record.players is not None:
         console.print(f"{first}: {record.players[0]}, {second}: {record.players[1]}")
@@ -244,5 +253,6 @@ def _print_head(console: Console, record: Record) -> None:
         console.print(f"{first} {record.goal[0]:g}, {second} {record.goal[1]:g}")
     for key, value in record.info.items():
         console.print(f"{key}: {value}")
-    numbered = (f"{n:>3}. {name:<6}" for n, name in enumerate(names(record), start=1))
+    moves = (look.write(name, SIZE) for name in names(record))
+    numbered = (f"{n:>3}. {name:<6}" for n, name in enumerate(moves, start=1))
     console.print("\n" + "".join(numbered))

@@ -13,7 +13,7 @@ from typer import Option
 
 from boardenvs.agents import analyse, exact_analyst
 from boardenvs.cli.console import counting, make_console, print_json
-from boardenvs.cli.options import AsJson, GameName, position_of
+from boardenvs.cli.options import AsJson, GameName, RuleSheet, position_of
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.errors import PositionError
 from boardenvs.game.fen import parse_position
@@ -71,6 +71,7 @@ class Solve:
     seed: Annotated[
         int, Option(help="Seed of the choice between equal moves of the line.", min=0)
     ] = 0
+    rule_sheet: RuleSheet = False
     as_json: AsJson = False
 
     def run(self) -> None:
@@ -96,9 +97,9 @@ class Solve:
             for root in roots:
                 show(len(found), len(roots), "positions")
                 found.append(self._solve(root, limits))
-        console, notation = make_console(), MoveNotation(game)
+        console, notation = make_console(), MoveNotation(game, self.rule_sheet)
         if self.as_json:
-            answers = [one.to_json(notation.write) for one in found]
+            answers = [one.to_json() for one in found]
             print_json(answers[0] if self.file is None else answers)
         elif self.file is None:
             show_analysis(console, notation, found[0], 0 if self.moves or has_table else None)
@@ -110,7 +111,7 @@ class Solve:
                 {
                     "": number,
                     "position": one.position.fen(),
-                    "outcome": summary(one),
+                    "outcome": summary(notation, one),
                     "best move": "".join(one.names(one.line[:1], notation.write)),
                     "seconds": f"{one.seconds:.2f}",
                 }

@@ -30,7 +30,11 @@ def show_analysis(
     console: Console, notation: MoveNotation, found: Analysis, count: int | None
 ) -> None:
     """The board, the verdict, at most `count` moves (0: all, None: no table), and the line."""
-    console.print(Text.from_ansi(to_ansi(found.game, found.position, legal=True)))
+    console.print(
+        Text.from_ansi(
+            to_ansi(found.game, found.position, legal=True, rule_sheet=notation.rule_sheet)
+        )
+    )
     console.print(f"\n{_verdict(notation, found)}\n", style="bold")
     if count is not None and found.moves:
         console.print(moves_table(notation, found, count))
@@ -47,7 +51,7 @@ def show_analysis(
 def moves_table(notation: MoveNotation, found: Analysis, count: int) -> Table:
     """The moves, best first, at most `count` of them; 0: all."""
     shown = found.moves[: count or None]
-    role, more = found.game.roles[found.position.to_move], len(found.moves) - len(shown)
+    role, more = notation.sides[found.position.to_move], len(found.moves) - len(shown)
     rows = []
     for move in shown:
         line = found.names(move.line[:_LINE], notation.write)
@@ -68,7 +72,7 @@ def moves_table(notation: MoveNotation, found: Analysis, count: int) -> Table:
     return make_table(rows, "Moves", caption + (f"; {more} more moves" if more else ""))
 
 
-def summary(found: Analysis) -> str:
+def summary(notation: MoveNotation, found: Analysis) -> str:
     """How the game ends with best play, as far as that is proven, in a few words."""
     mover = found.position.to_move
     if found.outcome is None:
@@ -76,7 +80,7 @@ def summary(found: Analysis) -> str:
         return f"not proven; {value or 'no value'} ({_UNITS[found.unit]})"
     if found.outcome == "draw":
         return "a draw"
-    winner = found.game.roles[mover if found.outcome == "win" else 1 - mover]
+    winner = notation.sides[mover if found.outcome == "win" else 1 - mover]
     if found.margin is not None:
         return f"{winner} wins by {abs(found.margin)}"
     if not found.plies:
@@ -95,13 +99,13 @@ def _ends_by_cap(found: Analysis) -> bool:
 def _verdict(notation: MoveNotation, found: Analysis) -> str:
     """The best move and what it is worth, in a sentence or two."""
     if not found.moves:
-        return f"The game is over: {summary(found)}."
+        return f"The game is over: {summary(notation, found)}."
     write, position = notation.write, found.position
     best, choice = found.moves[0].action, found.choice
-    said = f"{found.game.roles[position.to_move]} to move: {write(best, position)}"
+    said = f"{notation.sides[position.to_move]} to move: {write(best, position)}"
     if choice is not None and choice != best:
         said += f" (the analyst itself plays {write(choice, position)})"
-    text = summary(found)
+    text = summary(notation, found)
     if found.proven:
         return f"{said}. {text[0].upper()}{text[1:]} with best play."
     if found.value is None:
@@ -118,7 +122,7 @@ def show_review(console: Console, notation: MoveNotation, found: Review) -> None
     rows = [
         {
             "ply": ply.number,
-            "role": found.record.game.roles[ply.role],
+            "role": notation.sides[ply.role],
             "move": _move(notation, ply),
             "value before": _value(ply.before, ply.analysis.outcome, ply.analysis.unit),
             "after": _after(ply),
@@ -143,14 +147,14 @@ def show_review(console: Console, notation: MoveNotation, found: Review) -> None
 def _sides(notation: MoveNotation, found: Review) -> Table:
     rows = []
     players = found.record.players or ("", "")
-    for side, player in zip(found.summaries, players, strict=True):
+    for name, side, player in zip(notation.sides, found.summaries, players, strict=True):
         share = f" ({side.agreed / side.choices:.0%})" if side.choices else ""
         worst = ""
         if (ply := side.worst) is not None:
             worst = f"{_loss(ply)} by {ply.number}. {_move(notation, ply)}"
         rows.append(
             {
-                "role": side.role,
+                "role": name,
                 "player": player,
                 "choices": side.choices,
                 "agreed": f"{side.agreed}{share}",
@@ -163,9 +167,10 @@ def _sides(notation: MoveNotation, found: Review) -> Table:
     return make_table(rows, "Both sides", "agreed: moves that the analyst would have played")
 
 
-def review_json(notation: MoveNotation, found: Review) -> dict[str, Any]:
-    """A review with names for actions."""
+def review_json(found: Review) -> dict[str, Any]:
+    """A review for programs: sides, moves and positions as the rule sheet has them."""
     game = found.record.game
+    notation = MoveNotation(game, rule_sheet=True)
     plies = [
         {
             "ply": ply.number,
@@ -175,7 +180,7 @@ def review_json(notation: MoveNotation, found: Review) -> dict[str, Any]:
             "value_after": ply.after,
             "lost": ply.lost,
             "better": _better(notation, ply),
-            "analysis": ply.analysis.to_json(notation.write),
+            "analysis": ply.analysis.to_json(),
         }
         for ply in found.plies
     ]

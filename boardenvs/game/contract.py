@@ -158,10 +158,15 @@ class Position(NamedTuple):
 
     def result(self) -> tuple[float, float]:
         """The goal values by role that the position would give, whether it is over or not."""
-        mine, theirs = self.game.kernels.points.one(*self.words, self.to_move)
-        if mine == theirs:
+        first, second = self.points()
+        if first == second:
             return (DRAW, DRAW)
-        return (WIN, LOSS) if (mine > theirs) == (self.to_move == 0) else (LOSS, WIN)
+        return (WIN, LOSS) if first > second else (LOSS, WIN)
+
+    def points(self) -> tuple[int, int]:
+        """The points by role, of which more win: in Othello the discs."""
+        mine, theirs = self.game.kernels.points.one(*self.words, self.to_move)
+        return (mine, theirs) if self.to_move == 0 else (theirs, mine)
 
     def is_truncated(self) -> bool:
         """Whether the cap on plies ends the game here, undecided."""

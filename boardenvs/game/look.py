@@ -7,6 +7,7 @@ each of them once.
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple, TypeAlias
 
 
@@ -88,6 +89,8 @@ class Scene(NamedTuple):
     placed: tuple[Placed, ...]
 
 
+_ROW = re.compile(r"(?<=[a-p])[0-9]+")  # in the name of a square
+
 SHADOW = Ink("#000000", 0.30)
 
 
@@ -105,12 +108,28 @@ class Look(NamedTuple):
     (light and dark squares). pieces: by role; None draws discs with the first letters of the roles.
     groups: whether it matters how many groups of neighbours a side has, and is to be shown.
     badges: what is drawn over pieces on the squares of a word, with its name: ("kings", CROWN).
+    sides: what the sides are called where people read it; None: by their roles. from_top: whether
+    they read squares with rows counted from the top. rule_sheet: the look of the rule sheet, where
+    that is another; roles, actions and the texts of positions are the sheet's in either.
     """
 
     board: str = "wood"
     pieces: tuple[PieceLook, PieceLook] | None = None
     groups: bool = False
     badges: tuple[tuple[str, Drawing], ...] = ()
+    sides: tuple[str, str] | None = None
+    from_top: bool = False
+    rule_sheet: Look | None = None
+
+    def chosen(self, rule_sheet: bool) -> Look:
+        """This look, or where that is asked for the one of the rule sheet."""
+        return (self.rule_sheet or self) if rule_sheet else self
+
+    def write(self, name: str, rows: int) -> str:
+        """The name of a square or move as this look has it, and back: it is its own inverse."""
+        if not self.from_top:
+            return name
+        return _ROW.sub(lambda row: str(rows + 1 - int(row[0])), name)
 
     def pieces_of(self, roles: tuple[str, str]) -> tuple[PieceLook, PieceLook]:
         """The looks of both roles' pieces."""

@@ -19,7 +19,8 @@ straight line between itself and another disc of its side, in any of the eight d
 discs so bracketed flip. A side without such a square passes.
 
 The game starts with black on d4 and e5 and red on d5 and e4. Tournament Othello counts ranks from
-the top; flip them (y -> 9 - y) and the start is the tournament's."""
+the top; flip them (y -> 9 - y) and the start is the tournament's. On the page, in `boardenvs play`
+and in pictures the game is shown so, and red as white."""
 
 _HOLES = """
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from boardenvs.board.bitboard import square_name
+from boardenvs.board.bitboard import SIZE
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.errors import IllegalActionError
+from boardenvs.game.look import Look
 from boardenvs.game.notation import PASS
-from boardenvs.games.othello import Othello
 from boardenvs.utils.checks import cut
 
 _SEPARATORS = re.compile(r"[\s\-x:>]+")
@@ -23,26 +23,27 @@ def turned(square: int) -> int:
 
 @dataclass(frozen=True)
 class MoveNotation:
-    """Writes and reads the moves of a game.
+    """Writes and reads the moves of a game as people know them, and names the sides so.
 
-    tournament: in the Othello family, rows counted from the top, as tournaments and most other
-    programs do: where the game's own notation says f4, theirs says f5.
+    rule_sheet: as the game's rule sheet does, where people know it otherwise: in the Othello family
+    the first move f5 is the sheet's f4, whose rows count from the bottom, and white is its red.
     """
 
     game: Game
-    tournament: bool = False
+    rule_sheet: bool = False
 
-    def __post_init__(self) -> None:
-        if self.tournament and not isinstance(self.game, Othello):
-            raise ValueError(
-                f"{self.game.id} has no tournament coordinates: only games of the Othello family do"
-            )
+    @property
+    def sides(self) -> tuple[str, str]:
+        """The names of the sides, by role."""
+        return self._look.sides or self.game.roles
+
+    @property
+    def _look(self) -> Look:
+        return self.game.look.chosen(self.rule_sheet)
 
     def write(self, action: int, position: Position | None = None) -> str:
-        """The action as `Game.action_name` writes it, or in tournament coordinates."""
-        if self.tournament and action != self.game.noop:
-            return square_name(turned(action))
-        return self.game.action_name(action, position)
+        """The action as it is shown."""
+        return self._look.write(self.game.action_name(action, position), SIZE)
 
     def legal(self, position: Position) -> dict[str, int]:
         """The legal actions by name; none where the game is over."""

@@ -51,7 +51,7 @@ def draw_graph(review: Review, file_format: str, notation: MoveNotation | None =
         of_unit = [ply for ply in plies if ply.analysis.unit == unit]
         edge = _edge(of_unit) if unit == "heuristic" else math.inf
         _draw_values(axes, of_unit, edge)
-        axes.set_ylabel(f"{_UNITS[unit]}\nfor {review.record.game.roles[0]}", color=_INK)
+        axes.set_ylabel(f"{_UNITS[unit]}\nfor {notation.sides[0]}", color=_INK)
         if unit == "score":
             axes.set_ylim(-1.2, 1.2)
         for ply in review.largest_losses(_MARKED, unit=unit):

@@ -35,12 +35,13 @@ def show(record: Record) -> ShownGame:
         boards.extend(positions(record))
     except IllegalActionError as illegal:
         error = str(illegal)
-    players = record.players or game.roles
+    sides = game.look.sides or game.roles
+    players = record.players or sides
     details = [("game", spec_of(game))]
     if record.players is not None:
-        details += zip(game.roles, record.players, strict=True)
+        details += zip(sides, record.players, strict=True)
     if record.goal is not None:
-        goals = zip(game.roles, record.goal, strict=True)
+        goals = zip(sides, record.goal, strict=True)
         details.append(("result", ", ".join(f"{role} {goal:g}" for role, goal in goals)))
     if record.start is not None:
         details.append(("from", record.start.fen()))

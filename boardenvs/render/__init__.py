@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Unpack
 
+from boardenvs.board.bitboard import SIZE
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.look import Scene
 from boardenvs.render.ansi import write_ansi
@@ -21,7 +22,7 @@ from boardenvs.render.geometry import scene, sheet
 from boardenvs.render.page import ShownGame, to_frame, to_page
 from boardenvs.render.raster import Pixels, Window, draw_rgb, write_gif
 from boardenvs.render.svg import write_animation, write_svg
-from boardenvs.render.view import Shown, view
+from boardenvs.render.view import Shown, ShownInGame, view
 
 
 def to_ansi(
@@ -36,8 +37,10 @@ def to_ansi(
 
     `last_action` is marked; where its target depends on the position `before` it, the target is
     marked only if that is given. `legal=True` shows where the side to move can play to, and
-    `counts=True` how many pieces both sides have. Without a `colour` of True or False, the variable
-    $NO_COLOR turns colours off where it is set to anything (https://no-color.org).
+    `counts=True` how many pieces both sides have. Othello is shown as its players know it, in black
+    and white and with rows counted from the top; `rule_sheet=True` shows it as its rule sheet does,
+    in black and red and with rows counted from the bottom. Without a `colour` of True or False, the
+    variable $NO_COLOR turns colours off where it is set to anything (https://no-color.org).
     """
     seen = view(game, position, last_action, **shown)
     return write_ansi(seen, not os.environ.get("NO_COLOR") if colour is None else colour)
@@ -80,18 +83,19 @@ def to_svg_sheet(
     columns: int = 8,
     unit: int = 20,
     legal: bool = False,
+    rule_sheet: bool = False,
 ) -> str:
     """Every position of a game on one sheet, as SVG; `actions` are those between them, N of N + 1.
 
     A board is labelled with the action that led to it. See `to_ansi`.
     """
+    look = game.look.chosen(rule_sheet)
     labels = ["start"] + [
-        f"{ply}. {game.action_name(action, before)}"
+        f"{ply}. {look.write(game.action_name(action, before), SIZE)}"
         for ply, (action, before) in enumerate(zip(actions, positions, strict=False), start=1)
     ]
-    return write_svg(
-        sheet(_scenes(game, positions, actions, caption=False, legal=legal), labels, columns), unit
-    )
+    scenes = _scenes(game, positions, actions, caption=False, legal=legal, rule_sheet=rule_sheet)
+    return write_svg(sheet(scenes, labels, columns), unit)
 
 
 def to_svg_animation(
@@ -101,14 +105,13 @@ def to_svg_animation(
     *,
     unit: int = 40,
     seconds: float = 0.8,
-    legal: bool = False,
-    counts: bool = False,
+    **shown: Unpack[ShownInGame],
 ) -> str:
     """A game that plays itself, again and again, as SVG; see `to_svg_sheet` and `to_ansi`.
 
     A position stays for so many seconds, the last one three times as long.
     """
-    pictures = _scenes(game, positions, actions, legal=legal, counts=counts)
+    pictures = _scenes(game, positions, actions, **shown)
     return write_animation([*pictures, *pictures[-1:] * 2], unit, seconds)
 
 
@@ -119,14 +122,13 @@ def to_gif(
     *,
     unit: int = 40,
     seconds: float = 0.8,
-    legal: bool = False,
-    counts: bool = False,
+    **shown: Unpack[ShownInGame],
 ) -> bytes:
     """`to_svg_animation` as an animated GIF.
 
     Needs pygame and Pillow: ImportError where one is missing.
     """
-    pictures = _scenes(game, positions, actions, legal=legal, counts=counts)
+    pictures = _scenes(game, positions, actions, **shown)
     return write_gif([draw_rgb(picture, unit) for picture in pictures], seconds)
 
 
@@ -143,6 +145,7 @@ class Picture:
     before: Position | None = None
     legal: bool = False
     counts: bool = False
+    rule_sheet: bool = False
 
     def __str__(self) -> str:
         return to_ansi(**vars(self), colour=False)
@@ -156,16 +159,12 @@ def _scenes(
     positions: Sequence[Position],
     actions: Sequence[int],
     *,
-    legal: bool,
-    counts: bool = False,
     caption: bool = True,
+    **shown: Unpack[ShownInGame],
 ) -> list[Scene]:
     """A picture of each position of a game."""
     plies = zip([None, *positions], [None, *actions], positions, strict=False)
-    seen = (
-        view(game, after, action, before=before, legal=legal, counts=counts)
-        for before, action, after in plies
-    )
+    seen = (view(game, after, action, before=before, **shown) for before, action, after in plies)
     return [scene(one, caption=caption) for one in seen]
 
 

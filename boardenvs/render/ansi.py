@@ -15,9 +15,9 @@ _CODES = re.compile(r"\x1b\[[\d;]*m")
 
 
 def write_ansi(seen: View, colour: bool = True) -> str:
-    """The board with rank 8 on top, and the caption as last line; plain text without `colour`.
+    """The board with north on top, and the caption as last line; plain text without `colour`.
 
-    A piece is the first letter of its role, before that of its badge if it has one, "#" a hole, "."
+    A piece is the first letter of its side, before that of its badge if it has one, "#" a hole, "."
     an empty square and "*" one that the side to move can play to; brackets are around the squares
     of the last action.
     """
@@ -26,7 +26,8 @@ def write_ansi(seen: View, colour: bool = True) -> str:
     ranks = []
     for y in reversed(range(SIZE)):
         cells = "".join(_cell(seen, look, SIZE * y + x) for x in range(SIZE))
-        ranks.append(f"{y + 1} {cells}{RESET} {y + 1}")
+        rank = seen.look.write(f"a{y + 1}", SIZE)[1:]
+        ranks.append(f"{rank} {cells}{RESET} {rank}")
     text = "\n".join([files, *ranks, files, seen.caption])
     return text if colour else _CODES.sub("", text)
 
@@ -39,11 +40,11 @@ def _cell(seen: View, look: BoardLook, square: int) -> str:
         symbol, ink, under = "#", look.label, look.hole
     elif seen.targets & bit:
         symbol, ink = "*", look.target.colour
-    looks = seen.look.pieces_of(seen.roles)
-    for role, look_of_role, pieces in zip(seen.roles, looks, seen.pieces, strict=True):
+    looks = seen.look.pieces_of(seen.sides)
+    for side, look_of_side, pieces in zip(seen.sides, looks, seen.pieces, strict=True):
         if pieces & bit:
-            under = look_of_role.colour
-            symbol, ink = role[0].upper(), _contrast(under)
+            under = look_of_side.colour
+            symbol, ink = side[0].upper(), _contrast(under)
     left, right = "[]" if seen.marks & bit else "  "
     for (name, _), squares in zip(seen.look.badges, seen.badges, strict=True):
         right = name[0] if squares & bit else right

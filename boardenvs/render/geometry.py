@@ -1,7 +1,7 @@
 """Where everything is in the picture of a position, and in which colours: what all renderers draw.
 
 The board is eight units wide, framed by half a unit on each side with the labels of files and
-ranks; rank 8 is on top. The caption has a strip of the frame below the board.
+ranks; north is on top. The caption has a strip of the frame below the board.
 """
 
 from __future__ import annotations
@@ -79,15 +79,15 @@ def scene(seen: View, *, caption: bool = True, flipped: bool = False) -> Scene:
     look = board_look(seen.look.board)
     width = SIZE + 2 * MARGIN
     height = width + (CAPTION if caption else 0)
-    drawings = [piece.drawing for piece in seen.look.pieces_of(seen.roles)]
+    drawings = [piece.drawing for piece in seen.look.pieces_of(seen.sides)]
     layers = [
         ("hole", seen.holes, _hole(look)),
         ("mark", seen.marks, mark(look)),
-        *zip(seen.roles, seen.pieces, drawings, strict=True),
+        *zip(seen.sides, seen.pieces, drawings, strict=True),
         *((name, s, d) for (name, d), s in zip(seen.look.badges, seen.badges, strict=True)),
         ("target", seen.targets, target(look)),
     ]
-    placed = [Placed("board", _board(look, height, flipped), 0, 0)]
+    placed = [Placed("board", _board(look, height, flipped, seen.look.from_top), 0, 0)]
     for what, squares, drawing in layers:
         placed += [Placed(what, drawing, *corner(s, flipped)) for s in squares_of(squares)]
     if caption:
@@ -112,7 +112,7 @@ def sheet(scenes: Sequence[Scene], labels: Sequence[str], columns: int) -> Scene
 
 
 @lru_cache
-def _board(look: BoardLook, height: float, flipped: bool) -> Drawing:
+def _board(look: BoardLook, height: float, flipped: bool, from_top: bool) -> Drawing:
     """The frame, the labels in it and the empty squares, which look alike from both sides."""
     width = SIZE + 2 * MARGIN
     edge = 0.05
@@ -133,8 +133,9 @@ def _board(look: BoardLook, height: float, flipped: bool) -> Drawing:
         shapes += [Rect(*corner(s), 1, 1, Ink(look.light)) for s in light]
     for i in range(SIZE):
         at, middle = MARGIN + i + 0.5, MARGIN / 2
-        file, rank = (SIZE - 1 - i, i) if flipped else (i, SIZE - 1 - i)
-        for x, y, name in ((at, width - middle, "abcdefgh"[file]), (middle, at, str(rank + 1))):
+        file = SIZE - 1 - i if flipped else i
+        rank = str(i + 1 if flipped != from_top else SIZE - i)
+        for x, y, name in ((at, width - middle, "abcdefgh"[file]), (middle, at, rank)):
             shapes.append(Text(x, y, name, 0.32, Ink(look.label)))
     return Drawing(width, height, tuple(shapes))
 

@@ -82,7 +82,7 @@ class _Writer:
         pairs = zip(pairwise(positions), pairwise(boards), strict=True)
         for action, ((before, after), (squares, now)) in zip(shown.actions, pairs, strict=False):
             seen = view(game, after, action, before=before)
-            name = game.action_name(action, before)
+            name = game.look.write(game.action_name(action, before), SIZE)
             # The squares that change, each times 3 plus what is on it then.
             changes = [3 * s + now[s] for s, was in enumerate(squares) if was != now[s]]
             steps.append([name, changes, list(squares_of(seen.marks)), self._caption(seen)])
@@ -104,21 +104,27 @@ class _Writer:
 
     def _look(self, seen: View) -> int:
         """The number of the look of this game's board and pieces, which is written once a page."""
-        key = (seen.look, seen.roles, seen.holes)
+        key = (seen.look, seen.sides, seen.holes)
         if key in self._numbers:
             return self._numbers[key]
         number = self._numbers[key] = len(self.looks)
-        look, roles = board_look(seen.look.board), seen.roles
-        drawings = [mark(look), *(p.drawing for p in seen.look.pieces_of(roles)), target(look)]
+        look, sides = board_look(seen.look.board), seen.sides
+        drawings = [mark(look), *(p.drawing for p in seen.look.pieces_of(sides)), target(look)]
         marked, first, second, dot = map(id_of, drawings)
-        empty = seen._replace(pieces=(0, 0), marks=0, targets=0, caption=" and ".join(roles))
+        empty = seen._replace(pieces=(0, 0), marks=0, targets=0, caption=" and ".join(sides))
         for flipped in (False, True):
             picture = scene(empty, caption=False, flipped=flipped)
             board = write_layers(picture, drawings, ("marks", "pieces", "targets"))
             name = f"board-{number}{'-flipped' if flipped else ''}"
             self.boards.append(f'<template id="{name}">{board}</template>')
         self.looks.append(
-            {"mark": marked, "pieces": [first, second], "target": dot, "roles": list(roles)}
+            {
+                "mark": marked,
+                "pieces": [first, second],
+                "target": dot,
+                "sides": list(sides),
+                "fromTop": seen.look.from_top,
+            }
         )
         return number
 

@@ -13,7 +13,7 @@ class View(NamedTuple):
     """A position as it is shown; sets of squares are bitboards."""
 
     look: Look
-    roles: tuple[str, str]
+    sides: tuple[str, str]  # as the look names them
     pieces: tuple[int, int]  # by role
     badges: tuple[int, ...]  # those of the look
     holes: int
@@ -22,12 +22,18 @@ class View(NamedTuple):
     caption: str
 
 
-class Shown(TypedDict, total=False):
-    """What is shown beside the pieces; see `view`."""
+class ShownInGame(TypedDict, total=False):
+    """What is shown beside the pieces in the pictures of a whole game; see `view`."""
 
-    before: Position | None
     legal: bool
     counts: bool
+    rule_sheet: bool
+
+
+class Shown(ShownInGame, total=False):
+    """What is shown beside the pieces of a position."""
+
+    before: Position | None
 
 
 def view(
@@ -38,39 +44,49 @@ def view(
     before: Position | None = None,
     legal: bool = False,
     counts: bool = False,
+    rule_sheet: bool = False,
 ) -> View:
     """What is seen of a position, and of the action that led to it from the position `before`.
 
     `legal` has the squares that can be played to, `counts` the number of pieces in the caption.
     Without `before`, an action whose target depends on it is marked by its source alone.
+    `rule_sheet` has the rule sheet's look and names where people know the game by others.
     """
+    look = game.look.chosen(rule_sheet)
+    sides = look.sides or game.roles
     marks = 0 if last_action is None else from_squares(game.action_squares(last_action, before))
     actions = position.legal_actions() if legal else []
     ends = [game.action_squares(action, position)[-1:] for action in actions]
     return View(
-        look=game.look,
-        roles=game.roles,
+        look=look,
+        sides=sides,
         pieces=(position.pieces(0), position.pieces(1)),
-        badges=tuple(position.word(name) for name, _ in game.look.badges),
+        badges=tuple(position.word(name) for name, _ in look.badges),
         holes=game.holes,
         marks=marks,
         targets=from_squares(square for end in ends for square in end),
-        caption=_caption(game, position, last_action, counts),
+        caption=_caption(position, sides, last_action == game.noop, counts),
     )
 
 
-def _caption(game: Game, position: Position, last_action: int | None, counts: bool) -> str:
-    first, second = game.roles
-    pieces = (position.pieces(role).bit_count() for role in (0, 1))
-    count = ", ".join(f"{role} {n}" for role, n in zip(game.roles, pieces, strict=True))
+def _caption(position: Position, sides: tuple[str, str], passed: bool, counts: bool) -> str:
+    first, second = sides
+    pieces = [position.pieces(role).bit_count() for role in (0, 1)]
+    count = ", ".join(f"{side} {n}" for side, n in zip(sides, pieces, strict=True))
     if position.is_over():
         goals = position.result()
+        goal = f"goal {goals[0]:.0f}-{goals[1]:.0f}"
         score = count if counts else f"{first} {goals[0]:.0f}, {second} {goals[1]:.0f}"
+        by_points = position.game.margin_counts
+        if by_points:
+            points = position.points()
+            score = f"{max(points)}-{min(points)}, {goal}"
         if not position.terminated:
             return f"stopped after {position.ply} plies: {score}"
         if goals[0] == goals[1]:
             return f"draw after {position.ply} plies: {score}"
-        return f"{game.roles[goals[1] > goals[0]]} won: {score}"
-    passed = f"{game.roles[1 - position.to_move]} passed, " if last_action == game.noop else ""
-    to_move = f"{passed}{game.roles[position.to_move]} to move"
+        return f"{sides[goals[1] > goals[0]]} won{' ' if by_points else ': '}{score}"
+    to_move = f"{sides[position.to_move]} to move"
+    if passed:
+        to_move = f"{sides[1 - position.to_move]} passed, {to_move}"
     return f"{to_move}: {count}" if counts else to_move
