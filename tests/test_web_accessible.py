@@ -58,11 +58,15 @@ def games_file(tmp_path_factory):
 def views(tab, games_file):
     """Each view with something in it, by name."""
     tab.new_game("othello", second="greedy")
-    tab.move("e3")
+    tab.move("f5")
     tab.button("Hint").click()
     tab.find(".square.hinted").wait_for()
     tab.text("Set up a position").click()
     yield "play"
+    tab.button("New game").click()
+    tab.opened("More agents")
+    yield "new game"
+    tab.button("Cancel").click()
     tab.new_game("lines_of_action")
     tab.square("b1").click()
     yield "a piece chosen"

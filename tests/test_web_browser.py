@@ -9,7 +9,7 @@ from web_browser import OVER, Tab, needs_browser
 from web_server import served
 
 from boardenvs.agents.trained import FOLDER as TRAINED
-from boardenvs.play import review
+from boardenvs.play import MoveNotation, review
 from boardenvs.records import Record, save
 from boardenvs.records.record import names, parse_names
 from boardenvs.web.guard import address_in_file
@@ -41,7 +41,7 @@ def test_the_address_in_a_file_leads_to_the_page(browser, server):
     address = address_in_file(server.url)
     tab.page.goto(address)
     tab.find(".square.legal").first.wait_for()
-    assert tab.page.url == f"{server.origin}/"
+    assert tab.page.url.partition("#")[0] == f"{server.origin}/"
     tab.faults.remove(f"a request to {address}")
     tab.close()
 
@@ -77,9 +77,9 @@ def test_moves_that_are_typed_or_dragged_with_the_mouse_or_a_finger(tab):
 
 def test_undo_redo_hint_and_resign(tab):
     tab.new_game("othello", second="greedy")
-    assert [tab.label(name) for name in ("e3", "d4")] == ["e3, legal move", "d4, black"]
+    assert [tab.label(name) for name in ("f5", "e4")] == ["f5, legal move, turns 1", "e4, black"]
     start = tab.position
-    tab.move("e3")
+    tab.move("f5")
     assert "to move" in tab.said
     assert tab.plies == 2
     after = tab.position
@@ -89,7 +89,7 @@ def test_undo_redo_hint_and_resign(tab):
     tab.until(lambda: tab.position == after)
     tab.button("Hint").click()
     tab.find(".square.hinted").wait_for()
-    assert "would play" in tab.note
+    assert tab.note.startswith("Hint: ")
     tab.button("Resign").click()
     assert "resigned" in tab.caption
     tab.button("Undo").click()
@@ -97,15 +97,48 @@ def test_undo_redo_hint_and_resign(tab):
 
 
 def test_an_agent_that_is_none_is_said_as_it_is_typed(tab):
-    field = tab.field("Red is played by")
+    tab.button("New game").click()
+    tab.opened("More agents")
+    field = tab.field("Text of the agent")
     field.fill("gredy")
     problem = tab.text("Did you mean 'greedy'?")
     problem.wait_for()
     field.fill("python:os:getcwd")
     tab.text("may not name").wait_for()
+    tab.button("Begin").click()
+    assert tab.page.get_by_role("dialog").is_visible()
     field.fill("greedy")
-    field.press("Enter")
-    tab.until(lambda: not problem.count())
+    tab.button("Begin").click()
+    tab.until(lambda: "white: Greedy" in tab.find(".players").inner_text())
+    assert not problem.count()
+
+
+def test_an_opponent_is_chosen_from_those_that_can_play(tab):
+    tab.button("New game").click()
+    dialog = tab.page.get_by_role("dialog")
+    tab.opened("More agents")
+    perfect = dialog.get_by_label(re.compile("^Perfect"))
+    assert perfect.is_disabled()
+    assert dialog.get_by_text("only 'wolf_and_sheep' is solved exactly").is_visible()
+    dialog.get_by_label("Level 2").check()
+    dialog.get_by_label("White").check()
+    tab.button("Begin").click()
+    tab.until(lambda: tab.plies == 1 and "your turn" in tab.note)
+    assert "black: Level 2" in tab.find(".players").inner_text()
+    tab.find(".square.legal").first.click()
+    tab.until_ply(3)
+    tab.button("New game").click()
+    dialog.get_by_text("A game is running").wait_for()
+    dialog.get_by_label("Game", exact=True).select_option("wolf_and_sheep")
+    perfect.check()
+    assert perfect.is_enabled()
+    tab.button("Cancel").click()
+    assert tab.plies == 3
+    tab.button("New game").click()
+    dialog.get_by_label("Level 3").check()
+    tab.button("Go on with these players").click()
+    tab.until(lambda: "black: Level 3" in tab.find(".players").inner_text())
+    assert tab.plies == 3
 
 
 def test_agents_that_play_each_other_pause(tab):
@@ -131,19 +164,81 @@ def test_a_position_as_text_and_by_hand(tab):
     tab.text("rank").first.wait_for()
     text.fill("8/8/8/2rrr3/3br3/2b5/8/8 red 7")
     use.click()
-    tab.until(lambda: tab.label("c5").startswith("c5, red"))
-    assert "red to move" in tab.caption.lower()
+    tab.until(lambda: tab.label("c4").startswith("c4, white"))
+    assert "white to move" in tab.caption.lower()
     tab.field("Place pieces by hand").check()
     for name in ("a1", "b1", "b1"):
         tab.square(name).click()
     use.click()
     tab.until(lambda: "black" in tab.label("a1"))
-    assert "red" in tab.label("b1")
+    assert "white" in tab.label("b1")
+    assert tab.position.startswith("br6/8/8/2rrr3")
+
+
+def test_the_rule_sheets_look_is_a_switch_that_is_remembered(tab):
+    tab.new_game("othello")
+    switch = tab.field("Rule sheet's look")
+    assert "white" in tab.label("d4")
+    switch.check()
+    assert [tab.label("d4"), tab.label("d5")] == ["d4, black", "d5, red"]
+    tab.move("f4")
+    assert "Red to move" in tab.caption
+    tab.page.reload()
+    tab.until(lambda: tab.label("f4").startswith("f4, black"))
+    switch.uncheck()
+    assert tab.current == "f5"
+    assert "White to move" in tab.caption
+
+
+def test_a_position_is_an_address_with_a_way_back(tab):
+    tab.new_game("othello", second="greedy")
+    tab.move("f5")
+    after, title = tab.position, tab.title
+    assert title.startswith(f"{tab.caption} \N{MIDDLE DOT} Othello")
+    tab.find(".square.legal").first.click()
+    tab.until_ply(4)
+    tab.page.go_back()
+    tab.until(lambda: tab.position == after)
+    assert tab.title == title
+    assert "white: Greedy" in tab.find(".players").inner_text()
+    tab.view("Analyse")
+    tab.page.go_back()
+    tab.find(".players").wait_for()
+    tab.page.go_forward()
+    tab.button("Analyse the position").wait_for()
+    tab.page.go_back()
+    tab.page.go_back()
+    tab.until(lambda: tab.current == "Start")
+
+
+def test_captures_are_shown_before_a_move(tab):
+    tab.new_game("othello")
+    lost = tab.find(".square.lost")
+    tab.square("f5").hover()
+    assert lost.get_attribute("aria-label").startswith("e5, white")
+    tab.square("a1").hover()
+    assert not lost.count()
+    tab.square("c4").focus()
+    assert lost.get_attribute("aria-label").startswith("d4, white")
+
+
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_moves_are_seen_as_motion_where_that_is_wanted(browser, server, motion):
+    tab = Tab(browser, server, reduced_motion=motion).open()
+    count = "document.getAnimations().filter((one) => one.effect.target.tagName === 'IMG').length"
+    for game, squares in (("othello", ["f5"]), ("lines_of_action", ["b1", "b3"])):
+        tab.new_game(game)
+        for square in squares:
+            tab.square(square).click()
+        tab.until_ply(1)
+        tab.until(lambda: tab.page.evaluate(count) > 0) if motion != "reduce" else None
+        assert motion != "reduce" or tab.page.evaluate(count) == 0
+    tab.close()
 
 
 def test_a_reload_in_mid_game(tab):
     tab.new_game("othello", second="random")
-    tab.move("e3")
+    tab.move("f5")
     before = tab.caption, tab.plies, tab.position
     tab.page.reload()
     tab.wait_for_turn()
@@ -155,7 +250,7 @@ def test_a_server_that_is_stopped_while_a_game_is_on(browser, folder):
     with served("--folder", str(folder)) as server:
         tab = Tab(browser, server).open()
         tab.new_game("othello", second=SLOW)
-        tab.square("e3").click()
+        tab.square("f5").click()
         tab.until_note("thinking")
         tab.away = True
         server.stop()
@@ -179,6 +274,7 @@ def test_what_gave_a_solved_game_away_is_listed(tab, tmp_path):
     save(tmp_path / "game.jsonl", [record])
     tab.open_records(tmp_path / "game.jsonl", 1)
     tab.view("Analyse")
+    tab.opened("Who analyses")
     tab.field("By the agent").fill("perfect")
     tab.button("Analyse the whole game").click()
     lost = [ply for ply in review(record, "perfect").plies if ply.lost]
@@ -203,6 +299,7 @@ def test_what_gave_a_solved_game_away_is_listed(tab, tmp_path):
 def test_who_asks_for_the_exact_result_gets_no_estimate(tab):
     tab.new_game("lines_of_action")
     tab.view("Analyse")
+    tab.opened("Who analyses")
     tab.field("For at most, seconds").fill("0.5")
     tab.button("Exact result").click()
     summary = tab.find(".summary")
@@ -211,19 +308,51 @@ def test_who_asks_for_the_exact_result_gets_no_estimate(tab):
     assert tab.find("table.moves").count() == 0
 
 
-def test_analysis_shows_on_the_board(tab):
+def test_analysis_shows_on_the_board_and_its_lines_are_stepped_through(tab):
     tab.new_game("othello")
     tab.view("Analyse")
-    tab.field("By the agent").fill("trained")
-    tab.button("Analyse", tab.find("section")).click()
-    tab.until(lambda: tab.find(".badge").count() == 4)
-    tab.field("On the board").select_option("probability")
-    assert all("%" in text for text in tab.find(".badge").all_inner_texts())
-    tab.find("table.moves tbody tr button").first.hover()
-    assert tab.find(".over circle").count() > 2
+    tab.opened("Who analyses")
+    tab.field("By the agent").fill("alphabeta:depth=3")
+    tab.button("Analyse the position").click()
+    tab.until(lambda: tab.find(".value").count() == 4 and not tab.button("Stop").is_visible())
+    values = tab.find(".value").all_inner_texts()
+    tab.field("On the board").select_option("value")
     assert tab.find(".bar").is_visible()
-    tab.field("Tournament notation").check()
-    assert tab.find(".square.legal").first.get_attribute("aria-label")[:2] in "f5 e6 c4 d3"
+    row = tab.find("table.moves tbody tr").first
+    row.get_by_role("button").first.hover()
+    assert tab.find(".over circle").count() == 1
+    line = row.get_by_role("button").all_inner_texts()
+    assert len(line) >= 3
+    row.get_by_role("button").nth(2).click()
+    tab.until(lambda: tab.current == line[2])
+    tab.field("Previous move").click()
+    tab.until(lambda: tab.current == line[1])
+    tab.field("First position").click()
+    tab.until(lambda: tab.find(".value").all_inner_texts() == values)
+
+
+def test_a_game_is_reviewed_with_a_mark_for_each_move(tab, tmp_path):
+    """As Python reviews it; a move that was the only one has none."""
+    record = random_record(OTHELLO, 4)
+    save(tmp_path / "game.jsonl", [record])
+    tab.open_records(tmp_path / "game.jsonl", 1)
+    tab.view("Analyse")
+    tab.opened("Who analyses")
+    tab.field("By the agent").fill("alphabeta:depth=1")
+    tab.button("Analyse the whole game").click()
+    tab.until(lambda: tab.find(".marks").is_visible() and not tab.button("Stop").is_visible())
+    rows = [row.split() for row in tab.find(".marks tbody tr").all_inner_texts()]
+    marks = [row[-3].strip("\N{BLACK STAR}\N{CHECK MARK}?!") for row in rows]
+    assert marks == ["Best", "Good", "Inaccuracy", "Mistake", "Blunder"]
+    plies = [ply for ply in review(record, "alphabeta:depth=1").plies if ply.is_choice]
+    for role in (0, 1):
+        assert sum(int(row[role - 2]) for row in rows) == sum(ply.role == role for ply in plies)
+        best = sum(ply.role == role and ply.action == ply.best.action for ply in plies)
+        assert int(rows[0][role - 2]) >= best > 0
+    tab.button("Last position").click()
+    tab.until(lambda: "won" in tab.caption)
+    lead = record.goal[0] > record.goal[1]
+    assert tab.find(".bar").get_attribute("data-text").startswith("+" if lead else "\N{MINUS SIGN}")
 
 
 # ---- records -------------------------------------------------------------------------------------
@@ -250,31 +379,33 @@ def test_many_games(tab, tmp_path):
     tab.until_ply(59)
     for key in ["ArrowRight"] * 3 + ["ArrowLeft"]:
         tab.page.keyboard.press(key)
-    tab.until(lambda: tab.current == names(kept[59])[1])
+    second = MoveNotation(OTHELLO).write(kept[59].actions[1])
+    tab.until(lambda: tab.current == second)
 
 
 def test_a_file_is_saved_and_a_link_restores_game_and_ply(tab, browser, server, tmp_path):
     tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
     tab.new_game("othello")
-    tab.move("e3", "f3", "c5")
+    tab.move("e6", "f6", "c4")
     assert names(tab.saved(tmp_path / "game.jsonl")) == ["e3", "f3", "c5"]
     tab.field("Previous move").click()
-    tab.until(lambda: tab.current == "f3")
+    tab.until(lambda: tab.current == "f6")
     tab.button("Copy link").click()
     tab.text("Copied.").first.wait_for()
     link = tab.page.evaluate("navigator.clipboard.readText()")
     assert link.startswith(server.origin + "/#")
+    assert link == tab.page.url
     other = Tab(browser, server).open(link.removeprefix(server.origin + "/"))
     other.until_ply(3)
-    assert other.current == "f3"
+    assert other.current == "f6"
     other.close()
 
 
 def test_what_was_undone_before_a_resignation_is_not_saved(tab, tmp_path):
     tab.new_game("othello")
-    tab.move("e3", "f3")
+    tab.move("e6", "f6")
     tab.button("Undo").click()
-    tab.until_caption("Red to move")
+    tab.until_caption("White to move")
     tab.button("Resign").click()
     tab.until_caption("resigned")
     record = tab.saved(tmp_path / "game.jsonl")
@@ -295,19 +426,19 @@ def test_what_a_file_tells_of_a_game_is_in_what_is_saved(tab, tmp_path):
     first.click()
     tab.find("tr.current").filter(has=first).wait_for()
     tab.field("Last position").click()
-    tab.until_caption("Black resigned: red won")
+    tab.until_caption("Black resigned: white won")
     assert tab.saved(path) == resigned
     tab.page.reload()
     tab.until_caption("resigned")
     # What else is tried is another game, and the way back is to the same.
     tab.field("Previous move").click()
-    tab.until_caption("Red to move")
-    tab.square("d3").click()
+    tab.until_caption("White to move")
+    tab.square("d6").click()
     tab.until_ply(3)
     assert tab.saved(path) == Record(
         OTHELLO, parse_names(OTHELLO, ("e3", "d3")), players=resigned.players
     )
-    tab.button("f3", tab.find(".movelist")).click()
+    tab.button("f6", tab.find(".movelist")).click()
     tab.until_caption("resigned")
     assert tab.saved(path) == resigned
 
@@ -326,4 +457,4 @@ def test_a_run_has_its_report_and_its_policy_plays(tab, folder):
     opened.value.get_by_role("heading", name="How it went").wait_for()
     tab.button("Play against its latest policy").click()
     tab.until_note("your turn")
-    tab.move("e3")
+    tab.move("f5")

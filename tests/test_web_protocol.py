@@ -12,7 +12,9 @@ from web_server import line
 
 from boardenvs import games, records
 from boardenvs.agents import analyse, make_agent
+from boardenvs.agents.levels import read_levels
 from boardenvs.agents.trained import FOLDER as TRAINED
+from boardenvs.board.bitboard import from_squares
 from boardenvs.play import MoveNotation
 from boardenvs.records.record import names, replay
 
@@ -37,7 +39,14 @@ def test_positions_are_those_of_the_rules(page, game_id):
         for square, what in enumerate(shown["board"]):
             inside = [sign for sign, squares in sets.items() if squares >> square & 1]
             assert inside == [what] * (what != ".")
-        assert [move[0] for move in shown["legal"]] == list(MoveNotation(game).legal(position))
+        legal = MoveNotation(game, rule_sheet=True).legal(position)
+        assert [name for name, _, _ in shown["legal"]] == list(legal)
+        other = 1 - position.to_move
+        for (_, squares, lost), action in zip(shown["legal"], legal.values(), strict=True):
+            assert squares == list(game.action_squares(action, position))
+            after = position.step(action).pieces(other)
+            assert from_squares(lost) | after == position.pieces(other)
+            assert not from_squares(lost) & after
     assert answer["positions"][-1]["goals"] == list(record.goal)
     rest = page.ask("line", line=told(record), since=2)["positions"]
     assert rest == answer["positions"][2:]
@@ -71,6 +80,26 @@ def test_an_agent_moves_by_the_rules_and_its_seed(page, text):
 def test_an_agent_that_cannot_play_is_said_as_it_is_typed(page, agent, message):
     error = page.ask("agent", game="othello", agent=agent).get("error")
     assert error is None if message is None else message in error
+
+
+@pytest.mark.parametrize("game_id", games.BUILT_IN)
+def test_opponents_are_those_that_can_play(page, game_id):
+    found = page.ask("opponents", game=game_id)["opponents"]
+    levels = [level["rating"] for level in read_levels(make(game_id))]
+    assert [one["rating"] for one in found if one["rating"] is not None] == levels
+    solved = game_id == "wolf_and_sheep"
+    for one in found:
+        error = page.ask("agent", game=game_id, agent=one["agent"]).get("error")
+        assert one["problem"] == error
+        assert (error is None) == solved or one["agent"] != "perfect"
+
+
+def test_an_agent_that_searches_thinks_as_long_as_it_is_given(page):
+    question = {"line": line("othello"), "agent": "mcts:rollouts=8", "seed": 1}
+    began = time.monotonic()
+    page.ask("move", **question, seconds=1)
+    assert time.monotonic() - began > 1
+    assert "seconds" in page.ask("move", **question, seconds=0)["error"]
 
 
 def test_explanations_get_better_and_can_be_stopped(page):

@@ -76,10 +76,11 @@ class Tab:
     # ---- what is there to see
 
     caption, note = shown(".caption"), shown(".note")
-    problem, current = shown(".place > .problem"), shown(".movelist [aria-current]")
+    problem, current = shown(".status > .problem"), shown(".movelist [aria-current]")
     said = property(lambda tab: tab.find("[aria-live=polite]").text_content())
     plies = property(lambda tab: tab.find(".movelist .ply").count() - 1)
     position = property(lambda tab: tab.field("Position as text").input_value())
+    title = property(lambda tab: tab.page.title())
 
     def find(self, selector):
         return self.page.locator(selector)
@@ -104,16 +105,30 @@ class Tab:
 
     # ---- what is done
 
+    def opened(self, summary):
+        """Have the part of the page with this summary open."""
+        found = self.find("details").filter(has=self.page.get_by_text(summary, exact=True))
+        if found.get_attribute("open") is None:
+            found.locator("> summary").click()
+
     def new_game(self, game, first="human", second="human"):
         self.view("Play")
-        chosen, before = self.page.get_by_label("Game", exact=True), self.said
-        if chosen.input_value() != game:
-            chosen.select_option(game)
-            self.until(lambda: self.said != before)
-        for place, text in enumerate((first, second)):
-            self.find("input[list=agents]:visible").nth(place).fill(text)
-        before = self.said
         self.button("New game").click()
+        dialog = self.page.get_by_role("dialog")
+        dialog.get_by_label("Game", exact=True).select_option(game)
+        if second == "human":
+            dialog.get_by_label("Another person").check()
+        else:
+            self.opened("More agents")
+            dialog.get_by_label("Text of the agent").fill(second)
+        if first == "human":
+            dialog.locator("input[name=you]").first.check()
+        else:
+            dialog.get_by_label("Neither").check()
+            dialog.get_by_label("is played by").fill(first)
+        before = self.said
+        self.button("Begin").click()
+        dialog.wait_for(state="hidden")
         if first == "human":
             self.until(lambda: self.said != before and self.said.startswith("New game"))
 
@@ -126,6 +141,7 @@ class Tab:
 
     def saved(self, path):
         """The record that the page saves in a file."""
+        self.opened("Save and share")
         with self.page.expect_download() as download:
             self.button("Save").click()
         download.value.save_as(path)

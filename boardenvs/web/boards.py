@@ -11,12 +11,12 @@ from typing import Any
 
 from boardenvs import games, records
 from boardenvs.agents import default_analyst, exact_analyst
-from boardenvs.board.bitboard import neighbours, squares_of
+from boardenvs.board.bitboard import SIZE, neighbours, squares_of
 from boardenvs.game import fen
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.errors import IllegalActionError
+from boardenvs.game.look import Look
 from boardenvs.game.notation import Moving
-from boardenvs.games.othello import Othello
 from boardenvs.play.session import GameSession
 from boardenvs.records.record import Record, parse_names, positions
 from boardenvs.render.geometry import board_look
@@ -30,19 +30,30 @@ parsed = lru_cache(maxsize=64)(games.parse)
 
 def describe_game(game: Game) -> dict[str, Any]:
     """What the page needs to know of a game to draw it and to offer it."""
-    look = board_look(game.look.board)
+    looks = dict.fromkeys(map(game.look.chosen, (False, True)))
     return {
         "text": games.spec_of(game),
         "name": game.id.replace("_", " ").capitalize(),
         "roles": game.roles,
-        "colours": {name: getattr(look, name) for name in ("light", "dark", "line", "hole")},
-        "pieces": [_data_url(write_drawing(p.drawing)) for p in game.look.pieces_of(game.roles)],
+        "shape": [SIZE, SIZE],  # rows and columns
+        "looks": [_describe_look(game, look) for look in looks],  # the second is the rule sheet's
         "moves_pieces": isinstance(game.notation, Moving),
-        "tournament": isinstance(game, Othello) and not game.holes,
+        "points": game.margin_counts,  # whether pieces are counted at the end
         "limit": getattr(game, "max_steps", None) or game.max_plies,
         "advisor": default_analyst(game),
         "solver": exact_analyst(game),
         "start": game.start().fen(),
+    }
+
+
+def _describe_look(game: Game, look: Look) -> dict[str, Any]:
+    colours, sides = board_look(look.board), look.sides or game.roles
+    return {
+        "sides": sides,
+        "from_top": look.from_top,
+        "colours": {name: getattr(colours, name) for name in ("light", "dark", "line", "hole")},
+        "pieces": [_data_url(write_drawing(p.drawing)) for p in look.pieces_of(sides)],
+        "badges": [[name, _data_url(write_drawing(drawing))] for name, drawing in look.badges],
     }
 
 
@@ -73,26 +84,40 @@ def describe_position(
     game: Game, position: Position, action: int | None = None, before: Position | None = None
 ) -> dict[str, Any]:
     """A position, and the action that led to it."""
-    seen = view(game, position, action, before=before)
+    usual, of_sheet = (
+        view(game, position, action, before=before, rule_sheet=sheet) for sheet in (False, True)
+    )
     over = position.is_over()
     legal = [] if over else position.legal_actions()
-    first, second = seen.pieces
+    first, second = usual.pieces
     return {
-        "board": _draw({"0": first, "1": second, "#": seen.holes}),
+        "board": _draw({"0": first, "1": second, "#": usual.holes}),
         "move": None if action is None else game.action_name(action, before),
-        "marks": list(squares_of(seen.marks)),
+        "marks": list(squares_of(usual.marks)),
         "to_move": position.to_move,
         "ply": position.ply,
         "legal": [
-            [game.action_name(a, position), *game.action_squares(a, position)] for a in legal
+            [
+                game.action_name(a, position),
+                game.action_squares(a, position),
+                list(squares_of(_lost_by(position, a))),
+            ]
+            for a in legal
         ],
+        "badges": [list(squares_of(squares)) for squares in usual.badges],
         "counts": [first.bit_count(), second.bit_count()],
         "groups": [count_groups(first), count_groups(second)] if game.look.groups else None,
         "over": over,
         "goals": position.result() if over else None,
-        "caption": seen.caption,
+        "captions": [usual.caption, of_sheet.caption],
         "fen": position.fen(),
     }
+
+
+def _lost_by(position: Position, action: int) -> int:
+    """The squares of the pieces that an action takes or turns over."""
+    other = 1 - position.to_move
+    return position.pieces(other) & ~position.step(action).pieces(other)
 
 
 def write_game(game: Game, wanted: SaveRequest) -> tuple[str, bytes]:
@@ -125,8 +150,8 @@ def count_groups(pieces: int) -> int:
 
 
 def _draw(sets: dict[str, int]) -> str:
-    """The 64 squares, each as the sign of the set that it is in, or "."."""
-    board = ["."] * 64
+    """The squares, each as the sign of the set that it is in, or "."."""
+    board = ["."] * SIZE * SIZE
     for sign, squares in sets.items():
         for square in squares_of(squares):
             board[square] = sign

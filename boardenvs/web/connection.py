@@ -25,6 +25,7 @@ from boardenvs.utils.checks import cut
 from boardenvs.utils.version import __version__
 from boardenvs.web import messages
 from boardenvs.web.boards import describe_game, describe_line, parsed, read_line
+from boardenvs.web.opponents import list_opponents
 from boardenvs.web.runs import list_runs
 from boardenvs.web.workers import AgentProcessError, Workers
 
@@ -158,6 +159,9 @@ class Connection:
                 options.check_agent(request.agent)
                 agent_for(options.game(request.game), request.agent)
                 yield {}
+            case messages.OpponentsRequest():
+                game = options.game(request.game)
+                yield {"opponents": await asyncio.to_thread(list_opponents, game, options.agents)}
             case messages.RunsRequest():
                 yield {"runs": await asyncio.to_thread(list_runs, options.folder)}
             case messages.StopRequest():

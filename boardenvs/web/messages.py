@@ -62,13 +62,21 @@ class AgentRequest(_Request):
     agent: Text
 
 
+class OpponentsRequest(_Request):
+    """Which agents there are to play a game against."""
+
+    do: Literal["opponents"]
+    game: Text
+
+
 class MoveRequest(_Request):
-    """The move of an agent at the end of a line."""
+    """The move of an agent at the end of a line; one that searches thinks for `seconds`, if any."""
 
     do: Literal["move"]
     line: Line
     agent: Text
     seed: Id
+    seconds: Annotated[float, Field(gt=0, le=MAX_SECONDS)] | None = None
 
 
 class ExplainRequest(_Request):
@@ -110,7 +118,15 @@ class LoadJob(_Part):
 
 
 Thought: TypeAlias = MoveRequest | ExplainRequest | ReviewRequest
-Request: TypeAlias = GameRequest | LineRequest | AgentRequest | Thought | RunsRequest | StopRequest
+Request: TypeAlias = (
+    GameRequest
+    | LineRequest
+    | AgentRequest
+    | OpponentsRequest
+    | Thought
+    | RunsRequest
+    | StopRequest
+)
 Job: TypeAlias = Thought | LoadJob  # what a process is asked for
 
 _REQUEST: Any = Annotated[Request, Field(discriminator="do")]

@@ -18,14 +18,18 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from boardenvs import games, records
 from boardenvs.agents import Agent, agent_for, analyse, analyse_until
+from boardenvs.agents.base import AnalysingUntil
 from boardenvs.agents.spec import make_agent
 from boardenvs.game.contract import Position
 from boardenvs.game.errors import IllegalActionError
 from boardenvs.kernel.backend import no_compiling
 from boardenvs.play import reply
 from boardenvs.records.record import names
+from boardenvs.search.analysis import ranked
 from boardenvs.web.boards import describe_position, parsed, read_line
 from boardenvs.web.messages import (
     MAX_GAMES,
@@ -135,10 +139,20 @@ def _move(job: MoveRequest, position: Position) -> Iterator[dict[str, Any]]:
     game = position.game
     agent = agent_for(game, _agent(job.agent))
     try:
-        action = reply(agent, game, position, job.seed)
+        if job.seconds is None or not isinstance(agent, AnalysingUntil):
+            action = reply(agent, game, position, job.seed)
+        else:
+            action = _searched(agent, position, job.seed, job.seconds)
     except IllegalActionError as error:
         raise ValueError(f"{job.agent}: {error}") from None
     yield {"position": describe_position(game, position.step(action), action, position)}
+
+
+def _searched(agent: AnalysingUntil, position: Position, seed: int, seconds: float) -> int:
+    """What an agent that searches plays after so many seconds."""
+    until, rng = time.monotonic() + seconds, np.random.default_rng([seed, position.ply])
+    *_, found = agent.analyse_until(position, lambda: time.monotonic() > until, rng)
+    return ranked(found).moves[0].action if found.choice is None else found.choice
 
 
 def _explain(job: ExplainRequest, position: Position) -> Iterator[dict[str, Any]]:

@@ -5,7 +5,8 @@ import { chart } from "./chart.js";
 import { T } from "./texts.js";
 import { share } from "./tree.js";
 
-export const BLUNDER = 0.12; // of the share of a win
+// What a move lost, as a share of a win, from which on it has this mark; the first is for the best.
+const MARKS = [["best", 0], ["good", 0.005], ["inaccuracy", 0.05], ["mistake", 0.1], ["blunder", 0.15]];
 
 export class AnalyseView {
   constructor(app) {
@@ -15,18 +16,19 @@ export class AnalyseView {
     this.seconds = el("input", { type: "number", min: 0.5, max: 60, step: 0.5, value: 5 });
     this.metric = choice(T.metrics, "value", () => app.render());
     this.job = null;
-    this.analyse = button(T.analyse, () => this.run(), { class: "main" });
+    this.whole = button(T.analyseGame, () => this.review(), { class: "main" });
+    this.analyse = button(T.analysePosition, () => this.run());
     this.exact = button(T.exact, () => this.run(app.table.info.solver));
-    this.whole = button(T.analyseGame, () => this.review());
     this.stop = button(T.stop, () => this.cancel());
     this.problem = el("small", { class: "problem" });
     this.summary = el("p", { class: "summary" });
     this.moves = el("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": T.analysis });
     this.graph = el("div");
     this.element = el("section", { "aria-label": T.views.analyse },
-      el("div", { class: "buttons" }, this.analyse, this.whole, this.exact, this.stop),
-      el("div", { class: "fields" }, labelled(T.advisor, this.agent), labelled(T.seconds, this.seconds), labelled(T.showOnBoard, this.metric)),
-      this.problem, this.summary, this.moves, this.graph);
+      el("div", { class: "buttons" }, this.whole, this.analyse, this.exact, this.stop),
+      this.problem, this.summary, this.graph, this.moves,
+      el("details", {}, el("summary", {}, T.analyst),
+        el("div", { class: "fields" }, labelled(T.advisor, this.agent), labelled(T.seconds, this.seconds), labelled(T.showOnBoard, this.metric))));
   }
 
   async check() {
@@ -67,7 +69,7 @@ export class AnalyseView {
         },
       });
       const found = node.explanation;
-      if (found && table.node === node) say(found.value === null ? T.notProven : `${found.moves[0].move}. ${T.value(found)}`);
+      if (found && table.node === node) say(found.value === null ? T.notProven : `${this.app.shown(found.moves[0].move)}. ${T.value(found)}`);
     } catch (problem) {
       error = problem;
     }
@@ -79,13 +81,16 @@ export class AnalyseView {
   // Ask about every position of the game.
   async review() {
     const { table, connection } = this.app, { tree } = table;
+    if (!this.agent.value) this.agent.value = table.info.advisor;
     const agent = await this.check();
     if (!agent) return;
     this.cancel();
     const job = (this.job = new AbortController());
     const line = tree.mainLine();
+    this.reviewed = { tree, line };
     let done = 0;
     for (const node of line) node.review = null;
+    this.app.render();
     try {
       await connection.request({ do: "review", line: tree.line(line.at(-1)), agent }, {
         signal: job.signal,
@@ -96,7 +101,11 @@ export class AnalyseView {
           this.soon();
         },
       });
-      say(this.blunders(line).length ? `${T.blunders}: ${this.blunders(line).length}` : T.noBlunders);
+      // Who has looked at every position knows them all, and with them who was to move.
+      const end = line.at(-1);
+      if (!end.position) await table.load(tree, end);
+      const wrong = line.filter((one) => this.mark(one) === "blunder").length;
+      say(wrong ? `${T.blunders}: ${wrong}` : T.noBlunders);
     } catch (error) {
       table.fail(error);
     }
@@ -120,8 +129,12 @@ export class AnalyseView {
     return Math.max(0, best - Math.max(played, after));
   }
 
-  blunders(line) {
-    return line.filter((node) => (this.lost(node) ?? 0) >= BLUNDER);
+  // One of the marks of a move that was reviewed, where there was another: null elsewhere.
+  mark(node) {
+    const lost = node.parent?.review?.moves.length > 1 ? this.lost(node) : null;
+    if (lost === null) return null;
+    if (node.move === node.parent.review.moves[0].move) return "best";
+    return MARKS.findLast(([, least]) => lost >= least)[0];
   }
 
   // The share of a win of the first role, of a position that an agent has been asked about.
@@ -133,10 +146,19 @@ export class AnalyseView {
     return found === null || found === undefined ? null : position?.to_move ? 1 - found : found;
   }
 
-  badges() {
+  // The same in words: the lead that is expected, or how likely a win is.
+  textOf(node) {
+    const { position } = node, seen = node.review ?? node.explanation;
+    if (position.over) return this.app.table.info.points ? T.lead(position.counts[0] - position.counts[1]) : T.percent(position.goals[0] / 100);
+    if (seen.unit === "margin") return T.lead(position.to_move ? -seen.value : seen.value);
+    return T.percent(this.shareOf(node));
+  }
+
+  // What is written on the board, by square: of the piece that is picked up, else of all moves.
+  values(from) {
     const { table } = this.app, seen = table.node.explanation, found = new Map();
     if (!seen || this.app.view !== "analyse") return found;
-    const metric = this.metric.value, from = this.app.board.from;
+    const metric = this.metric.value;
     seen.moves.forEach((move, index) => {
       if (!move.squares.length) return;
       if (move.squares.length > 1 && from !== null && move.squares[0] !== from) return;
@@ -167,34 +189,49 @@ export class AnalyseView {
   }
 
   render() {
-    const { table } = this.app, { node, info } = table, seen = node.explanation, role = info.roles[table.position.to_move];
+    const { table } = this.app, { node } = table, seen = node.explanation, side = table.side(table.position.to_move);
     this.stop.hidden = !this.job;
     this.analyse.disabled = this.exact.disabled = table.position.over;
     const facts = [];
     if (table.position.over) facts.push(T.overPosition);
     else if (!seen) facts.push(T.noAnalysis);
     else {
-      facts.push(seen.value === null ? seen.agent : `${seen.agent}: ${T.value(seen)} (${T.units[seen.unit]})`, T.working(seen.nodes, seen.seconds));
-      facts.push(seen.proven ? T.proven(seen, role) : T.notProven);
+      facts.push(seen.proven ? T.proven(seen, side) : seen.value !== null && seen.unit === "margin" ? this.#expected(seen) : T.notProven);
+      facts.push(seen.value === null ? seen.agent : `${T.value(seen)} (${T.units[seen.unit]})`, T.working(seen.nodes, seen.seconds));
     }
-    if (this.progress) facts.push(this.progress);
+    if (this.progress) facts.unshift(this.progress);
     this.summary.textContent = facts.join(" · ");
     this.moves.hidden = !seen?.moves.length;
-    if (seen?.moves.length) this.moves.replaceChildren(this.#table(seen));
-    this.#graph();
+    if (seen?.moves.length) this.#keepingFocus(this.moves, () => this.moves.replaceChildren(this.#table(seen)));
+    this.#keepingFocus(this.graph, () => this.#graph());
+  }
+
+  // What is drawn anew keeps the focus on the control that had it.
+  #keepingFocus(element, draw) {
+    const all = () => [...element.querySelectorAll("button")], at = all().indexOf(document.activeElement);
+    draw();
+    if (at >= 0) all()[at]?.focus({ preventScroll: true });
+  }
+
+  // How many discs each side is expected to have at the end, all squares taken.
+  #expected(seen) {
+    const { table } = this.app, { position } = table, free = [...position.board].filter((what) => what === ".").length;
+    const all = position.counts[0] + position.counts[1] + free, lead = position.to_move ? -seen.value : seen.value;
+    return T.expected([0, 1].map((i) => [table.side(i), Math.round((all + (i ? -lead : lead)) / 2)]));
   }
 
   #table(seen) {
-    const { app } = this, best = seen.moves;
+    const { app } = this, { table } = app, { node } = table, best = seen.moves;
     const has = (key) => best.some((move) => move[key] !== null);
     const columns = ["value", "probability", "visits"].filter(has);
     const row = (move) => {
-      const show = () => app.showLine(move);
-      const hide = () => app.showLine(null);
+      const show = () => app.board.point(move.squares);
+      const hide = () => app.board.point();
+      const steps = move.line.slice(1).map((name, i) => button(app.shown(name), () => table.tryLine(node, move.line, i + 2), { class: "step" }));
       return el("tr", { onmouseenter: show, onmouseleave: hide },
-        el("th", { scope: "row" }, button(app.shown(move.move), () => app.play(move.move), { onfocus: show, onblur: hide })),
+        el("th", { scope: "row" }, button(app.shown(move.move), () => table.tryLine(node, move.line), { onfocus: show, onblur: hide })),
         columns.map((key) => el("td", { class: "number" }, this.metricText(move, key, seen.unit) ?? "–")),
-        el("td", { class: "line" }, move.line.map(app.shown).join(" ")));
+        el("td", { class: "line" }, steps));
     };
     return el("table", { class: "moves" },
       el("thead", {}, el("tr", {}, ["move", ...columns, "line"].map((key) => el("th", { scope: "col" }, T.headings[key])))),
@@ -202,28 +239,34 @@ export class AnalyseView {
   }
 
   #graph() {
-    const { table } = this.app, line = table.tree.mainLine(), { info } = table;
+    const { table } = this.app, { info, tree } = table;
+    if (this.reviewed?.tree !== tree) this.reviewed = null;
+    const line = this.reviewed?.line ?? tree.mainLine();
     const points = line.map((node) => [node.ply, this.shareOf(node)]).filter(([, y]) => y !== null);
-    const reviewed = line.some((node) => node.review);
-    if (!reviewed || points.length < 2) return this.graph.replaceChildren();
-    const blunders = this.blunders(line), roles = info.roles;
-    const mover = (node) => node.parent.position.to_move;
-    const list = blunders.map((node) => el("li", {}, button(
-      T.blunder(node.ply, roles[mover(node)], this.app.shown(node.move), this.app.shown(node.parent.review.moves[0].move), this.lost(node)),
-      () => table.goTo(node.parent), { class: "blunder" })));
-    const summary = roles.map((role, i) => {
-      const lost = line.slice(1).filter((node) => node.parent.position && mover(node) === i).map((node) => this.lost(node)).filter((x) => x !== null);
-      const mean = lost.reduce((sum, x) => sum + x, 0) / (lost.length || 1);
-      return el("li", {}, T.summary(role, mean, lost.filter((x) => x >= BLUNDER).length));
-    });
+    if (!line.some((node) => node.review)) return this.graph.replaceChildren();
+    const sides = [table.side(0), table.side(1)], mover = (node) => node.parent.position?.to_move;
+    const marked = line.slice(1).map((node) => [node, this.mark(node)]).filter(([, mark]) => mark);
+    const wrong = marked.filter(([, mark]) => mark === "blunder" || mark === "mistake");
+    const item = ([node, mark]) => {
+      const { line: better } = node.parent.review.moves[0];
+      return el("li", {}, button(
+        T.wrong(T.marks[mark], node.ply, sides[mover(node)], this.app.shown(node.move), this.app.shown(better[0]), this.lost(node)),
+        () => table.goTo(node.parent), { class: mark }),
+      button(T.better, () => table.tryLine(node.parent, better), { "aria-label": T.betterOf(node.ply) }));
+    };
+    const counts = (role, name) => marked.filter(([node, mark]) => mover(node) === role && mark === name).length;
+    const margin = info.points && line.some((node) => node.review?.unit === "margin");
     this.graph.replaceChildren(
-      el("h3", {}, T.graph(roles[0])),
       chart({
-        points, label: T.graph(roles[0]), xLabel: T.ply, range: [0, 1], baseline: 0.5, at: table.node.ply,
-        yText: T.percent, marks: blunders.map((node) => ({ x: node.ply, y: this.shareOf(node) ?? 0.5, text: T.blunderMark })),
+        points, label: T.graph(sides[0]), xLabel: T.ply, xRange: [0, line.at(-1).ply], baseline: 0.5, at: table.node.ply,
+        ticks: margin ? [-20, -8, 0, 8, 20].map((lead) => [share(lead, "margin"), T.lead(lead)]) : [0, 0.25, 0.5, 0.75, 1].map((part) => [part, T.percent(part)]),
+        marks: wrong.map(([node, mark]) => ({ x: node.ply, y: this.shareOf(node) ?? 0.5, text: T.marks[mark], mark })),
         click: (ply) => { const node = line[Math.max(0, Math.min(line.length - 1, Math.round(ply)))]; table.goTo(node); },
       }),
-      el("p", { class: "help" }, T.graphHelp), el("ul", {}, summary),
-      el("h3", {}, T.blunders), blunders.length ? el("ul", { class: "plain" }, list) : el("p", {}, T.noBlunders));
+      el("p", { class: "help" }, `${margin ? T.graphLead(sides[0]) : T.graph(sides[0])}. ${T.graphHelp}`),
+      el("table", { class: "marks" },
+        el("thead", {}, el("tr", {}, el("td", {}), sides.map((side) => el("th", { scope: "col" }, T.capital(side))))),
+        el("tbody", {}, MARKS.map(([name]) => el("tr", {}, el("th", { scope: "row" }, el("span", { class: `sign ${name}`, "aria-hidden": "true" }, T.signs[name]), T.marks[name]), [0, 1].map((role) => el("td", { class: "number" }, String(counts(role, name)))))))),
+      el("h3", {}, T.blunders), wrong.length ? el("ul", { class: "plain wrong" }, wrong.map(item)) : el("p", {}, T.noBlunders));
   }
 }

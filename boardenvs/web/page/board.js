@@ -1,57 +1,64 @@
-// The board: 64 buttons in a grid, played with the mouse, a finger or the keys.
+// The board: buttons in a grid, played with the mouse, a finger or the keys.
 
 import { el, svg } from "./dom.js";
 import { T } from "./texts.js";
 import { turned } from "./tree.js";
 
-export const squareName = (square) => "abcdefgh"[square % 8] + (1 + (square >> 3));
+const still = matchMedia("(prefers-reduced-motion: reduce)");
+const SLIDE = { duration: 220, easing: "ease-in-out" };
+const TURN = { duration: 320, easing: "ease-in-out" };
 
 export class Board {
-  // `chosen(name)` gets a move; `edited(square)` a square while pieces are placed by hand.
-  constructor({ chosen, edited }) {
-    this.chosen = chosen;
-    this.edited = edited;
+  // `chosen(name)` gets a move; `edited(square)` a square while pieces are placed by hand;
+  // `picked()` is told when another piece is picked up or let go.
+  constructor({ chosen, edited, picked }) {
+    Object.assign(this, { chosen, edited, picked });
     this.flipped = false;
-    this.tournament = false;
     this.editing = false;
     this.from = null;
     this.position = null;
-    this.badges = new Map();
+    this.values = new Map();
     this.hint = [];
     this.focused = 0;
+    this.pointed = null; // the square under the pointer or with the focus
     this.dragged = null;
-    this.squares = Array.from({ length: 64 }, (_, square) => this.#square(square));
-    this.files = Array.from({ length: 8 }, () => el("span"));
-    this.ranks = Array.from({ length: 8 }, () => el("span"));
+    this.shape = [0, 0]; // rows and columns
     this.grid = el("div", { class: "grid", role: "group", "aria-label": T.board });
-    this.over = svg("svg", { class: "over", viewBox: "0 0 8 8", "aria-hidden": "true" });
-    this.element = el("div", { class: "board", id: "board" },
-      el("div", { class: "ranks", "aria-hidden": "true" }, this.ranks),
-      el("div", { class: "middle" }, this.grid, this.over),
-      el("div", { class: "files", "aria-hidden": "true" }, this.files));
+    this.over = svg("svg", { class: "over", "aria-hidden": "true" });
+    this.rows = el("div", { class: "ranks", "aria-hidden": "true" });
+    this.columns = el("div", { class: "files", "aria-hidden": "true" });
+    this.element = el("div", { class: "board", id: "board" }, this.rows, el("div", { class: "middle" }, this.grid, this.over), this.columns);
     this.grid.addEventListener("keydown", (event) => this.#key(event));
-    this.#arrange();
+  }
+
+  get #size() { return this.shape[0] * this.shape[1]; }
+
+  // What a square is called in the rule sheet.
+  sheetName(square) {
+    const columns = this.shape[1];
+    return "abcdefghijklmnop"[square % columns] + (1 + Math.floor(square / columns));
   }
 
   name(square) {
-    const name = squareName(square);
-    return this.tournament ? turned(name) : name;
+    const name = this.sheetName(square);
+    return this.look.from_top ? turned(name, this.shape[0]) : name;
   }
 
   // What is shown; the position is the server's description, `info` that of the game.
-  show(info, position, { legal = true, badges = new Map(), hint = [], tournament = false } = {}) {
+  show(info, look, position, { legal = true, values = new Map(), hint = [] } = {}) {
     if (position !== this.position) this.from = null;
-    const before = this.position?.board ?? "";
-    const same = this.info === info;
-    Object.assign(this, { info, position, badges, hint, tournament });
-    this.moves = position && legal && !position.over ? position.legal.filter((move) => move.length > 1) : [];
-    if (!same) {
-      const colours = info.colours;
-      for (const [key, colour] of Object.entries(colours)) this.element.style.setProperty(`--${key}`, colour);
-      this.element.classList.toggle("lined", colours.light === colours.dark);
+    const before = this.info === info ? this.position : null, newLook = this.look !== look;
+    Object.assign(this, { info, look, position, values, hint });
+    this.moves = position && legal && !position.over ? position.legal.filter(([, squares]) => squares.length) : [];
+    if (String(this.shape) !== String(info.shape)) this.#make(info.shape);
+    if (newLook) {
+      for (const [key, colour] of Object.entries(look.colours)) this.element.style.setProperty(`--${key}`, colour);
+      this.element.classList.toggle("lined", look.colours.light === look.colours.dark);
     }
     this.#arrange();
-    for (let square = 0; square < 64; square++) this.#draw(square, same ? before[square] : undefined);
+    for (let square = 0; square < this.#size; square++) this.#draw(square);
+    if (before && before !== position && !newLook && !this.editing) this.#animate(before.board, position.board);
+    this.#preview();
   }
 
   flip() {
@@ -59,35 +66,46 @@ export class Board {
     this.#arrange();
   }
 
-  // Lines over the board: moves as lists of squares, the first played first.
-  line(moves) {
-    const parts = [];
-    moves.forEach((squares, index) => {
-      const ends = squares.map((square) => this.#centre(square));
-      const of = `move ${index % 2 ? "theirs" : "ours"}`;
-      if (ends.length > 1) {
-        const [[x, y], [u, v]] = ends, length = Math.hypot(u - x, v - y) || 1;
-        const [dx, dy] = [(u - x) / length, (v - y) / length];
-        parts.push(svg("line", { class: of, x1: x, y1: y, x2: u - 0.25 * dx, y2: v - 0.25 * dy }));
-        parts.push(svg("polygon", { class: of, points: `${u},${v} ${u - 0.3 * dx - 0.16 * dy},${v - 0.3 * dy + 0.16 * dx} ${u - 0.3 * dx + 0.16 * dy},${v - 0.3 * dy - 0.16 * dx}` }));
-      } else if (ends.length) {
-        const [[x, y]] = ends;
-        parts.push(svg("circle", { class: of, cx: x, cy: y, r: 0.33 }));
-        parts.push(svg("text", { class: of, x, y: y + 0.13 }, String(index + 1)));
-      }
-    });
+  // A move over the board, as a list of its squares; none takes it away.
+  point(squares = []) {
+    const ends = squares.map((square) => this.#centre(square)), parts = [];
+    if (ends.length > 1) {
+      const [[x, y], [u, v]] = [ends[0], ends.at(-1)], length = Math.hypot(u - x, v - y) || 1;
+      const [dx, dy] = [(u - x) / length, (v - y) / length];
+      parts.push(svg("line", { x1: x, y1: y, x2: u - 0.25 * dx, y2: v - 0.25 * dy }));
+      parts.push(svg("polygon", { points: `${u},${v} ${u - 0.3 * dx - 0.16 * dy},${v - 0.3 * dy + 0.16 * dx} ${u - 0.3 * dx + 0.16 * dy},${v - 0.3 * dy - 0.16 * dx}` }));
+    } else if (ends.length) parts.push(svg("circle", { cx: ends[0][0], cy: ends[0][1], r: 0.4 }));
     this.over.replaceChildren(...parts);
   }
 
   #centre(square) {
-    const [x, y] = [square % 8, square >> 3];
-    return this.flipped ? [7.5 - x, y + 0.5] : [x + 0.5, 7.5 - y];
+    const place = this.order.indexOf(square), columns = this.shape[1];
+    return [(place % columns) + 0.5, Math.floor(place / columns) + 0.5];
+  }
+
+  #make(shape) {
+    this.shape = shape;
+    const [rows, columns] = shape;
+    this.squares = Array.from({ length: rows * columns }, (_, square) => this.#square(square));
+    this.rows.replaceChildren(...Array.from({ length: rows }, () => el("span")));
+    this.columns.replaceChildren(...Array.from({ length: columns }, () => el("span")));
+    this.over.setAttribute("viewBox", `0 0 ${columns} ${rows}`);
+    for (const element of [this.element, document.documentElement]) {
+      element.style.setProperty("--rows", rows);
+      element.style.setProperty("--columns", columns);
+    }
+    this.grid.replaceChildren();
+    this.focused = 0;
+    this.pointed = null;
+    this.squares[0].tabIndex = 0;
   }
 
   #square(square) {
-    const made = el("button", { type: "button", class: "square", tabIndex: square === 0 ? 0 : -1, "data-square": String(square) });
-    made.addEventListener("click", () => this.#click(square));
-    made.addEventListener("focus", () => this.#rove(square));
+    const made = el("button", { type: "button", tabIndex: -1, onclick: () => this.#click(square), onfocus: () => { this.#rove(square); this.#preview(square); } });
+    made.dataset.square = square;
+    made.addEventListener("pointerenter", () => this.#preview(square));
+    made.addEventListener("pointerleave", () => this.#preview(null));
+    made.addEventListener("blur", () => this.#preview(null));
     made.addEventListener("pointerdown", (event) => {
       this.dragged = event.button === 0 ? square : null;
       made.releasePointerCapture?.(event.pointerId);
@@ -96,7 +114,7 @@ export class Board {
       const end = document.elementFromPoint(event.clientX, event.clientY)?.closest(".square");
       const [from, to] = [this.dragged, end && Number(end.dataset.square)];
       this.dragged = null;
-      const move = from !== to && this.moves?.find((m) => m[1] === from && m[2] === to);
+      const move = from !== to && this.moves?.find(([, squares]) => squares.length > 1 && squares[0] === from && squares.at(-1) === to);
       if (move) this.chosen(move[0]);
     });
     // A finger that is scrolling, or taken away by the system, drags nothing.
@@ -106,47 +124,89 @@ export class Board {
   }
 
   #arrange() {
-    const order = [];
-    for (let row = 0; row < 8; row++) for (let column = 0; column < 8; column++) order.push(this.flipped ? 8 * row + 7 - column : 8 * (7 - row) + column);
+    const [rows, columns] = this.shape, order = [];
+    for (let row = 0; row < rows; row++) {
+      for (let column = 0; column < columns; column++) order.push(this.flipped ? columns * row + columns - 1 - column : columns * (rows - 1 - row) + column);
+    }
     this.order = order;
-    if (this.grid.children.length !== 64 || this.grid.firstChild !== this.squares[order[0]]) this.grid.replaceChildren(...order.map((square) => this.squares[square]));
-    this.files.forEach((label, i) => { label.textContent = "abcdefgh"[this.flipped ? 7 - i : i]; });
-    this.ranks.forEach((label, i) => { label.textContent = String((this.flipped === this.tournament) ? 8 - i : i + 1); });
+    if (this.grid.firstChild !== this.squares[order[0]]) this.grid.replaceChildren(...order.map((square) => this.squares[square]));
+    [...this.columns.children].forEach((label, i) => { label.textContent = this.name(order[i])[0]; });
+    [...this.rows.children].forEach((label, i) => { label.textContent = this.name(order[columns * i]).slice(1); });
   }
 
-  #draw(square, before) {
+  // The move that a click on this square would play.
+  #moveTo(square) {
+    return this.moves.find(([, squares]) => (squares.length === 1 ? squares[0] === square : this.from !== null && squares[0] === this.from && squares.at(-1) === square));
+  }
+
+  #draw(square) {
     const made = this.squares[square], what = this.position?.board[square] ?? ".";
     const key = what === "0" || what === "1" ? Number(what) : null;
-    const shown = made.dataset.what;
-    if (shown !== what || made.info !== this.info) {
-      made.replaceChildren();
-      if (key !== null) made.append(el("img", { src: this.info.pieces[key], alt: "", draggable: false, class: before === String(1 - key) ? "turned" : "" }));
-      made.dataset.what = what;
-      made.info = this.info;
-    } else made.querySelector(".badge")?.remove();
-    const dark = ((square + (square >> 3)) & 1) === 0;
-    const froms = this.moves.filter((m) => m.length > 2 && m[1] === square);
-    const isTarget = this.moves.some((m) => (m.length === 2 ? m[1] === square : m[1] === this.from && m[2] === square));
+    const badges = this.look.badges.filter((_, i) => this.position?.badges?.[i]?.includes(square));
+    const drawn = `${what} ${badges.map(([name]) => name)}`;
+    if (made.drawn !== drawn || made.look !== this.look) {
+      const pictures = key === null ? [] : [this.look.pieces[key], ...badges.map(([, url]) => url)];
+      made.replaceChildren(...pictures.map((src) => el("img", { src, alt: "", draggable: false })));
+      made.drawn = drawn;
+      made.look = this.look;
+    } else made.querySelector(".value")?.remove();
+    const dark = ((square % this.shape[1]) + Math.floor(square / this.shape[1])) % 2 === 0;
+    const isFrom = this.moves.some(([, squares]) => squares.length > 1 && squares[0] === square);
+    const move = this.#moveTo(square);
     const marked = this.position?.marks.includes(square), hinted = this.hint.includes(square);
-    made.className = ["square", dark ? "dark" : "light", what === "#" && "hole", isTarget && "legal", froms.length && "movable", this.from === square && "selected", marked && "marked", hinted && "hinted"].filter(Boolean).join(" ");
-    const badge = this.badges.get(square);
-    if (badge) made.append(el("span", { class: `badge ${badge.best ? "best" : ""}`, style: { "--share": badge.share } }, badge.text));
-    const name = key === null ? (what === "#" ? T.hole : T.empty) : this.info.roles[key];
+    const value = this.values.get(square), free = what === ".";
+    made.className = ["square", dark ? "dark" : "light", what === "#" && "hole", move && "legal", isFrom && "movable", this.from === square && "selected", marked && "marked", hinted && "hinted", value && !free && "valued"].filter(Boolean).join(" ");
+    if (value) {
+      made.style.setProperty("--share", value.share);
+      if (free) made.append(el("span", { class: `value ${value.best ? "best" : ""}` }, value.text));
+    }
+    const name = key === null ? (what === "#" ? T.hole : T.empty) : [this.look.sides[key], ...badges.map(([badge]) => badge)].join(" ");
     const notes = [
-      isTarget && (this.info.moves_pieces ? T.target : T.legal), froms.length && this.from !== square && T.movable,
-      this.from === square && T.selected, marked && T.lastMove, hinted && T.hinted, badge && badge.text,
+      move && (this.info.moves_pieces ? T.target : T.legal), move && move[2].length && (this.info.moves_pieces ? T.takes : T.turns)(move[2].length),
+      isFrom && this.from !== square && T.movable, this.from === square && T.selected, marked && T.lastMove, hinted && T.hinted, value && value.text,
     ];
-    made.setAttribute("aria-label", T.square(this.name(square), isTarget && what === "." && !this.info.moves_pieces ? "" : name, notes));
-    made.setAttribute("aria-disabled", String(!(isTarget || froms.length || this.editing)));
+    made.setAttribute("aria-label", T.square(this.name(square), move && free && !this.info.moves_pieces ? "" : name, notes));
+    made.setAttribute("aria-disabled", String(!(move || isFrom || this.editing)));
+  }
+
+  // Show what the move to a square would turn over or take.
+  #preview(square = this.pointed) {
+    this.pointed = square;
+    const lost = square === null ? [] : this.#moveTo(square)?.[2] ?? [];
+    for (const made of this.squares) made.classList.toggle("lost", lost.includes(Number(made.dataset.square)));
+  }
+
+  // A piece slides from where it was, and discs turn.
+  #animate(before, after) {
+    if (still.matches) return;
+    for (const side of "01") {
+      const came = [], left = [];
+      for (let s = 0; s < after.length; s++) {
+        if (after[s] === side && before[s] !== side) came.push(s);
+        if (before[s] === side && after[s] !== side) left.push(s);
+      }
+      if (this.info.moves_pieces && came.length === 1 && left.length === 1) {
+        const [[x, y], [u, v]] = [this.#centre(left[0]), this.#centre(came[0])];
+        for (const image of this.squares[came[0]].querySelectorAll("img")) image.animate([{ transform: `translate(${100 * (x - u)}%, ${100 * (y - v)}%)`, zIndex: 3 }, { transform: "none", zIndex: 3 }], SLIDE);
+      } else if (!this.info.moves_pieces) {
+        for (const s of came.filter((square) => before[square] === (side === "0" ? "1" : "0"))) {
+          const image = this.squares[s].querySelector("img"), old = el("img", { src: this.look.pieces[1 - Number(side)], alt: "", class: "old" });
+          this.squares[s].append(old);
+          old.animate([{ transform: "scaleX(1)" }, { transform: "scaleX(0)", offset: 0.5 }, { transform: "scaleX(0)" }], TURN).finished.then(() => old.remove(), () => old.remove());
+          image?.animate([{ transform: "scaleX(0)" }, { transform: "scaleX(0)", offset: 0.5 }, { transform: "scaleX(1)" }], TURN);
+        }
+      }
+    }
   }
 
   #click(square) {
     if (this.editing) return this.edited(square);
-    const move = this.moves.find((m) => (m.length === 2 ? m[1] === square : this.from !== null && m[1] === this.from && m[2] === square));
+    const move = this.#moveTo(square);
     if (move) return this.chosen(move[0]);
-    const can = this.moves.some((m) => m.length > 2 && m[1] === square);
+    const can = this.moves.some(([, squares]) => squares.length > 1 && squares[0] === square);
     this.from = can && this.from !== square ? square : null;
-    for (let s = 0; s < 64; s++) this.#draw(s, this.position?.board[s]);
+    for (let s = 0; s < this.#size; s++) this.#draw(s);
+    this.picked();
   }
 
   #rove(square) {
@@ -164,8 +224,8 @@ export class Board {
     if (!step || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
     event.stopPropagation();
-    const at = this.order.indexOf(this.focused);
-    const [x, y] = [(at % 8) + step[0], (at >> 3) + step[1]];
-    if (x >= 0 && x < 8 && y >= 0 && y < 8) this.squares[this.order[8 * y + x]].focus();
+    const at = this.order.indexOf(this.focused), [rows, columns] = this.shape;
+    const [x, y] = [(at % columns) + step[0], Math.floor(at / columns) + step[1]];
+    if (x >= 0 && x < columns && y >= 0 && y < rows) this.squares[this.order[columns * y + x]].focus();
   }
 }

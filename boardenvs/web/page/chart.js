@@ -2,21 +2,21 @@
 
 import { svg } from "./dom.js";
 
-const HEIGHT = 240, LEFT = 56, RIGHT = 12, TOP = 10, BOTTOM = 30;
+const HEIGHT = 190, LEFT = 48, RIGHT = 12, TOP = 10, BOTTOM = 30;
 
-// points: [[x, y]]; range: of y; marks: [{x, y, text}]; at: an x that is pointed out;
-// click(x) is called with the x that was clicked at.
-export function chart({ points, label, xLabel, range: [y0, y1], marks, at, click, baseline, yText }) {
-  const width = innerWidth < 700 ? 360 : 640; // so that its labels can be read
-  const [x0, x1] = bounds(points.map(([x]) => x));
+// points: [[x, y]], y from 0 to 1; ticks: [[y, text]]; marks: [{x, y, text, mark}]; at: an x that is
+// pointed out; click(x) is called with the x that was clicked at.
+export function chart({ points, label, xLabel, xRange: [x0, x1], ticks, marks, at, click, baseline }) {
+  const width = innerWidth < 700 ? 360 : 560; // so that its labels can be read
+  const [y0, y1] = [0, 1];
   const x = (value) => LEFT + ((value - x0) / (x1 - x0 || 1)) * (width - LEFT - RIGHT);
   const y = (value) => TOP + ((y1 - value) / (y1 - y0)) * (HEIGHT - TOP - BOTTOM);
   const parts = [];
-  for (const tick of ticks(y0, y1)) {
+  for (const [tick, text] of ticks) {
     parts.push(svg("line", { class: "rule", x1: LEFT, x2: width - RIGHT, y1: y(tick), y2: y(tick) }));
-    parts.push(svg("text", { class: "tick", x: LEFT - 6, y: y(tick) + 4, "text-anchor": "end" }, yText(tick)));
+    parts.push(svg("text", { class: "tick", x: LEFT - 6, y: y(tick) + 4, "text-anchor": "end" }, text));
   }
-  for (const tick of ticks(x0, x1)) parts.push(svg("text", { class: "tick", x: x(tick), y: HEIGHT - BOTTOM + 16, "text-anchor": "middle" }, String(tick)));
+  for (const tick of steps(x0, x1)) parts.push(svg("text", { class: "tick", x: x(tick), y: HEIGHT - BOTTOM + 16, "text-anchor": "middle" }, String(tick)));
   parts.push(svg("text", { class: "tick", x: width - RIGHT, y: HEIGHT - 2, "text-anchor": "end" }, xLabel));
   parts.push(svg("line", { class: "baseline", x1: LEFT, x2: width - RIGHT, y1: y(baseline), y2: y(baseline) }));
   parts.push(svg("line", { class: "at", x1: x(at), x2: x(at), y1: TOP, y2: HEIGHT - BOTTOM }));
@@ -25,7 +25,7 @@ export function chart({ points, label, xLabel, range: [y0, y1], marks, at, click
   if (points.length < 3) for (const [u, v] of points) parts.push(svg("circle", { class: "point", cx: x(u), cy: y(v), r: 3 }));
   for (const mark of marks) {
     const [u, v] = [x(mark.x), y(mark.y)];
-    parts.push(svg("path", { class: "mark", d: `M${u} ${v + 3}l-6 11h12z` }, svg("title", {}, mark.text)));
+    parts.push(svg("path", { class: `at-mark ${mark.mark}`, d: `M${u} ${v + 3}l-6 11h12z` }, svg("title", {}, mark.text)));
   }
   const picture = svg("svg", { class: "chart", viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": label }, ...parts);
   picture.addEventListener("click", (event) => {
@@ -36,11 +36,7 @@ export function chart({ points, label, xLabel, range: [y0, y1], marks, at, click
   return picture;
 }
 
-function bounds(values) {
-  return values.length ? [Math.min(...values), Math.max(...values)] : [0, 1];
-}
-
-function ticks(low, high) {
+function steps(low, high) {
   const rough = (high - low) / 4;
   if (!(rough > 0)) return [low];
   const power = 10 ** Math.floor(Math.log10(rough));

@@ -44,6 +44,11 @@ export function choice(options, value, change) {
   return made;
 }
 
+export function check(text, checked, change) {
+  const box = el("input", { type: "checkbox", checked, onchange: () => change(box.checked) });
+  return el("label", { class: "check" }, box, ` ${text}`);
+}
+
 const polite = el("div", { class: "unseen", role: "status", "aria-live": "polite" });
 let said = 0;
 export function sayTo(parent) { parent.append(polite); }

@@ -1,16 +1,21 @@
 // The page: the board beside the view that is chosen.
 
+import * as address from "./address.js";
 import { AnalyseView } from "./analyse.js";
 import { Board } from "./board.js";
 import { Connection } from "./connection.js";
-import { button, choice, copy, el, labelled, say, sayTo } from "./dom.js";
+import { button, check, choice, copy, el, labelled, say, sayTo } from "./dom.js";
 import { moveList } from "./moves.js";
+import { NewGame } from "./newgame.js";
 import { PlayView } from "./play.js";
 import { RecordsView } from "./records.js";
 import { RunsView } from "./runs.js";
+import { sound } from "./sound.js";
 import { Table } from "./table.js";
 import { T } from "./texts.js";
-import { turned } from "./tree.js";
+
+const FIRST = ["othello", null, ["human", "level:4"]]; // the game of who comes for the first time
+const HELD = 150; // milliseconds: steps that follow so soon are one in the browser's history
 
 class App {
   constructor() {
@@ -18,24 +23,22 @@ class App {
     this.table = new Table(this.connection);
     this.view = "play";
     this.hinted = [];
-    this.board = new Board({ chosen: (move) => this.play(move), edited: (square) => this.#placed(square) });
-    this.shown = (name) => (this.tournament ? turned(name) : name);
-    this.table.shown = this.shown;
+    this.shown = (name) => this.table.shown(name);
+    this.board = new Board({ chosen: (move) => this.play(move), edited: (square) => this.#placed(square), picked: () => this.render() });
+    this.newGame = new NewGame(this);
     this.play_ = new PlayView(this);
     this.analysis = new AnalyseView(this);
     this.records = new RecordsView(this);
     this.runs = new RunsView(this);
     this.views = { play: this.play_, analyse: this.analysis, records: this.records, runs: this.runs };
     this.#build();
-    this.table.addEventListener("change", () => this.render());
+    this.table.addEventListener("change", ({ detail }) => this.#changed(detail));
     this.connection.addEventListener("open", () => this.#connected());
     this.connection.addEventListener("lost", () => this.#lost());
     document.addEventListener("keydown", (event) => this.#key(event));
-    addEventListener("hashchange", () => { if (location.hash.length > 1) this.#openLink(); });
+    addEventListener("popstate", () => { if (location.hash.length > 1 && location.hash !== this.address) this.#openAddress(); });
     this.connection.start();
   }
-
-  get tournament() { return this.turnedNames?.checked && this.table.tree?.info.tournament; }
 
   #build() {
     const { table } = this;
@@ -43,33 +46,37 @@ class App {
     this.banner = el("p", { class: "banner", role: "status" }, T.connecting);
     this.caption = el("p", { class: "caption", id: "caption" });
     this.counts = el("p", { class: "counts" });
-    this.bar = el("div", { class: "bar", role: "img" }, el("div", { class: "first" }));
+    this.bar = el("div", { class: "bar", role: "img", hidden: true }, el("div", { class: "first" }));
     this.note = el("p", { class: "note" });
     this.problem = el("p", { class: "problem", role: "alert" });
     this.pass = button(T.pass, () => this.#pass(), { class: "main", hidden: true });
     this.typed = el("input", { type: "text", spellcheck: false, autocomplete: "off", autocapitalize: "none", maxLength: 20, size: 8 });
     this.typedField = labelled(T.typeMove, this.typed, " ");
-    this.form = el("form", { class: "typed", onsubmit: (event) => { event.preventDefault(); this.#typedMove(); } }, this.typedField, el("button", { type: "submit" }, T.playMove), this.pass);
+    this.form = el("form", { class: "typed", onsubmit: (event) => { event.preventDefault(); this.#typedMove(); } }, this.typedField, el("button", { type: "submit" }, T.playMove));
     const step = (label, text, plies) => button(text, () => table.step(plies), { "aria-label": label, title: label });
-    this.steps = el("div", { class: "buttons steps" }, step(T.first, "|◀", -1e6), step(T.previous, "◀", -1), step(T.next, "▶", 1), step(T.last, "▶|", 1e6), button(T.flip, () => { this.board.flip(); this.render(); }));
-    this.turnedNames = el("input", { type: "checkbox", id: "turned", onchange: () => this.render() });
-    this.turnedLabel = el("label", { htmlFor: "turned", class: "check" }, this.turnedNames, ` ${T.tournamentNames}`);
+    this.steps = el("div", { class: "buttons steps" }, step(T.first, "|◀", -1e6), step(T.previous, "◀", -1), step(T.next, "▶", 1), step(T.last, "▶|", 1e6),
+      button(T.flip, () => { this.board.flip(); this.render(); }));
+    this.ruleSheet = check(T.ruleSheet, table.ruleSheet, (on) => table.showRuleSheet(on));
+    this.sound = check(T.sound, sound.on, (on) => sound.turn(on));
     this.format = choice(T.formats, "jsonl", () => {});
     this.moves = el("div", { class: "movelist", tabIndex: 0, role: "region", "aria-label": T.moves });
     this.side = el("div", { class: "side" });
-    this.place = el("div", { class: "place" }, this.caption, this.counts, this.bar, this.board.element, this.note, this.problem, this.form, this.steps, this.turnedLabel);
-    this.notation = el("section", { "aria-label": T.moves }, el("h2", {}, T.moves), this.moves,
-      el("div", { class: "buttons saving" }, labelled(T.format, this.format), button(T.save, () => this.save()), button(T.copyLink, () => this.#copyLink())));
-    this.main = el("main", { hidden: true }, this.place, this.side);
+    this.place = el("div", { class: "place" }, this.bar, this.board.element);
+    this.status = el("div", { class: "status" }, this.caption, this.counts, this.note, this.problem, this.pass);
+    this.notation = el("section", { class: "notation", "aria-label": T.moves }, this.steps, this.moves, this.form,
+      el("div", { class: "buttons" }, this.ruleSheet, this.sound),
+      el("details", {}, el("summary", {}, T.keep),
+        el("div", { class: "buttons saving" }, labelled(T.format, this.format), button(T.save, () => this.save()), button(T.copyLink, () => this.#copyLink()))));
+    this.main = el("main", { hidden: true }, this.place, this.status, this.side);
     document.body.replaceChildren(
       el("a", { class: "skip", href: "#", onclick: (event) => { event.preventDefault(); this.board.squares[this.board.focused].focus(); } }, T.skip),
-      el("header", {}, el("h1", {}, T.title), el("nav", { "aria-label": T.viewsLabel }, Object.values(this.tabs))), this.banner, this.main);
+      el("header", {}, el("h1", {}, T.title), el("nav", { "aria-label": T.viewsLabel }, Object.values(this.tabs))), this.banner, this.main, this.newGame.element);
     sayTo(document.body);
   }
 
   async #connected() {
     const { hello } = this.connection;
-    this.play_.welcome(hello);
+    this.newGame.welcome(hello);
     this.records.welcome(hello);
     this.banner.hidden = true;
     try {
@@ -81,19 +88,18 @@ class App {
         this.table.turn();
       } else await this.#begin();
     } catch (error) {
-      if (!this.table.tree) await this.table.newGame("othello", null, ["human", "trained"]).catch(() => {});
+      if (!this.table.tree) await this.table.newGame(...FIRST).catch(() => {});
       this.table.fail(error);
     }
     this.main.hidden = !this.table.tree;
   }
 
   async #begin() {
-    if (location.hash.length > 1) return this.#openLink();
     const kept = Table.kept();
+    if (location.hash.length > 1 && location.hash !== kept?.hash) return this.#openAddress();
     this.#choose(kept?.view ?? "play");
     if (kept) await this.table.restore(kept);
-    else await this.table.newGame("othello", null, ["human", "trained"]);
-    return this.main.hidden = false;
+    else await this.table.newGame(...FIRST);
   }
 
   #lost() {
@@ -103,30 +109,49 @@ class App {
     if (this.table.tree) this.render();
   }
 
-  // "#game=othello&moves=e3+f3&ply=1"
-  async #openLink() {
-    const link = new URLSearchParams(location.hash.slice(1));
-    history.replaceState(null, "", location.pathname);
-    const moves = (link.get("moves") ?? "").split(" ").filter(Boolean);
+  // ---- addresses
+
+  // What is in the address already is in the game on the board, or another game is opened.
+  async #openAddress() {
+    const { table } = this, told = address.read(location.hash);
+    this.address = location.hash;
+    this.opening = true;
+    this.edit(false);
     try {
-      await this.table.openGame({ game: link.get("game") ?? "othello", start: link.get("start"), moves, ply: Number(link.get("ply") ?? moves.length) });
-      this.setView("analyse");
+      const { tree } = table;
+      const end = tree?.info.text === told.game && tree.start === told.start ? tree.find(told.moves) : null;
+      if (end) {
+        tree.goTo(end);
+        table.seats = told.seats;
+        await table.goTo(end.path[Math.min(told.ply, end.ply)]);
+      } else await table.openGame(told);
+      this.setView(told.view);
     } finally {
-      this.main.hidden = !this.table.tree;
+      this.opening = false;
+      this.main.hidden = !table.tree;
     }
   }
 
+  // Every position has its own address; an agent's reply belongs to the move before it, and steps
+  // that follow each other at once are one.
+  #keepAddress(by) {
+    const { table } = this, text = address.write({ tree: table.tree, node: table.node, seats: table.seats, view: this.view });
+    document.title = T.pageTitle(table.caption(), table.info.name, T.views[this.view]);
+    if (text === this.address) return;
+    const now = performance.now(), held = by === "step" && now - this.written < HELD;
+    history[!this.address || this.opening || by === "reply" || held ? "replaceState" : "pushState"](null, "", text);
+    this.address = location.hash;
+    this.written = now;
+  }
+
   async #copyLink() {
-    const { tree, node } = this.table;
-    const moves = tree.line(tree.mainLine().at(-1)).moves;
-    const link = new URLSearchParams({ game: tree.info.text, moves: moves.join(" "), ply: node.ply });
-    if (tree.start) link.set("start", tree.start);
-    const text = `${location.origin}${location.pathname}#${link}`;
-    const done = await copy(text);
-    this.table.message = done ? T.copied : T.copyThis(text);
+    const done = await copy(location.href);
+    this.table.message = done ? T.copied : T.copyThis(location.href);
     say(this.table.message);
     this.render();
   }
+
+  // ---- files
 
   async save() {
     const { table } = this, { tree } = table;
@@ -149,14 +174,16 @@ class App {
     return { players: record?.players ?? agents, info: {}, goals: null };
   }
 
+  // ---- views
+
   #choose(view) {
     this.view = this.table.view = view;
     for (const [name, tab] of Object.entries(this.tabs)) {
       if (name === view) tab.setAttribute("aria-current", "page");
       else tab.removeAttribute("aria-current");
     }
-    this.side.replaceChildren(this.views[view].element, ...(view === "runs" ? [] : [this.notation]));
-    this.main.className = view;
+    this.side.replaceChildren(this.views[view].element, ...(view === "runs" ? [] : [this.notation]), this.views[view].extra ?? "");
+    document.body.className = view;
   }
 
   setView(view) {
@@ -169,19 +196,34 @@ class App {
     this.table.turn();
   }
 
+  // What is there to say of the position, or of a game that is over: of all of it.
   analyse() {
     this.setView("analyse");
-    this.analysis.run();
+    if (this.table.over) this.analysis.review();
+    else this.analysis.run();
   }
+
+  // Whether a game that is on may be given up for another.
+  mayLeave() {
+    return !this.table.running || confirm(T.leave(this.table.node.ply));
+  }
+
+  async playAgainst(game, policy) {
+    if (!this.mayLeave()) return;
+    this.#choose("play");
+    await this.table.newGame(game, null, ["human", policy]).catch((error) => this.table.fail(error));
+  }
+
+  // ---- moves
 
   play(move) {
     this.hinted = [];
-    this.showLine(null);
+    this.board.point();
     return this.table.play(move);
   }
 
   #pass() {
-    const pass = this.table.position.legal.find((move) => move.length === 1);
+    const pass = this.table.position.legal.find(([, squares]) => !squares.length);
     if (pass) this.play(pass[0]);
   }
 
@@ -189,9 +231,9 @@ class App {
     const { table } = this, text = this.typed.value.trim().toLowerCase();
     if (!text) return;
     const name = this.shown(text.replace(/\s*[x–→ ]\s*/g, "-")), position = table.position;
-    const move = position.legal.find((m) => m[0] === name || m[0].replace("-", "") === name);
-    if (!table.open) table.problem = table.over ? this.table.caption() : T.notYourTurn(table.info.roles[position.to_move]);
-    else if (!move) table.problem = T.noSuchMove(text, position.legal.map((m) => this.shown(m[0])).join(" "));
+    const move = position.legal.find(([m]) => m === name || m.replace("-", "") === name);
+    if (!table.open) table.problem = table.over ? table.caption() : T.notYourTurn(table.side(position.to_move));
+    else if (!move) table.problem = T.noSuchMove(text, position.legal.map(([m]) => this.shown(m)).join(" "));
     else {
       this.typed.value = "";
       return this.play(move[0]);
@@ -208,7 +250,7 @@ class App {
       const best = explanation.moves.find((move) => move.move === explanation.choice) ?? explanation.moves[0];
       this.hinted = best.squares;
       this.hintNode = node;
-      table.message = T.hintIs(this.shown(best.move), agent);
+      table.message = T.hintIs(this.shown(best.move));
       say(table.message);
       this.render();
     } catch (error) {
@@ -216,21 +258,12 @@ class App {
     }
   }
 
-  async playAgainst(game, policy) {
-    this.setView("play");
-    await this.table.newGame(game, null, ["human", policy]).catch((error) => this.table.fail(error));
-  }
-
-  // The moves of a line that an agent expects, drawn on the board.
-  showLine(move) {
-    if (!move) return this.board.line([]);
-    const ends = move.line.map((name) => [...name.matchAll(/[a-h][1-8]/g)].map(([text]) => "abcdefgh".indexOf(text[0]) + 8 * (Number(text[1]) - 1)));
-    this.board.line(ends.slice(0, 8));
-  }
+  // ---- positions made by hand
 
   edit(on) {
     this.board.editing = on;
-    this.edited = on ? { board: this.table.position.board, to_move: this.table.position.to_move } : null;
+    const { position } = this.table;
+    this.edited = on ? { board: position.board, badges: position.badges, to_move: position.to_move } : null;
     this.play_.editing.checked = on;
     if (this.table.tree) this.render();
   }
@@ -241,83 +274,93 @@ class App {
     this.#writeEdited();
   }
 
+  // The next kind of piece on a square: each side's without and then with each badge.
   #placed(square) {
-    const board = [...this.edited.board];
-    board[square] = { ".": "0", 0: "1", 1: ".", "#": "#" }[board[square]];
-    this.edited.board = board.join("");
+    const board = [...this.edited.board], had = this.edited.badges.findIndex((squares) => squares.includes(square));
+    const badges = this.edited.badges.map((squares) => squares.filter((other) => other !== square));
+    if (board[square] === "#") return;
+    if (board[square] !== "." && had + 1 < badges.length) badges[had + 1].push(square);
+    else board[square] = { ".": "0", 0: "1", 1: "." }[board[square]];
+    Object.assign(this.edited, { board: board.join(""), badges });
     this.#writeEdited();
   }
 
   #writeEdited() {
-    const { roles } = this.table.info, { board, to_move } = this.edited;
-    const text = [7, 6, 5, 4, 3, 2, 1, 0].map((y) => [...board.slice(8 * y, 8 * y + 8)].map((c) => (c === "0" || c === "1" ? roles[Number(c)][0] : ".")).join("").replace(/\.+/g, (run) => String(run.length)));
-    this.play_.position.value = `${text.join("/")} ${roles[to_move]} 0`;
+    const { roles, shape: [rows, columns], looks } = this.table.info, { board, badges, to_move } = this.edited;
+    const ranks = Array.from({ length: rows }, (_, i) => board.slice(columns * (rows - 1 - i), columns * (rows - i)));
+    const text = ranks.map((rank) => [...rank].map((c) => (c === "0" || c === "1" ? roles[Number(c)][0] : ".")).join("").replace(/\.+/g, (run) => String(run.length)));
+    const rest = looks[0].badges.map(([name], i) => (badges[i].length ? ` ${name}=${badges[i].map((square) => this.board.sheetName(square)).join(",")}` : ""));
+    this.play_.position.value = `${text.join("/")} ${roles[to_move]} 0${rest.join("")}`;
     this.render();
   }
+
+  // ---- what is shown
 
   #key(event) {
     const step = { ArrowLeft: -1, ArrowRight: 1, Home: -1e6, End: 1e6 }[event.key];
     if (!step || event.altKey || event.ctrlKey || event.metaKey || this.view === "runs" || !this.table.tree) return;
-    if (event.target.closest?.("input, select, textarea, .grid")) return;
+    if (event.target.closest?.("input, select, textarea, dialog, .grid")) return;
     event.preventDefault();
     this.table.step(step);
+  }
+
+  #changed(by) {
+    const { table } = this, before = this.heard;
+    this.heard = table.node;
+    if (table.node?.position && table.node.parent === before && before) sound.play();
+    this.render();
+    if (table.tree && table.position) this.#keepAddress(by);
   }
 
   render() {
     const { table, board } = this;
     if (!table.tree || !table.position) return;
     const { info, position } = table, editing = this.edited;
-    const shown = editing ? { ...position, board: editing.board, legal: [], marks: [] } : position;
+    const shown = editing ? { ...position, ...editing, legal: [], marks: [] } : position;
     if (this.hintNode !== table.node) this.hinted = [];
-    board.show(info, shown, { legal: table.open && !editing, badges: editing ? new Map() : this.analysis.badges(), hint: this.hinted, tournament: this.tournament });
+    const show = (values) => board.show(info, table.look, shown, { legal: table.open && !editing, values, hint: this.hinted });
+    show(editing ? new Map() : this.analysis.values(position === board.position ? board.from : null));
+    this.main.hidden = false;
     this.caption.textContent = table.caption();
-    const counts = info.roles.map((role, i) => T.pieces(role, position.counts[i]) + (position.groups ? ` (${T.groups(position.groups[i])})` : ""));
+    const counts = position.counts.map((count, i) => T.pieces(table.side(i), count) + (position.groups ? ` (${T.groups(position.groups[i])})` : ""));
     if (info.limit) counts.push(T.plyOf(position.ply, info.limit));
     this.counts.textContent = counts.join(" · ") + this.#change();
     this.#bar();
-    this.note.textContent = table.thinking ? T.thinking(table.thinking) : table.message || (this.#mustPass() ? T.mustPass(info.roles[position.to_move]) : this.#whoseTurn());
+    this.note.textContent = table.thinking ? T.thinking(this.newGame.nameOf(table.thinking)) : table.message || (this.#mustPass() ? T.mustPass(table.side(position.to_move)) : this.#whoseTurn());
     this.problem.textContent = table.problem;
     this.form.hidden = table.over || !table.open || Boolean(editing);
-    this.pass.hidden = !position.legal.some((move) => move.length === 1);
-    const example = position.legal.find((move) => move.length > 1)?.[0];
+    this.pass.hidden = this.form.hidden || !position.legal.some(([, squares]) => !squares.length);
+    const example = position.legal.find(([, squares]) => squares.length)?.[0];
     this.typedField.querySelector("small").textContent = example ? T.typeMoveHelp(this.shown(example)) : "";
-    this.turnedLabel.hidden = !info.tournament;
-    this.moves.replaceChildren(moveList(table, this.shown, (node) => this.analysis.lost(node)));
+    this.ruleSheet.hidden = info.looks.length < 2;
+    this.moves.replaceChildren(moveList(table, this.shown, (node) => this.analysis.mark(node)));
     const current = this.moves.querySelector("[aria-current]");
     if (current) this.moves.scrollTop = current.offsetTop - this.moves.clientHeight / 2;
     this.views[this.view].show?.();
   }
 
-  #mustPass() { return this.table.open && this.table.position.legal.every((move) => move.length === 1); }
+  #mustPass() { return this.table.open && this.table.position.legal.every(([, squares]) => !squares.length); }
 
   #whoseTurn() {
     const { table } = this;
     if (table.over || this.view !== "play") return "";
-    if (table.open) return table.agentsOnly ? "" : T.yourTurn(table.info.roles[table.position.to_move]);
+    if (table.open) return table.agentsOnly ? "" : T.yourTurn;
     return table.paused ? T.paused : "";
   }
 
   // What the last move turned over or took.
   #change() {
-    const { node, position } = this.table, before = node.parent?.position;
-    if (!before) return "";
-    let [turnedOver, taken] = [0, 0];
-    const loser = String(position.to_move);
-    for (let s = 0; s < 64; s++) {
-      if (before.board[s] !== loser || position.board[s] === loser) continue;
-      if (this.table.info.moves_pieces) taken++;
-      else turnedOver++;
-    }
-    return turnedOver ? T.flipped(turnedOver) : taken ? T.captured(taken) : "";
+    const { node } = this.table, move = node.parent?.position?.legal.find(([name]) => name === node.move);
+    if (!move?.[2].length) return "";
+    return this.table.info.moves_pieces ? T.captured(move[2].length) : T.flipped(move[2].length);
   }
 
   #bar() {
-    const part = this.analysis.shareOf(this.table.node), role = this.table.info.roles[0];
-    this.bar.hidden = part === null || this.view === "play" || this.view === "runs";
-    if (part === null) return;
-    this.bar.firstChild.style.width = `${100 * part}%`;
-    this.bar.setAttribute("aria-label", `${T.valueFor(role)}: ${T.percent(part)}`);
-    this.bar.dataset.text = `${role} ${T.percent(part)}`;
+    const part = this.analysis.shareOf(this.table.node), side = this.table.side(0);
+    this.bar.hidden = this.view !== "analyse";
+    this.bar.style.setProperty("--share", part ?? 0.5);
+    this.bar.setAttribute("aria-label", part === null ? T.noValue : `${T.valueFor(side)}: ${T.percent(part)}`);
+    this.bar.dataset.text = part === null ? "" : this.analysis.textOf(this.table.node);
   }
 }
 

@@ -1,14 +1,15 @@
 // The moves of a game with what else was tried, as buttons.
 
-import { BLUNDER } from "./analyse.js";
 import { button, el } from "./dom.js";
 import { T } from "./texts.js";
 
-export function moveList(table, shown, lost) {
+export function moveList(table, shown, markOf) {
   const main = new Set(table.tree.mainLine());
   const one = (node) => {
-    const mark = (lost(node) ?? 0) >= BLUNDER ? " ??" : "";
-    const made = button(`${shown(node.move)}${mark}`, () => table.goTo(node), node === table.node ? { "aria-current": "true" } : {});
+    const mark = markOf(node), current = node === table.node ? { "aria-current": "true" } : {};
+    const sign = mark && mark !== "good" ? el("span", { class: `sign ${mark}`, title: T.marks[mark] }, T.signs[mark]) : "";
+    const made = button(shown(node.move), () => table.goTo(node), current);
+    made.append(sign);
     return el("li", { class: "ply" }, el("span", { class: "number" }, `${node.ply}.`), made);
   };
   // A line from one node on, and the variations beside its nodes.

@@ -3,15 +3,18 @@
 import { Lost } from "./connection.js";
 import { say } from "./dom.js";
 import { T } from "./texts.js";
-import { Tree } from "./tree.js";
+import { Tree, turned } from "./tree.js";
 
 const KEPT = "boardenvs";
+const SHEET = "boardenvs-rule-sheet"; // kept for all tabs: whether the rule sheet's look is shown
 
 export class Table extends EventTarget {
   tree = null;
   seats = ["human", "human"];
   paused = false;
   speed = 0; // seconds between the moves of agents that play each other
+  seconds = null; // that agents who search think about a move; null: as long as they do
+  ruleSheet = localStorage.getItem(SHEET) === "yes";
   view = "play";
   message = ""; // what there is to say beside the position's own caption
   problem = "";
@@ -33,9 +36,23 @@ export class Table extends EventTarget {
   // Whether the side to move is played from the page.
   get open() { return !this.over && (this.view !== "play" || this.seats[this.position?.to_move] === "human"); }
 
-  changed() {
-    this.keep();
+  // How the game looks, and with it the names of sides and squares.
+  get look() { return this.info.looks.at(this.ruleSheet ? -1 : 0); }
+  side(role) { return this.look.sides[role]; }
+  shown(name) { return this.look.from_top ? turned(name, this.info.shape[0]) : name; }
+  // Whether a game is on, with a person in it, that would be lost.
+  get running() { return Boolean(this.tree?.played) && !this.over; }
+
+  showRuleSheet(on) {
+    this.ruleSheet = on;
+    localStorage.setItem(SHEET, on ? "yes" : "no");
     this.dispatchEvent(new Event("change"));
+  }
+
+  // Tell the page; `by` says where it was a "reply" of an agent, or a "step" through the game.
+  changed(by = null) {
+    this.dispatchEvent(new CustomEvent("change", { detail: by }));
+    this.keep();
   }
 
   async gameInfo(text) {
@@ -51,22 +68,22 @@ export class Table extends EventTarget {
     const opening = ++this.#openings;
     const info = await this.gameInfo(text);
     const tree = new Tree(info, start);
-    await this.#load(tree, tree.root);
+    await this.load(tree, tree.root);
     if (opening !== this.#openings) return; // another was begun since
     this.#take(tree);
     this.seats = [...seats];
     this.paused = false;
-    say(`${T.newGame}: ${info.name}. ${this.position.caption}`);
+    say(`${T.newGame}: ${info.name}. ${this.caption()}`);
     this.changed();
     this.turn();
   }
 
-  // A game that was played, as a file tells it, shown after so many plies.
-  async openGame({ game, start = null, moves, players = null, info = {}, goals = null, ply = moves.length }) {
+  // A game that was played, as a file or an address tells it, shown after so many plies.
+  async openGame({ game, start = null, moves, players = null, info = {}, goals = null, ply = moves.length, seats = this.seats }) {
     const opening = ++this.#openings;
     const tree = new Tree(await this.gameInfo(game), start);
     const last = tree.addLine(moves);
-    const wrong = await this.#load(tree, last);
+    const wrong = await this.load(tree, last);
     if (opening !== this.#openings) return;
     if (!wrong) {
       const { resigned, ...others } = info, role = tree.info.roles.indexOf(resigned);
@@ -78,9 +95,10 @@ export class Table extends EventTarget {
     tree.node = path[Math.max(0, Math.min(ply, path.length - 1))];
     if (wrong) path.at(-1).children = [];
     this.#take(tree);
+    this.seats = [...seats];
     this.paused = true;
     this.problem = wrong ? T.broken(wrong) : "";
-    say(this.position.caption);
+    say(this.caption());
     this.changed();
   }
 
@@ -91,7 +109,7 @@ export class Table extends EventTarget {
   }
 
   // Have the positions on the way to a node; what is wrong with its moves, if anything.
-  async #load(tree, node) {
+  async load(tree, node) {
     const path = node.path, since = path.findIndex((n) => !n.position);
     if (since < 0) return null;
     const { positions, wrong } = await this.connection.request({ do: "line", line: tree.line(node), since });
@@ -99,21 +117,19 @@ export class Table extends EventTarget {
     return wrong;
   }
 
-  async goTo(node, { stop = true } = {}) {
-    if (stop) {
-      this.abort();
-      this.paused = true;
-    }
+  async goTo(node, by = null) {
+    this.abort();
+    this.paused = true;
     const tree = this.tree;
     try {
-      await this.#load(tree, node);
+      await this.load(tree, node);
     } catch (error) {
       return this.fail(error);
     }
     if (tree !== this.tree || !node.position) return;
     tree.goTo(node);
     this.message = "";
-    this.changed();
+    this.changed(by);
   }
 
   step(plies) {
@@ -121,17 +137,14 @@ export class Table extends EventTarget {
     const at = line.indexOf(this.node);
     const node = line[Math.max(0, Math.min(line.length - 1, at + plies))];
     if (node === this.node) return;
-    this.goTo(node).then(() => say(this.#news(node)));
+    this.goTo(node, "step").then(() => say(this.#news(node)));
   }
 
   #news(node) {
     const position = node.position;
-    if (!node.parent) return position.caption;
-    return `${T.played(this.info.roles[1 - position.to_move], this.shown(node.move))}. ${position.caption}`;
+    if (!node.parent) return this.caption(node);
+    return `${T.played(this.side(node.parent.position.to_move), this.shown(node.move))}. ${this.caption(node)}`;
   }
-
-  // A move as it is shown; the page sets this where names are turned.
-  shown = (name) => name;
 
   // A move from the page.
   async play(name) {
@@ -140,7 +153,7 @@ export class Table extends EventTarget {
     const tree = this.tree, node = tree.child(this.node, name);
     this.#playOn(node);
     try {
-      const wrong = await this.#load(tree, node);
+      const wrong = await this.load(tree, node);
       if (wrong || !node.position) {
         node.parent.children = node.parent.children.filter((child) => child !== node);
         throw new Error(wrong);
@@ -151,6 +164,7 @@ export class Table extends EventTarget {
     }
     if (tree !== this.tree || this.node !== node.parent) return;
     tree.goTo(node);
+    tree.played ||= this.view === "play";
     this.paused = false;
     this.message = this.problem = "";
     say(this.#news(node));
@@ -169,7 +183,7 @@ export class Table extends EventTarget {
       let answer = null;
       this.dispatchEvent(new Event("change"));
       try {
-        answer = await this.connection.request({ do: "move", line: tree.line(), agent: seat, seed: tree.seed ?? (tree.seed = Math.floor(Math.random() * 2 ** 40)) }, { signal: thinking.abort.signal });
+        answer = await this.connection.request({ do: "move", line: tree.line(), agent: seat, seconds: this.seconds, seed: tree.seed ?? (tree.seed = Math.floor(Math.random() * 2 ** 40)) }, { signal: thinking.abort.signal });
       } catch (error) {
         if (this.#thinking === thinking) this.#thinking = null;
         if (error instanceof Lost) return; // it is asked again when the server is back
@@ -187,13 +201,29 @@ export class Table extends EventTarget {
       tree.goTo(child);
       this.message = "";
       say(this.#news(child));
-      this.changed();
+      this.changed("reply");
     }
   }
 
   // A move that is played again takes back that somebody resigned after it; one that is looked at does not.
   #playOn(node) {
     if (this.view === "play" && this.tree.resigned(node) !== null) this.tree.resignation = null;
+  }
+
+  // Others play on from here.
+  seat(seats) {
+    this.abort();
+    this.seats = [...seats];
+    this.paused = false;
+    this.changed();
+    this.turn();
+  }
+
+  // A line that could be played from a node, to be stepped through: its first move is shown.
+  async tryLine(node, moves, shown = 1) {
+    const end = this.tree.addLine(moves, node);
+    this.tree.goTo(end);
+    await this.goTo(end.path[node.ply + Math.min(shown, moves.length)]);
   }
 
   // Have nobody think about a move.
@@ -242,9 +272,10 @@ export class Table extends EventTarget {
     this.changed();
   }
 
-  caption() {
-    const roles = this.info.roles, loser = this.tree.resigned();
-    return loser === null ? this.position.caption : T.resigned(roles[loser], roles[1 - loser]);
+  caption(node = this.node) {
+    const loser = this.tree.resigned(node);
+    if (loser !== null) return T.resigned(this.side(loser), this.side(1 - loser));
+    return node.position.captions[this.ruleSheet ? 1 : 0].replace(/(?<=\d)-(?=\d)/g, "–");
   }
 
   fail(error) {
@@ -257,9 +288,9 @@ export class Table extends EventTarget {
   // What is needed to go on after a reload stays with the tab.
   keep() {
     if (!this.tree) return;
-    const { seats, paused, speed, view } = this;
+    const { seats, paused, speed, seconds, view } = this;
     try {
-      sessionStorage.setItem(KEPT, JSON.stringify({ tree: this.tree, seats, paused, speed, view, seed: this.tree.seed }));
+      sessionStorage.setItem(KEPT, JSON.stringify({ tree: this.tree, seats, paused, speed, seconds, view, seed: this.tree.seed, hash: location.hash }));
     } catch { /* a browser that keeps nothing */ }
   }
 
@@ -273,12 +304,13 @@ export class Table extends EventTarget {
 
   async restore(kept) {
     const tree = Tree.fromJSON(await this.gameInfo(kept.tree.game), kept.tree);
-    await this.#load(tree, tree.node);
+    await this.load(tree, tree.node);
     this.#take(tree);
     tree.seed = kept.seed;
     this.seats = kept.seats;
     this.paused = kept.paused;
     this.speed = kept.speed;
+    this.seconds = kept.seconds ?? null;
     this.changed();
     this.turn();
   }

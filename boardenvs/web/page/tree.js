@@ -24,6 +24,7 @@ export class Tree {
     this.start = start;
     this.root = this.node = new Node(null, null);
     this.resignation = null; // {role, node}: who resigned, and where
+    this.played = false; // whether somebody at the page has moved in it, and not only looked
     this.record = null; // {players, info, goals, end}: what a file tells of the game, and the node where it ended
   }
 
@@ -52,6 +53,13 @@ export class Tree {
   goTo(node) {
     this.node = node;
     for (let n = node; n.parent; n = n.parent) n.parent.latest = n;
+  }
+
+  // The node of these moves, null where they are not in the tree.
+  find(moves) {
+    let node = this.root;
+    for (const move of moves) node = node?.children.find((child) => child.move === move);
+    return node ?? null;
   }
 
   addLine(moves, node = this.root) {
@@ -89,8 +97,8 @@ export class Tree {
   }
 }
 
-// Names of moves with rows counted from the other end, as tournaments of Othello do.
-export const turned = (text) => text.replace(/([a-h])([1-8])/g, (_, file, rank) => file + (9 - rank));
+// Names of squares and moves with rows counted from the other end.
+export const turned = (text, rows) => text.replace(/(?<=[a-p])\d+/g, (row) => String(rows + 1 - row));
 
 // The share of a win, 0 to 1, that a value stands for: one scale for bars and graphs.
 export function share(value, unit) {

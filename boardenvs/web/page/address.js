@@ -1,0 +1,24 @@
+// The address of what is shown: the game, its moves, where we are in them, who plays, and the view.
+
+const VIEWS = ["play", "analyse", "records", "runs"];
+
+// "#game=othello&moves=f4+d3&ply=1&view=play&second=level:4"; moves are the rule sheet's names.
+export function write({ tree, node, seats, view }) {
+  const { game, start, moves } = tree.line(tree.mainLine().at(-1));
+  const told = new URLSearchParams({ game, moves: moves.join(" "), ply: node.ply, view });
+  if (start) told.set("start", start);
+  for (const [i, name] of ["first", "second"].entries()) if (seats[i] !== "human") told.set(name, seats[i]);
+  return `#${told}`.replaceAll("%3A", ":").replaceAll("%2C", ",");
+}
+
+export function read(hash) {
+  const told = new URLSearchParams(hash.slice(1));
+  const moves = (told.get("moves") ?? "").split(" ").filter(Boolean);
+  const ply = Number(told.get("ply") ?? moves.length), view = told.get("view");
+  return {
+    game: told.get("game") ?? "othello", start: told.get("start"), moves,
+    ply: Number.isInteger(ply) && ply >= 0 ? ply : moves.length,
+    view: VIEWS.includes(view) ? view : "analyse",
+    seats: ["first", "second"].map((name) => told.get(name) || "human"),
+  };
+}

@@ -1,0 +1,172 @@
+// The dialog in which a game and who plays it are chosen.
+
+import { button, choice, el, labelled } from "./dom.js";
+import { T } from "./texts.js";
+
+const KEPT = "boardenvs-players";
+const OTHER = "other"; // the choice of an agent that is written as a text
+
+export class NewGame {
+  constructor(app) {
+    this.app = app;
+    this.games = el("select", { onchange: () => { this.choosing = this.#choose(this.games.value); } });
+    this.rules = el("select", { onchange: () => { this.choosing = this.#choose(this.rules.value); } });
+    this.rulesField = labelled(T.rulesLabel, this.rules);
+    this.levels = el("div", { class: "opponents" });
+    this.agents = el("div", { class: "opponents" });
+    this.text = el("input", { type: "text", list: "agents", spellcheck: false, autocomplete: "off", autocapitalize: "none", maxLength: 300 });
+    this.text.addEventListener("focus", () => { this.opponent = OTHER; });
+    this.first = el("input", { type: "text", list: "agents", spellcheck: false, autocomplete: "off", autocapitalize: "none", maxLength: 300, value: "greedy" });
+    for (const input of [this.text, this.first]) this.#checked(input);
+    this.firstField = labelled(T.firstPlayer, this.first);
+    this.firstField.append(this.first.problem);
+    this.sides = el("div", { class: "choices" });
+    this.seconds = choice(T.thinkingTimes, "", () => {});
+    this.warning = el("p", { class: "help" });
+    this.goOn = button(T.goOnWith, () => this.#end(true));
+    this.element = el("dialog", { class: "newgame", "aria-labelledby": "newgame-title" },
+      el("form", { method: "dialog", onsubmit: (event) => { event.preventDefault(); this.#end(false); } },
+        el("h2", { id: "newgame-title" }, T.newGame),
+        el("div", { class: "body" },
+          el("div", { class: "fields" }, labelled(T.game, this.games), this.rulesField),
+          el("fieldset", {}, el("legend", {}, T.youPlay), this.sides),
+          el("fieldset", {}, el("legend", {}, T.opponent),
+            this.#radio("opponent", "human", [el("b", {}, T.person)]), this.levels,
+            el("details", {}, el("summary", {}, T.moreAgents), this.agents,
+              this.#radio("opponent", OTHER, [el("b", {}, T.other)]), labelled(T.otherText, this.text, T.otherHelp), this.text.problem)),
+          this.firstField,
+          labelled(T.thinkingTime, this.seconds, T.secondsHelp)),
+        this.warning,
+        el("div", { class: "buttons" }, el("button", { type: "submit", class: "main" }, T.begin), this.goOn, button(T.cancel, () => this.element.close()))),
+      el("datalist", { id: "agents" }));
+    this.known = {};
+  }
+
+  // ---- what is chosen
+
+  get opponent() { return this.element.querySelector("input[name=opponent]:checked")?.value ?? "human"; }
+  set opponent(value) {
+    const found = [...this.element.querySelectorAll("input[name=opponent]")].find((radio) => radio.value === value);
+    (found ?? this.element.querySelector(`input[value=${OTHER}]`)).checked = true;
+    if (!found) this.text.value = value;
+    if (!found || value === OTHER || found.closest("details")) this.element.querySelector("details").open = true;
+    this.#show();
+  }
+  get you() { return this.element.querySelector("input[name=you]:checked")?.value ?? "0"; }
+
+  #show() {
+    this.firstField.hidden = this.you !== "nobody";
+    this.firstField.querySelector("label").textContent = T.seat(this.look?.sides[0] ?? "");
+    this.seconds.disabled = !this.known[this.opponent]?.searches && this.opponent !== OTHER;
+  }
+
+  #radio(name, value, parts, problem = null) {
+    const radio = el("input", { type: "radio", name, value, disabled: Boolean(problem), onchange: () => this.#show() });
+    return el("label", { class: `choice${problem ? " not" : ""}` }, radio, el("span", {}, ...parts));
+  }
+
+  // A field for the text of an agent, which says what is wrong with it.
+  #checked(input) {
+    input.problem = el("small", { class: "problem" });
+    let waiting = null;
+    input.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(() => this.#check(input), 250); });
+  }
+
+  async #check(input) {
+    const text = input.value.trim();
+    input.problem.textContent = "";
+    input.removeAttribute("aria-invalid");
+    if (text === "human") return text;
+    try {
+      await this.app.connection.request({ do: "agent", game: this.chosen, agent: text });
+      return text;
+    } catch (error) {
+      if (input.value.trim() === text && error.message) {
+        input.problem.textContent = error.message;
+        input.setAttribute("aria-invalid", "true");
+      }
+      return null;
+    }
+  }
+
+  // ---- what there is
+
+  welcome(hello) {
+    this.variants = hello.games;
+    this.games.replaceChildren(...Object.keys(hello.games).map((text) => el("option", { value: text }, T.gameName(text))));
+    this.element.querySelector("datalist").replaceChildren(...["human", ...hello.agents].map((value) => el("option", { value })));
+  }
+
+  nameOf(agent) { return T.levelName(agent) ?? T.agents[agent]?.[0] ?? agent; }
+
+  async open() {
+    const { table } = this.app, kept = this.#kept();
+    const mine = table.seats.findIndex((seat) => seat === "human");
+    await this.#choose(table.info.text);
+    const agents = table.seats.filter((seat) => seat !== "human");
+    this.opponent = agents.at(-1) ?? "human";
+    if (agents.length === 2) this.first.value = agents[0];
+    const you = agents.length === 2 ? "nobody" : kept.you === "random" ? "random" : agents.length ? String(mine) : "0";
+    this.element.querySelector(`input[name=you][value="${you}"]`).checked = true;
+    this.seconds.value = table.seconds === null ? "" : String(table.seconds);
+    this.goOn.hidden = table.over || !table.tree.root.children.length;
+    this.warning.textContent = table.running ? T.ends(table.node.ply) : "";
+    this.#show();
+    this.element.showModal();
+    this.element.querySelector("input[name=opponent]:checked")?.focus();
+  }
+
+  async #choose(text) {
+    const { app } = this;
+    const info = await app.table.gameInfo(text);
+    const { opponents } = await app.connection.request({ do: "opponents", game: text });
+    const { opponent: before, you } = this;
+    this.chosen = info.text;
+    this.look = info.looks.at(app.table.ruleSheet ? -1 : 0);
+    const base = info.text.split(":")[0], known = this.variants[info.text] ? info.text : base;
+    this.games.value = known;
+    const texts = this.variants[known] ?? [];
+    this.rulesField.hidden = texts.length < 2;
+    this.rules.replaceChildren(...texts.map((one) => el("option", { value: one, selected: one === info.text }, T.rules(one))));
+    this.known = Object.fromEntries(opponents.map((one) => [one.agent, one]));
+    const item = ({ agent, rating, problem }) => {
+      const level = T.levelName(agent), [name, sentence] = T.agents[agent] ?? [agent, ""];
+      return this.#radio("opponent", agent, level
+        ? [el("b", {}, level), el("small", {}, problem ?? T.rating(rating))]
+        : [el("b", {}, name), el("small", {}, problem ?? sentence)], problem);
+    };
+    this.levels.replaceChildren(...opponents.filter((one) => T.levelName(one.agent)).map(item));
+    this.agents.replaceChildren(...opponents.filter((one) => !T.levelName(one.agent)).map(item));
+    this.sides.replaceChildren(...this.look.sides.map((side, i) => this.#radio("you", String(i), [T.capital(side)])), this.#radio("you", "random", [T.random]), this.#radio("you", "nobody", [T.nobody]));
+    this.element.querySelector(`input[name=you][value="${you}"]`).checked = true;
+    this.opponent = this.known[before]?.problem ? "human" : before;
+  }
+
+  // ---- the end
+
+  async #end(goesOn) {
+    await this.choosing; // the game that was chosen just now is the one to begin
+    const { table } = this.app, { opponent, you } = this;
+    const second = opponent === OTHER ? await this.#check(this.text) : opponent;
+    const first = you === "nobody" ? await this.#check(this.first) : null;
+    if (!second || (you === "nobody" && !first)) return (second ? this.first : this.text).focus();
+    const side = you === "random" ? Math.floor(2 * Math.random()) : Number(you);
+    const seats = second === "human" ? ["human", "human"] : you === "nobody" ? [first, second] : side === 0 ? ["human", second] : [second, "human"];
+    table.seconds = this.seconds.disabled || !this.seconds.value ? null : Number(this.seconds.value);
+    localStorage.setItem(KEPT, JSON.stringify({ you }));
+    this.element.close();
+    if (goesOn) return table.seat(seats);
+    await table.newGame(this.chosen, null, seats).catch((error) => table.fail(error));
+    this.app.board.flipped = seats[0] !== "human" && seats[1] === "human";
+    this.app.render();
+    this.app.board.grid.querySelector('[tabindex="0"]')?.focus({ preventScroll: true });
+  }
+
+  #kept() {
+    try {
+      return JSON.parse(localStorage.getItem(KEPT)) ?? {};
+    } catch {
+      return {};
+    }
+  }
+}
