@@ -5,7 +5,7 @@ import sys
 
 import pytest
 from hypothesis import HealthCheck, settings
-from variants import BACKENDS, CHECKERS, PACKAGE, VARIANTS, make
+from variants import BACKENDS, MORE_GAMES, PACKAGE, VARIANTS, make
 
 from boardenvs.kernel import set_backend
 
@@ -29,7 +29,7 @@ if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_I
 
 
 # Where it is not installed; where it is, that one comes first.
-sys.path += map(str, (PACKAGE, CHECKERS))
+sys.path += map(str, (PACKAGE, MORE_GAMES))
 
 
 @pytest.fixture(params=VARIANTS)

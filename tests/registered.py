@@ -28,10 +28,10 @@ class InCapitals(Moving):
     def write(self, game: Game, action: int, position: Position | None) -> str:
         return super().write(game, action, position).upper().replace("-", "X")
 
-    def parse(self, text: str) -> int:
+    def parse(self, game: Game, text: str) -> int:
         if text != text.upper():
             raise ValueError(f"{text!r} is not in capitals")
-        return super().parse(text.lower().replace("x", "-"))
+        return super().parse(game, text.lower().replace("x", "-"))
 
 
 @dataclass(frozen=True)

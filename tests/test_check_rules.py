@@ -45,11 +45,11 @@ LEGAL = Table([ALL, ALL, ALL])
 SQUARES = Table([1 << square for square in range(64)])
 
 WRONG: list[tuple[Game, str]] = [
-    (made(Breakthrough, symmetries=(MIRROR,)), "symmetries lack IDENTITY"),
+    (made(Breakthrough, symmetries=(MIRROR,)), "symmetries lack the identity"),
     (made(Breakthrough, opening_plies=(8, 4)), r"opening_plies is \(8, 4\): fewest come first"),
     (
         made(Breakthrough, notation=Moving(distance=1)),
-        "moves returns 6 words: its notation has 8 planes",
+        "moves returns 6 sets of actions: its notation has 8",
     ),
     (
         made(Breakthrough, planes=lambda rules, own, opp, *_: (own, opp)),

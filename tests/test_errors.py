@@ -19,7 +19,7 @@ from variants import make
 
 import boardenvs
 from boardenvs import PositionError, games
-from boardenvs.board.bitboard import from_squares
+from boardenvs.board.bitboard import EIGHT, from_squares
 from boardenvs.game import fen
 from boardenvs.game.contract import Game, stack
 from boardenvs.game.notation import square_of
@@ -128,7 +128,7 @@ def actions() -> Rows:
         for text in ("", "b 1", "b 1 b", "b 1 b 9", "c1 c1 c2 c4", "1 1 2 2", "pass"):
             yield partial(game.parse_gdl, text), f"'{text}' is not a move like"
     for cell in ((0, 1), (1, 0), (9, 1), (1, 9)):
-        yield partial(square_of, *cell), "is not on the board: x and y go from 1 to 8"
+        yield partial(square_of, *cell, EIGHT), "is not on the board: x goes from 1 to 8"
 
 
 def environments() -> Rows:

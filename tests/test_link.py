@@ -24,7 +24,12 @@ from boardenvs.utils.splitmix import GOLDEN, mix
 def linked() -> Any:
     game = make("wolf_and_sheep")
     rules = {"advance": game.kernels.advance, "sample": game.kernels.sample}
-    sizes = {"word_count": 2, "alternates": True, "legal_words": game.action_planes + 1}
+    sizes = {
+        "word_count": 2,
+        "alternates": True,
+        "legal_words": game.legal_words,
+        "noop": game.noop,
+    }
     return link(loops_perft, rules, sizes)
 
 

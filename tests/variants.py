@@ -21,7 +21,7 @@ from boardenvs.search import ENDGAME, Analysis, Limits, search_position
 HERE = Path(__file__).resolve().parent
 # Other people's data, which is read where it is there and not kept here.
 SHARED = HERE.parents[1] / "shared"
-PACKAGE, CHECKERS = HERE / "breakthrough_package", HERE / "checkers_package"
+PACKAGE, MORE_GAMES = HERE / "breakthrough_package", HERE / "more_games_package"
 
 
 def _variants() -> dict[str, tuple[str, dict[str, str]]]:

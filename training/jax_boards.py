@@ -39,7 +39,7 @@ class Games(NamedTuple):
 class Seen(NamedTuple):
     """What the learner sees: each game under its symmetry."""
 
-    planes: jax.Array  # (B, C * 64) bool, plane by plane
+    planes: jax.Array  # (B, C * R * F) bool, plane by plane
     legal: jax.Array  # (B, A) bool
 
 
@@ -80,7 +80,7 @@ class Boards:
         legal = jax.vmap(self.rules.legal)(games.board)
         if len(self._symmetries) > 1:
             squares = self._squares[games.symmetry][:, None]
-            by_plane = planes.reshape(self.size, -1, 64)
+            by_plane = planes.reshape(self.size, -1, self.rules.game.board.size)
             planes = jnp.take_along_axis(by_plane, squares, axis=2).reshape(self.size, -1)
             legal = jnp.take_along_axis(legal, self._originals[games.symmetry], axis=1)
         return Seen(planes, legal)

@@ -35,7 +35,7 @@ class Trainer:
         self.boards = Boards(config)
         game = self.boards.rules.game
         self._settings = ppo = config.ppo
-        self._inputs = NetworkInputs(game.observation_shape[2], flat_planes(game))
+        self._inputs = NetworkInputs(game.observation_shape, flat_planes(game))
         self._ppo = PPO(
             self._evaluate,
             ppo.batch_size,
@@ -109,8 +109,8 @@ class Trainer:
         return forward(network, self.inputs(seen.planes), seen.legal)
 
     def inputs(self, planes: jax.Array) -> jax.Array:
-        """The inputs (B, I) float32 of planes (B, C * 64), see `NetworkInputs`."""
-        by_plane = planes.reshape(len(planes), -1, 64).astype(jnp.float32)
+        """The inputs (B, I) float32 of planes (B, C * R * F), see `NetworkInputs`."""
+        by_plane = planes.reshape(len(planes), -1, self._inputs.squares).astype(jnp.float32)
         full = by_plane[:, np.array(self._inputs.full, int)].reshape(len(planes), -1)
         flat = by_plane[:, np.array(self._inputs.flat, int), 0] * FLAT_WEIGHT
         return jnp.concatenate([full, flat], axis=1)

@@ -102,9 +102,10 @@ def _padded(layers: list[Layer], count: int) -> list[Layer]:
 def _planes_first(layer: Layer, game: Game) -> Layer:
     """The layer's inputs plane by plane, where they were square by square with all planes."""
     weights, biases = layer
-    planes = game.observation_shape[2]
-    if len(weights) != 64 * planes:
+    squares, planes = game.board.size, game.observation_shape[2]
+    if len(weights) != squares * planes:
         raise ValueError(
-            f"the model has {len(weights)} inputs: an observation of {game.id} has {64 * planes}"
+            f"the model has {len(weights)} inputs: an observation of {game.id} has "
+            f"{squares * planes}"
         )
-    return weights.reshape(64, planes, -1).swapaxes(0, 1).reshape(weights.shape), biases
+    return weights.reshape(squares, planes, -1).swapaxes(0, 1).reshape(weights.shape), biases

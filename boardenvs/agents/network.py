@@ -34,35 +34,37 @@ class NetworkInputs:
     `flat` names such planes. The inputs of the others come first, then one for each flat plane.
     """
 
-    def __init__(self, planes: int, flat: Sequence[int]) -> None:
-        self.planes = planes
+    def __init__(self, shape: Sequence[int], flat: Sequence[int]) -> None:
+        rows, columns, self.planes = shape
+        self.squares = squares = rows * columns
         self.flat = list(flat)
-        self.full = [plane for plane in range(planes) if plane not in self.flat]
-        self.size = 64 * len(self.full) + len(self.flat)
+        self.full = [plane for plane in range(self.planes) if plane not in self.flat]
+        self.size = squares * len(self.full) + len(self.flat)
         # Where each input stands plane by plane, of inputs that are square by square.
-        pieces = np.arange(64 * len(self.full)).reshape(-1, 64).T.ravel()
+        pieces = np.arange(squares * len(self.full)).reshape(-1, squares).T.ravel()
         self.by_square = np.concatenate([pieces, np.arange(len(pieces), self.size)])
 
     def for_all_squares(self, weights: Array) -> Array:
         """The weights (size, N) of a first layer, whose inputs are plane by plane, as those of one
-        that takes every square of every plane, (planes * 64, N) float32.
+        that takes every square of every plane, (planes * squares, N) float32.
         """
-        full, flat = np.split(np.asarray(weights), [64 * len(self.full)])
-        found = np.empty((self.planes, 64, weights.shape[1]), np.float32)
-        found[self.full] = full.reshape(len(self.full), 64, -1)
-        found[self.flat] = flat[:, None] * (FLAT_WEIGHT / 64)
+        squares = self.squares
+        full, flat = np.split(np.asarray(weights), [squares * len(self.full)])
+        found = np.empty((self.planes, squares, weights.shape[1]), np.float32)
+        found[self.full] = full.reshape(len(self.full), squares, -1)
+        found[self.flat] = flat[:, None] * (FLAT_WEIGHT / squares)
         return found.reshape(-1, weights.shape[1])
 
     def from_all_squares(self, weights: Array) -> Array:
         """The inverse of `for_all_squares`, to the bit."""
-        planes = np.asarray(weights).reshape(self.planes, 64, -1)
+        planes = np.asarray(weights).reshape(self.planes, self.squares, -1)
         full = planes[self.full].reshape(-1, weights.shape[1])
         flat = planes[self.flat].sum(axis=1, dtype=np.float64) / FLAT_WEIGHT
         return np.concatenate([full, flat.astype(np.float32)])
 
 
 class BoardNetwork(th.nn.Module):
-    """Fully connected layers with ReLU over observations (B, 8, 8, C), which policy and value
+    """Fully connected layers with ReLU over observations (B, R, F, C), which policy and value
     share, and over them the logits of actions and the value.
 
     `shape` is that of an observation, `hidden` the widths of the layers, `flat` the planes that are
@@ -79,7 +81,7 @@ class BoardNetwork(th.nn.Module):
         precision: str = "float32",
     ) -> None:
         super().__init__()
-        self.inputs = NetworkInputs(shape[2], flat)
+        self.inputs = NetworkInputs(shape, flat)
         layers: list[th.nn.Module] = []
         for inputs, outputs in zip((self.inputs.size, *hidden), hidden, strict=False):
             layers += [th.nn.Linear(inputs, outputs), th.nn.ReLU()]

@@ -1,10 +1,11 @@
-"""The 8x8 board: sets of squares as words, numbers on squares, symmetries.
+"""Boards, 8x8 where nothing else is said: sets of squares as words, numbers on squares, symmetries.
 
 Rules of games find here what they need of it.
 """
 
 from boardenvs.board.bitboard import (
     DIRECTIONS,
+    EIGHT,
     FILE_A,
     FILE_H,
     NE,
@@ -13,6 +14,7 @@ from boardenvs.board.bitboard import (
     SE,
     SIZE,
     SW,
+    Board,
     Direction,
     E,
     N,
@@ -29,11 +31,12 @@ from boardenvs.board.bitboard import (
     steps,
 )
 from boardenvs.board.bitslice import countdown, digits, line_counts
-from boardenvs.board.symmetry import ALL_EIGHT, IDENTITY, MIRROR, Symmetry
+from boardenvs.board.symmetry import ALL_EIGHT, IDENTITY, MIRROR, Symmetry, symmetries_of
 
 __all__ = [
     "ALL_EIGHT",
     "DIRECTIONS",
+    "EIGHT",
     "FILE_A",
     "FILE_H",
     "IDENTITY",
@@ -44,6 +47,7 @@ __all__ = [
     "SE",
     "SIZE",
     "SW",
+    "Board",
     "Direction",
     "E",
     "N",
@@ -62,4 +66,5 @@ __all__ = [
     "ray",
     "step",
     "steps",
+    "symmetries_of",
 ]

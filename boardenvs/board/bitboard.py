@@ -1,4 +1,4 @@
-"""Sets of squares of an 8x8 board as 64-bit words.
+"""Sets of squares of a board, 8x8 where nothing else is said, as 64-bit words.
 
     8 | 56 57 58 59 60 61 62 63        Square s = 8*(y-1) + (x-1) is bit s; x is the
     7 | 48 49 50 51 52 53 54 55        file (a to h), y the rank (1 to 8), north is y + 1.
@@ -10,6 +10,9 @@
     1 |  0  1  2  3  4  5  6  7
         a  b  c  d  e  f  g  h
 
+On a board of R ranks and C files square s = C*(y-1) + (x-1) is bit s; where there are more than 64
+squares, the set is one value to rules and several words to everything else.
+
 Functions on `Bits` run unchanged on Python ints, on uint64 arrays and on traced symbols (see
 `boardenvs.kernel`); none of them branches on data.
 """
@@ -17,52 +20,95 @@ Functions on `Bits` run unchanged on Python ints, on uint64 arrays and on traced
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from string import ascii_lowercase
 from typing import NamedTuple
 
 from boardenvs.kernel import ALL, Bits, Word, less, popcount, spread
 from boardenvs.utils.checks import quote
 
-SIZE = 8
-FILE_A = 0x0101010101010101
-FILE_H = FILE_A << 7
-RANK_1 = 0xFF
+SIZE = 8  # ranks, and files, of the board where nothing else is said
+LARGEST = 16  # of any board
+
+
+class Board(NamedTuple):
+    """A rectangle of squares: its ranks and its files, 1 to 16 each."""
+
+    rows: int
+    columns: int
+
+    @property
+    def size(self) -> int:
+        """The number of squares."""
+        return self.rows * self.columns
+
+    @property
+    def words(self) -> int:
+        """The number of 64-bit words that hold a set of squares."""
+        return -(-self.size // 64)
+
+    @property
+    def all(self) -> int:
+        """The set of all squares."""
+        return (1 << self.size) - 1
+
+    def rank(self, y: int) -> int:
+        """The set of the squares of a rank, the lowest being 0."""
+        return ((1 << self.columns) - 1) << self.columns * y
+
+    def file(self, x: int) -> int:
+        """The set of the squares of a file, a being 0."""
+        return sum(1 << self.columns * y + x for y in range(self.rows))
+
+    @property
+    def directions(self) -> tuple[Direction, ...]:
+        """The eight ways to a neighbour, clockwise from north, in which y grows."""
+        steps = ((0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1))
+        return tuple(Direction(n, *s, self) for n, s in zip(_COMPASS, steps, strict=True))
+
+
+_COMPASS = ("n", "ne", "e", "se", "s", "sw", "w", "nw")
+EIGHT = Board(8, 8)
 
 
 class Direction(NamedTuple):
-    """A compass direction: name, steps in x and y, and the shift of one step in squares."""
+    """A direction: name, steps in x and y, and the board, by default 8x8."""
 
     name: str
     dx: int
     dy: int
+    board: Board = EIGHT
 
     @property
     def shift(self) -> int:
-        """Squares to the left in a word (to the right where negative)."""
-        return SIZE * self.dy + self.dx
+        """Of one step: squares to the left in a word (to the right where negative)."""
+        return self.board.columns * self.dy + self.dx
 
     @property
     def reach(self) -> int:
         """The squares that a step can end on: a step that leaves the board wraps to the others."""
-        files = {-1: ALL ^ FILE_H, 0: ALL, 1: ALL ^ FILE_A}[self.dx]
-        ranks = {-1: ALL >> SIZE, 0: ALL, 1: ALL << SIZE & ALL}[self.dy]
-        return files & ranks
+        return _reach(self)
 
     @property
     def opposite(self) -> Direction:
-        return next(d for d in DIRECTIONS if (d.dx, d.dy) == (-self.dx, -self.dy))
+        """The way back."""
+        back = self._replace(dx=-self.dx, dy=-self.dy)
+        return next((d for d in self.board.directions if d[1:] == back[1:]), back)
 
 
-# In the order of the action numbers.
-DIRECTIONS = (
-    Direction("n", 0, 1),
-    Direction("ne", 1, 1),
-    Direction("e", 1, 0),
-    Direction("se", 1, -1),
-    Direction("s", 0, -1),
-    Direction("sw", -1, -1),
-    Direction("w", -1, 0),
-    Direction("nw", -1, 1),
-)
+@lru_cache(maxsize=256)
+def _reach(direction: Direction) -> int:
+    rows, columns = direction.board
+    return sum(
+        1 << columns * y + x
+        for y in range(rows)
+        for x in range(columns)
+        if 0 <= x - direction.dx < columns and 0 <= y - direction.dy < rows
+    )
+
+
+DIRECTIONS = EIGHT.directions  # in the order of the action numbers
+FILE_A, FILE_H, RANK_1 = EIGHT.file(0), EIGHT.file(7), EIGHT.rank(0)
 N, NE, E, SE, S, SW, W, NW = DIRECTIONS
 
 
@@ -83,7 +129,7 @@ def steps(bits: Bits, direction: Direction, count: int) -> Bits:
 
 def reach(direction: Direction, count: int) -> int:
     """The squares on which `count` steps can end without having left the board."""
-    squares = ALL
+    squares = direction.board.all
     for _ in range(count):
         squares = step(squares, direction)
     return squares
@@ -98,11 +144,12 @@ def ray(square: int, direction: Direction) -> int:
     return squares
 
 
-def fill(start: Bits, through: Bits, direction: Direction, longest: int = 7) -> Bits:
+def fill(start: Bits, through: Bits, direction: Direction, longest: int = 0) -> Bits:
     """The squares of `through` that `start` (excluded) reaches in `direction` without a gap.
 
-    `longest` bounds their number in one line. On one board a loop ends with the longest run there
-    is, mostly a short one; a batch goes the full distance, in doubling steps after Kogge and Stone,
+    `longest` bounds their number in one line, by default as the board does. On one board a loop
+    ends with the longest run there is, mostly a short one; a batch goes the full distance, in
+    doubling steps after Kogge and Stone,
     https://www.chessprogramming.org/Kogge-Stone_Algorithm.
     """
     shift, through = direction.shift, through & direction.reach
@@ -117,7 +164,7 @@ def fill(start: Bits, through: Bits, direction: Direction, longest: int = 7) -> 
     filled = through & move(start, shift)
     filled = filled | (through & move(filled, shift))
     pairs = through & move(through, shift)
-    for _ in range(2, longest, 2):
+    for _ in range(2, longest or max(direction.board) - 1, 2):
         filled = filled | (pairs & move(filled, 2 * shift))
     return filled
 
@@ -139,10 +186,11 @@ def rank_of(bit: Bits) -> Bits:
     return popcount((bit - 1) & ALL) >> 3
 
 
-def neighbours(bits: Bits) -> Bits:
+def neighbours(bits: Bits, board: Board = EIGHT) -> Bits:
     """The squares themselves and all their neighbours in the eight directions."""
-    row = bits | step(bits, E) | step(bits, W)
-    return row | step(row, N) | step(row, S)
+    north, _, east, _, south, _, west, _ = board.directions
+    row = bits | step(bits, east) | step(bits, west)
+    return row | step(row, north) | step(row, south)
 
 
 def select(bits: Bits, k: Bits) -> Bits:
@@ -198,23 +246,31 @@ def transpose(bits: Bits) -> Bits:
     return bits
 
 
-def square_name(square: int) -> str:
+def square_name(square: int, board: Board = EIGHT) -> str:
     """0 -> "a1", 63 -> "h8"."""
-    return "abcdefgh"[square % SIZE] + str(square // SIZE + 1)
+    y, x = divmod(square, board.columns)
+    return f"{ascii_lowercase[x]}{y + 1}"
 
 
-def parse_square(text: str) -> int:
+def parse_square(text: str, board: Board = EIGHT) -> int:
     """The square with this name, "a1" -> 0, "h8" -> 63; ValueError for anything else."""
-    if len(text) == 2 and text[0] in "abcdefgh" and text[1] in "12345678":
-        return SIZE * (int(text[1]) - 1) + "abcdefgh".index(text[0])
-    raise ValueError(f"{quote(text)} is not a square: squares are a1 to h8, file then rank")
+    square = _named(board).get(text)
+    if square is None:
+        last = square_name(board.size - 1, board)
+        raise ValueError(f"{quote(text)} is not a square: squares are a1 to {last}, file then rank")
+    return square
 
 
-def from_squares(squares: Iterable[int | str]) -> int:
+@lru_cache(maxsize=64)
+def _named(board: Board) -> dict[str, int]:
+    return {square_name(square, board): square for square in range(board.size)}
+
+
+def from_squares(squares: Iterable[int | str], board: Board = EIGHT) -> int:
     """The set of these squares, given as numbers or names."""
     bits = 0
     for square in squares:
-        bits |= 1 << (parse_square(square) if isinstance(square, str) else square)
+        bits |= 1 << (parse_square(square, board) if isinstance(square, str) else square)
     return bits
 
 

@@ -62,14 +62,14 @@ def _counts_behind(bits: Bits, direction: Direction) -> list[Bits]:
     return digits
 
 
-def countdown(ply: Bits, limit: int | None) -> tuple[Bits, ...]:
-    """The plies left before `limit` in binary, each digit spread over a whole word.
+def countdown(ply: Bits, limit: int | None, squares: int = ALL) -> tuple[Bits, ...]:
+    """The plies left before `limit` in binary, each digit spread over the squares.
 
     No words without a limit; past it the digits mean nothing.
     """
-    return () if limit is None else digits(limit - ply, limit + 1)
+    return () if limit is None else digits(limit - ply, limit + 1, squares)
 
 
-def digits(number: Bits, size: int) -> tuple[Bits, ...]:
-    """A number below `size` in binary, lowest digit first, each spread over a whole word."""
-    return tuple(spread((number >> digit) & 1) for digit in range((size - 1).bit_length()))
+def digits(number: Bits, size: int, squares: int = ALL) -> tuple[Bits, ...]:
+    """A number below `size` in binary, lowest digit first, each spread over the squares."""
+    return tuple(spread((number >> digit) & 1, squares) for digit in range((size - 1).bit_length()))

@@ -1,12 +1,13 @@
-"""The eight symmetries of the square board, acting on squares and directions."""
+"""The symmetries of a board, acting on squares and directions: eight of a square one, else four."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cached_property, reduce
+from operator import or_
 
 from boardenvs.board import bitboard
-from boardenvs.board.bitboard import SIZE
+from boardenvs.board.bitboard import EIGHT, Board
 from boardenvs.kernel import Bits
 
 
@@ -17,9 +18,13 @@ class Symmetry:
     transpose: bool = False
     flip_files: bool = False
     flip_ranks: bool = False
+    board: Board = field(default=EIGHT, repr=False)
 
     def apply(self, bits: Bits) -> Bits:
         """The image of a set of squares, on ints or uint64 arrays."""
+        if self.board != EIGHT:
+            moved = (bitboard.move(bits & squares, by) for by, squares in self._shifts.items())
+            return reduce(or_, moved)
         if self.transpose:
             bits = bitboard.transpose(bits)
         if self.flip_files:
@@ -38,18 +43,33 @@ class Symmetry:
     def squares(self) -> tuple[int, ...]:
         """The image of each square."""
         images = []
-        for square in range(64):
+        rows, columns = self.board
+        for square in range(self.board.size):
             # Doubled and centred coordinates make a mirror image a change of sign.
-            x, y = self.vector(2 * (square % SIZE) - 7, 2 * (square // SIZE) - 7)
-            images.append((y + 7) // 2 * SIZE + (x + 7) // 2)
+            y, x = divmod(square, columns)
+            x, y = self.vector(2 * x - columns + 1, 2 * y - rows + 1)
+            images.append((y + rows - 1) // 2 * columns + (x + columns - 1) // 2)
         return tuple(images)
 
+    @cached_property
+    def _shifts(self) -> dict[int, int]:
+        """The squares that move so far, by the distance."""
+        shifts: dict[int, int] = {}
+        for square, image in enumerate(self.squares):
+            shifts[image - square] = shifts.get(image - square, 0) | 1 << square
+        return shifts
 
-IDENTITY = Symmetry()
+
+def symmetries_of(board: Board) -> tuple[Symmetry, ...]:
+    """All of a board, the identity first."""
+    return tuple(
+        Symmetry(transpose, files, ranks, board)
+        for transpose in (False, True)[: 2 if board.rows == board.columns else 1]
+        for files in (False, True)
+        for ranks in (False, True)
+    )
+
+
+ALL_EIGHT = symmetries_of(EIGHT)
+IDENTITY = ALL_EIGHT[0]
 MIRROR = Symmetry(flip_files=True)
-ALL_EIGHT = tuple(
-    Symmetry(transpose, files, ranks)
-    for transpose in (False, True)
-    for files in (False, True)
-    for ranks in (False, True)
-)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from boardenvs.board.bitboard import SIZE
 from boardenvs.cli.console import make_console
 from boardenvs.cli.options import RuleSheet, check_out, chosen, game_names
 from boardenvs.game.contract import Position
@@ -253,6 +252,6 @@ def _print_head(console: Console, notation: MoveNotation, record: Record) -> Non
         console.print(f"{first} {record.goal[0]:g}, {second} {record.goal[1]:g}")
     for key, value in record.info.items():
         console.print(f"{key}: {value}")
-    moves = (look.write(name, SIZE) for name in names(record))
+    moves = (look.write(name, record.game.board.rows) for name in names(record))
     numbered = (f"{n:>3}. {name:<6}" for n, name in enumerate(moves, start=1))
     console.print("\n" + "".join(numbered))

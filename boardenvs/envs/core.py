@@ -10,13 +10,11 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from gymnasium import error, spaces
 
-from boardenvs.board.bitboard import SIZE
 from boardenvs.game import fen
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.errors import PositionError
 from boardenvs.game.rules import ILLEGAL_ACTION_REWARD, WIN, goal_to_reward
 from boardenvs.game.state import Int8Array
-from boardenvs.kernel import ALL
 from boardenvs.utils.checks import check_name, quote, unknown
 
 Reward: TypeAlias = Literal["goal", "zero_sum"]
@@ -108,14 +106,15 @@ class BoardEnv:
         return self._position
 
     def state(self) -> Int8Array:
-        """The whole board, the same for both agents: (8, 8, C + 1) int8 of 0 and 1.
+        """The whole board, the same for both agents: (R, F, C + 1) int8 of 0 and 1.
 
         The planes that the first role observes, and one of ones where the second is to move.
         """
-        position = self._position
-        second = -position.to_move & ALL  # stands where the legal actions would
-        bits = position.observation_bytes(0, (second, *position.legal_bits[1:]))
-        return _planes(bits, self._num_planes + 1)
+        position, size = self._position, self.game.board.size
+        bits = position.observation_bytes(0, position.legal_bits)
+        second = np.full(size, position.to_move, np.int8)
+        planes = np.concatenate([bits[: self._num_planes * size], second])
+        return _planes(planes, self.game, self._num_planes + 1)
 
     def render(self) -> Any:
         """A str for "ansi", in colours unless $NO_COLOR is set, and for "svg"; a (H, W, 3) uint8
@@ -205,9 +204,9 @@ class BoardEnv:
 
     def _from_bytes(self, bits: Int8Array) -> dict[str, Any]:
         """An observation of what `Position.observation_bytes` gives."""
-        count = self._num_planes
-        mask = bits[64 * count : 64 * count + self._num_actions]
-        return {"observation": _planes(bits, count), "action_mask": mask}
+        start = 64 * self.game.kernels.planes.num_outputs
+        mask = bits[start : start + self._num_actions]
+        return {"observation": _planes(bits, self.game, self._num_planes), "action_mask": mask}
 
     def _final_rewards(self) -> tuple[float, float]:
         """The rewards by role for the position on the board, which ends the game."""
@@ -275,6 +274,6 @@ def observation_space(game: Game, with_mask: bool) -> spaces.Space[Any]:
     return space if with_mask else space["observation"]
 
 
-def _planes(bits: Int8Array, count: int) -> Int8Array:
-    """The first `count` words' bits as planes (8, 8, count)."""
-    return bits[: 64 * count].reshape(count, SIZE, SIZE).transpose(1, 2, 0)
+def _planes(bits: Int8Array, game: Game, count: int) -> Int8Array:
+    """What the first bits show plane by plane, as an observation (R, F, count)."""
+    return bits[: count * game.board.size].reshape(count, *game.board).transpose(1, 2, 0)

@@ -46,6 +46,7 @@ class BoardGroup:
 class EndedGames:
     """What became of games that ended, added up."""
 
+    game: Game
     games: int = 0
     plies: int = 0
     points: float = 0.0  # the learner's: 1 a win, 1/2 a draw; without an opponent the last mover's
@@ -56,7 +57,7 @@ class EndedGames:
         self.games += len(rewards)
         self.plies += int(np.add.reduce(final.ply))  # half the time of its `sum`
         self.points += float(np.add.reduce(rewards) + len(rewards)) / 2
-        self.wiped_out += int(np.count_nonzero((final.own == 0) | (final.opp == 0)))
+        self.wiped_out += int(np.count_nonzero(self.game.is_wiped_out(final)))
 
 
 class GroupInPlay:

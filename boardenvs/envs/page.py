@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from boardenvs import games
+from boardenvs.board.bitboard import square_name
 from boardenvs.envs.core import env_name
 from boardenvs.envs.factory import gymnasium_id
 from boardenvs.game.contract import Game
@@ -144,14 +145,16 @@ print(env.render())
 
 
 def _observations(game: Game) -> str:
-    pieces, count = game.about.pieces, game.observation_shape[-1]
-    rows = [f"| 0 | the agent's {pieces} |", f"| 1 | the opponent's {pieces} |"]
-    rows += [f"| {numbers} | {text} |" for numbers, text in _further_planes(game, count)]
-    table = "\n".join(["| Plane | Ones |", "|-------|------|", *rows])
+    pieces, (rows, columns, count) = game.about.pieces, game.observation_shape
+    planes = [f"| 0 | the agent's {pieces} |", f"| 1 | the opponent's {pieces} |"]
+    planes += [f"| {numbers} | {text} |" for numbers, text in _further_planes(game, count)]
+    last = square_name(columns - 1, game.board)[0]
+    table = "\n".join(["| Plane | Ones |", "|-------|------|", *planes])
     return f"""\
 A dict of `"observation"`, an int8 array {game.observation_shape} of 0 and 1, and
 `"action_mask"`, an int8 array ({game.num_actions},). `observation[y-1, x-1, plane]` is cell (x, y):
-x is the file, 1 to 8 for a to h, and y the rank, 1 to 8. Every agent sees its own {pieces} first:
+x is the file, 1 to {columns} for a to {last}, and y the rank, 1 to {rows}. Every agent sees its own
+{pieces} first:
 
 {table}
 
@@ -173,11 +176,7 @@ def _further_planes(game: Game, count: int) -> list[tuple[str, str]]:
 def _actions(game: Game) -> str:
     noop = f"Action {game.noop} is noop, the pass. {game.about.passing}"
     fixed = "Action numbers will not change: saved policies depend on them."
-    meaning = game.notation.explain(game.about.pieces) or (
-        f"Action `64*p + s` belongs to square `s = 8*(y-1) + (x-1)` and plane p, 0 to "
-        f"{game.action_planes - 1}."
-    )
-    return " ".join([meaning, noop, *([fixed] if _has_module(game) else [])])
+    return " ".join([game.notation.explain(game), noop, *([fixed] if _has_module(game) else [])])
 
 
 def _rewards() -> str:

@@ -9,6 +9,7 @@ from pettingzoo import ParallelEnv
 
 from boardenvs.envs.core import BoardEnv, RenderMode, ResetNeededError, Reward
 from boardenvs.game.contract import Game
+from boardenvs.kernel.wide import split
 from boardenvs.utils.checks import quote, unknown
 
 
@@ -29,7 +30,7 @@ class BoardParallelEnv(BoardEnv, ParallelEnv):
     ) -> None:
         super().__init__(game, reward=reward, render_mode=render_mode)
         self.metadata["is_parallelizable"] = True
-        self._only_noop = (0,) * game.action_planes + (1,)
+        self._only_noop = split(1 << game.noop, game.legal_words)
 
     def reset(
         self, seed: int | None = None, options: Mapping[str, Any] | None = None

@@ -14,6 +14,7 @@ import numpy as np
 
 from boardenvs.game.contract import Game
 from boardenvs.game.state import IntArray, State, take
+from boardenvs.kernel.layout import pack_bits
 
 
 class BoardSymmetries:
@@ -24,7 +25,6 @@ class BoardSymmetries:
         self._game, self._symmetries = game, game.symmetries
         images = np.stack([game.action_images(s) for s in game.symmetries])
         self._originals = np.argsort(images, axis=1)  # (S, A): of an action seen, the one meant
-        self._planes = images[:, :-1:64] // 64  # (S, P): the image of each action plane
 
     def draw(self, rows: IntArray, rng: np.random.Generator) -> None:
         """A uniformly random symmetry for each of these boards."""
@@ -42,8 +42,8 @@ class BoardSymmetries:
             words = self._game.image(symmetry, [word[rows] for word in state.words])
             for image, word in zip(seen.words, words, strict=True):
                 image[rows] = word
-            moves = symmetry.apply(state.legal_bits[rows, :-1])  # the last word is noop
-            seen.legal_bits[rows[:, None], self._planes[index]] = moves
+            legal = self._game.legal(take(state, rows))[:, self._originals[index]]
+            seen.legal_bits[rows] = pack_bits(legal)
         return seen
 
     def meant(self, actions: IntArray) -> IntArray:

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from boardenvs.board.bitboard import square_name, squares_of
-from boardenvs.board.symmetry import IDENTITY, Symmetry
+from boardenvs.board.symmetry import Symmetry
 from boardenvs.game import fen
 from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.errors import PositionError
 from boardenvs.game.kernels import by_name
 from boardenvs.game.rules import MAX_VALUE, turned
 from boardenvs.kernel import ALL, get_backend, set_backend
+from boardenvs.kernel.layout import pack_bits
 
 _MANY_PLIES = 200  # in which one of the random games should end
 
@@ -66,7 +67,7 @@ def is_symmetric(game: Game, symmetry: Symmetry, position: Position) -> bool:
     successors are the images of the position's.
     """
     try:
-        other = _image(game, symmetry, position)
+        other = position.image(symmetry)
     except PositionError:
         return False
     actions = game.action_images(symmetry)
@@ -75,9 +76,7 @@ def is_symmetric(game: Game, symmetry: Symmetry, position: Position) -> bool:
         other.legal_actions() == sorted(actions[legal].tolist())
         and other.terminated == position.terminated
         and other.result() == position.result()
-        and all(
-            other.step(int(actions[a])) == _image(game, symmetry, position.step(a)) for a in legal
-        )
+        and all(other.step(int(actions[a])) == position.step(a).image(symmetry) for a in legal)
     )
 
 
@@ -88,12 +87,13 @@ def _check_class(game: Game) -> None:
     fewest, most = game.opening_plies
     if not 0 <= fewest <= most:
         raise RulesError(f"{game.id}: opening_plies is {game.opening_plies}: fewest come first")
-    if IDENTITY not in game.symmetries:
-        raise RulesError(f"{game.id}: symmetries lack IDENTITY")
-    planes = len(by_name(game, game.moves, "to_move")(*game.setup(), 0))
-    if planes != game.action_planes:
+    if Symmetry(board=game.board) not in game.symmetries:
+        raise RulesError(f"{game.id}: symmetries lack the identity")
+    parts = len(by_name(game, game.moves, "to_move")(*game.split(game.setup()), 0))
+    if parts != len(game.action_sizes):
         raise RulesError(
-            f"{game.id}: moves returns {planes} words: its notation has {game.action_planes} planes"
+            f"{game.id}: moves returns {parts} sets of actions: its notation has "
+            f"{len(game.action_sizes)}"
         )
 
 
@@ -152,7 +152,7 @@ def _check_over(game: Game, position: Position) -> None:
 def _check_squares(game: Game, position: Position) -> None:
     both = position.own & position.opp
     if both:
-        names = ", ".join(square_name(s) for s in squares_of(both))
+        names = ", ".join(square_name(s, game.board) for s in squares_of(both))
         raise RulesError(f"both sides have a piece on {names}")
     try:
         again = game.position(position.by_role(), position.to_move, position.ply)
@@ -226,7 +226,7 @@ def _check_numbers(game: Game, position: Position) -> None:
         if number >= size:
             raise RulesError(f"the feature {name!r} is {number}: it must be below its size, {size}")
     for symmetry in game.symmetries:
-        image = _image(game, symmetry, position)
+        image = position.image(symmetry)
         if game.has_heuristic:
             _compare(f"the value under {symmetry}", _value(game, image), _value(game, position))
         _compare(f"features under {symmetry}", _features(game, image), features)
@@ -246,11 +246,6 @@ def _features(game: Game, position: Position) -> list[int]:
     """Those of the features, of which a game may have none."""
     numbers = game.kernels.features.one(*position.words, position.to_move, position.ply)
     return list(numbers[: len(game.feature_sizes)])
-
-
-def _image(game: Game, symmetry: Symmetry, position: Position) -> Position:
-    words = game.image(symmetry, position.by_role())
-    return game.position(words, position.to_move, position.ply)
 
 
 # ---- whole games ---------------------------------------------------------------------------------
@@ -277,7 +272,7 @@ def _check_captures(game: Game, position: Position) -> None:
     )
     moves = 0 if position.terminated else position.legal_bits[0]
     if mine != moves or position.terminated != (not mine and not theirs):
-        names = ", ".join(square_name(s) for s in squares_of(mine)) or "no square"
+        names = ", ".join(square_name(s, game.board) for s in squares_of(mine)) or "no square"
         raise RulesError(
             f"fills_by_capture is True, but {names} would capture, and the game says otherwise"
         )
@@ -290,7 +285,7 @@ def _check_stable(game: Game, positions: list[Position]) -> None:
         for position in positions:
             lost = kept & ~position.pieces(role)
             if lost:
-                names = ", ".join(square_name(s) for s in squares_of(lost))
+                names = ", ".join(square_name(s, game.board) for s in squares_of(lost))
                 raise RulesError(f"{game.roles[role]} loses {names}, which were stable {since}")
             if position.to_move != role:
                 found = game.kernels.stable.one(*position.words)[0]
@@ -326,8 +321,7 @@ def _computed(
     results = list(map(tuple, game.results(state).tolist()))
     yield "result", [p.result() for p in positions], results
     seen = np.ascontiguousarray(np.moveaxis(game.observe(state), -1, 1)).reshape(len(positions), -1)
-    words = np.packbits(seen.view(np.uint8), axis=1, bitorder="little").view("<u8")
-    yield "planes", [p.planes() for p in positions], list(map(tuple, words.tolist()))
+    yield "planes", [p.planes() for p in positions], list(map(tuple, pack_bits(seen).tolist()))
     numbers = game.feature_numbers(state).tolist()
     yield "features", [_features(game, p) for p in positions], numbers
     if game.has_heuristic:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, reduce
+from operator import or_
 from typing import Any
 
 import numpy as np
 
-from boardenvs.board import bitboard
 from boardenvs.game.kernels import Kernels
 from boardenvs.game.rules import DRAW, ILLEGAL_ACTION_REWARD, Rules
 from boardenvs.game.state import (
@@ -52,11 +52,11 @@ class CompiledRules(Rules):
 
     @cached_property
     def observation_shape(self) -> tuple[int, int, int]:
-        return (bitboard.SIZE, bitboard.SIZE, self.kernels.planes.num_outputs)
+        return (*self.board, self.kernels.num_planes)
 
     def empty(self, batch: int) -> State:
         """A state of this game of uninitialised arrays."""
-        return empty_state(batch, len(self.word_names), self.action_planes + 1)
+        return empty_state(batch, len(self.word_names), self.legal_words)
 
     # ---- actions -----------------------------------------------------------------------------
 
@@ -191,6 +191,13 @@ class CompiledRules(Rules):
             return np.zeros(len(state.ply), np.bool_)
         return (state.ply >= self.max_plies) & ~state.terminated
 
+    def is_wiped_out(self, state: State) -> BoolArray:
+        """Where a side has no piece left, (B,) bool."""
+        width = self.board.words
+        own, opp = (reduce(or_, state.words[k : k + width]) for k in (0, width))
+        found: BoolArray = (own == 0) | (opp == 0)
+        return found
+
     def is_over(self, state: State) -> BoolArray:
         """Where the game has ended, by its rules or by the cap on plies, (B,) bool."""
         over: BoolArray = state.terminated | self.is_truncated(state)
@@ -212,7 +219,8 @@ class CompiledRules(Rules):
     def feature_sizes(self) -> dict[str, int]:
         """Of each of the `features` the number that it stays below."""
         return {
-            name: f.size for name, f in self.kernels.named_features(*self.setup(), 0, 0).items()
+            name: f.size
+            for name, f in self.kernels.named_features(*self.split(self.setup()), 0, 0).items()
         }
 
     def feature_numbers(self, state: State) -> IntArray:
@@ -225,9 +233,10 @@ class CompiledRules(Rules):
     # ---- observations ------------------------------------------------------------------------
 
     def observe(self, state: State, out: Int8Array | None = None) -> Int8Array:
-        """What the side to move sees, (B, 8, 8, C) int8 of 0 and 1, indexed [row, y-1, x-1, plane].
+        """What the side to move sees, (B, R, F, C) int8 of 0 and 1, indexed [row, y-1, x-1, plane],
+        of boards with R ranks and F files.
 
-        A view of memory that holds the planes first, (B, C * 64) int8: `out`, if given.
+        A view of memory that holds the planes first, (B, C * R * F) int8: `out`, if given.
         """
         bits = self._empty_planes(state) if out is None else out
         self.kernels.planes.batch(state_words(state), [bits])
@@ -236,8 +245,8 @@ class CompiledRules(Rules):
     def observe_with_legal(
         self, state: State, planes: Int8Array | None = None, mask: BoolArray | None = None
     ) -> tuple[Int8Array, BoolArray]:
-        """`observe` and `legal` at once, which is faster; written to `planes` (B, C * 64) int8 and
-        `mask` (B, A) bool where they are given.
+        """`observe` and `legal` at once, which is faster; written to `planes` (B, C * R * F) int8
+        and `mask` (B, A) bool where they are given.
         """
         planes = self._empty_planes(state) if planes is None else planes
         if mask is None:
@@ -246,10 +255,10 @@ class CompiledRules(Rules):
         return self._as_planes(planes), mask
 
     def _empty_planes(self, state: State) -> Int8Array:
-        return np.empty((len(state.ply), 64 * self.kernels.planes.num_outputs), np.int8)
+        return np.empty((len(state.ply), self.kernels.num_planes * self.board.size), np.int8)
 
     def _as_planes(self, bits: Int8Array) -> Int8Array:
-        shape = (len(bits), self.kernels.planes.num_outputs, bitboard.SIZE, bitboard.SIZE)
+        shape = (len(bits), self.kernels.num_planes, *self.board)
         return bits.reshape(shape).transpose(0, 2, 3, 1)
 
 

@@ -13,11 +13,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import repeat
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from boardenvs.board.bitboard import SIZE, square_name, squares_of
+from boardenvs.board.bitboard import square_name, squares_of
 from boardenvs.board.symmetry import Symmetry
 from boardenvs.game.compiled import CompiledRules
 from boardenvs.game.errors import IllegalActionError, PositionError
@@ -52,12 +53,12 @@ class Position(NamedTuple):
     @property
     def own(self) -> int:
         """The squares of the side to move."""
-        return self.words[0]
+        return self.pieces(self.to_move)
 
     @property
     def opp(self) -> int:
         """The squares of the other side."""
-        return self.words[1]
+        return self.pieces(1 - self.to_move)
 
     # ---- actions -----------------------------------------------------------------------------
 
@@ -110,23 +111,33 @@ class Position(NamedTuple):
 
     def pieces(self, role: int) -> int:
         """The squares of a role, given by its index."""
-        return self.words[0 if role == self.to_move else 1]
+        width, other = self.game.board.words, role != self.to_move
+        if width == 1:
+            return self.words[other]
+        return int(self.game.join(self.words)[other])
 
     def by_role(self) -> tuple[int, ...]:
-        """The words as the first role sees them: what `Game.position` takes."""
-        return self.words if self.to_move == 0 else turned(self.game.word_names, self.words)
+        """The sets and numbers as the first role sees them: what `Game.position` takes."""
+        words = self.words if self.to_move == 0 else turned(self.game.word_names, self.words)
+        return self.game.join(words)
 
     def word(self, name: str) -> int:
-        """The word of this name."""
-        return self.words[self.game.word_names.index(name)]
+        """The set of squares, or the number, of this name."""
+        names = (*self.game.squares, *self.game.numbers)
+        return int(self.game.join(self.words)[names.index(name)])
+
+    def image(self, symmetry: Symmetry) -> Position:
+        """The position under a symmetry of the board."""
+        words = self.game.image(symmetry, self.game.split(self.by_role()))
+        return self.game.position(self.game.join(words), self.to_move, self.ply)
 
     def planes(self) -> tuple[int, ...]:
-        """The observation's planes as words, for the side to move."""
+        """The observation's planes for the side to move, one after the other, as words."""
         return self.game.kernels.planes.one(*self.words, self.to_move, self.ply)
 
     def observation_bytes(self, role: int, legal_bits: tuple[int, ...]) -> Int8Array:
         """What a role observes where these are its legal actions: its planes and then the actions,
-        in words of 64 squares or actions, (64 * (C + W),) int8 of 0 and 1.
+        each in words of 64 squares or actions, (64 * W,) int8 of 0 and 1.
         """
         words = self.words
         if role != self.to_move:
@@ -138,13 +149,14 @@ class Position(NamedTuple):
     def fen(self) -> str:
         """The position as a line of text; see `boardenvs.game.fen`, which reads it back."""
         ranks = []
-        for y in reversed(range(SIZE)):
+        rows, columns = self.game.board
+        pieces = [(role[0], self.pieces(i)) for i, role in enumerate(self.game.roles)]
+        for y in reversed(range(rows)):
             rank = ""
-            for x in range(SIZE):
-                square = 1 << (SIZE * y + x)
-                letters = [r[0] for i, r in enumerate(self.game.roles) if self.pieces(i) & square]
+            for x in range(columns):
+                letters = [letter for letter, own in pieces if own >> columns * y + x & 1]
                 rank += letters[0] if letters else "."
-            for run in range(SIZE, 0, -1):
+            for run in range(columns, 0, -1):
                 rank = rank.replace("." * run, str(run))
             ranks.append(rank)
         text = f"{'/'.join(ranks)} {self.game.roles[self.to_move]} {self.ply}"
@@ -191,23 +203,24 @@ _new = tuple.__new__
 class Notation(ABC):
     """The actions of a game and their names; `boardenvs.game.notation` has the usual ones.
 
-    Action 64 * p + s belongs to square s of plane p, 0 to `planes` - 1; 64 * `planes` is noop.
+    Actions come in parts, as `Rules.moves` returns them; by default each part has one for each
+    square of the board, so that action n * p + s, of n squares, belongs to square s of part p.
     Actions that are given are in range; `position`, where given, is the one they are taken in.
     """
 
-    planes: int
+    planes: int  # the number of such parts
     needs_position = True  # whether the name of an action depends on where it is taken
 
-    def explain(self, pieces: str) -> str:
-        """What the actions but noop mean, in Markdown; `pieces` is what the game calls them."""
-        return ""
+    def explain(self, game: Game) -> str:
+        """What the actions but noop mean, in Markdown."""
+        return "The actions are in parts of " + ", ".join(map(str, self.sizes(game))) + "."
 
     @abstractmethod
     def write(self, game: Game, action: int, position: Position | None) -> str:
         """See `Game.action_name`."""
 
     @abstractmethod
-    def parse(self, text: str) -> int:
+    def parse(self, game: Game, text: str) -> int:
         """See `Game.parse_action`."""
 
     @abstractmethod
@@ -215,25 +228,36 @@ class Notation(ABC):
         """See `Game.action_gdl`."""
 
     @abstractmethod
-    def parse_gdl(self, text: str) -> int:
+    def parse_gdl(self, game: Game, text: str) -> int:
         """See `Game.parse_gdl`."""
 
     @abstractmethod
     def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
         """See `Game.action_squares`."""
 
-    @abstractmethod
+    def sizes(self, game: Game) -> tuple[int, ...]:
+        """How many actions each part has."""
+        return (game.board.size,) * self.planes
+
     def plane_images(self, symmetry: Symmetry) -> list[int]:
-        """The image of each plane under a symmetry of the board."""
+        """The image of each part under a symmetry of the board, where a part has an action a
+        square.
+        """
+        return list(range(self.planes))
+
+    def images(self, game: Game, symmetry: Symmetry) -> list[int]:
+        """See `Game.action_images`; without noop."""
+        size = game.board.size
+        planes = self.plane_images(symmetry)
+        return [size * plane + square for plane in planes for square in symmetry.squares]
 
 
 @dataclass(frozen=True)
 class Game(CompiledRules):
-    """A two-player game on an 8x8 board; its fields are the parameters of its rules.
+    """A two-player game on a board of at most 16x16; its fields are the parameters of its rules.
 
-    Action a < num_actions - 1 is bit a % 64 of plane a // 64; the last action is noop. `own` and
-    `opp` are the squares of the side to move and of the other side, `to_move` is 0 or 1 and `ply`
-    counts from 0; all are words.
+    The last action is noop. `own` and `opp` are the squares of the side to move and of the other
+    side, `to_move` is 0 or 1 and `ply` counts from 0.
 
     One board is a `Position`, with methods of its own; a batch of them is a `State`, of which the
     methods here tell.
@@ -259,9 +283,9 @@ class Game(CompiledRules):
     drawer: ClassVar[Callable[[Position], str] | None] = None
 
     @cached_property
-    def action_planes(self) -> int:
-        """Groups of 64 actions, one for each square; see `notation`."""
-        return self.notation.planes
+    def action_sizes(self) -> tuple[int, ...]:
+        """How many actions there are in each part of what `moves` returns; see `notation`."""
+        return self.notation.sizes(self)
 
     def has_rules_of(self, other: Game) -> bool:
         """Whether the games differ at most in their ids, as Reversi and Othello do."""
@@ -280,13 +304,14 @@ class Game(CompiledRules):
         roles.
         """
         sides = dict(zip(("own", "opp"), self.roles, strict=True))
-        parts = [name.partition("_") for name in self.word_names[2:]]
+        parts = [name.partition("_") for name in (*self.squares, *self.numbers)[2:]]
         return tuple(sides.get(side, side) + line + name for side, line, name in parts)
 
     def word_text(self, name: str, word: int) -> str:
         """One of the `further_words` as texts have it: a number, or squares such as "a1,c3"."""
         is_number = name in self.further_words[len(self.squares) - 2 :]
-        return str(word) if is_number else ",".join(map(square_name, squares_of(word)))
+        names = (square_name(square, self.board) for square in squares_of(word))
+        return str(word) if is_number else ",".join(names)
 
     def start(self) -> Position:
         """The starting position."""
@@ -307,22 +332,25 @@ class Game(CompiledRules):
             raise PositionError(f"ply is {quote(ply)}: it must be 0 or more, and at most 2**30")
         on_holes = (words[0] | words[1]) & self.holes
         if on_holes:
-            names = ", ".join(square_name(s) for s in squares_of(on_holes))
+            names = ", ".join(square_name(s, self.board) for s in squares_of(on_holes))
             raise PositionError(f"there is a piece on {names}, which is a hole")
         self.check_squares(words)
-        seen = turned(self.word_names, words) if to_move else tuple(words)
+        split = self.split(words)
+        seen = turned(self.word_names, split) if to_move else split
         *legal_bits, terminated = self.kernels.begin.one(*seen, to_move, ply)
         return Position(seen, tuple(legal_bits), to_move, ply, bool(terminated), self)
 
     def _check_words(self, words: Any) -> None:
-        names = self.word_names
+        names = (*self.squares, *self.numbers)
         given: Any = (None, None)
         if isinstance(words, Sequence) and len(words) == len(names):
             given = words
-        if not all(is_whole(word, 0, ALL) for word in given) or given[0] & given[1]:
+        largest = [self.board.all] * len(self.squares) + [ALL] * len(self.numbers)
+        if not all(map(is_whole, given, repeat(0), largest)) or given[0] & given[1]:
             rest = f" and then {', '.join(names[2:])}" if names[2:] else ""
             raise PositionError(
-                f"{quote(words)} are not two disjoint sets of squares{rest} (64-bit words)"
+                f"{quote(words)} are not two disjoint sets of squares{rest}, of a board of "
+                f"{self.board.size} squares"
             )
         numbers = words[len(self.squares) :]
         for (name, size), number in zip(self.numbers.items(), numbers, strict=True):
@@ -331,8 +359,8 @@ class Game(CompiledRules):
 
     def image(self, symmetry: Symmetry, words: Sequence[Any]) -> tuple[Any, ...]:
         """The words under a symmetry of the board, of ints or uint64 arrays; numbers stay."""
-        count = len(self.squares)
-        return (*map(symmetry.apply, words[:count]), *words[count:])
+        count, values = len(self.squares), self.join(words)
+        return self.split((*map(symmetry.apply, values[:count]), *values[count:]))
 
     def init(self, batch: int) -> State:
         """B = `batch` games at the start."""
@@ -388,7 +416,7 @@ class Game(CompiledRules):
 
     def parse_action(self, text: str) -> int:
         """The inverse of `action_name`; ValueError for anything else."""
-        return self.notation.parse(text)
+        return self.notation.parse(self, text)
 
     def action_gdl(self, action: int, position: Position | None = None) -> str:
         """An action as the rule sheets write it, without parentheses: "4 3", "b 1 b 3", "noop"."""
@@ -396,7 +424,7 @@ class Game(CompiledRules):
 
     def parse_gdl(self, text: str) -> int:
         """The inverse of `action_gdl`; ValueError for anything else."""
-        return self.notation.parse_gdl(text)
+        return self.notation.parse_gdl(self, text)
 
     def action_squares(self, action: int, position: Position | None = None) -> tuple[int, ...]:
         """The squares that an action concerns: source and target, or target; none of a noop.
@@ -407,9 +435,7 @@ class Game(CompiledRules):
 
     def action_images(self, symmetry: Symmetry) -> IntArray:
         """The image of each action under a symmetry of the board, noop included, (A,) intp."""
-        planes = self.notation.plane_images(symmetry)
-        images = [64 * plane + square for plane in planes for square in symmetry.squares]
-        return np.array([*images, self.noop], np.intp)
+        return np.array([*self.notation.images(self, symmetry), self.noop], np.intp)
 
     def _checked(self, action: int) -> int:
         if 0 <= action < self.num_actions:

@@ -2,8 +2,8 @@
 
     8/8/8/3rb3/3br3/8/8/8 black 0
 
-The ranks from 8 down to 1, each from file a to h: a piece is the first letter of its role, a
-number counts empty squares; then the role to move and the plies played (0 may be left out). What
+The ranks from the highest down to 1, each from file a on: a piece is the first letter of its role,
+a number counts empty squares; then the role to move and the plies played (0 may be left out). What
 else a position is made of follows by name, squares or a number, where it is not empty or 0:
 
     8/5w2/8/4b3/8/8/8/8 black 31 kings=f7 quiet=3
@@ -18,7 +18,9 @@ ones, then the side to move: X or O, Black or White.
 
 from __future__ import annotations
 
-from boardenvs.board.bitboard import SIZE, from_squares, square_name
+import re
+
+from boardenvs.board.bitboard import EIGHT, from_squares, square_name
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.errors import PositionError
 from boardenvs.utils.checks import cut, unknown
@@ -40,7 +42,7 @@ def parse_position(game: Game, text: str) -> Position:
             f"the plies played, as in {game.start().fen()!r}"
         )
     board, role, *ply = fields
-    in_full = len(board) == SIZE * SIZE and "/" not in board
+    in_full = game.board == EIGHT and len(board) == EIGHT.size and "/" not in board
     sides = dict(zip(game.roles, (0, 1), strict=True)) | (_SIDES if in_full else {})
     if role not in sides:
         raise PositionError(f"position {shown!r}: {unknown('role', role, sides)}")
@@ -64,7 +66,7 @@ def _parse_words(game: Game, given: dict[str, str]) -> list[int]:
         text = given.get(name, "")
         try:
             if place < len(game.squares):
-                found.append(from_squares(text.split(",") if text else []))
+                found.append(from_squares(text.split(",") if text else [], game.board))
             elif text and not (text.isdecimal() and len(text) <= _MAX_DIGITS):
                 raise ValueError(f"{cut(text)!r} is not a number")
             else:
@@ -84,25 +86,26 @@ def _parse_squares(board: str) -> tuple[int, int]:
 
 def _parse_board(game: Game, board: str) -> tuple[int, int]:
     ranks = board.split("/")
-    if len(ranks) != SIZE:
-        raise PositionError(f"the board has {len(ranks)} ranks: it must have {SIZE}")
+    rows, columns = game.board
+    if len(ranks) != rows:
+        raise PositionError(f"the board has {len(ranks)} ranks: it must have {rows}")
     letters = [role[0] for role in game.roles]
     squares = [0, 0]
-    for y, rank in zip(reversed(range(SIZE)), ranks, strict=True):
+    for y, rank in zip(reversed(range(rows)), ranks, strict=True):
         x = 0
-        for char in rank:
-            if char in "12345678":
+        for char in re.findall(r"[1-9][0-9]?|." if columns > 9 else ".", rank):
+            if char.isdecimal() and char.isascii() and 1 <= int(char) <= columns:
                 x += int(char)
             elif char in letters:
-                squares[letters.index(char)] |= 1 << (SIZE * y + x) if x < SIZE else 0
+                squares[letters.index(char)] |= 1 << (columns * y + x) if x < columns else 0
                 x += 1
             else:
                 raise PositionError(
                     f"{char!r} in rank {y + 1} is neither {letters[0]!r}, {letters[1]!r} nor a "
                     "number of empty squares"
                 )
-        if x != SIZE:
+        if x != columns:
             raise PositionError(
-                f"rank {y + 1}, {cut(rank)!r}, has {x} squares: it must have {SIZE}"
+                f"rank {y + 1}, {cut(rank)!r}, has {x} squares: it must have {columns}"
             )
     return squares[0], squares[1]

@@ -14,7 +14,6 @@ import numpy as np
 from jax import lax
 from jax.experimental.xla_metadata import set_xla_metadata
 
-from boardenvs.board.bitboard import SIZE
 from boardenvs.game.contract import Game
 from boardenvs.game.rules import turned
 from boardenvs.game.state import State, WordArray
@@ -107,7 +106,9 @@ class JaxRules:
 
     def is_wiped_out(self, board: Board) -> jax.Array:
         """Whether a side has no piece left, () bool."""
-        own, opp = (jnp.stack(halves([word])).any() for word in board.words[:2])
+        width = self.game.board.words
+        sides = (board.words[:width], board.words[width : 2 * width])
+        own, opp = (jnp.stack(halves(words)).any() for words in sides)
         return ~(own & opp)
 
     def legal(self, board: Board) -> jax.Array:
@@ -120,14 +121,15 @@ class JaxRules:
         return jnp.asarray(low_half(flag) == 1)
 
     def observe(self, board: Board) -> jax.Array:
-        """What the side to move sees, (8, 8, C) bool, indexed as that of `Game.observe`."""
-        return self.planes(board).reshape(-1, SIZE, SIZE).transpose(1, 2, 0)
+        """What the side to move sees, (R, F, C) bool, indexed as that of `Game.observe`."""
+        return self.planes(board).reshape(-1, *self.game.board).transpose(1, 2, 0)
 
     def planes(self, board: Board) -> jax.Array:
-        """The observation plane by plane, each square by square, (C * 64,) bool: what networks
+        """The observation plane by plane, each square by square, (C * R * F,) bool: what networks
         take.
         """
-        return bits_of(self._planes(*board.words, board.to_move, board.ply))
+        bits = bits_of(self._planes(*board.words, board.to_move, board.ply))
+        return bits[: np.prod(self.game.observation_shape)]
 
     def turned(self, board: Board) -> Board:
         """The same squares with the other side to move, as far as `observe` is concerned."""

@@ -11,6 +11,7 @@ from typing import Any
 from boardenvs.board import bitboard
 from boardenvs.game.rules import Rules, turned
 from boardenvs.kernel import ALL, Bits, Kernel, less, nonzero, popcount, spread, trace, when
+from boardenvs.kernel.wide import pack
 from boardenvs.utils.checks import unknown
 
 
@@ -28,9 +29,10 @@ class Kernels:
         self._evaluate = by_name(rules, rules.evaluate, "to_move", "ply")
         self.named_features = by_name(rules, rules.features, "to_move", "ply")
         self._check_tables()
-        size, legal = len(rules.word_names), rules.action_planes + 1
+        self.num_planes = len(self._planes(*rules.split(rules.setup()), 0, 0))
+        size, legal = len(rules.word_names), rules.legal_words
         words = (1,) * size
-        planes = len(trace(self._planes, size + 2, "batch").outputs)
+        planes = len(trace(self._seen, size + 2, "batch").outputs)
         self.begin = Kernel(self._begin, size + 2, "begin", (legal, 1))
         self.advance = Kernel(self._advance, size + 3, "advance", (*words, legal, 1, 1))
         self.ply = Kernel(self._ply, size + 3, "ply", (*words, legal, 1, 1, -planes, -legal))
@@ -46,7 +48,7 @@ class Kernels:
         self.sample = Kernel(self._sample, (legal, 1), "sample")
         self.is_legal = Kernel(self._is_legal, (legal, 1), "is_legal")
         self.points = Kernel(self._points, size + 1, "points")
-        self.planes = Kernel(self._planes, size + 2, "planes", (-planes,))
+        self.planes = Kernel(self._seen, size + 2, "planes", (-planes,))
         self.observe = Kernel(self._observe, (*words, 1, 1, legal), "observe", (-planes, -legal))
         evaluate = self._evaluate if rules.has_heuristic else _even
         self.evaluate = Kernel(evaluate, size + 2, "evaluate")
@@ -57,7 +59,7 @@ class Kernels:
         look whether an element is there.
         """
         try:
-            self._play(*self._rules.setup(), 0, self._rules.noop)
+            self._play(*self._rules.split(self._rules.setup()), 0, self._rules.noop)
         except IndexError as error:
             raise ValueError(
                 f"{self._rules.id}: play of action {self._rules.noop}, noop: {error}; one that is "
@@ -69,20 +71,23 @@ class Kernels:
         over.
         """
         *words, to_move, ply = given
-        moves = self.moves(*words, to_move)
-        live = self.over(*words, moves, to_move, ply) ^ 1
-        some = moves[0]
-        for word in moves[1:]:
-            some = some | word
+        parts = self.moves(*words, to_move)
+        live = self.over(*words, parts, to_move, ply) ^ 1
+        moves = pack(parts, self._rules.action_sizes)
         legal = [word & spread(live) for word in moves]
-        return (*legal, live & (nonzero(some) ^ 1), live ^ 1)
+        noop = live & (nonzero(reduce(operator.or_, moves)) ^ 1)
+        place, shift = divmod(self._rules.noop, 64)
+        if place < len(legal):
+            noop = legal.pop() | noop << shift
+        return (*legal, noop, live ^ 1)
 
     def _advance(self, *given: Bits) -> tuple[Bits, ...]:
         """Of words, to_move, ply and a legal action what follows: the words as the side then to
         move sees them, its legal actions, which side it is, and whether the game is over.
         """
         *words, to_move, ply, action = given
-        after, to_move = self._passed_on(self._play(*words, to_move, action), to_move)
+        played = self._rules.split(self._play(*words, to_move, action))
+        after, to_move = self._passed_on(played, to_move)
         *legal, over = self._begin(*after, to_move, ply + 1)
         return (*after, *legal, to_move, over)
 
@@ -109,7 +114,7 @@ class Kernels:
     def _parts(self, words: Sequence[Bits]) -> tuple[Sequence[Bits], Sequence[Bits], Any]:
         """Those of a position, of its legal actions, and the rest or the only one of it."""
         size = len(self._rules.word_names)
-        end = size + self._rules.action_planes + 1
+        end = size + self._rules.legal_words
         rest = words[end:]
         return words[:size], words[size:end], rest[0] if len(rest) == 1 else rest
 
@@ -177,7 +182,12 @@ class Kernels:
     def _observe(self, *given: Bits) -> Sequence[Bits]:
         """The planes, and the legal actions as they are given."""
         seen = len(self._rules.word_names) + 2
-        return (*self._planes(*given[:seen]), *given[seen:])
+        return (*self._seen(*given[:seen]), *given[seen:])
+
+    def _seen(self, *given: Bits) -> Sequence[Bits]:
+        """The planes, one after the other."""
+        planes = self._planes(*given)
+        return pack(planes, (self._rules.board.size,) * len(planes))
 
     def _features(self, *given: Bits) -> Sequence[Bits]:
         """The numbers of the features; of a game that has none a 0 that nobody reads."""
@@ -189,7 +199,8 @@ class Kernels:
         passes and no rule asks whose it is.
         """
         *words, action = given
-        return turned(self._rules.word_names, self._play(*words, 0, action))
+        played = self._rules.split(self._play(*words, 0, action))
+        return turned(self._rules.word_names, played)
 
     def _sample(self, *words: Bits) -> Bits:
         """A uniform choice of a set bit of all words but the last, which is random.
@@ -200,7 +211,8 @@ class Kernels:
         *legal, random = words
         counts = [popcount(word) for word in legal]
         total = reduce(operator.add, counts)
-        legal[-1] = legal[-1] | (nonzero(total) ^ 1)  # noop where nothing is legal
+        noop = (nonzero(total) ^ 1) << (self._rules.noop & 63)  # where nothing is legal
+        legal[-1] = legal[-1] | noop
         k = ((random >> 32) * total) >> 32
         chosen, action, beyond = legal[0], 0, 1
         for word, before, count in zip(legal[1:], legal, counts, strict=False):
@@ -226,7 +238,7 @@ def by_name(rules: Rules, rule: Callable[..., Any], *given: str) -> Callable[...
     """A rule as a function of all words and of what else it is given, in this order, of which it
     takes what its parameters name; TypeError where they name something else.
     """
-    names = (*rules.word_names, *given)
+    names = (*rules.squares, *rules.numbers, *given)
     places: list[int] = []
     for parameter in inspect.signature(rule).parameters.values():
         if parameter.kind is parameter.VAR_POSITIONAL:
@@ -236,4 +248,9 @@ def by_name(rules: Rules, rule: Callable[..., Any], *given: str) -> Callable[...
         else:
             what = f"parameter of {type(rules).__name__}.{rule.__name__}"
             raise TypeError(unknown(what, parameter.name, names))
-    return lambda *words: rule(*(words[place] for place in places))
+
+    def on_words(*words: Any) -> Any:
+        values = rules.join(words)
+        return rule(*(values[place] for place in places))
+
+    return on_words

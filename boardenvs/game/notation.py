@@ -2,7 +2,9 @@
 rule sheets of the General Game Playing repository, in its Game Description Language (GDL).
 
 A game has one of these as its `notation`: `Placing`, where an action puts a piece on a square,
-`Moving`, where it moves one from a square in a direction, or a `Notation` of its own.
+`Dropping`, where it names a file, `Moving`, where it moves a piece from a square in a direction,
+`Pairs`, where it names a square and another, several of these one after the other (`Parts`), or a
+`Notation` of its own.
 """
 
 from __future__ import annotations
@@ -11,10 +13,13 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
+from string import ascii_lowercase
+from typing import Any
 
 from boardenvs.board.bitboard import (
     DIRECTIONS,
-    SIZE,
+    Board,
     Direction,
     parse_square,
     square_name,
@@ -31,44 +36,200 @@ NOOP = "noop"
 
 @dataclass(frozen=True)
 class Placing(Notation):
-    """Action s places a piece on square s; 64 is noop."""
+    """Action s places a piece on square s; the last one is noop."""
 
     planes = 1
     needs_position = False
 
-    def explain(self, pieces: str) -> str:
+    def explain(self, game: Game) -> str:
         return (
-            f"Action s, 0 to 63, places one of the side's {pieces} on square "
-            "`s = 8*(y-1) + (x-1)`: 0 is a1, 7 is h1, 63 is h8."
+            f"Action s, 0 to {game.board.size - 1}, places one of the side's {game.about.pieces} "
+            f"on square {_numbered(game.board)}."
         )
 
     def write(self, game: Game, action: int, position: Position | None) -> str:
-        return PASS if action == 64 else square_name(action)
+        return PASS if action == game.noop else square_name(action, game.board)
 
-    def parse(self, text: str) -> int:
-        return 64 if text == PASS else parse_square(text)
+    def parse(self, game: Game, text: str) -> int:
+        return game.noop if text == PASS else parse_square(text, game.board)
 
     def write_gdl(self, game: Game, action: int, position: Position | None) -> str:
-        return NOOP if action == 64 else "{} {}".format(*xy(action))
+        return NOOP if action == game.noop else "{} {}".format(*xy(action, game.board))
 
-    def parse_gdl(self, text: str) -> int:
+    def parse_gdl(self, game: Game, text: str) -> int:
         if text == NOOP:
-            return 64
-        match = re.fullmatch(r"(\d) (\d)", text)
+            return game.noop
+        match = re.fullmatch(r"(\d\d?) (\d\d?)", text)
         if match is None:
             raise ValueError(f'{quote(text)} is not a move: moves are written "4 3" or "noop"')
-        return square_of(int(match[1]), int(match[2]))
+        return square_of(int(match[1]), int(match[2]), game.board)
 
     def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
-        return () if action == 64 else (action,)
+        return () if action == game.noop else (action,)
+
+
+@dataclass(frozen=True)
+class Dropping(Notation):
+    """Action x drops a piece into the file x, from 0; players write x + 1. The last one is noop."""
+
+    planes = 1
+    needs_position = False
+
+    def sizes(self, game: Game) -> tuple[int, ...]:
+        return (game.board.columns,)
+
+    def explain(self, game: Game) -> str:
+        files = game.board.columns
+        return (
+            f"Action x, 0 to {files - 1}, drops one of the side's {game.about.pieces} into file x, "
+            f"counted from the left; players write 1 to {files}."
+        )
+
+    def write(self, game: Game, action: int, position: Position | None) -> str:
+        return PASS if action == game.noop else str(action + 1)
+
+    def parse(self, game: Game, text: str) -> int:
+        if text == PASS:
+            return game.noop
+        if text.isdecimal() and len(text) < 3 and 1 <= int(text) <= game.board.columns:
+            return int(text) - 1
+        raise ValueError(f"{quote(text)} is not a file: files are 1 to {game.board.columns}")
+
+    write_gdl, parse_gdl = write, parse
+
+    def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
+        """The square that the piece falls to; without a position, the file's highest."""
+        if action == game.noop:
+            return ()
+        taken = 0 if position is None else position.own | position.opp
+        board = game.board
+        file = range(action, board.size, board.columns)
+        return (next((s for s in file if position and not taken >> s & 1), file[-1]),)
+
+    def images(self, game: Game, symmetry: Symmetry) -> list[int]:
+        columns = game.board.columns
+        return [symmetry.squares[file] % columns for file in range(columns)]
+
+
+@dataclass(frozen=True)
+class Pairs(Notation):
+    """Action n * p + s, on a board of n squares, moves the piece on square s to `targets[p]`."""
+
+    targets: tuple[int, ...]
+    needs_position = False
+
+    @property
+    def planes(self) -> int:  # type: ignore[override]
+        return len(self.targets)
+
+    def explain(self, game: Game) -> str:
+        names = ", ".join(square_name(target, game.board) for target in self.targets)
+        return (
+            f"Action `{game.board.size}*p + s` moves one of the side's {game.about.pieces}, that "
+            f"on square {_numbered(game.board)}, to the one numbered p, from 0, among {names}."
+        )
+
+    def write(self, game: Game, action: int, position: Position | None) -> str:
+        squares = self.squares(game, action, position)
+        return "-".join(square_name(square, game.board) for square in squares) or PASS
+
+    def parse(self, game: Game, text: str) -> int:
+        if text == PASS:
+            return game.noop
+        source, _, target = text.partition("-")
+        end = parse_square(target, game.board)
+        if end not in self.targets:
+            raise ValueError(f"{quote(text)} ends on {target}, where no piece moves")
+        return game.board.size * self.targets.index(end) + parse_square(source, game.board)
+
+    write_gdl, parse_gdl = write, parse
+
+    def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
+        if action == game.noop:
+            return ()
+        plane, source = divmod(action, game.board.size)
+        return source, self.targets[plane]
 
     def plane_images(self, symmetry: Symmetry) -> list[int]:
-        return [0]
+        return [self.targets.index(symmetry.squares[target]) for target in self.targets]
+
+
+@dataclass(frozen=True)
+class Parts(Notation):
+    """The actions of several notations, one after the other. Their names must differ."""
+
+    parts: tuple[Notation, ...]
+
+    @property
+    def needs_position(self) -> bool:  # type: ignore[override]
+        return any(part.needs_position for part in self.parts)
+
+    def sizes(self, game: Game) -> tuple[int, ...]:
+        return tuple(chain.from_iterable(part.sizes(game) for part in self.parts))
+
+    def explain(self, game: Game) -> str:
+        first, texts = 0, []
+        for part in self.parts:
+            texts.append(f"From {first} on: {part.explain(game)}" if first else part.explain(game))
+            first += sum(part.sizes(game))
+        return " ".join(texts)
+
+    def write(self, game: Game, action: int, position: Position | None) -> str:
+        part, inner = self._part_of(game, action)
+        return part.write(game, inner, position)
+
+    def parse(self, game: Game, text: str) -> int:
+        return self._parse(game, lambda part: (part.parse, part.write), text)
+
+    def write_gdl(self, game: Game, action: int, position: Position | None) -> str:
+        part, inner = self._part_of(game, action)
+        return part.write_gdl(game, inner, position)
+
+    def parse_gdl(self, game: Game, text: str) -> int:
+        return self._parse(game, lambda part: (part.parse_gdl, part.write_gdl), text)
+
+    def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
+        part, inner = self._part_of(game, action)
+        return part.squares(game, inner, position)
+
+    def images(self, game: Game, symmetry: Symmetry) -> list[int]:
+        images, first = [], 0
+        for part in self.parts:
+            images += [first + image for image in part.images(game, symmetry)]
+            first += sum(part.sizes(game))
+        return images
+
+    def _part_of(self, game: Game, action: int) -> tuple[Notation, int]:
+        """The part that an action belongs to, and its number there."""
+        first = 0
+        for part in self.parts:
+            size = sum(part.sizes(game))
+            if action < first + size:
+                return part, action - first
+            first += size
+        return self.parts[0], action  # noop
+
+    def _parse(self, game: Game, of: Callable[[Notation], tuple[Any, Any]], text: str) -> int:
+        first, problem = 0, ValueError(f"{quote(text)} is not a move")
+        for part in self.parts:
+            parse, write = of(part)
+            try:
+                action: int = parse(game, text)
+            except ValueError as error:
+                problem = error
+            else:
+                if action == game.noop:
+                    return action
+                if write(game, action, None) == text:
+                    return first + action
+            first += sum(part.sizes(game))
+        raise problem
 
 
 @dataclass(frozen=True)
 class Moving(Notation):
-    """Action 64 * d + s moves the piece on square s in direction `directions[d]`; the last is noop.
+    """Action n * d + s, on a board of n squares, moves the piece on square s in direction
+    `directions[d]`; the last one is noop.
 
     distance: how many squares every piece goes; None where that takes a position to know.
     gdl_cell: how the rule sheet writes a cell: a format of x, y (1 to 8) and file (a to h).
@@ -86,44 +247,46 @@ class Moving(Notation):
     def needs_position(self) -> bool:  # type: ignore[override]
         return self.distance is None
 
-    def explain(self, pieces: str) -> str:
+    def explain(self, game: Game) -> str:
         names = ", ".join(f"{i} {_compass(d)}" for i, d in enumerate(self.directions))
         return (
-            f"Action `64*d + s` moves one of the side's {pieces}, that on square "
-            "`s = 8*(y-1) + (x-1)` (0 is a1, 7 is h1, 63 is h8), in direction d: "
-            f"{names}; north is the way to rank 8."
+            f"Action `{game.board.size}*d + s` moves one of the side's {game.about.pieces}, that "
+            f"on square {_numbered(game.board)}, in direction d: {names}; north is the way to rank "
+            f"{game.board.rows}."
         )
 
     def write(self, game: Game, action: int, position: Position | None) -> str:
         return self._write(game, action, position, square_name, "-") or PASS
 
-    def parse(self, text: str) -> int:
+    def parse(self, game: Game, text: str) -> int:
         if text == PASS:
-            return 64 * self.planes
-        return self._parse(text, text.split("-"), parse_square, '"b1-b3"')
+            return game.noop
+        return self._parse(game.board, text, text.split("-"), parse_square, '"b1-b3"')
 
     def write_gdl(self, game: Game, action: int, position: Position | None) -> str:
         return self._write(game, action, position, self._write_cell, " ") or NOOP
 
-    def parse_gdl(self, text: str) -> int:
+    def parse_gdl(self, game: Game, text: str) -> int:
         if text == NOOP:
-            return 64 * self.planes
-        fields = text.split(" ")
-        half = len(self._write_cell(0).split(" "))
+            return game.noop
+        fields, board = text.split(" "), game.board
+        half = len(self._write_cell(0, board).split(" "))
         ends = [" ".join(fields[:half]), " ".join(fields[half:])]
-        example = f'"{self._write_cell(1)} {self._write_cell(17)}"'
-        return self._parse(text, ends, self._parse_cell, example)
+        example = f'"{self._write_cell(1, board)} {self._write_cell(2 * board.columns + 1, board)}"'
+        return self._parse(board, text, ends, self._parse_cell, example)
 
     def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
-        plane, source = divmod(action, 64)
-        if plane == self.planes:
+        if action == game.noop:
             return ()
+        plane, source = divmod(action, game.board.size)
         ends = 0  # where the piece ends: not known, or off the board
         if self.distance is not None:
             ends = steps(1 << source, self.directions[plane], self.distance)
         elif position is not None and position.is_legal(action):
             new = position.step(action).opp & ~position.own  # captured pieces too, where they turn
-            ways = (steps(1 << source, self.directions[plane], n) for n in range(1, SIZE))
+            ways = (
+                steps(1 << source, self.directions[plane], n) for n in range(1, max(game.board))
+            )
             ends = next((end for end in ways if end & new), 0)
         return (source, *squares_of(ends))
 
@@ -146,37 +309,46 @@ class Moving(Notation):
         game: Game,
         action: int,
         position: Position | None,
-        write: Callable[[int], str],
+        write: Callable[[int, Board], str],
         separator: str,
     ) -> str:
         """The action with cells written this way and this separator; nothing for noop."""
-        names = [write(square) for square in self.squares(game, action, position)]
+        names = [write(square, game.board) for square in self.squares(game, action, position)]
         if len(names) == 1:
-            names.append(self.directions[action // 64].name)
+            names.append(self.directions[action // game.board.size].name)
         return separator.join(names)
 
-    def _write_cell(self, square: int) -> str:
-        x, y = xy(square)
-        return self.gdl_cell.format(x=x, y=y, file="abcdefgh"[x - 1])
+    def _write_cell(self, square: int, board: Board) -> str:
+        x, y = xy(square, board)
+        return self.gdl_cell.format(x=x, y=y, file=ascii_lowercase[x - 1])
 
-    def _parse_cell(self, text: str) -> int:
-        for square in range(64):
-            if self._write_cell(square) == text:
+    def _parse_cell(self, text: str, board: Board) -> int:
+        for square in range(board.size):
+            if self._write_cell(square, board) == text:
                 return square
         raise ValueError(
-            f"{quote(text)} is not a cell: cells are written like {self._write_cell(0)!r}"
+            f"{quote(text)} is not a cell: cells are written like {self._write_cell(0, board)!r}"
         )
 
-    def _parse(self, text: str, ends: list[str], parse: Callable[[str], int], example: str) -> int:
+    def _parse(
+        self,
+        board: Board,
+        text: str,
+        ends: list[str],
+        parse: Callable[[str, Board], int],
+        example: str,
+    ) -> int:
         names = [d.name for d in self.directions]
         try:
             if len(ends) != 2:
                 raise ValueError("a source and a target are needed")
-            source = parse(ends[0])
-            name = ends[1] if ends[1] in names else _direction(source, parse(ends[1])).name
+            source = parse(ends[0], board)
+            name = ends[1]
+            if name not in names:
+                name = _direction(source, parse(ends[1], board), board).name
             if name not in names:
                 raise ValueError(f"no piece goes {name}: directions are {', '.join(names)}")
-            return 64 * names.index(name) + source
+            return board.size * names.index(name) + source
         except ValueError as error:
             raise ValueError(f"{quote(text)} is not a move like {example}: {error}") from None
 
@@ -187,25 +359,36 @@ def _compass(direction: Direction) -> str:
     return "-".join(filter(None, ends))
 
 
-def xy(square: int) -> tuple[int, int]:
-    """The cell (x, y), both from 1 to 8."""
-    return square % SIZE + 1, square // SIZE + 1
+def _numbered(board: Board) -> str:
+    """How squares are numbered, in Markdown."""
+    shown = (0, board.columns - 1, board.size - 1)
+    names = [f"{square} is {square_name(square, board)}" for square in shown]
+    return f"`s = {board.columns}*(y-1) + (x-1)`: {', '.join(names)}"
 
 
-def square_of(x: int, y: int) -> int:
+def xy(square: int, board: Board) -> tuple[int, int]:
+    """The cell (x, y), both from 1."""
+    y, x = divmod(square, board.columns)
+    return x + 1, y + 1
+
+
+def square_of(x: int, y: int, board: Board) -> int:
     """The square of the cell (x, y); ValueError where it is not on the board."""
-    if not (1 <= x <= SIZE and 1 <= y <= SIZE):
-        raise ValueError(f"cell ({x}, {y}) is not on the board: x and y go from 1 to 8")
-    return SIZE * (y - 1) + x - 1
+    if not (1 <= x <= board.columns and 1 <= y <= board.rows):
+        raise ValueError(
+            f"cell ({x}, {y}) is not on the board: x goes from 1 to {board.columns}, y from 1 to "
+            f"{board.rows}"
+        )
+    return board.columns * (y - 1) + x - 1
 
 
 @cache
-def _direction(source: int, target: int) -> Direction:
+def _direction(source: int, target: int, board: Board) -> Direction:
     """The direction from one square to another; ValueError off the eight lines."""
-    for direction in DIRECTIONS:
-        if any(steps(1 << source, direction, n) == 1 << target for n in range(1, SIZE)):
+    for direction in board.directions:
+        if any(steps(1 << source, direction, n) == 1 << target for n in range(1, max(board))):
             return direction
     raise ValueError(
-        f"{square_name(source)} to {square_name(target)} is not a straight line in one of the "
-        "eight directions"
+        f"{square_name(source, board)} to {square_name(target, board)} is not a straight line in "
+        "one of the eight directions"
     )

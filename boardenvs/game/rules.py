@@ -14,10 +14,13 @@ from functools import cache, cached_property
 from itertools import chain
 from typing import Any, ClassVar, NamedTuple
 
+from boardenvs.board.bitboard import EIGHT, LARGEST, Board
 from boardenvs.board.bitslice import digits
-from boardenvs.board.symmetry import IDENTITY, Symmetry
+from boardenvs.board.symmetry import Symmetry
 from boardenvs.game.look import Look
 from boardenvs.kernel import Bits
+from boardenvs.kernel.wide import join, split
+from boardenvs.utils.checks import is_whole
 
 MAX_VALUE = 100_000  # heuristics stay below
 WIN, DRAW, LOSS = 100.0, 50.0, 0.0  # goal values
@@ -63,21 +66,24 @@ class Rules(ABC):
     1) and how many plies were played (`ply`, from 0). Rules are given those that their parameters
     name. Words named `own` or `own_...` are of the side to move and have a counterpart `opp` or
     `opp_...` of the other side, with which they change places when the turn does. A rule that
-    returns words returns all of them, in the order in which they are declared. A set of actions is
-    one word an action plane: action a, but for noop, is bit a % 64 of plane a // 64.
+    returns words returns all of them, in the order in which they are declared. Sets of squares of a
+    board that has more than 64 are one value to rules, and take several words elsewhere. A set of
+    actions is in parts, each with a bit an action: actions are numbered through all parts, in
+    their order, and noop comes last.
     """
 
     id: str
 
     roles: ClassVar[tuple[str, str]]  # first to move first
 
+    shape: ClassVar[tuple[int, int]] = EIGHT  # ranks and files of the board
     squares: ClassVar[tuple[str, ...]] = ("own", "opp")  # where the sides have pieces comes first
     numbers: ClassVar[Mapping[str, int]] = {}  # each with what it stays below
 
     # What is true of a game unless its class says otherwise.
     variants: ClassVar[tuple[str, ...]] = ()  # the values of a parameter `rules`, the first default
     max_plies: ClassVar[int | None] = None  # a cap that truncates a game that is not over
-    holes: ClassVar[int] = 0  # squares out of play, as a bitboard
+    holes: ClassVar[int] = 0  # squares out of play, as a set of squares
     margin_counts: ClassVar[bool] = False  # a win by more points is better; if not, a sooner one is
     fills_up: ClassVar[bool] = False  # every action but noop fills one empty square, for good
     # It fills up, a square may be filled exactly where that takes opposing squares, and the game is
@@ -94,17 +100,30 @@ class Rules(ABC):
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:
         """Those that leave the rules unchanged; the identity is always among them."""
-        return (IDENTITY,)
+        return (Symmetry(board=self.board),)
 
-    word_names: ClassVar[tuple[str, ...]] = squares  # `squares` and `numbers`
+    # Of each word: a set of squares in several words has its name in all, with a number after it.
+    word_names: ClassVar[tuple[str, ...]] = squares
+    board: ClassVar[Board] = EIGHT  # of this shape
 
     def __init_subclass__(cls) -> None:
-        """ValueError where words have no counterpart, or where the roles cannot be told apart by
-        their first letters, as texts do.
+        """ValueError where words have no counterpart, where the board has another shape than there
+        may be, or where the roles cannot be told apart by their first letters, as texts do.
         """
         super().__init_subclass__()
-        cls.word_names = (*cls.squares, *cls.numbers)
         check_names(cls)
+        if not all(is_whole(length, 1, LARGEST) for length in cls.shape) or len(cls.shape) != 2:
+            raise ValueError(
+                f"the shape of {cls.__name__} is {cls.shape}: it must be two numbers of ranks and "
+                f"files, 1 to {LARGEST} each"
+            )
+        cls.board = Board(*cls.shape)
+        ends = ["", *(f"{_WORD_OF}{k}" for k in range(1, cls.board.words))]
+        cls.word_names = (*(name + end for name in cls.squares for end in ends), *cls.numbers)
+        if cls.fills_up and cls.board.words > 1:
+            raise ValueError(
+                f"{cls.__name__} fills_up on {cls.board.size} squares: 64 are the most"
+            )
         letters = [role[:1] for role in cls.__dict__.get("roles", "ab")]
         if len(set(letters)) < 2 or not all("a" <= letter <= "z" for letter in letters):
             raise ValueError(
@@ -116,17 +135,39 @@ class Rules(ABC):
 
     @property
     @abstractmethod
-    def action_planes(self) -> int:
-        """Groups of 64 actions, one for each square."""
+    def action_sizes(self) -> tuple[int, ...]:
+        """How many actions there are in each part of what `moves` returns."""
 
     @cached_property
     def num_actions(self) -> int:
-        return 64 * self.action_planes + 1
+        return sum(self.action_sizes) + 1
 
     @cached_property
     def noop(self) -> int:
         """The number of the action that passes."""
-        return 64 * self.action_planes
+        return sum(self.action_sizes)
+
+    @cached_property
+    def legal_words(self) -> int:
+        """The number of words that hold a bit for each action."""
+        return -(-self.num_actions // 64)
+
+    # ---- values and words --------------------------------------------------------------------
+
+    def split(self, values: Sequence[Bits]) -> tuple[Bits, ...]:
+        """The words of the sets and numbers that a game declares, in their order."""
+        width, count = self.board.words, len(self.squares)
+        if width == 1:
+            return tuple(values)
+        sets = chain.from_iterable(split(value, width) for value in values[:count])
+        return (*sets, *values[count:])
+
+    def join(self, words: Sequence[Bits]) -> tuple[Bits, ...]:
+        """The reverse of `split`."""
+        width, end = self.board.words, self.board.words * len(self.squares)
+        if width == 1:
+            return tuple(words)
+        return (*(join(words[k : k + width]) for k in range(0, end, width)), *words[end:])
 
     # ---- the rules -------------------------------------------------------------------------
 
@@ -136,7 +177,7 @@ class Rules(ABC):
 
     @abstractmethod
     def moves(self, *words: Any) -> Sequence[Bits]:
-        """The moves of the side to move, one word an action plane, without noop.
+        """The moves of the side to move, a value for each part of the actions, without noop.
 
         Takes words and `to_move`.
         """
@@ -175,9 +216,10 @@ class Rules(ABC):
 
         Takes words, `to_move` and `ply`.
         """
-        numbers = words[len(self.squares) : len(self.word_names)]
-        planes = map(digits, numbers, self.numbers.values())
-        return (*words[: len(self.squares)], *chain.from_iterable(planes))
+        count = len(self.squares)
+        numbers = zip(words[count:], self.numbers.values(), strict=False)
+        planes = (digits(number, size, self.board.all) for number, size in numbers)
+        return (*words[:count], *chain.from_iterable(planes))
 
     def stable(self, *words: Any) -> Bits:
         """Squares of `opp` that it keeps to the end of the game, whatever both sides play.
@@ -238,7 +280,7 @@ class Rules(ABC):
 
 def check_names(rules: type[Rules]) -> None:
     """ValueError where the words of a position are not declared as they must be."""
-    names = rules.word_names
+    names = (*rules.squares, *rules.numbers)
     if names[:2] != ("own", "opp") or len(set(names)) < len(names):
         raise ValueError(
             f"the words of {rules.__name__} are {', '.join(names)}: they must be different names, "
@@ -257,6 +299,7 @@ def check_names(rules: type[Rules]) -> None:
 # What rules are given beside words.
 GIVEN = ("to_move", "ply", "action", "moves")
 _COUNTERPART = {"own": "opp", "opp": "own"}
+_WORD_OF = "+"  # before the number of a further word of a set of squares
 
 
 def turned(names: Sequence[str], words: Sequence[Any]) -> tuple[Any, ...]:

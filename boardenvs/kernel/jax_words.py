@@ -18,9 +18,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from boardenvs.kernel.flow import Table
 from boardenvs.kernel.operations import OPERATIONS
 from boardenvs.kernel.word_functions import OperatorWord
-from boardenvs.kernel.words import ALL, Table
+from boardenvs.kernel.words import ALL
 
 HALF = 0xFFFFFFFF
 Half: TypeAlias = Any  # a uint32 array, or an int where the bits are known
@@ -129,6 +130,25 @@ def when(condition: Any, function: Callable[..., Any], *args: Any) -> Any:
     """
     (result,) = function(*args)
     return condition.choose(result)
+
+
+def repeat(function: Callable[..., Any], words: Sequence[Any], count: int) -> list[Any]:
+    """What the first `count` words become by the function of all, until they stay."""
+    kind = words_in_use()
+    rest = words[count:]
+
+    def stored(values: Sequence[Any]) -> tuple[Stored, ...]:
+        return tuple(map(kind.store, values))
+
+    def body(carried: Any) -> Any:
+        before, _ = carried
+        after = stored(function(*map(kind.load, before), *rest))
+        leaves = zip(jax.tree.leaves(after), jax.tree.leaves(before), strict=True)
+        return after, jnp.stack([a != b for a, b in leaves]).any()
+
+    start = (stored(words[:count]), jnp.array(True))
+    found, _ = lax.while_loop(lambda carried: carried[1], body, start)
+    return list(map(kind.load, found))
 
 
 def words_in_use() -> type[Word64] | type[Pair]:

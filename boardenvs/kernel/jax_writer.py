@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from boardenvs.kernel.flow import Table
 from boardenvs.kernel.generated import run_source
 from boardenvs.kernel.trace import Program
 from boardenvs.kernel.word_functions import WordFunctions
-from boardenvs.kernel.words import Table
 
 
 def write_jax(program: Program, name: str) -> str:
@@ -22,9 +22,9 @@ def compile_jax(program: Program, name: str, words: Any) -> Callable[..., tuple[
     """A function that JAX can trace, of `program.num_inputs` stored words or small numbers; it
     returns a tuple of stored words. `words` is the kind that `jax_words.words_in_use` says.
     """
-    from boardenvs.kernel.jax_words import when  # JAX is imported where it is used
+    from boardenvs.kernel.jax_words import repeat, when  # JAX is imported where it is used
 
-    names: dict[str, Any] = {"Table": Table, "when": when}
+    names: dict[str, Any] = {"Table": Table, "repeat": repeat, "when": when}
     run_source(write_jax(program, name), f"{name} (jax)", names)
     function = names[name]
 

@@ -15,8 +15,8 @@ _UNPACKED_AT_ONCE = 1 << 17
 class Layout(NamedTuple):
     """For each array how many of the rule's words a row of it holds, in their order.
 
-    1: an array (B,). n > 1: an array (B, n), C-contiguous. -n, of an output: an array (B, m) of
-    bytes, C-contiguous, which gets the lowest m bits of n words as 0 and 1.
+    1: an array (B,) or (B, 1). n > 1: an array (B, n), C-contiguous. -n, of an output: an array
+    (B, m) of bytes, C-contiguous, which gets the lowest m bits of n words as 0 and 1.
     """
 
     inputs: tuple[int, ...]
@@ -31,6 +31,14 @@ class Layout(NamedTuple):
 def one_by_one(inputs: int, outputs: int) -> Layout:
     """An array (B,) for each word."""
     return Layout((1,) * inputs, (1,) * outputs)
+
+
+def pack_bits(flags: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.uint64]]:
+    """The reverse of `unpack`: flags (B, count) as bits of words (B, W), lowest first."""
+    packed = np.packbits(flags.view(np.uint8), axis=1, bitorder="little")
+    words = np.zeros((len(flags), -(-flags.shape[1] // 64)), "<u8")
+    words.view(np.uint8)[:, : packed.shape[1]] = packed
+    return words.astype(np.uint64, copy=False)
 
 
 def unpack(

@@ -149,7 +149,12 @@ def alternates() -> bool:
 
 
 def legal_words() -> int:
-    """How many words the legal actions take, the last being noop."""
+    """How many words the legal actions take."""
+    raise NotImplementedError
+
+
+def noop() -> int:
+    """The number of the action that passes."""
     raise NotImplementedError
 
 

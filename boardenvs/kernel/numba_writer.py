@@ -25,9 +25,9 @@ _PRELUDE = '''"""Written by boardenvs.kernel."""
 from numba import types, uint64
 
 from boardenvs.kernel.compile_cache import njit
-from boardenvs.kernel.simd import when
+from boardenvs.kernel.simd import repeat, when
 from boardenvs.kernel.rows import each_row, one_row, popcount, trailing_zeros
-from boardenvs.kernel.words import Table
+from boardenvs.kernel.flow import Table
 
 '''
 # What machine code depends on beside the generated source that it is made of.

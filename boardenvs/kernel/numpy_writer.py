@@ -47,7 +47,10 @@ class NumpyProgram:
 
     def __call__(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
         if self._arrays is None:
-            self._on_columns(inputs, outputs)
+            one, other = (
+                [x if x.ndim == 1 else x[:, 0] for x in part] for part in (inputs, outputs)
+            )
+            self._on_columns(one, other)
         else:
             self._arrays.run(self._on_columns, inputs, outputs)
 
@@ -130,6 +133,18 @@ class _Arrays:
             unpack(words, array.shape[1], array.view(np.uint8))
 
 
+def _repeat_rows(program: NumpyProgram, args: Sequence[Array], count: int) -> list[Array]:
+    """`flow.repeat` for a batch, until nothing changes in any row."""
+    rows = max(a.size for a in args if a.ndim)
+    words = [np.broadcast_to(a, rows).astype(np.uint64) for a in args]
+    after = [np.empty(rows, np.uint64) for _ in range(count)]
+    while True:
+        program(words, after)
+        if all(np.array_equal(a, b) for a, b in zip(after, words, strict=False)):
+            return after
+        words[:count], after = after, words[:count]
+
+
 def _columns(array: Array) -> list[Array]:
     return [array] if array.ndim == 1 else list(array.T)
 
@@ -182,6 +197,10 @@ class _Writer:
             args = [self._operand(a) for a in node.args]
             dying = sorted({a for a in node.args if last_use[a] == i and a in self._buffer_of})
             free = [self._buffer_of[a] for a in dying]
+            if node.op == "repeat":  # makes arrays of its own
+                lines.append(self._call(node, args, self._operand(i)))
+                self._free += free
+                continue
             # `when` clears its result before it reads its operands, so it may not share.
             if node.op != "when":
                 self._free += free
@@ -191,11 +210,19 @@ class _Writer:
             lines.append(self._call(node, args, self._operand(i)))
         return lines
 
+    def _sub(self, program: Program) -> str:
+        name = f"{self.name}_inner_{len(self.subs)}"
+        self.subs.append(NumpyProgram(program, name))
+        self.names[name] = self.subs[-1]
+        return name
+
     def _operand(self, index: int) -> str:
         node = self.program.nodes[index]
         match node.op:
             case "input":
                 return f"i{node.extra}"
+            case "repeat":
+                return f"r{index}"
             case "const":  # a 0-d array: a Python int would be converted anew in every call
                 return self._constants.setdefault(node.extra, f"c{len(self._constants)}")
             case _:
@@ -217,10 +244,17 @@ class _Writer:
                 self.names[take] = node.extra.array.take
                 return f"{take}({args[0]}.view('p'), None, {out}, 'clip')"
             case "when":
-                sub = f"{self.name}_when_{len(self.subs)}"
-                self.subs.append(NumpyProgram(node.extra, sub))
-                self.names |= {"compute_rows": _compute_rows, sub: self.subs[-1]}
+                sub = self._sub(node.extra)
+                self.names |= {"compute_rows": _compute_rows}
                 return f"compute_rows({sub}, {args[0]}, {out}, ({', '.join(args[1:])},))"
+            case "repeat":
+                sub = self._sub(node.extra)
+                self.names |= {"repeat_rows": _repeat_rows}
+                return (
+                    f"{out} = repeat_rows({sub}, ({', '.join(args)},), {len(node.extra.outputs)})"
+                )
+            case "part":
+                return f"copyto({out}, {args[0]}[{node.extra}])"
             case op:
                 raise NotImplementedError(op)
 

@@ -4,7 +4,7 @@ To add an operation, add a row to `_ROWS`. Rules call the row itself, as `popcou
 Python operator that it stands for. A writer for another language is a file that walks a `Program`
 and a column of this table with what it writes for each row. What Numba has no expression for is an
 intrinsic at the head of `numba_writer`. What is no plain function of words (`input`, `const`,
-`lookup`, `when`, `fill`) stands in `trace`, and each writer says how it is written.
+`lookup`, `when`, `fill`, `repeat`, `part`) stands in `trace`; each writer says how it is written.
 """
 
 from __future__ import annotations
@@ -155,6 +155,7 @@ _ROWS = (
         cut=(1,),
         clean=_never,
         bound=_shifted_left,
+        is_first=lambda a, b: b.value == 0,
     ),
     Operation(
         name="shr",
@@ -164,6 +165,7 @@ _ROWS = (
         method="rshift",
         cut=(0, 1),
         bound=_shifted_right,
+        is_first=lambda a, b: b.value == 0,
     ),
     # The flag 1 where a < b, both unsigned, else 0.
     Operation(
@@ -199,3 +201,24 @@ _ROWS = (
 OPERATIONS = {row.name: row for row in _ROWS}
 
 less, nonzero, popcount = (OPERATIONS[name] for name in ("less", "nonzero", "popcount"))
+
+
+def add_operators(kind: Any) -> None:
+    """Give a kind of word, which has `apply`, the Python operators that operations stand for, with
+    the word on either side.
+    """
+    for row in OPERATIONS.values():
+        if row.method:
+            _add_operator(kind, row)
+
+
+def _add_operator(kind: Any, row: Operation) -> None:
+    def method(self: Any, *other: Any) -> Any:
+        return self.apply(row.name, self, *other)
+
+    def reflected(self: Any, other: int) -> Any:
+        return self.apply(row.name, other, self)
+
+    setattr(kind, f"__{row.method}__", method)
+    if row.operands == 2:
+        setattr(kind, f"__r{row.method}__", method if row.commutes else reflected)

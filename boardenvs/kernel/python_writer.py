@@ -71,17 +71,13 @@ class _Writer:
             if node.op in OPERATIONS:
                 clean[i] = OPERATIONS[node.op].clean(clean[a] for a in node.args)
             depth[i] = 1 + max(depth[a] for a in node.args)
-            if uses[i] > 1 or depth[i] > _MAX_NESTING:
+            if node.op != "repeat" and (uses[i] > 1 or depth[i] > _MAX_NESTING):
                 text[i] = self.assign(text[i])
                 depth[i] = 0
         return [text[o] if clean[o] else f"{text[o]} & {ALL:#x}" for o in program.outputs]
 
     def assign(self, expression: str) -> str:
-        if expression.isidentifier():
-            return expression
-        name = self.fresh()
-        self.emit(f"{name} = {expression}")
-        return name
+        return expression if expression.isidentifier() else self.assign_anew(expression)
 
     def expression(self, node: Node, args: list[str]) -> str:
         if node.op in OPERATIONS:
@@ -95,6 +91,10 @@ class _Writer:
                 return self.fill(args[0], args[1], node.extra)
             case "when":
                 return self.branch(node.extra, args)
+            case "repeat":
+                return self.loop(node.extra, args)
+            case "part":
+                return args[0].split(", ")[int(node.extra)]
             case op:
                 raise NotImplementedError(op)
 
@@ -106,6 +106,28 @@ class _Writer:
         self.emit(f"    {front} = ({front} {move}) & {through}")
         self.emit(f"    {total} |= {front}")
         return total
+
+    def loop(self, program: Program, args: list[str]) -> str:
+        """Write the loop; return the names of the words that change, with commas."""
+        count = len(program.outputs)
+        names = [self.assign_anew(arg) for arg in args[:count]]
+        self.emit("while True:")
+        outer, self.indent = self.indent, self.indent + "    "
+        outputs = self.body(program, [*names, *args[count:]])
+        new = [self.assign_anew(output) for output in outputs]
+        same = " and ".join(f"{a} == {b}" for a, b in zip(names, new, strict=True))
+        self.emit(f"if {same}:")
+        self.emit("    break")
+        for name, value in zip(names, new, strict=True):
+            self.emit(f"{name} = {value}")
+        self.indent = outer
+        return ", ".join(names)
+
+    def assign_anew(self, expression: str) -> str:
+        """A name of its own for a value."""
+        name = self.fresh()
+        self.emit(f"{name} = {expression}")
+        return name
 
     def branch(self, program: Program, args: list[str]) -> str:
         result = self.fresh()
@@ -128,7 +150,7 @@ def _uses(program: Program) -> list[int]:
     for i in program.steps():
         node = program.nodes[i]
         for arg in node.args:
-            uses[arg] += 2 if node.op in ("when", "fill") else 1
+            uses[arg] += 2 if node.op in ("when", "fill", "repeat") else 1
     for output in program.outputs:
         uses[output] += 1
     return uses

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any, TypeAlias
 
 from llvmlite import ir  # type: ignore[import-untyped]
 
+from boardenvs.kernel.flow import Table
 from boardenvs.kernel.word_functions import OperatorWord
-from boardenvs.kernel.words import ALL, Table
+from boardenvs.kernel.words import ALL
 
 WORD = ir.IntType(64)
 
@@ -96,6 +98,33 @@ def when(condition: SimdWord, function: Function, *args: Operand) -> SimdWord:
     found.add_incoming(nothing, before)
     found.add_incoming(value, inside)
     return SimdWord(builder, found)
+
+
+def repeat(function: Function, words: Sequence[Operand], count: int) -> list[SimdWord]:
+    """What the first `count` words become by the function of all, until none changes in any lane.
+
+    What has come to its end in a lane stays as it is while others go on.
+    """
+    first = next(x for x in words if isinstance(x, SimdWord))
+    builder, kind = first.builder, first.value.type
+    values = [in_lanes(x, kind) for x in words]
+    before = builder.block
+    loop, end = builder.append_basic_block("repeat"), builder.append_basic_block("repeat.end")
+    builder.branch(loop)
+    builder.position_at_end(loop)
+    found = [builder.phi(kind) for _ in range(count)]
+    results = call(function, builder, [*found, *values[count:]], kind)
+    changes = [builder.xor(new, old) for new, old in zip(results, found, strict=True)]
+    changed = builder.icmp_unsigned("!=", reduce(builder.or_, changes), splat(kind, 0))
+    if kind != WORD:
+        mask = builder.bitcast(changed, ir.IntType(kind.count))
+        changed = builder.icmp_unsigned("!=", mask, mask.type(0))
+    for phi, start, result in zip(found, values, results, strict=False):
+        phi.add_incoming(start, before)
+        phi.add_incoming(result, builder.block)
+    builder.cbranch(changed, loop, end)
+    builder.position_at_end(end)
+    return [SimdWord(builder, result) for result in results]
 
 
 def call(function: Function, builder: Any, values: Sequence[Any], kind: Any) -> list[Any]:

@@ -1,13 +1,15 @@
 """Tracing: a rule is run once on symbols, which write down what is done with them.
 
 The result is a straight-line program of word operations: those of the table in `operations`, and
-five that are no plain functions of words:
+seven that are no plain functions of words:
 
     input          a word that the program is given; `extra` is its number
     const          `extra`
     lookup i       element i of the Table `extra`
     when c, a...   the program `extra` on a..., where c is not 0, else 0
     fill s, t      the squares of t in line with s, by steps of `extra`; see `bitboard.fill`
+    repeat v, a    what the words v become by the program `extra` on v and a, until they stay
+    part r         word `extra` of a `repeat`
 """
 
 from __future__ import annotations
@@ -17,8 +19,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from boardenvs.kernel.operations import OPERATIONS, Operand, Operation
-from boardenvs.kernel.words import ALL, Table
+from boardenvs.kernel.flow import Table
+from boardenvs.kernel.operations import OPERATIONS, Operand, add_operators
+from boardenvs.kernel.words import ALL
 
 Target = Literal["scalar", "batch"]
 
@@ -113,7 +116,7 @@ class Program:
     def size(self) -> int:
         """The number of operations, those of sub-programs included."""
         nodes = [self.nodes[i] for i in self.steps()]
-        inner: int = sum(n.extra.size() for n in nodes if n.op == "when")
+        inner: int = sum(n.extra.size() for n in nodes if isinstance(n.extra, Program))
         return len(nodes) + inner
 
     def __str__(self) -> str:
@@ -129,6 +132,12 @@ class Program:
                     given = ", ".join(f"i{k} = {arg}" for k, arg in enumerate(args[1:]))
                     yield f"t{i} = when {args[0]}, with {given}:"
                     yield from (f"    {inner}" for inner in node.extra._lines())
+                case "repeat":
+                    given = ", ".join(f"i{k} = {arg}" for k, arg in enumerate(args))
+                    yield f"t{i} = repeat, with {given}:"
+                    yield from (f"    {inner}" for inner in node.extra._lines())
+                case "part":
+                    yield f"{line} {node.extra}"
                 case "lookup":
                     yield f"{line} in a table of {len(node.extra.values)} words"
                 case "fill":
@@ -207,17 +216,26 @@ class Word:
         return self.program.apply(name, *operands)
 
     def lookup(self, table: Table) -> Word:
-        """See `words.Table`."""
+        """See `flow.Table`."""
         return self.program.add("lookup", self.index, extra=table)
 
     def when(self, function: Callable[..., Any], args: Sequence[Word | int]) -> Word:
-        """See `words.when`."""
+        """See `flow.when`."""
         sub = trace(function, len(args), self.program.target)
         indices = [self.program.index(a) for a in args]
         return self.program.add("when", self.index, *indices, extra=sub)
 
+    def repeat(
+        self, function: Callable[..., Any], args: Sequence[Word | int], count: int
+    ) -> list[Word]:
+        """See `flow.repeat`; the first `count` words are those that change."""
+        sub = trace(function, len(args), self.program.target)
+        indices = [self.program.index(a) for a in args]
+        node = self.program.add("repeat", *indices, extra=sub)
+        return [self.program.add("part", node.index, extra=k) for k in range(count)]
+
     def guard(self, function: Callable[..., Any], args: Sequence[Word | int]) -> Word:
-        """See `words.guard`."""
+        """See `flow.guard`."""
         if self.program.target == "scalar":
             return self.when(function, (self, *args))
         result: Word = function(self, *args)
@@ -226,27 +244,6 @@ class Word:
     def fill(self, through: Word | int, shift: int) -> Word:
         """See `bitboard.fill`, which calls this only in a scalar program."""
         return self.program.add("fill", self.index, self.program.index(through), extra=shift)
-
-
-def add_operators(kind: Any) -> None:
-    """Give a kind of word, which has `apply`, the Python operators that operations stand for, with
-    the word on either side.
-    """
-    for row in OPERATIONS.values():
-        if row.method:
-            _add_operator(kind, row)
-
-
-def _add_operator(kind: Any, row: Operation) -> None:
-    def method(self: Any, *other: Any) -> Any:
-        return self.apply(row.name, self, *other)
-
-    def reflected(self: Any, other: int) -> Any:
-        return self.apply(row.name, other, self)
-
-    setattr(kind, f"__{row.method}__", method)
-    if row.operands == 2:
-        setattr(kind, f"__r{row.method}__", method if row.commutes else reflected)
 
 
 add_operators(Word)

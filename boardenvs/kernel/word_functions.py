@@ -2,7 +2,7 @@
 
 What the words are decides what becomes of a function: `simd` writes down machine code for Numba,
 `jax_words` record a program of JAX; both are an `OperatorWord`. Such source names `Table`, and
-`when`, which each kind has.
+`when` and `repeat`, which each kind has.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
-from boardenvs.kernel.operations import OPERATIONS
-from boardenvs.kernel.trace import Node, Program, add_operators, write_constant
+from boardenvs.kernel.operations import OPERATIONS, add_operators
+from boardenvs.kernel.trace import Node, Program, write_constant
 
 
 class OperatorWord(ABC):
@@ -49,7 +49,7 @@ class WordFunctions:
     def __init__(self) -> None:
         self.lines: list[str] = []
         self._tables: dict[tuple[int, ...], str] = {}
-        self._branches = 0
+        self._inner = 0
 
     def add(self, program: Program, name: str) -> None:
         """Add the program as a function of words that returns a tuple, after what it needs."""
@@ -70,12 +70,21 @@ class WordFunctions:
             case "lookup":
                 return f"{self._table(node.extra.values)}[{args[0]}]"
             case "when":
-                self._branches += 1
-                name = f"where_{self._branches}"
-                self.add(node.extra, name)
+                name = self._add_inner(node.extra)
                 return f"when({args[0]}, {name}, {', '.join(args[1:])})"
+            case "repeat":
+                name = self._add_inner(node.extra)
+                return f"repeat({name}, {in_tuple(args)}, {len(node.extra.outputs)})"
+            case "part":
+                return f"{args[0]}[{node.extra}]"
             case op:
                 raise NotImplementedError(op)
+
+    def _add_inner(self, program: Program) -> str:
+        self._inner += 1
+        name = f"inner_{self._inner}"
+        self.add(program, name)
+        return name
 
     def _table(self, values: tuple[int, ...]) -> str:
         if values not in self._tables:

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Unpack
 
-from boardenvs.board.bitboard import SIZE
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.look import Scene
 from boardenvs.render.ansi import write_ansi
@@ -91,7 +90,7 @@ def to_svg_sheet(
     """
     look = game.look.chosen(rule_sheet)
     labels = ["start"] + [
-        f"{ply}. {look.write(game.action_name(action, before), SIZE)}"
+        f"{ply}. {look.write(game.action_name(action, before), game.board.rows)}"
         for ply, (action, before) in enumerate(zip(actions, positions, strict=False), start=1)
     ]
     scenes = _scenes(game, positions, actions, caption=False, legal=legal, rule_sheet=rule_sheet)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+from string import ascii_lowercase
 
-from boardenvs.board.bitboard import SIZE
-from boardenvs.render.geometry import BoardLook, board_look
+from boardenvs.render.geometry import BoardLook, board_look, is_light
 from boardenvs.render.view import View
 
 RESET = "\x1b[0m"
@@ -15,18 +15,20 @@ _CODES = re.compile(r"\x1b\[[\d;]*m")
 
 
 def write_ansi(seen: View, colour: bool = True) -> str:
-    """The board with north on top, and the caption as last line; plain text without `colour`.
+    """The board with north on top, and the caption as last line; without `colour` plain text.
 
     A piece is the first letter of its side, before that of its badge if it has one, "#" a hole, "."
     an empty square and "*" one that the side to move can play to; brackets are around the squares
     of the last action.
     """
     look = board_look(seen.look.board)
-    files = "  " + "".join(f" {name} " for name in "abcdefgh")
+    rows, columns = seen.board
+    width = len(str(rows))  # of a rank's number
+    files = " " * (width + 1) + "".join(f" {name} " for name in ascii_lowercase[:columns])
     ranks = []
-    for y in reversed(range(SIZE)):
-        cells = "".join(_cell(seen, look, SIZE * y + x) for x in range(SIZE))
-        rank = seen.look.write(f"a{y + 1}", SIZE)[1:]
+    for y in reversed(range(rows)):
+        cells = "".join(_cell(seen, look, columns * y + x) for x in range(columns))
+        rank = f"{seen.look.write(f'a{y + 1}', rows)[1:]:>{width}}"
         ranks.append(f"{rank} {cells}{RESET} {rank}")
     text = "\n".join([files, *ranks, files, seen.caption])
     return text if colour else _CODES.sub("", text)
@@ -34,7 +36,7 @@ def write_ansi(seen: View, colour: bool = True) -> str:
 
 def _cell(seen: View, look: BoardLook, square: int) -> str:
     bit = 1 << square
-    ground = look.light if (square + square // SIZE) % 2 else look.dark
+    ground = look.light if is_light(square, seen.board) else look.dark
     symbol, ink, under = ".", look.line, ground
     if seen.holes & bit:
         symbol, ink, under = "#", look.label, look.hole

@@ -1,16 +1,17 @@
 """Where everything is in the picture of a position, and in which colours: what all renderers draw.
 
-The board is eight units wide, framed by half a unit on each side with the labels of files and
-ranks; north is on top. The caption has a strip of the frame below the board.
+The board, a square of it one unit wide, is framed by half a unit on each side with the labels of
+files and ranks; north is on top. The caption has a strip of the frame below the board.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from string import ascii_lowercase
 from typing import NamedTuple
 
-from boardenvs.board.bitboard import SIZE, squares_of
+from boardenvs.board.bitboard import Board, squares_of
 from boardenvs.game.look import Circle, Drawing, Ink, Placed, Rect, Scene, Shape, Text
 from boardenvs.render.view import View
 from boardenvs.utils.checks import unknown
@@ -68,17 +69,20 @@ def board_look(name: str) -> BoardLook:
     return BOARDS[name]
 
 
-def corner(square: int, flipped: bool = False) -> tuple[float, float]:
-    """The upper left corner of a square; `flipped` has h1 in the upper left corner of the board."""
-    square = SIZE * SIZE - 1 - square if flipped else square
-    return MARGIN + square % SIZE, MARGIN + SIZE - 1 - square // SIZE
+def corner(square: int, board: Board, flipped: bool = False) -> tuple[float, float]:
+    """The upper left corner of a square; `flipped` has the lower right square in the upper left
+    corner of the board.
+    """
+    y, x = divmod(board.size - 1 - square if flipped else square, board.columns)
+    return MARGIN + x, MARGIN + board.rows - 1 - y
 
 
 def scene(seen: View, *, caption: bool = True, flipped: bool = False) -> Scene:
     """The picture of what is seen."""
     look = board_look(seen.look.board)
-    width = SIZE + 2 * MARGIN
-    height = width + (CAPTION if caption else 0)
+    board = seen.board
+    width = board.columns + 2 * MARGIN
+    height = board.rows + 2 * MARGIN + (CAPTION if caption else 0)
     drawings = [piece.drawing for piece in seen.look.pieces_of(seen.sides)]
     layers = [
         ("hole", seen.holes, _hole(look)),
@@ -87,9 +91,9 @@ def scene(seen: View, *, caption: bool = True, flipped: bool = False) -> Scene:
         *((name, s, d) for (name, d), s in zip(seen.look.badges, seen.badges, strict=True)),
         ("target", seen.targets, target(look)),
     ]
-    placed = [Placed("board", _board(look, height, flipped, seen.look.from_top), 0, 0)]
+    placed = [Placed("board", _board(look, board, height, (flipped, seen.look.from_top)), 0, 0)]
     for what, squares, drawing in layers:
-        placed += [Placed(what, drawing, *corner(s, flipped)) for s in squares_of(squares)]
+        placed += [Placed(what, drawing, *corner(s, board, flipped)) for s in squares_of(squares)]
     if caption:
         text = Text(width / 2, CAPTION / 2, seen.caption, 0.36, Ink(look.label))
         drawing = Drawing(width, CAPTION, (text,))
@@ -112,32 +116,45 @@ def sheet(scenes: Sequence[Scene], labels: Sequence[str], columns: int) -> Scene
 
 
 @lru_cache
-def _board(look: BoardLook, height: float, flipped: bool, from_top: bool) -> Drawing:
+def _board(look: BoardLook, board: Board, height: float, turned: tuple[bool, bool]) -> Drawing:
     """The frame, the labels in it and the empty squares, which look alike from both sides."""
-    width = SIZE + 2 * MARGIN
+    rows, columns = board
+    width, bottom = columns + 2 * MARGIN, rows + 2 * MARGIN
     edge = 0.05
     shapes: list[Shape] = [
         Rect(0, 0, width, height, Ink(look.frame_edge), 0.2),
         Rect(edge, edge, width - 2 * edge, height - 2 * edge, Ink(look.frame), 0.2 - edge),
-        Rect(MARGIN - edge, MARGIN - edge, SIZE + 2 * edge, SIZE + 2 * edge, Ink(look.frame_edge)),
-        Rect(MARGIN, MARGIN, SIZE, SIZE, Ink(look.dark)),
+        Rect(
+            MARGIN - edge, MARGIN - edge, columns + 2 * edge, rows + 2 * edge, Ink(look.frame_edge)
+        ),
+        Rect(MARGIN, MARGIN, columns, rows, Ink(look.dark)),
     ]
     if look.light == look.dark:
         thick, ink = 0.035, Ink(look.line)
-        for i in range(1, SIZE):
-            at = MARGIN + i - thick / 2
-            shapes += [Rect(at, MARGIN, thick, SIZE, ink), Rect(MARGIN, at, SIZE, thick, ink)]
+        start = MARGIN - thick / 2
+        shapes += [Rect(start + x, MARGIN, thick, rows, ink) for x in range(1, columns)]
+        shapes += [Rect(MARGIN, start + y, columns, thick, ink) for y in range(1, rows)]
     else:
         # As in chess, the square in the lower right corner, h1, is light.
-        light = [s for s in range(SIZE * SIZE) if (s + s // SIZE) % 2]
-        shapes += [Rect(*corner(s), 1, 1, Ink(look.light)) for s in light]
-    for i in range(SIZE):
-        at, middle = MARGIN + i + 0.5, MARGIN / 2
-        file = SIZE - 1 - i if flipped else i
-        rank = str(i + 1 if flipped != from_top else SIZE - i)
-        for x, y, name in ((at, width - middle, "abcdefgh"[file]), (middle, at, rank)):
-            shapes.append(Text(x, y, name, 0.32, Ink(look.label)))
+        light = [s for s in range(board.size) if is_light(s, board)]
+        shapes += [Rect(*corner(s, board), 1, 1, Ink(look.light)) for s in light]
+    flipped, from_top = turned
+    files, ranks = ascii_lowercase[:columns], range(rows, 0, -1)
+    if flipped:
+        files = files[::-1]
+    if flipped != from_top:
+        ranks = ranks[::-1]
+    first, middle = MARGIN + 0.5, MARGIN / 2
+    places = [(first + x, bottom - middle, name) for x, name in enumerate(files)]
+    places += [(middle, first + y, str(rank)) for y, rank in enumerate(ranks)]
+    shapes += [Text(x, y, name, 0.32, Ink(look.label)) for x, y, name in places]
     return Drawing(width, height, tuple(shapes))
+
+
+def is_light(square: int, board: Board) -> bool:
+    """Whether a square of a board with two kinds is a light one; a1 is dark."""
+    y, x = divmod(square, board.columns)
+    return (x + y) % 2 == 1
 
 
 @lru_cache

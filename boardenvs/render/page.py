@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from boardenvs.board.bitboard import SIZE, squares_of
+from boardenvs.board.bitboard import squares_of
 from boardenvs.game.contract import Game, Position
 from boardenvs.render.geometry import board_look, mark, scene, target
 from boardenvs.render.svg import id_of, write_layers
@@ -82,7 +82,7 @@ class _Writer:
         pairs = zip(pairwise(positions), pairwise(boards), strict=True)
         for action, ((before, after), (squares, now)) in zip(shown.actions, pairs, strict=False):
             seen = view(game, after, action, before=before)
-            name = game.look.write(game.action_name(action, before), SIZE)
+            name = game.look.write(game.action_name(action, before), game.board.rows)
             # The squares that change, each times 3 plus what is on it then.
             changes = [3 * s + now[s] for s, was in enumerate(squares) if was != now[s]]
             steps.append([name, changes, list(squares_of(seen.marks)), self._caption(seen)])
@@ -132,4 +132,4 @@ class _Writer:
 def _squares(position: Position) -> list[int]:
     """What is on each square: 0 nothing, 1 and 2 the roles."""
     first, second = position.pieces(0), position.pieces(1)
-    return [(first >> s & 1) + 2 * (second >> s & 1) for s in range(SIZE * SIZE)]
+    return [(first >> s & 1) + 2 * (second >> s & 1) for s in range(position.game.board.size)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypedDict
 
-from boardenvs.board.bitboard import from_squares
+from boardenvs.board.bitboard import Board, from_squares
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.look import Look
 
@@ -12,6 +12,7 @@ from boardenvs.game.look import Look
 class View(NamedTuple):
     """A position as it is shown; sets of squares are bitboards."""
 
+    board: Board
     look: Look
     sides: tuple[str, str]  # as the look names them
     pieces: tuple[int, int]  # by role
@@ -58,6 +59,7 @@ def view(
     actions = position.legal_actions() if legal else []
     ends = [game.action_squares(action, position)[-1:] for action in actions]
     return View(
+        board=game.board,
         look=look,
         sides=sides,
         pieces=(position.pieces(0), position.pieces(1)),

@@ -266,11 +266,7 @@ def _judge_images(evaluator: Evaluator, positions: Sequence[Position]) -> tuple[
     and (B, S).
     """
     game = positions[0].game
-    images = []
-    for position in positions:
-        for symmetry in game.symmetries:
-            words = game.image(symmetry, position.by_role())
-            images.append(game.position(words, position.to_move, position.ply))
+    images = [p.image(symmetry) for p in positions for symmetry in game.symmetries]
     probabilities, values = evaluator.evaluate(game, stack(images))
     shape = len(positions), len(game.symmetries)
     return probabilities.reshape(*shape, -1), values.reshape(shape)

@@ -72,20 +72,21 @@ def _link_module(
     constants = {
         "word_count": len(game.word_names),
         "alternates": game.alternates,
-        "legal_words": game.action_planes + 1,
+        "legal_words": game.legal_words,
+        "noop": game.noop,
         "feature_count": len(game.feature_sizes),
         "max_ply": _NO_CAP if game.max_plies is None else game.max_plies,
         "margin_counts": game.margin_counts,
         "fills_by_capture": game.fills_by_capture,
         "has_stable": game.has_stable,
-        "board": ALL ^ game.holes,
+        "board": game.board.all & ~game.holes & ALL,  # of games that fill it up
     }
     return link(module, rules, constants, dict(parts))
 
 
 def position_size(game: Game) -> int:
     """The words of a position."""
-    return LEGAL + game.action_planes + 1 + len(game.word_names)
+    return LEGAL + game.legal_words + len(game.word_names)
 
 
 def position_words(state: State) -> WordArray:

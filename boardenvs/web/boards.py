@@ -11,7 +11,7 @@ from typing import Any
 
 from boardenvs import games, records
 from boardenvs.agents import default_analyst, exact_analyst
-from boardenvs.board.bitboard import SIZE, neighbours, squares_of
+from boardenvs.board.bitboard import EIGHT, Board, neighbours, squares_of
 from boardenvs.game import fen
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.errors import IllegalActionError
@@ -35,7 +35,7 @@ def describe_game(game: Game) -> dict[str, Any]:
         "text": games.spec_of(game),
         "name": game.id.replace("_", " ").capitalize(),
         "roles": game.roles,
-        "shape": [SIZE, SIZE],  # rows and columns
+        "shape": game.board,  # ranks and files
         "looks": [_describe_look(game, look) for look in looks],  # the second is the rule sheet's
         "moves_pieces": isinstance(game.notation, Moving),
         "points": game.margin_counts,  # whether pieces are counted at the end
@@ -91,7 +91,7 @@ def describe_position(
     legal = [] if over else position.legal_actions()
     first, second = usual.pieces
     return {
-        "board": _draw({"0": first, "1": second, "#": usual.holes}),
+        "board": _draw(game, {"0": first, "1": second, "#": usual.holes}),
         "move": None if action is None else game.action_name(action, before),
         "marks": list(squares_of(usual.marks)),
         "to_move": position.to_move,
@@ -106,7 +106,7 @@ def describe_position(
         ],
         "badges": [list(squares_of(squares)) for squares in usual.badges],
         "counts": [first.bit_count(), second.bit_count()],
-        "groups": [count_groups(first), count_groups(second)] if game.look.groups else None,
+        "groups": [count_groups(p, game.board) for p in usual.pieces] if game.look.groups else None,
         "over": over,
         "goals": position.result() if over else None,
         "captions": [usual.caption, of_sheet.caption],
@@ -136,22 +136,22 @@ def write_game(game: Game, wanted: SaveRequest) -> tuple[str, bytes]:
         return name, path.read_bytes()
 
 
-def count_groups(pieces: int) -> int:
+def count_groups(pieces: int, board: Board = EIGHT) -> int:
     """How many groups of neighbours, in any of the eight directions, there are."""
     count = 0
     while pieces:
         group, grown = 0, pieces & -pieces
         while grown != group:
             group = grown
-            grown |= int(neighbours(group)) & pieces
+            grown |= int(neighbours(group, board)) & pieces
         pieces &= ~group
         count += 1
     return count
 
 
-def _draw(sets: dict[str, int]) -> str:
+def _draw(game: Game, sets: dict[str, int]) -> str:
     """The squares, each as the sign of the set that it is in, or "."."""
-    board = ["."] * SIZE * SIZE
+    board = ["."] * game.board.size
     for sign, squares in sets.items():
         for square in squares_of(squares):
             board[square] = sign

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import os
 import socket
 import sys
@@ -41,7 +42,7 @@ def joined(config: RLlibSettings, address: str | None) -> Iterator[None]:
     cluster = config.cluster
     if address is None:  # reached from nowhere else where that can be
         game = config.make_game()
-        seen = 64 * game.observation_shape[2] + game.num_actions
+        seen = math.prod(game.observation_shape) + game.num_actions
         options |= {
             "address": "local",
             "num_cpus": max(os.cpu_count() or 1, -int(-cluster.cpus // 1)),

@@ -17,6 +17,7 @@ from boardenvs.kernel.loops import (
     has_stable,
     inline,
     legal_words,
+    noop,
     number,
     popcount,
     stable,
@@ -42,7 +43,6 @@ from boardenvs.search.compiled.position import (
     is_final,
     load_position,
     mobility,
-    noop,
     play,
 )
 from boardenvs.search.compiled.transposition import (

@@ -67,11 +67,6 @@ def is_final(terminated: bool, ply: Word) -> bool:
     return terminated or ply >= max_ply()
 
 
-def noop() -> int:
-    """The number of the action that passes."""
-    return 64 * (legal_words() - 1)
-
-
 def mobility(position: Position) -> int:
     """The number of legal actions."""
     count = ZERO

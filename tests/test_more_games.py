@@ -1,15 +1,21 @@
-"""A game of more than two sets of squares, whose turn may go on: checkers, against OpenSpiel's and
-through everything that asks whose turn it is.
+"""Games of other packages that have more state, other turns or other boards than ours: their rules
+against OpenSpiel's, and every interface.
 """
 
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from boardenvs_checkers import Checkers
+from boardenvs_connect_four import ConnectFour
+from boardenvs_hex import Hex
+from boardenvs_morris import NineMensMorris
 from negamax import WIN, worth, worths
 from pettingzoo.test import api_test, parallel_api_test
 from variants import random_line
@@ -18,7 +24,7 @@ import boardenvs
 from boardenvs import records
 from boardenvs.agents import RandomAgent
 from boardenvs.envs.batch import Batch, BoardGroup
-from boardenvs.game import PositionError, check_rules
+from boardenvs.game import Game, PositionError, check_rules
 from boardenvs.game.contract import Position, stack
 from boardenvs.game.fen import parse_position
 from boardenvs.kernel import set_backend
@@ -29,38 +35,70 @@ game = Checkers()
 LATE = "8/5w2/8/4b3/3w4/8/1b6/8 black 31 kings=b2,f7 quiet=7"
 
 
-def late_positions() -> list[Position]:
-    """Of several games, some plies before their ends; the side to move may have to go on."""
+def late_positions(game: Game) -> list[Position]:
+    """Of several games, some plies before their ends; one where the side to move has moved."""
     found = []
     for seed in range(6):
         line, _ = random_line(game, seed, 500)
-        found += [line[-4], line[-7], next(p for p in reversed(line) if p.word("jumper"))]
+        again = [b for a, b in pairwise(line[:-1]) if a.to_move == b.to_move]
+        found += [line[-4], line[-7], *again[-1:]]
     return found
 
 
-def test_rules_are_those_of_openspiel() -> None:
+# Points of the board of Nine Men's Morris as OpenSpiel numbers them.
+_TEXT = "a7 d7 g7 b6 d6 f6 c5 d5 e5 a4 b4 c4 e4 f4 g4 c3 d3 e3 b2 d2 f2 a1 d1 g1"
+POINTS = _TEXT.split()
+
+
+def morris_name(name: str) -> str:
+    """A move of Nine Men's Morris as OpenSpiel writes it."""
+    points = [str(POINTS.index(point)) for point in name.split("-")]
+    return f"Point {points[0]}" if len(points) == 1 else f"Move {' -> '.join(points)}"
+
+
+# Each with OpenSpiel's name of the game and of a move, the results that games come to, and how many
+# games are played for them.
+GAMES: dict[str, tuple[Game, str, Callable[[str], str], int, int]] = {
+    "checkers": (game, "checkers", lambda name: name.replace("-", ""), 3, 40),
+    "connect_four": (ConnectFour(), "connect_four", lambda name: str(int(name) - 1), 2, 40),
+    "hex": (Hex(), "hex(board_size=11)", str, 2, 10),
+    "nine_mens_morris": (NineMensMorris(), "nine_mens_morris", morris_name, 3, 20),
+}
+every_game = pytest.mark.parametrize("name", GAMES)
+
+
+@every_game
+def test_rules_are_those_of_openspiel(name: str) -> None:
     pyspiel = pytest.importorskip("pyspiel")
-    rng, theirs = random.Random(0), pyspiel.load_game("checkers")
+    mine, other, translated, results, games = GAMES[name]
+    rng, theirs = random.Random(0), pyspiel.load_game(other)
     seen = set()
-    for _ in range(40):
-        position, state = game.start(), theirs.new_initial_state()
+    for _ in range(games):
+        position, state = mine.start(), theirs.new_initial_state()
         while not state.is_terminal():
             assert not position.is_over()
             assert position.to_move == state.current_player()
-            mine = {game.action_name(a).replace("-", ""): a for a in position.legal_actions()}
-            known = {state.action_to_string(a): a for a in state.legal_actions()}
-            assert mine.keys() == known.keys()
-            name = rng.choice(sorted(mine))
-            position = position.step(mine[name])
-            state.apply_action(known[name])
+            legal = {translated(mine.action_name(a)): a for a in position.legal_actions()}
+            known = {move_of(state, a): a for a in state.legal_actions()}
+            assert legal.keys() == known.keys()
+            move = rng.choice(sorted(legal))
+            position = position.step(legal[move])
+            state.apply_action(known[move])
         assert position.is_over()
         assert [(goal - 50) / 50 for goal in position.result()] == state.returns()
         seen.add(tuple(state.returns()))
-    assert len(seen) == 3  # wins of both sides, and draws
+    assert len(seen) == results
 
 
-def test_rules_are_consistent() -> None:
-    check_rules(game, num_games=4)
+def move_of(state: Any, action: int) -> str:
+    """OpenSpiel's text of a move; Connect Four's begins with the side's piece."""
+    text: str = state.action_to_string(action)
+    return text.lstrip("xo") or text
+
+
+@every_game
+def test_rules_are_consistent(name: str) -> None:
+    check_rules(GAMES[name][0], num_games=4)
 
 
 def test_texts_name_what_is_beside_the_squares() -> None:
@@ -82,7 +120,7 @@ def test_texts_name_what_is_beside_the_squares() -> None:
 
 def test_alpha_beta_is_plain_search() -> None:
     set_backend("numpy")
-    for position in late_positions()[:9]:
+    for position in late_positions(game)[:9]:
         for depth in (1, 2, 3, 4):
             seeds = np.zeros(1, np.uint64)
             found = engine_for(game).search(stack([position]), seeds, Limits(depth), forced=True)
@@ -96,8 +134,10 @@ def test_alpha_beta_is_plain_search() -> None:
     set_backend(None)
 
 
-def test_both_backends_search_alike() -> None:
-    state = stack(late_positions())
+@pytest.mark.parametrize("name", ["checkers", "hex"])
+def test_both_backends_search_alike(name: str) -> None:
+    game = GAMES[name][0]
+    state = stack(late_positions(game))
     seeds = np.arange(len(state.ply), dtype=np.uint64)
     found = []
     for backend in ("numpy", "numba"):
@@ -113,7 +153,7 @@ def test_both_backends_search_alike() -> None:
 def test_trees_prove_what_plain_search_proves() -> None:
     set_backend("numpy")
     decided = 0
-    for position in late_positions():
+    for position in late_positions(game):
         seeds = np.zeros(1, np.uint64)
         found = search_trees(game, stack([position]), seeds, simulations=300, c=1.0)
         for action in position.legal_actions():
@@ -130,9 +170,10 @@ def test_trees_prove_what_plain_search_proves() -> None:
 # ---- interfaces ----------------------------------------------------------------------------------
 
 
-def test_environments_follow_the_turn() -> None:
-    api_test(boardenvs.env(game), num_cycles=300)
-    parallel_api_test(boardenvs.parallel_env(game), num_cycles=300)
+@every_game
+def test_environments_follow_the_turn(name: str) -> None:
+    api_test(boardenvs.env(GAMES[name][0]), num_cycles=300)
+    parallel_api_test(boardenvs.parallel_env(GAMES[name][0]), num_cycles=300)
 
 
 def test_a_step_against_an_opponent_ends_with_the_learners_turn() -> None:

@@ -10,10 +10,8 @@ from functools import reduce
 from operator import or_
 from typing import ClassVar
 
-from boardenvs.board import NE, NW, RANK_1, SE, SW, Direction, Symmetry, digits, step, steps
-from boardenvs.board.bitboard import square_name
-from boardenvs.game import BLACK, CROWN, WHITE, Game, Look, Notation, Position
-from boardenvs.game.notation import PASS
+from boardenvs.board import NE, NW, RANK_1, SE, SW, Direction, digits, step, steps
+from boardenvs.game import BLACK, CROWN, WHITE, Game, Look, Moving, Parts
 from boardenvs.kernel import Bits, Table, less, nonzero, popcount, spread
 
 WAYS = (NW, NE, SE, SW)
@@ -28,43 +26,6 @@ _TARGET = Table([steps(source, way, length) for length, way, source in _ACTIONS]
 _JUMPED = Table([step(source, way) if length == 2 else 0 for length, way, source in _ACTIONS] + [0])
 
 
-def _name(length: int, way: Direction, source: int) -> str:
-    target = steps(source, way, length)
-    end = square_name(target.bit_length() - 1) if target else way.name * length
-    return f"{square_name(source.bit_length() - 1)}-{end}"
-
-
-_NAMES = [*(_name(*action) for action in _ACTIONS), PASS]
-
-
-@dataclass(frozen=True)
-class StepsAndJumps(Notation):
-    """Action 64 * w + s steps from square s in way w, 256 + 64 * w + s jumps; 512 is noop."""
-
-    planes = 8
-    needs_position = False
-
-    def write(self, game: Game, action: int, position: Position | None) -> str:
-        return _NAMES[action]
-
-    def parse(self, text: str) -> int:
-        if text not in _NAMES:
-            raise ValueError(f"{text!r} is not a move like 'a3-b4'")
-        return _NAMES.index(text)
-
-    write_gdl, parse_gdl = write, parse
-
-    def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
-        if action == 512:
-            return ()
-        length, way, source = _ACTIONS[action]
-        ends = (source, steps(source, way, length))
-        return tuple(end.bit_length() - 1 for end in ends if end)
-
-    def plane_images(self, symmetry: Symmetry) -> list[int]:
-        return list(range(8))
-
-
 @dataclass(frozen=True)
 class Checkers(Game):
     """Capture all opposing pieces, or leave them no move."""
@@ -74,7 +35,7 @@ class Checkers(Game):
     roles: ClassVar = ("white", "black")
     squares: ClassVar = ("own", "opp", "kings", "jumper")  # that has jumped and must go on
     numbers: ClassVar = {"quiet": QUIET + 1}  # plies since a capture
-    notation: ClassVar = StepsAndJumps()
+    notation: ClassVar = Parts((Moving(WAYS, distance=1), Moving(WAYS, distance=2)))
     look: ClassVar = Look("wood", (WHITE, BLACK), badges=(("kings", CROWN),))
 
     def setup(self) -> tuple[int, ...]:

@@ -1,0 +1,107 @@
+"""What rules say of words beyond the operations on them: choices, loops and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from boardenvs.kernel.operations import nonzero
+from boardenvs.kernel.wide import Wide, join, split
+from boardenvs.kernel.words import ALL, Bits
+
+
+def spread(flag: Bits, squares: int = ALL) -> Bits:
+    """All the squares where the flag is 1, none where it is 0; by default 64 ones."""
+    if isinstance(flag, int):
+        return -flag & squares
+    return join([0 - flag & part for part in split(squares, -(-squares.bit_length() // 64) or 1)])
+
+
+def when(condition: Bits, function: Callable[..., Bits], *args: Bits) -> Bits:
+    """`function(*args)` where `condition` is not zero, else 0; for conditions that rarely hold.
+
+    A batch computes it only for the rows that need it, unless an argument has several words.
+    `function` must not close over words.
+    """
+    if isinstance(condition, int):
+        return function(*args) if condition else 0
+    if isinstance(condition, Wide) or any(isinstance(x, Wide) for x in args):
+        mask = 0 - nonzero(condition) & ALL
+        return _each_word(function(*args), lambda word: word & mask)
+    if isinstance(condition, np.ndarray):
+        rows = np.flatnonzero(condition)
+        out = np.zeros_like(condition)
+        if rows.size:
+            out[rows] = function(*(a[rows] if isinstance(a, np.ndarray) else a for a in args))
+        return out
+    return condition.when(function, args)
+
+
+def guard(x: Bits, function: Callable[..., Bits], *args: Bits) -> Bits:
+    """`function(x, *args)`, which must be 0 wherever x is 0.
+
+    One board saves the work where x is 0; a batch, where a branch costs more, always does it.
+    """
+    if isinstance(x, int):
+        return function(x, *args) if x else 0
+    if isinstance(x, (np.ndarray, Wide)):
+        return function(x, *args)
+    return x.guard(function, args)
+
+
+def repeat(function: Callable[..., Bits], value: Bits, *args: Bits) -> Bits:
+    """What `value` becomes by `value = function(value, *args)` until that changes nothing: squares
+    that grow along others, as groups do. It must come to an end within the squares of a board.
+
+    A batch goes on until it has ended in all rows of which a part is computed together. `function`
+    must not close over words.
+    """
+    symbols = [word for x in (value, *args) for word in _words(x) if hasattr(word, "repeat")]
+    if symbols:
+        counts = [len(_words(x)) for x in (value, *args)]
+
+        def on_words(*words: Bits) -> tuple[Bits, ...]:
+            given = iter(words)
+            values = [join([next(given) for _ in range(count)]) for count in counts]
+            return split(function(*values), counts[0])
+
+        words = [word for x in (value, *args) for word in _words(x)]
+        return join(symbols[0].repeat(on_words, words, counts[0]))
+    while True:
+        before, value = value, function(value, *args)
+        changed = nonzero(value ^ before)
+        if not (changed.any() if isinstance(changed, np.ndarray) else changed):
+            return value
+
+
+def _words(value: Bits) -> tuple[Bits, ...]:
+    return value.words if isinstance(value, Wide) else (value,)
+
+
+def _each_word(value: Bits, function: Callable[[Bits], Bits]) -> Bits:
+    return join(list(map(function, _words(value))))
+
+
+class Table:
+    """A constant table of numbers, indexed by an int, an index array or a symbol."""
+
+    def __init__(self, values: Sequence[int]) -> None:
+        self.values = tuple(values)
+        count = max(-(-max(self.values, default=0).bit_length() // 64), 1)
+        self._parts = [self]
+        if count > 1:
+            words = [split(value, count) for value in self.values]
+            self._parts = [Table(part) for part in zip(*words, strict=True)]
+        self.array = np.array(self.values, np.uint64 if count == 1 else object)
+
+    def __getitem__(self, index: Bits) -> Bits:
+        if isinstance(index, int):
+            if not 0 <= index < len(self.values):
+                raise IndexError(f"a Table of {len(self.values)} words has no element {index}")
+            return self.values[index]
+        if len(self._parts) > 1:
+            return Wide([part[index] for part in self._parts])
+        if isinstance(index, np.ndarray):
+            return self.array[index.astype(np.intp, copy=False)]
+        return index.lookup(self)

@@ -1,0 +1,130 @@
+"""Sets of more than 64 squares: one value to rules, several words to everything else."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
+from typing import Any
+
+from boardenvs.kernel.operations import add_operators, less, nonzero, popcount
+from boardenvs.kernel.words import ALL, Bits
+
+_EACH = {"and": operator.and_, "or": operator.or_, "xor": operator.xor}
+
+
+class Wide:
+    """A number of several words, lowest first, which are arrays or words of a traced program.
+
+    It has the operators that sets of squares need: `& | ^ ~`, shifts by a known distance, `+`, `-`,
+    and `popcount` and `nonzero`, which give a word. The other operand is as wide, or an int.
+    """
+
+    __slots__ = ("words",)
+
+    def __init__(self, words: Sequence[Bits]) -> None:
+        self.words = tuple(words)
+
+    def apply(self, name: str, *operands: Any) -> Any:
+        """An operation on operands of which this is one; TypeError where there is none."""
+        if name in ("nonzero", "popcount"):
+            return _SUMS[name](self.words)
+        if name in ("shl", "shr"):
+            distance = operator.index(operands[1])
+            return Wide(self._moved(distance if name == "shl" else -distance))
+        parts = [split(x, len(self.words)) for x in map(self._checked, operands)]
+        if name == "not":
+            return Wide([~word & ALL for word in self.words])
+        if name in _EACH:
+            return Wide(list(map(_EACH[name], *parts)))
+        if name in _CARRYING:
+            first, second = parts
+            return Wide(list(_with_carry(first, second, *_CARRYING[name])))
+        raise TypeError(f"there is no {name!r} for sets of more than 64 squares")
+
+    def _checked(self, operand: Any) -> Any:
+        if isinstance(operand, int):
+            return operand
+        if not isinstance(operand, Wide) or len(operand.words) != len(self.words):
+            raise TypeError(
+                f"a set of squares in {len(self.words)} words has another operand than such a set "
+                "or an int: of a flag, spread(flag, squares) makes one"
+            )
+        return operand
+
+    def _moved(self, distance: int) -> list[Bits]:
+        """The words of it shifted to the left, to the right where negative."""
+        whole, rest = divmod(distance, 64)
+        count = len(self.words)
+        moved: list[Bits] = []
+        for k in range(count):
+            parts = []
+            if 0 <= k - whole < count:
+                word = self.words[k - whole]
+                parts.append(word << rest & ALL if rest else word)
+            if rest and 0 <= k - whole - 1 < count:
+                parts.append(self.words[k - whole - 1] >> 64 - rest)
+            moved.append(reduce(operator.or_, parts) if parts else 0)
+        return moved
+
+
+add_operators(Wide)
+
+_SUMS: dict[str, Callable[[Sequence[Bits]], Bits]] = {
+    "nonzero": lambda words: nonzero(reduce(operator.or_, words)),
+    "popcount": lambda words: reduce(operator.add, map(popcount, words)),
+}
+# What carries from a word to the next: of a sum where it is below a summand, of a difference where
+# what is taken is more than there is.
+_CARRYING: dict[str, tuple[Callable[..., Bits], Callable[..., Bits]]] = {
+    "add": (operator.add, lambda a, b, result: less(result, b)),
+    "sub": (operator.sub, lambda a, b, result: less(a, b)),
+}
+
+
+def _with_carry(
+    first: Sequence[Bits],
+    second: Sequence[Bits],
+    operation: Callable[..., Bits],
+    carries: Callable[..., Bits],
+) -> Iterator[Bits]:
+    carry: Bits = 0
+    for a, b in zip(first, second, strict=True):
+        result = operation(a, b) & ALL
+        total = operation(result, carry) & ALL
+        yield total
+        carry = carries(a, b, result) | carries(result, carry, total)
+
+
+def split(value: Bits, count: int) -> tuple[Bits, ...]:
+    """The lowest `count` words of a value; a word, and no more, is one of them."""
+    if isinstance(value, int):
+        return tuple(value >> 64 * k & ALL for k in range(count))
+    words = value.words if isinstance(value, Wide) else (value,)
+    return (*words, *[0] * (count - len(words)))[:count]
+
+
+def join(words: Sequence[Bits]) -> Bits:
+    """The value of these words, lowest first."""
+    if len(words) == 1:
+        return words[0]
+    if all(isinstance(word, int) for word in words):
+        return sum(word << 64 * k for k, word in enumerate(words))
+    return Wide(words)
+
+
+def pack(values: Sequence[Bits], sizes: Sequence[int]) -> list[Bits]:
+    """Values of so many bits each, one after the other, in words."""
+    words: list[list[Bits]] = [[] for _ in range(-(-sum(sizes) // 64))]
+    start = 0
+    for value, size in zip(values, sizes, strict=True):
+        for k, word in enumerate(split(value, -(-size // 64))):
+            left = size - 64 * k
+            if left < 64:
+                word = word & (1 << left) - 1
+            place, shift = divmod(start + 64 * k, 64)
+            words[place].append(word << shift & ALL if shift else word)
+            if shift + min(left, 64) > 64:
+                words[place + 1].append(word >> 64 - shift)
+        start += size
+    return [reduce(operator.or_, parts) for parts in words]

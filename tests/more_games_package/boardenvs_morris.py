@@ -1,0 +1,133 @@
+"""Nine Men's Morris: place nine men each, then move them along the lines, with three men left to
+any point; a line of three removes an opposing man that is in none, or any where all are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+from typing import ClassVar
+
+from boardenvs.board import Board, from_squares
+from boardenvs.board.bitboard import squares_of
+from boardenvs.game import BLACK, WHITE, Game, Look, Pairs, Parts, Placing
+from boardenvs.kernel import Bits, Table, less, nonzero, popcount, spread
+
+BOARD = Board(rows=7, columns=7)
+MEN, LAST_TURN = 9, 200
+_TEXT = """
+a7 d7 g7, b6 d6 f6, c5 d5 e5, a4 b4 c4, e4 f4 g4, c3 d3 e3, b2 d2 f2, a1 d1 g1,
+a7 a4 a1, b6 b4 b2, c5 c4 c3, d7 d6 d5, d3 d2 d1, e5 e4 e3, f6 f4 f2, g7 g4 g1
+"""
+LINES = [from_squares(line.split(), BOARD) for line in _TEXT.split(",")]
+POINTS = reduce(or_, LINES)
+TARGETS = tuple(squares_of(POINTS))
+
+
+def _neighbours(point: int) -> int:
+    """The points beside this one in its lines, which have a middle and two ends."""
+    found = 0
+    for line in LINES:
+        first, middle, last = squares_of(line)
+        found |= {middle: 1 << first | 1 << last, first: 1 << middle, last: 1 << middle}.get(
+            point, 0
+        )
+    return found
+
+
+# Actions: a point where a man is placed or removed; then for each target, those that men leave.
+_TARGET = Table(
+    [1 << square for square in range(BOARD.size)]
+    + [1 << target for target in TARGETS for _ in range(BOARD.size)]
+    + [0]
+)
+_SOURCE = Table([0] * BOARD.size + [1 << s for _ in TARGETS for s in range(BOARD.size)] + [0])
+
+
+@dataclass(frozen=True)
+class NineMensMorris(Game):
+    """Leave the opponent two men, or no move."""
+
+    id: str = "nine_mens_morris"
+
+    roles: ClassVar = ("white", "black")
+    shape: ClassVar = BOARD
+    numbers: ClassVar = {
+        "own_hand": MEN + 1,
+        "opp_hand": MEN + 1,
+        "removes": 2,
+        "turns": LAST_TURN + 1,
+    }
+    holes: ClassVar = BOARD.all ^ POINTS
+    notation: ClassVar = Parts((Placing(), Pairs(TARGETS)))
+    look: ClassVar = Look("felt", (WHITE, BLACK))
+
+    def setup(self) -> tuple[int, ...]:
+        return 0, 0, MEN, MEN, 0, 0
+
+    def moves(self, own: Bits, opp: Bits, own_hand: Bits, removes: Bits) -> list[Bits]:
+        empty = POINTS & ~(own | opp)
+        free = opp & ~_in_lines(opp)
+        taken = free | opp & spread(nonzero(free) ^ 1)
+        places = spread(nonzero(own_hand))
+        flies = spread(less(popcount(own), 4))
+        moving = spread(removes ^ 1) & ~places
+        return [
+            taken & spread(removes) | empty & places & spread(removes ^ 1),
+            *(
+                own & (_neighbours(target) | flies) & moving & spread(nonzero(empty & 1 << target))
+                for target in TARGETS
+            ),
+        ]
+
+    def play(
+        self,
+        own: Bits,
+        opp: Bits,
+        own_hand: Bits,
+        opp_hand: Bits,
+        removes: Bits,
+        turns: Bits,
+        action: Bits,
+    ) -> tuple[Bits, ...]:
+        target, source = _TARGET[action], _SOURCE[action]
+        places = spread(removes ^ 1)
+        after = own & ~source | target & places
+        closed = nonzero(_in_lines(after) & target & places)
+        hand = own_hand - (nonzero(own_hand) & (removes ^ 1))
+        return after, opp & ~(target & ~places), hand, opp_hand, closed, turns + (closed ^ 1)
+
+    def again(self, removes: Bits) -> Bits:
+        return removes
+
+    def over(
+        self,
+        own: Bits,
+        opp: Bits,
+        own_hand: Bits,
+        opp_hand: Bits,
+        turns: Bits,
+        moves: Sequence[Bits],
+    ) -> Bits:
+        stuck = nonzero(reduce(or_, moves)) ^ 1
+        few = less(popcount(own) + own_hand, 3) | less(popcount(opp) + opp_hand, 3)
+        return stuck | few | less(turns, LAST_TURN) ^ 1
+
+    def points(
+        self, own: Bits, opp: Bits, own_hand: Bits, opp_hand: Bits, removes: Bits
+    ) -> tuple[Bits, Bits]:
+        """Who has two men, or no move, loses."""
+        stuck = nonzero(reduce(or_, self.moves(own, opp, own_hand, removes))) ^ 1
+        lost = stuck | less(popcount(own) + own_hand, 3)
+        won = less(popcount(opp) + opp_hand, 3)
+        return won & (lost ^ 1), lost
+
+    def evaluate(self, own: Bits, opp: Bits, own_hand: Bits, opp_hand: Bits) -> tuple[Bits, Bits]:
+        return popcount(own) + own_hand, popcount(opp) + opp_hand
+
+
+def _in_lines(men: Bits) -> Bits:
+    """The men that stand in a full line."""
+    return reduce(or_, [line & spread(nonzero(line & ~men) ^ 1) for line in LINES])
