@@ -48,7 +48,7 @@ class NumpyProgram:
     def __call__(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
         if self._arrays is None:
             one, other = (
-                [x if x.ndim == 1 else x[:, 0] for x in part] for part in (inputs, outputs)
+                [x[:, 0] if x.ndim == 2 else x for x in part] for part in (inputs, outputs)
             )
             self._on_columns(one, other)
         else:
