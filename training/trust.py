@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from boardenvs import games
-from boardenvs.agents.spec import imports_code
+from boardenvs.agents.spec import runs_code
 from boardenvs.utils.checks import cut
 
 
 def code_named(settings: dict[str, Any], own: list[Any]) -> list[str]:
     """The texts in settings that have code imported, without those that the user has said."""
-    found = [text for text in _texts(settings) if imports_code(text)]
+    found = [text for text in _texts(settings) if runs_code(text)]
     game, callbacks = settings.get("game"), settings.get("callbacks")
     if isinstance(game, str) and games.imports_code(game):
         found.append(game)

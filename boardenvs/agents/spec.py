@@ -16,6 +16,7 @@ from boardenvs.agents.positional import PositionalAgent
 from boardenvs.agents.random import RandomAgent
 from boardenvs.agents.rust_reversi import RustReversiAgent
 from boardenvs.agents.trained import TrainedAgent, policy_agent
+from boardenvs.engines import EngineAgent
 from boardenvs.game.contract import Game
 from boardenvs.utils.spec import make_from_spec
 
@@ -39,6 +40,7 @@ AGENTS: dict[str, Callable[..., Agent]] = {
     "python": load_agent,
     "openspiel": openspiel_agent,
     "rust_reversi": RustReversiAgent,
+    "engine": EngineAgent,
 }
 
 
@@ -75,6 +77,6 @@ def agent_for(game: Game, given: object) -> Agent:
     return agent
 
 
-def imports_code(spec: str) -> bool:
-    """Whether an agent's text has a module imported: making the agent may run any code."""
-    return spec.partition(":")[0] == "python"
+def runs_code(spec: str) -> bool:
+    """Whether an agent's text names a module or program, which may be any code, to be run."""
+    return spec.partition(":")[0] in ("python", "engine")

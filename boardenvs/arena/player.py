@@ -1,9 +1,10 @@
 """An agent in a match: it is asked for actions, timed, and loses the games that it cannot play on.
 
-An agent forfeits a game with an illegal action. Where it raises an exception or returns no array
-of one whole number a board, it is asked again, board by board, and forfeits the games of those
-boards alone that fail again: that games are played side by side is the match's choice, and one
-position that an agent cannot handle must not cost it the games beside.
+An agent forfeits a game with an illegal action, or where it says so (`ForfeitError`). Where it
+raises another exception or returns no array of one whole number a board, it is asked again, board
+by board, and forfeits the games of those boards alone that fail again: that games are played side
+by side is the match's choice, and one position that an agent cannot handle must not cost it the
+games beside.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pydantic import Field
 
 from boardenvs.agents.base import Agent, act_after
 from boardenvs.game.contract import Game, Position
+from boardenvs.game.errors import ForfeitError
 from boardenvs.game.state import IntArray, State, take
 from boardenvs.utils.imports import describe
 
@@ -107,6 +109,11 @@ class Player:
             return _checked(answer, batch)
         except KeyboardInterrupt:
             raise
+        except ForfeitError as forfeit:
+            actions = _checked(forfeit.actions, batch)
+            actions[list(forfeit.reasons)] = FORFEIT
+            self.faults.add(len(forfeit.reasons), str(forfeit))
+            return actions
         except BaseException as error:  # sys.exit() in an agent, too, loses its games alone
             self.faults.add(int(batch == 1), describe(error))
         if batch == 1:

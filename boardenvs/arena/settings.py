@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from boardenvs import games
 from boardenvs.agents import as_agent, check_game
-from boardenvs.agents.spec import imports_code as agent_imports_code
+from boardenvs.agents.spec import runs_code
 from boardenvs.arena.openings import same_winner
 from boardenvs.arena.pairing import Entrant, Pairing
 from boardenvs.game.contract import Game
@@ -187,7 +187,7 @@ def resumed_settings(
 
 def code_named(entrants: Iterable[str], games_played: Iterable[str]) -> list[str]:
     """The texts among these that have code imported: "python:..." and "MODULE:NAME"."""
-    players = [text for text in entrants if agent_imports_code(text)]
+    players = [text for text in entrants if runs_code(text)]
     return players + [text for text in games_played if games.imports_code(text)]
 
 

@@ -14,6 +14,7 @@ from typer import Option
 from boardenvs.cli import (
     analyse,
     arena,
+    engine,
     exam,
     export,
     games,
@@ -77,6 +78,7 @@ for command in (
     analyse.Analyse,
     replay.Replay,
     web.Web,
+    engine.Engine,
     export.export,
     perft.perft,
 ):

@@ -1,4 +1,9 @@
-"""Errors of a game: an action or a position that it does not have."""
+"""Errors of a game: an action or a position that it does not have, or a player that gives up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
 
 
 class IllegalActionError(ValueError):
@@ -29,3 +34,16 @@ class PositionError(ValueError):
         print(error)
     ```
     """
+
+
+class ForfeitError(RuntimeError):
+    """A player has no action for some of the boards that it was asked about: it loses these games.
+
+    actions: those of the other boards, as (B,) ints.
+    reasons: why, by row.
+    """
+
+    def __init__(self, actions: Any, reasons: Mapping[int, str]) -> None:
+        super().__init__(next(iter(reasons.values())))
+        self.actions = actions
+        self.reasons = reasons

@@ -1,11 +1,13 @@
 """Texts that name a thing and its parameters: "name", "name:key=value,key=value", "name:VALUE".
 
-Agents ("alphabeta:depth=4") and games ("wolf_and_sheep:rules=described") are written so.
+Agents ("alphabeta:depth=4") and games ("wolf_and_sheep:rules=described") are written so. Commas
+between double quotes belong to a value, and so do these quotes.
 """
 
 from __future__ import annotations
 
 import inspect
+import re
 import types
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
@@ -13,6 +15,8 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 from boardenvs.utils.checks import cut, unknown
 
 T = TypeVar("T")
+
+_COMMA = re.compile(r',(?=(?:[^"]*"[^"]*")*[^"]*$)')  # with an even number of quotes after it
 
 _BOOLS = {"true": True, "false": False}
 _WANTED = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
@@ -47,12 +51,12 @@ def parse_parameters(
     """
     if parameters == "":
         raise ValueError(f'{spec!r} ends in ":" without a parameter: write {name!r} for defaults')
-    given = parameters.split(",") if parameters else ()
+    given = _COMMA.split(parameters) if parameters else ()
     known = {k: t for k, t in parameters_of(factory).items() if k not in hidden} if given else {}
     values: dict[str, Any] = {}
     for index, item in enumerate(given):
         key, separator, text = item.partition("=")
-        if not separator and index == 0 and known:
+        if index == 0 and known and not (separator and key.isidentifier()):
             key, text = next(iter(known)), item
         if not text:
             raise ValueError(

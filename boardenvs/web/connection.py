@@ -19,7 +19,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from boardenvs import games
 from boardenvs.agents.levels import LEVELS
-from boardenvs.agents.spec import AGENTS, agent_for, imports_code
+from boardenvs.agents.spec import AGENTS, agent_for, runs_code
 from boardenvs.game.contract import Game
 from boardenvs.utils.checks import cut
 from boardenvs.utils.version import __version__
@@ -35,7 +35,7 @@ MOST_REQUESTS = 32  # of a page, at a time
 MOST_JOBS = 4  # that take a process, of a page, at a time
 _JOB_SECONDS = 900.0
 # Than their names to be agents.
-_NEED_MORE = ("policy", "python", "openspiel", "rust_reversi", "level")
+_NEED_MORE = ("policy", "python", "openspiel", "rust_reversi", "level", "engine")
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Options:
 
     def check_agent(self, text: str) -> None:
         """ValueError where a text of the page may not be made an agent of."""
-        self._check_code("agent", text, imports_code(text), self.agents)
+        self._check_code("agent", text, runs_code(text), self.agents)
 
     def _check_code(self, kind: str, text: str, is_code: bool, named: tuple[str, ...]) -> None:
         if is_code and not (self.allow_python or text in named):
@@ -157,7 +157,8 @@ class Connection:
                 yield {"positions": found, "wrong": wrong}
             case messages.AgentRequest():
                 options.check_agent(request.agent)
-                agent_for(options.game(request.game), request.agent)
+                game = options.game(request.game)
+                await asyncio.to_thread(agent_for, game, request.agent)  # an engine is started
                 yield {}
             case messages.OpponentsRequest():
                 game = options.game(request.game)

@@ -1,0 +1,128 @@
+"""Lines to an engine and back, within bounds of time and size.
+
+Whatever an engine does wrong is an `EngineError`, which says what, with its last lines.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import inf
+
+from boardenvs.engines.transport import Transport
+from boardenvs.utils.checks import cut
+
+MAX_LINE = 1 << 16  # bytes
+MAX_ANSWER = 1 << 22  # bytes between two questions
+_PER_LINE = 100  # bytes that a line counts for beyond its own
+_SHOWN = 200  # characters of a line in messages
+_TICK = 0.1  # seconds between two looks at its CPU time
+
+
+class EngineError(Exception):
+    """What an engine did wrong; it cannot be asked any more, but started again."""
+
+
+class EngineLateError(EngineError):
+    """An engine did not answer in time."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What an engine may take for one answer, in seconds."""
+
+    wall: float
+    cpu: float = inf
+
+
+class Channel:
+    """An engine's lines. `begin` starts the clock for what is asked next."""
+
+    def __init__(self, transport: Transport) -> None:
+        self.transport = transport
+        self._came = bytearray()
+        self._searched = 0  # bytes of it that have no line's end
+        self._last = deque[str](maxlen=5)
+        self.begin(Limit(0.0))
+
+    def begin(self, limit: Limit) -> None:
+        """From now on count time and bytes, against this limit."""
+        self._limit = limit
+        self._began = self._looked = self.transport.now()
+        self._cpu = self.transport.cpu() if limit.cpu < inf else 0.0
+        self._bytes = 0
+
+    def spent(self) -> tuple[float, float]:
+        """Wall and CPU seconds since `begin`; EngineLateError where that is beyond the limit."""
+        limit = self._limit
+        wall = self.transport.now() - self._began
+        if wall > limit.wall:
+            raise EngineLateError(f"it was not done in {limit.wall:g} seconds")
+        cpu = self.transport.cpu() - self._cpu if limit.cpu < inf else 0.0
+        if cpu > limit.cpu:
+            raise EngineLateError(f"it took more than {limit.cpu:g} seconds of CPU")
+        return wall, cpu
+
+    def send(self, lines: Iterable[str]) -> None:
+        """Send lines, given without their ends."""
+        self.transport.write("".join(f"{line}\n" for line in lines).encode())
+
+    def line(self) -> str:
+        """Its next line, without its end; EngineError where none comes."""
+        while (end := self._came.find(b"\n", self._searched)) < 0:
+            self._searched = len(self._came)
+            self._bound(len(self._came))
+            self._fetch()
+        self._bound(end)
+        line = self._came[:end].decode("utf-8", "backslashreplace").strip()
+        del self._came[: end + 1]
+        self._searched = 0
+        self._bytes += end + _PER_LINE
+        if line:
+            self._last.append(line)
+        if self._bytes > MAX_ANSWER:
+            raise EngineError(f"it wrote more than {MAX_ANSWER >> 20} MiB in place of an answer")
+        if self.transport.now() - self._looked > _TICK:
+            self._look()
+        return line
+
+    def _bound(self, length: int) -> None:
+        if length > MAX_LINE:
+            self._keep()
+            raise EngineError(f"it wrote a line of more than {MAX_LINE} bytes")
+
+    def _look(self) -> None:
+        self.spent()
+        self._looked = self.transport.now()
+
+    def _fetch(self) -> None:
+        self._look()
+        left = self._limit.wall - (self.transport.now() - self._began)
+        came = self.transport.read(min(left, _TICK) if self._limit.cpu < inf else left)
+        if came == b"":
+            self._keep()
+            raise EngineError("it ended, or closed its output")
+        self._came += came or b""
+
+    def _keep(self) -> None:
+        """Have the half line that was left among its last."""
+        if self._came:
+            self._last.append(self._came[: 2 * _SHOWN].decode("utf-8", "backslashreplace"))
+
+    def last_lines(self) -> str:
+        """Its last lines and complaints as messages show them: in one line, escaped, short."""
+        complaints = self.transport.complaints().decode("utf-8", "backslashreplace")
+        said = {"its last lines": [*self._last], "on standard error": complaints.split("\n")}
+        parts = []
+        for where, lines in said.items():
+            shown = [escaped(line) for line in lines if line.strip()][-3:]
+            if shown:
+                parts.append(f"{where}: {' | '.join(shown)}")
+        return "; ".join(parts)
+
+
+def escaped(text: str) -> str:
+    """The text without anything that a terminal would act on, shortened."""
+    shown = cut(text.strip(), _SHOWN)
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in shown)

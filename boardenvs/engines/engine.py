@@ -1,0 +1,149 @@
+"""An engine that is asked for moves: it is started when it is needed, and again when it failed."""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Callable, Sequence
+from typing import NoReturn
+
+from boardenvs.engines.channel import Channel, EngineError, EngineLateError, Limit, escaped
+from boardenvs.engines.clock import Clock
+from boardenvs.engines.lines import Lines
+from boardenvs.engines.protocol import Protocol, Question, notation_of
+from boardenvs.engines.protocols import PROTOCOLS
+from boardenvs.engines.transport import Transport
+from boardenvs.game.contract import Game, Position
+from boardenvs.game.errors import IllegalActionError
+
+START = 60.0  # seconds until it answers for the first time, and is ready for a game
+_MOST_LATE = 3  # times in a row that it is late before it is asked no more
+
+
+class Engine:
+    """Chooses actions; one thread at a time is answered. Every fault is an `EngineError`.
+
+    start: what starts it.
+    protocol: a name in PROTOCOLS; None for what it answers to first.
+    """
+
+    def __init__(
+        self,
+        start: Callable[[], Transport],
+        protocol: str | None = None,
+        depth: int | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        self._start = start
+        self._protocol = protocol
+        self._depth = depth
+        self._clock = clock or Clock()
+        self._lines = Lines()
+        self._late = 0  # times in a row
+        self._lock = threading.Lock()
+        self._game: Game | None = None  # that it was told
+        self._owner = 0  # the process that started it: after a fork it is not this one's
+        self._running: list[Protocol] = []  # one or none
+        weakref.finalize(self, _close, self._running)
+
+    def check_game(self, game: Game) -> None:
+        """ValueError where it does not start, or cannot play the game."""
+        with self._lock:
+            try:
+                self._ready(game)
+            except EngineError as error:
+                self._fail(error, ValueError)
+
+    def choose(self, position: Position, actions: Sequence[int]) -> int:
+        """A legal action of a position that is not over, to which these led from the start, as far
+        as they are known.
+        """
+        with self._lock:
+            if self._late >= _MOST_LATE:
+                raise EngineError(f"it was late {_MOST_LATE} times in a row, and is asked no more")
+            try:
+                action = self._ask(position, actions)
+            except EngineLateError as error:
+                self._late += 1
+                self._fail(error, EngineLateError)
+            except (EngineError, ValueError) as error:  # ValueError: it does not play the game
+                self._late = 0
+                self._fail(error, EngineError)
+            except BaseException:  # an interruption: nobody will read its answer
+                self.close()
+                raise
+            self._late = 0
+            return action
+
+    def close(self) -> None:
+        """End it, at once; the next question starts it again."""
+        if self._running and self._owner == os.getpid():
+            self._running[0].channel.transport.close()
+        self._running.clear()
+
+    def _fail(self, error: Exception, kind: type[Exception]) -> NoReturn:
+        """Raise what went wrong, with its last lines, and end it."""
+        last = self._running[0].channel.last_lines() if self._running else ""
+        self.close()
+        raise kind(f"the engine failed: {error}" + (f"; {last}" if last else "")) from error
+
+    def _ready(self, game: Game) -> Protocol:
+        """It, knowing the game."""
+        if not self._running or self._owner != os.getpid():
+            self._begin()
+        protocol = self._running[0]
+        if self._game != game:
+            self._game = None
+            protocol.channel.begin(Limit(START))
+            protocol.begin(game)
+            self._game = game
+        return protocol
+
+    def _begin(self) -> None:
+        """Start it, and find out what it speaks."""
+        self._running.clear()
+        self._game = None
+        try:
+            channel = Channel(self._start())
+        except OSError as error:
+            raise EngineError(f"it cannot be started: {error}") from error
+        self._owner = os.getpid()
+        known = [PROTOCOLS[self._protocol]] if self._protocol else list(PROTOCOLS.values())
+        self._running.append(known[0](channel))
+        channel.begin(Limit(START))
+        channel.send(kind.probe for kind in known)
+        found = None
+        while found is None:
+            line = channel.line()
+            found = next((kind for kind in known if kind.knows(line)), None)
+        self._running[0] = found(channel)
+        found.greet(self._running[0])
+
+    def _ask(self, position: Position, actions: Sequence[int]) -> int:
+        role, clock = position.to_move, self._clock
+        plies = self._lines.to(position, actions)
+        taken = clock.taken(role, actions)
+        limit = clock.limit(taken)
+        protocol = self._ready(position.game)
+        protocol.channel.begin(limit)
+        question = Question(
+            position,
+            plies,
+            self._depth,
+            clock.move_time,
+            None if clock.game_time is None else max(0.0, clock.left(taken[0])),
+        )
+        answer = protocol.ask(question)
+        wall, cpu = protocol.channel.spent()
+        try:
+            action = notation_of(position.game).parse(answer, position)
+        except IllegalActionError as error:
+            raise EngineError(f"in {position.fen()!r} {escaped(str(error))}") from None
+        clock.add(role, actions, taken[0] + wall, taken[1] + cpu)
+        return action
+
+
+def _close(running: list[Protocol]) -> None:
+    for protocol in running:
+        protocol.channel.transport.close(protocol.farewell)

@@ -1,0 +1,133 @@
+"""NBoard, the protocol of Othello programs; it has no other game.
+
+Source: http://www.orbanova.com/nboard/protocol.htm, version 2. Positions and games are written as
+in GGF, the Generic Game Format, squares from a1 on, rows counted from the top: "*" is black, who
+begins, and "O" white.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from boardenvs.engines.protocol import Protocol, Question, is_othello
+from boardenvs.engines.server import Ended, Server
+from boardenvs.game.contract import Game, Position
+from boardenvs.game.notation import PASS
+from boardenvs.games.notation import turned
+
+_DISCS = "*O"
+_SIDES = "BW"
+_PASS = "PA"
+_BOARD = re.compile(r"BO\[8\s+([-*O\s]+)\]")
+_MOVE = re.compile(r"(?<=[\];])\s*([BW])\[([^\]/]*)[^\]]*\]")
+
+
+def squares_from_the_top(position: Position) -> str:
+    """The squares from a1 on, row by row from the top, and then who is to move."""
+    discs = [position.pieces(role) for role in (0, 1)]
+    squares = (
+        next((d for d, its in zip(_DISCS, discs, strict=True) if its >> turned(s) & 1), "-")
+        for s in range(64)
+    )
+    return f"{''.join(squares)} {_DISCS[position.to_move]}"
+
+
+def check_othello(game: Game) -> None:
+    """ValueError for a game that NBoard does not have."""
+    if not is_othello(game):
+        raise ValueError(
+            f"NBoard is a protocol of Othello alone, it cannot say {game.id}: use protocol=gtp or "
+            "protocol=ugi"
+        )
+
+
+class NBoard(Protocol):
+    """Speaks NBoard to an engine."""
+
+    probe = "nboard 2\nping 1"
+    has_depth = True
+    _pings = 1
+
+    @staticmethod
+    def knows(line: str) -> bool:
+        return line.split() == ["pong", "1"]
+
+    def greet(self) -> None:
+        self._wait()
+
+    def begin(self, game: Game) -> None:
+        check_othello(game)
+
+    def ask(self, question: Question) -> str:
+        if question.depth is not None:
+            self.channel.send([f"set depth {question.depth}"])
+        plies = question.plies
+        start = question.position if plies is None else question.position.game.start()
+        moves = "".join(
+            f"{_SIDES[ply.role]}[{_PASS if ply.name == PASS else ply.name.upper()}]"
+            for ply in plies or ()
+        )
+        head = "GM[Othello]PC[boardenvs]PB[black]PW[white]RE[?]TI[0]TY[8]"
+        self.channel.send([f"set game (;{head}BO[8 {squares_from_the_top(start)}]{moves};)"])
+        self._wait()  # what it says of the game before is no answer
+        self.channel.send(["go"])
+        while not (line := self.channel.line()).startswith("==="):
+            pass
+        move = line[3:].split("/")[0].strip()
+        return PASS if move.upper() in (_PASS, "PASS") else move
+
+    def _wait(self) -> None:
+        """Until it has done what it was told so far."""
+        self._pings += 1
+        self.channel.send([f"ping {self._pings}"])
+        while self.channel.line().split() != ["pong", str(self._pings)]:
+            pass
+
+
+class NBoardServer(Server):
+    """Answers NBoard."""
+
+    @staticmethod
+    def speaks(line: str) -> bool:
+        return line.split()[:1] == ["nboard"]
+
+    def answer(self, line: str) -> Iterator[str]:
+        command, _, rest = line.strip().partition(" ")
+        match command:
+            case "nboard":
+                yield f"set myname {self.host.name}"
+            case "ping":
+                yield f"pong {rest.strip()}"
+            case "set" if rest.startswith("game "):
+                self._read(rest)
+            case "move":
+                self._play(rest)
+            case "go":
+                move = self.host.choose()
+                yield f"=== {_PASS if move == PASS else move.upper()}"
+            case "learn":
+                yield "learned"
+            case "quit":
+                raise Ended
+
+    def complain(self, wrong: str) -> str:
+        return f"status {wrong}"
+
+    def _read(self, game: str) -> None:
+        board = _BOARD.search(game)
+        if board is None:
+            raise ValueError("the game has no board BO[8 ...] of 64 squares and who is to move")
+        *squares, to_move = list("".join(board[1].split()))
+        if len(squares) != 64 or to_move == "-":
+            raise ValueError("the board has not 64 squares and who is to move")
+        words = tuple(
+            sum(1 << turned(s) for s, disc in enumerate(squares) if disc == kind) for kind in _DISCS
+        )
+        self.host.start(self.host.game.position(words, _DISCS.index(to_move)))
+        for _, move in _MOVE.findall(game[board.end() - 1 :]):
+            self._play(move)
+
+    def _play(self, move: str) -> None:
+        name = move.split("/")[0].strip()
+        self.host.play(PASS if name.upper() == _PASS else name)

@@ -1,0 +1,333 @@
+"""Engines: our own through each protocol plays as in process; what a program does wrong costs its
+game and nothing else. Programs of others are in test_engines_long.py.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from boardenvs_breakthrough import Breakthrough
+from engine_scripts import (
+    FAULTS,
+    HABITS,
+    Played,
+    faulty,
+    honest,
+    is_question,
+    last_legal,
+    on_another_board,
+    refusing,
+)
+from variants import random_line
+
+from boardenvs import games, make_agent, play_match
+from boardenvs.agents.spec import runs_code
+from boardenvs.engines import Engine, EngineError, ProcessTransport
+from boardenvs.engines.clock import Clock
+from boardenvs.engines.player import ask_each
+from boardenvs.game.contract import Game, Position, stack
+from boardenvs.game.errors import ForfeitError
+from boardenvs.game.state import IntArray, State
+
+pytestmark = pytest.mark.usefixtures("in_python")
+
+OTHELLO = games.make("othello")
+PROTOCOLS = ("gtp", "nboard", "ugi")
+every_protocol = pytest.mark.parametrize("protocol", PROTOCOLS)
+posix = pytest.mark.skipif(os.name != "posix", reason="engines need pipes that can be waited for")
+
+
+def positions_of(game: Game, seed: int, plies: int = 12) -> tuple[State, IntArray]:
+    """Three positions of a game, and how they came about; no side has to pass there."""
+    line, actions = random_line(game, seed, plies)
+    rows = (0, len(actions) // 2, len(actions) - 1)
+    played = np.full((3, plies), -1, np.int16)
+    for row, ply in enumerate(rows):
+        played[row, :ply] = actions[:ply]
+    return stack([line[ply] for ply in rows]), played
+
+
+# ---- the same moves ------------------------------------------------------------------------------
+
+
+def scattered(position: Position, actions: Any) -> int:
+    """A move that depends on all of the position."""
+    legal = position.legal_actions()
+    return legal[hash((position.words, position.to_move)) % len(legal)]
+
+
+class InProcess:
+    def act(self, game: Game, state: State, rng: Any) -> IntArray:
+        found = (p.is_over() or scattered(p, ()) for p in game.positions(state))
+        return np.array(list(found), np.int64)
+
+
+@pytest.fixture
+def outside(monkeypatch: pytest.MonkeyPatch) -> Game:
+    monkeypatch.setitem(games.GAMES._factories, "breakthrough", Breakthrough)
+    return Breakthrough()
+
+
+@pytest.mark.parametrize("name", [*games.BUILT_IN, "breakthrough"])
+@every_protocol
+def test_our_own_engine_plays_as_in_process(name: str, protocol: str, outside: Game) -> None:
+    """Whole games from openings, and positions alone: squares, colours and passes are the same."""
+    game = outside if name == "breakthrough" else games.make(name)
+    if protocol == "nboard" and name not in ("othello", "reversi"):
+        with pytest.raises(ValueError, match=f"of Othello alone, it cannot say {game.id}: use pro"):
+            honest(game, protocol)
+        return
+    engine = Played(lambda number: honest(game, protocol, scattered))
+    through, within = (play_match(game, a, "random", 1) for a in (engine, InProcess()))
+    assert not through.forfeits.any()
+    assert np.array_equal(np.array(through.actions), np.array(within.actions))
+    assert len(engine.started) == 1
+    state = positions_of(game, 1)[0]
+    chosen = ask_each(engine.engine, game, state, np.empty((3, 0), np.int16))
+    assert (chosen == InProcess().act(game, state, None)).all()
+    assert len(engine.started) == 1
+
+
+def test_what_others_send_and_expect() -> None:
+    """As programs of Othello write it: rows from the top, black begins, passes by name."""
+    said = list[str]()
+
+    nboard, gtp = honest(OTHELLO, "nboard"), honest(OTHELLO, "gtp")
+
+    def script(line: str) -> Any:
+        said.append(line)
+        return nboard(line)
+
+    position = OTHELLO.start().step(OTHELLO.parse_action("e3"))  # e6 of tournaments
+    Engine(lambda: Played(lambda n: script)._start(), "nboard").choose(position, [20])
+    start = "---------------------------O*------*O---------------------------"
+    assert said[-3].endswith(f"BO[8 {start} *]B[E6];)")
+
+    def answers(line: str) -> str:
+        return b"".join(x for x in gtp(line) if isinstance(x, bytes)).decode()
+
+    assert answers("7 play b f5") == "=7 \n\n"
+    assert answers("play B f4").startswith("? ")
+    assert answers("PLAY w f6").startswith("? unknown command")
+    assert answers("play W D6") == "= \n\n"
+    assert answers("genmove b").startswith("= ")
+
+
+# ---- faults --------------------------------------------------------------------------------------
+
+
+def is_shown(message: str) -> bool:
+    """Whether it can be printed, and is short."""
+    return message.isprintable() and len(message) < 3000
+
+
+@pytest.mark.parametrize("fault", [*FAULTS, *HABITS])
+@every_protocol
+def test_a_fault_costs_one_game(protocol: str, fault: str) -> None:
+    """The engine that is started first fails once; then it is started again, and plays on."""
+    for asked in (is_question, lambda line: True):
+        for when in (0, 1, 2, 3, 5) if asked is not is_question else (0, 1, 2):
+            state, played = positions_of(OTHELLO, when)
+
+            def script(number: int, asked: Any = asked, when: int = when) -> Any:
+                its = honest(OTHELLO, protocol)
+                wrong = FAULTS.get(fault) or HABITS[fault]
+                return its if number else faulty(its, wrong, when, asked)
+
+            engine = Played(script, protocol, Clock(move_time=2.0))
+            wanted = [last_legal(p, ()) for p in OTHELLO.positions(state)]
+            reasons: Any = {}
+            try:
+                chosen = engine.act_after(OTHELLO, state, played, None)
+            except ForfeitError as error:
+                chosen, reasons = error.actions, error.reasons
+            first = engine.started[0]
+            assert all(map(is_shown, reasons.values()))
+            assert len(reasons) <= 1
+            assert first.closed == bool(reasons)
+            assert first.time < 100
+            assert first.read_bytes < 20_000_000
+            assert [chosen[i] for i in range(3) if i not in reasons] == [
+                wanted[i] for i in range(3) if i not in reasons
+            ]
+            if asked is is_question:
+                assert list(reasons) == ([when] if fault in FAULTS else [])
+
+
+@pytest.mark.parametrize("lie", [refusing, on_another_board])
+@every_protocol
+def test_lies_cost_games_and_do_not_spread(protocol: str, lie: Any) -> None:
+    """Of an engine that refuses what is legal, or has another board: it plays legally or forfeits,
+    and its opponent wins what it forfeits.
+    """
+    engine = Played(lambda number: lie(honest(OTHELLO, protocol, scattered)), protocol)
+    result = play_match(OTHELLO, engine, "random", 2)
+    forfeits = result.faults[0].forfeits
+    assert forfeits == (result.forfeits == 1).sum()
+    assert (forfeits == 4) == (lie is on_another_board or protocol == "gtp")
+    assert not result.forfeits[result.scores > 0].any()
+    assert is_shown(result.faults[0].message or "")
+
+
+@every_protocol
+def test_the_protocol_is_that_of_the_first_answer(protocol: str) -> None:
+    engine = Played(lambda number: honest(OTHELLO, protocol))
+    assert engine.engine.choose(OTHELLO.start(), ()) == last_legal(OTHELLO.start(), ())
+
+
+def test_who_speaks_none_is_late_and_who_is_late_again_and_again_is_asked_no_more() -> None:
+    engine = Played(lambda number: lambda line: [b"hello\n"])
+    result = play_match(OTHELLO, "random", engine, 3)
+    assert result.wins == result.faults[1].forfeits == 6
+    assert result.faults[1].message == (
+        "the engine failed: it was not done in 60 seconds; its last lines: hello | hello | hello; "
+        "on standard error: complaint \\x1b[31m"
+    )
+    assert len(engine.started) == 3
+    with pytest.raises(EngineError, match="late 3 times in a row, and is asked no more"):
+        engine.engine.choose(OTHELLO.start(), ())
+    with pytest.raises(ValueError, match="not done in 60 seconds"):
+        Played(lambda number: lambda line: []).engine.check_game(OTHELLO)
+
+
+def lasting(seconds: float) -> Any:
+    """An engine that takes so many seconds for every move."""
+    its = honest(OTHELLO, "ugi")
+    return lambda line: [seconds, *its(line)] if is_question(line) else its(line)
+
+
+@pytest.mark.parametrize(
+    ("clock", "busy", "moves"),
+    [
+        (Clock(), False, 9),
+        (Clock(move_time=4.0), False, 9),  # it may be late by a second
+        (Clock(move_time=3.8), False, 0),
+        (Clock(game_time=30.0), False, 6),
+        (Clock(move_cpu=5.0), True, 9),
+        (Clock(move_cpu=4.8), True, 0),
+        (Clock(move_cpu=4.8), False, 9),
+        (Clock(game_cpu=26.0), True, 5),
+    ],
+)
+def test_clocks(clock: Clock, busy: bool, moves: int) -> None:
+    """An engine that takes 4.9 seconds for each of nine moves, in two games side by side: both get
+    as far.
+    """
+    engine = Played(lambda number: lasting(4.9), "ugi", clock, busy)
+    lines = [random_line(OTHELLO, seed, 17) for seed in (1, 2)]
+    made = [0, 0]
+    for number, ply in enumerate(range(0, 17, 2)):
+        for game, (positions, actions) in enumerate(lines):
+            if made[game] == number:  # it has not lost yet
+                with suppress(EngineError):
+                    engine.engine.choose(positions[ply], actions[:ply])
+                    made[game] += 1
+    assert made == [moves, moves]
+
+
+def test_texts() -> None:
+    """What a command may have in it, how a player travels, and what is wrong."""
+    command = f'{sys.executable} -c "print(1, 2)" --level=1'
+    agent = make_agent(f"engine:{command},protocol=gtp,move_time=0.5")
+    assert pickle.loads(pickle.dumps(agent)).__reduce__() == agent.__reduce__()
+    assert agent.__reduce__()[1] == (command, "gtp", None, 0.5, None, None, None)
+    assert runs_code("engine:true")
+    for text, message in {
+        "engine": "lacks command",
+        "engine:no-such-program -x": "there is no program 'no-such-program' to run",
+        "engine:true,protocol=uci": "unknown protocol 'uci'",
+        "engine:true,protocol=gtp,depth=3": "gtp cannot say a depth",
+        "engine:true,depth=0": "depth is 0: it must be 1 to 1000 plies",
+        "engine:true,move_time=0": "move_time is 0.0: it must be more than 0, in seconds",
+        "engine:true,game_cpu=nan": "game_cpu is nan",
+        'engine:"true': "No closing quotation",
+    }.items():
+        with pytest.raises(ValueError, match=message):
+            make_agent(text)
+
+
+# ---- processes -----------------------------------------------------------------------------------
+
+HELD = "import os, sys, time; held = os.open(sys.argv[1], os.O_WRONLY); "
+PROGRAMS = {
+    "sleeps": "time.sleep(1000)",
+    "ignores signals": "import signal; [signal.signal(n, signal.SIG_IGN) for n in (1, 2, 15)]; "
+    "time.sleep(1000)",
+    "dies": "raise SystemExit('too \x1b[31m bad')",
+    "does not read": "print('=1 2\\n\\n=2', 'x\\n' * 9999, '\\n=3', flush=True); time.sleep(1000)",
+    "closes its output": "os.close(1); time.sleep(1000)",
+    "floods": "[print('x' * 1000) for _ in iter(int, 1)]",
+    "floods without lines": "[os.write(1, bytes(60000)) for _ in iter(int, 1)]",
+    "floods beside": "[os.write(2, bytes(60000)) for _ in iter(int, 1)]",
+    "leaves another": "os.fork() and os._exit(0); time.sleep(1000)",
+    "prints binary": "[os.write(1, os.urandom(1000)) for _ in range(50)]",
+}
+
+
+class Held:
+    """A pipe that a program holds open while it, or what it started, runs."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = str(path)
+        os.mkfifo(path)
+        self._reading = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+
+    def wait(self, ended: bool) -> None:
+        """Until nobody holds it, or until somebody does."""
+        until = time.monotonic() + 60
+        while self._is_free() is not ended:
+            assert time.monotonic() < until
+            time.sleep(0.01)
+
+    def _is_free(self) -> bool:
+        try:
+            return not os.read(self._reading, 1)
+        except BlockingIOError:
+            return False
+
+
+@pytest.fixture
+def held(tmp_path: Path) -> Held:
+    return Held(tmp_path / "held")
+
+
+@posix
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_processes_that_fail_are_ended(
+    program: str, held: Held, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("boardenvs.engines.engine.START", 0.8)
+    command = [sys.executable, "-I", "-S", "-c", HELD + PROGRAMS[program], held.path]
+    engine = Engine(lambda: ProcessTransport(command), clock=Clock(move_time=0.1))
+    began = time.monotonic()
+    with pytest.raises(EngineError) as caught:
+        engine.choose(OTHELLO.start(), ())
+    assert is_shown(str(caught.value))
+    assert time.monotonic() - began < 30
+    held.wait(ended=True)
+
+
+@posix
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_engines_end_with_us(number: signal.Signals, held: Held) -> None:
+    """However we end: an engine that waits and heeds nothing, and what it started."""
+    waiting = HELD + "os.fork(); " + PROGRAMS["ignores signals"]
+    command = [sys.executable, "-I", "-S", "-c", waiting, held.path]
+    code = (
+        "from boardenvs.engines.transport import ProcessTransport; import time; "
+        f"ProcessTransport({command}); time.sleep(1000)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code]) as ours:
+        held.wait(ended=False)
+        ours.send_signal(number)
+    held.wait(ended=True)
