@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test installed versions learning lint mutants fuzz soak soak-short browser compiled jax examples rllib docs install clean
+.PHONY: demo test installed versions learning lint mutants fuzz soak soak-short browser compiled engines jax examples rllib docs install clean
 
 # A short PPO self-play training on Othello; results in runs/demo/.
 demo: $(VENV)/.train
@@ -32,6 +32,10 @@ learning: $(VENV)/.dev
 # The searches of every game in machine code: minutes, most of them compiling.
 compiled: $(VENV)/.dev
 	$(BIN)/python -m pytest tests/test_compiled_long.py
+
+# A program that others wrote as a player, where there is one (Debian's grhino), and ours through pipes.
+engines: $(VENV)/.dev
+	$(BIN)/python -m pytest -rs tests/test_engines_long.py
 
 # Every game in JAX, and training there: minutes, most of them compiling.
 jax: $(VENV)/.dev

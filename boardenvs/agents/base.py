@@ -61,6 +61,11 @@ def act_after(
     return agent.act(game, state, rng)
 
 
+def cpu_elsewhere(agent: object) -> float:
+    """The CPU seconds that an agent took in other processes so far: what its `cpu_seconds` says."""
+    return float(getattr(agent, "cpu_seconds", 0.0))
+
+
 @runtime_checkable
 class Analysing(Protocol):
     """An agent that says what it thinks of a position; see `boardenvs.analyse`."""

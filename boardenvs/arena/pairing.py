@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import AfterValidator
 
 from boardenvs.agents import Agent, as_agent
-from boardenvs.agents.base import act_after
+from boardenvs.agents.base import act_after, cpu_elsewhere
 from boardenvs.arena.match import MatchResult, play_match
 from boardenvs.arena.player import Amount, Count, Faults
 from boardenvs.game.contract import Game
@@ -204,6 +204,10 @@ class _Announced:
     agent: Agent
     side: int
     running: Callable[[int], None]
+
+    @property
+    def cpu_seconds(self) -> float:
+        return cpu_elsewhere(self.agent)
 
     def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
         return self.act_after(game, state, np.empty((len(state.ply), 0), np.int16), rng)

@@ -17,7 +17,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from boardenvs.agents.base import Agent, act_after
+from boardenvs.agents.base import Agent, act_after, cpu_elsewhere
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.errors import ForfeitError
 from boardenvs.game.state import IntArray, State, take
@@ -84,11 +84,11 @@ class Player:
 
         Row i of `played` (B, P) has the plies of game i so far, -1 after the last.
         """
-        started = time.process_time()
+        started = self._cpu()
         actions = self._ask(game, state, played)
         faults, asked = self.faults, len(actions)
         if faults.moves:
-            faults.cpu_seconds += time.process_time() - started
+            faults.cpu_seconds += self._cpu() - started
             faults.timed_moves += asked
         faults.moves += asked
         given = actions != FORFEIT
@@ -99,6 +99,9 @@ class Player:
             faults.add(len(illegal), _illegal(game, position, int(actions[first])))
             actions[illegal] = FORFEIT
         return actions
+
+    def _cpu(self) -> float:
+        return time.process_time() + cpu_elsewhere(self._agent)
 
     def _ask(self, game: Game, state: State, played: IntArray) -> IntArray:
         batch = len(state.ply)

@@ -41,6 +41,7 @@ class Engine:
         self._clock = clock or Clock()
         self._lines = Lines()
         self._late = 0  # times in a row
+        self._used = 0.0  # CPU seconds of those that were ended
         self._lock = threading.Lock()
         self._game: Game | None = None  # that it was told
         self._owner = 0  # the process that started it: after a fork it is not this one's
@@ -76,8 +77,14 @@ class Engine:
             self._late = 0
             return action
 
+    @property
+    def cpu_seconds(self) -> float:
+        """What it took so far, and what those took that were ended."""
+        return self._used + sum(its.channel.transport.cpu() for its in self._running)
+
     def close(self) -> None:
         """End it, at once; the next question starts it again."""
+        self._used = self.cpu_seconds
         if self._running and self._owner == os.getpid():
             self._running[0].channel.transport.close()
         self._running.clear()

@@ -72,6 +72,11 @@ class EngineAgent:
     def __reduce__(self) -> tuple[Any, ...]:
         return EngineAgent, self._given
 
+    @property
+    def cpu_seconds(self) -> float:
+        """What its processes took so far, on Linux."""
+        return self._engine.cpu_seconds
+
     def check_game(self, game: Game) -> None:
         """ValueError where the program does not start, or cannot play the game."""
         self._engine.check_game(game)

@@ -1,0 +1,160 @@
+"""Engines that are programs: one that others wrote, which speaks GTP, and our own through pipes."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from command_line import run
+from variants import PACKAGE, random_line
+
+from boardenvs import games, make_agent, play_match
+from boardenvs.arena import estimate_rating, make_settings, rating_pool, run_tournament
+from boardenvs.arena.tournament import open_journal
+from boardenvs.board.bitboard import SIZE
+from boardenvs.engines.lines import Lines
+from boardenvs.exams import take_exam
+from boardenvs.game.contract import Game
+from boardenvs.game.state import IntArray, State
+from boardenvs.play import reply
+
+OTHELLO = games.make("othello")
+
+RHINO = shutil.which("gtp-rhino", path=f"{os.environ.get('PATH', '')}:/usr/games")
+grhino = pytest.mark.skipif(RHINO is None, reason="there is no gtp-rhino: apt-get install grhino")
+PLAYER = f"engine:{RHINO} --level=1"
+
+
+# ---- GRhino, of Othello --------------------------------------------------------------------------
+
+
+@grhino
+@pytest.mark.parametrize("seed", range(20))
+def test_grhino_has_the_board_that_we_have(seed: int) -> None:
+    """After random plies, passes too, and at the end of games: squares, colours, who is to move."""
+    positions, actions = random_line(OTHELLO, seed, 200 if seed % 2 else 10 + 2 * seed)
+    plies = Lines().to(positions[-1], actions)
+    assert plies is not None
+    passed = [ply.name == "pass" for ply in plies]
+    commands = [f"play {('black', 'white')[ply.role]} {ply.name}" for ply in plies]
+    answer = subprocess.run(
+        [str(RHINO)], input="\n".join([*commands, "showboard", "quit", ""]), text=True,
+        capture_output=True, timeout=60, check=True,
+    ).stdout  # fmt: skip
+    refused = [line.startswith("?") for line in answer.split("\n\n")[: len(commands)]]
+    assert all(p for p, was_refused in zip(passed, refused, strict=True) if was_refused)
+    rows = re.findall(r"^ *\d ((?:[.XO] ?)+)$", answer, re.MULTILINE)
+    assert len(rows) == SIZE
+    for y, row in enumerate(rows):
+        for x, disc in enumerate(row.split()):
+            bit = 1 << (SIZE * (SIZE - 1 - y) + x)
+            held = [positions[-1].pieces(role) & bit != 0 for role in (0, 1)]
+            assert held == [disc == "X", disc == "O"]
+    if not positions[-1].terminated:
+        assert f"Next move: {('Black', 'White')[positions[-1].to_move]}" in answer
+
+
+@grhino
+def test_grhino_plays_a_match() -> None:
+    result = play_match(OTHELLO, PLAYER, "greedy", 50)
+    assert result.games == 100
+    assert result.faults[0].explain("it", 100) is None
+    assert result.score > 0.9
+
+
+@grhino
+def test_grhino_plays_in_the_arena(tmp_path: Path) -> None:
+    """In processes, 100 games against each of three others."""
+    entrants = [PLAYER, "random", "greedy", "level:3"]
+    settings = make_settings(entrants, ["othello", "wolf_and_sheep"], pairs=50)
+    run_tournament(settings, tmp_path, workers=2)
+    played = [p for p in open_journal(tmp_path).played if PLAYER in p.key]
+    assert [p.game for p in played] == ["othello"] * 3  # it does not know the other game
+    for pairing in played:
+        assert pairing.match is not None
+        assert pairing.match.games == 100
+        assert not pairing.match.forfeits.any()
+
+
+@grhino
+def test_grhino_is_rated() -> None:
+    found = estimate_rating(
+        OTHELLO, make_agent(PLAYER), rating_pool(OTHELLO), games=100, seconds=None
+    )
+    assert found.games == 100
+    assert not found.faults.forfeits
+    assert found.low is not None
+    assert 500 < found.rating < 1400
+
+
+@grhino
+def test_grhino_sits_the_exam() -> None:
+    """A search to the end of 14 plies keeps every value: the positions are those that we mean."""
+    marked = take_exam(OTHELLO, make_agent(f"{PLAYER} --end=14 --win=14"))
+    assert marked.total.kept == marked.total.best == 1
+    assert not marked.faults.forfeits
+
+
+@grhino
+@pytest.mark.parametrize("command", ["match", "rate", "exam", "arena"])
+def test_commands(command: str, tmp_path: Path) -> None:
+    """As a user writes them."""
+    words: dict[str, list[str]] = {
+        "match": ["othello", PLAYER, "greedy", "--pairs", "3"],
+        "rate": [PLAYER, "--game", "othello", "--games", "8"],
+        "exam": [PLAYER, "--game", "othello"],
+        "arena": [PLAYER, "greedy", "--game", "othello", "--pairs", "2", "--out", str(tmp_path)],
+    }
+    shown = run(command, *words[command])
+    assert "gtp-rhino" in shown
+    assert "forfeited" not in shown
+
+
+# ---- our own, through pipes ----------------------------------------------------------------------
+
+
+class Seeded:
+    """A player that has the chance which it has as an engine: by ply alone."""
+
+    def __init__(self, player: str) -> None:
+        self._agent = make_agent(player)
+
+    def act(self, game: Game, state: State, rng: Any) -> IntArray:
+        positions = game.positions(state)
+        return np.array([reply(self._agent, game, p, seed=3) for p in positions], np.int64)
+
+
+@pytest.mark.parametrize("protocol", ["gtp", "nboard", "ugi"])
+@pytest.mark.parametrize("name", [*games.BUILT_IN, "boardenvs_breakthrough:Breakthrough"])
+def test_our_players_through_pipes_play_as_in_process(
+    name: str, protocol: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Games to their ends, alpha-beta's chance between equal moves too."""
+    if protocol == "nboard" and name not in ("othello", "reversi"):
+        return
+    monkeypatch.setenv("PYTHONPATH", str(PACKAGE))
+    game, player = games.parse(name), "alphabeta:depth=2"
+    command = f"{sys.executable} -m boardenvs engine {name} {player} --seed 3"
+    through, within = (
+        play_match(game, a, "greedy", 3, seed=1)
+        for a in (f"engine:{command},protocol={protocol}", Seeded(player))
+    )
+    assert through.faults[0].explain("it", 6) is None
+    assert np.array_equal(np.array(through.actions), np.array(within.actions))
+
+
+def test_an_engine_of_ours_tells_what_is_wrong() -> None:
+    assert "unknown agent 'gredy'" in run("engine", "othello", "gredy", code=2)
+    for protocol, message in {"uci": "unknown protocol", "nboard": "of Othello alone"}.items():
+        words = "engine", "lines_of_action", "greedy", "--protocol", protocol
+        assert message in run(*words, code=2)
+    assert run("engine", "othello", "greedy", lines=["hello", "ugi", "quit", "ugi"]) == (
+        "id name boardenvs greedy\nid author boardenvs\nugiok\n"
+    )
