@@ -13,6 +13,7 @@ from command_line import invoke, run
 
 from boardenvs.game.fen import parse_position
 from boardenvs.games import parse
+from boardenvs.games.othello import Othello
 from boardenvs.tablebase import build, table
 
 # The wolf passes the last sheep with d4-c3 or d4-e3.
@@ -78,7 +79,7 @@ def test_what_is_proven(
     assert plies is None or len(line) == plies
     assert margin is None or here.pieces(0).bit_count() - here.pieces(1).bit_count() == margin
     text = " ".join(solve(spec, *at(position)).split())
-    for words in (*said, f"Best play: {' '.join(line)}"):
+    for words in (*said, f"Best play: {game.look.write(' '.join(line), 8)}"):
         assert words in text
     assert ("Moves" in text) == spec.startswith("wolf")  # those of others need a search each
 
@@ -117,7 +118,7 @@ def test_what_is_not_solved() -> None:
     text = " ".join(solve("othello", "--depth", "3").split())
     assert f"{answer['value']:+.0f} 3 plies ahead" in text
     assert "Not proven." in text
-    assert f"The best line found: {' '.join(answer['line'])}" in text
+    assert f"The best line found: {Othello.look.write(' '.join(answer['line']), 8)}" in text
     assert not solved("othello", "--time", "0.05")["proven"]
 
 
@@ -163,7 +164,7 @@ def test_a_file_of_positions(tmp_path: Path) -> None:
         assert second[key] == alone[key]
     text = answer("othello", content)
     assert "black wins by 2" in text
-    assert "c8" in text
+    assert "c1" in text  # with rows from the top
     content = f"{NEARLY_WON}\n8/8/8/8/8/8/3w4/s1s1s1s1 sheep\n"
     assert "wolf wins in 1 ply" in answer("wolf_and_sheep", content)
     text = answer("othello", f"{ONE_MOVE_WINS}\n8/8 black\n", code=2)
