@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import warnings
 from collections.abc import Callable, Mapping
@@ -83,8 +84,10 @@ class BoardEnv:
         }
         self.possible_agents = list(game.roles)
         shape = game.observation_shape
-        self._num_planes = shape[2]
-        self._num_actions = game.num_actions
+        # Where planes and actions stand in `Position.observation_bytes`.
+        self._planes_shape = (shape[2], *shape[:2])
+        self._num_bits, start = math.prod(shape), 64 * game.kernels.planes.num_outputs
+        self._mask = slice(start, start + game.num_actions)
         self.observation_spaces = {role: observation_and_mask(game) for role in game.roles}
         self.action_spaces = {role: spaces.Discrete(game.num_actions) for role in game.roles}
         self.state_space = spaces.Box(0, 1, (*shape[:2], shape[2] + 1), np.int8)
@@ -110,11 +113,11 @@ class BoardEnv:
 
         The planes that the first role observes, and one of ones where the second is to move.
         """
-        position, size = self._position, self.game.board.size
+        position = self._position
         bits = position.observation_bytes(0, position.legal_bits)
-        second = np.full(size, position.to_move, np.int8)
-        planes = np.concatenate([bits[: self._num_planes * size], second])
-        return _planes(planes, self.game, self._num_planes + 1)
+        planes = bits[: self._num_bits].reshape(self._planes_shape)
+        second = np.full((1, *planes.shape[1:]), position.to_move, np.int8)
+        return np.concatenate([planes, second]).transpose(1, 2, 0)
 
     def render(self) -> Any:
         """A str for "ansi", in colours unless $NO_COLOR is set, and for "svg"; a (H, W, 3) uint8
@@ -204,9 +207,8 @@ class BoardEnv:
 
     def _from_bytes(self, bits: Int8Array) -> dict[str, Any]:
         """An observation of what `Position.observation_bytes` gives."""
-        start = 64 * self.game.kernels.planes.num_outputs
-        mask = bits[start : start + self._num_actions]
-        return {"observation": _planes(bits, self.game, self._num_planes), "action_mask": mask}
+        planes = bits[: self._num_bits].reshape(self._planes_shape).transpose(1, 2, 0)
+        return {"observation": planes, "action_mask": bits[self._mask]}
 
     def _final_rewards(self) -> tuple[float, float]:
         """The rewards by role for the position on the board, which ends the game."""
@@ -272,8 +274,3 @@ def observation_space(game: Game, with_mask: bool) -> spaces.Space[Any]:
     """The space of the planes alone, or of both where `mask_in_observation` is asked for."""
     space = observation_and_mask(game)
     return space if with_mask else space["observation"]
-
-
-def _planes(bits: Int8Array, game: Game, count: int) -> Int8Array:
-    """What the first bits show plane by plane, as an observation (R, F, count)."""
-    return bits[: count * game.board.size].reshape(count, *game.board).transpose(1, 2, 0)
