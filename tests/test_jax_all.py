@@ -53,10 +53,14 @@ def test_every_game_is_that_of_numpy(name, kind):
 
 @pytest.mark.parametrize(
     ("game", "kind"),
-    [("lines_of_action:max_steps=31", UINT64), ("three_in_a_row:ThreeInARow", PAIRS)],
+    [
+        ("lines_of_action:max_steps=31", UINT64),
+        ("three_in_a_row:ThreeInARow", PAIRS),
+        ("boardenvs_hex:Hex", PAIRS),
+    ],
 )
 def test_games_with_parameters_and_of_others(game, kind):
-    assert compare(games.make(game), plies=70, boards=40, kind=kind, optimised=False) > 0
+    assert compare(games.make(game), plies=110, boards=40, kind=kind, optimised=False) > 0
 
 
 def test_pgx_finds_nothing_wrong(monkeypatch):
