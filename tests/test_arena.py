@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import re
@@ -40,6 +41,7 @@ from boardenvs.arena.settings import make_plan, resumed_settings
 from boardenvs.arena.tournament import JOURNAL
 from boardenvs.games import make
 from boardenvs.kernel import set_backend
+from boardenvs.utils.html import report_page
 
 HIGHEST = "python:arena_agents:highest"
 THREE = ["random", "greedy", HIGHEST]
@@ -394,3 +396,12 @@ def test_ladders_are_the_entrants_that_differ_in_a_number() -> None:
     ladder = ["alphabeta:depth=2", "alphabeta:depth=10"]
     assert results.tables[0].ladders == {"alphabeta depth": ladder}
     assert "alphabeta depth, from 2 to 10: " in markdown(results, has_pictures=False)
+
+
+def test_what_a_player_said_is_shown_as_text(tmp_path: Path) -> None:
+    """A report is opened in a browser: what a program writes loads nothing there."""
+    talking = "python:arena_agents:talking"
+    results = play_here(make_settings([talking, "random"], ["reversi"], pairs=1))
+    page = report_page(markdown(results, has_pictures=False), tmp_path)
+    said = html.escape(arena_agents.SAID)
+    assert f"{talking} against random in reversi: {said}</li>" in page

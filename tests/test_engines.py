@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from boardenvs_breakthrough import Breakthrough
 from engine_scripts import (
     FAULTS,
     HABITS,
@@ -72,17 +71,14 @@ class InProcess:
         return np.array(list(found), np.int64)
 
 
-@pytest.fixture
-def outside(monkeypatch: pytest.MonkeyPatch) -> Game:
-    monkeypatch.setitem(games.GAMES._factories, "breakthrough", Breakthrough)
-    return Breakthrough()
+OUTSIDE = ("breakthrough:Breakthrough", "checkers:Checkers", "hex:Hex", "morris:NineMensMorris")
 
 
-@pytest.mark.parametrize("name", [*games.BUILT_IN, "breakthrough"])
+@pytest.mark.parametrize("name", [*games.BUILT_IN, *(f"boardenvs_{name}" for name in OUTSIDE)])
 @every_protocol
-def test_our_own_engine_plays_as_in_process(name: str, protocol: str, outside: Game) -> None:
+def test_our_own_engine_plays_as_in_process(name: str, protocol: str) -> None:
     """Whole games from openings, and positions alone: squares, colours and passes are the same."""
-    game = outside if name == "breakthrough" else games.make(name)
+    game = games.parse(name)
     if protocol == "nboard" and name not in ("othello", "reversi"):
         with pytest.raises(ValueError, match=f"of Othello alone, it cannot say {game.id}: use pro"):
             honest(game, protocol)

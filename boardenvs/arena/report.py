@@ -9,6 +9,7 @@ import itertools
 import json
 import os
 import platform
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -256,7 +257,7 @@ def _time_text(milliseconds: float | None) -> str:
 
 
 def _escaped(text: str) -> str:
-    return text.replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*")
+    return re.sub(r"([\\`*|\[\]])", r"\\\1", text).replace("<", "&lt;")
 
 
 # ---- words that report, pictures and terminal share ----------------------------------------------

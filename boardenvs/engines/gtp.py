@@ -13,10 +13,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from boardenvs.board.bitboard import SIZE
 from boardenvs.engines.channel import Channel, EngineError, escaped
 from boardenvs.engines.nboard import squares_from_the_top
-from boardenvs.engines.protocol import Protocol, Question, is_othello, name_of
+from boardenvs.engines.protocol import Protocol, Question, is_othello, name_of, notation_of
 from boardenvs.engines.server import Ended, Host, Server
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.fen import parse_position
@@ -29,8 +28,9 @@ _GRHINO_POSITION = "grhino-setup_board"
 
 
 def colours(game: Game) -> tuple[str, str]:
-    """What the roles are called: as they are where they are black and white."""
-    return game.roles if sorted(game.roles) == sorted(COLOURS) else COLOURS
+    """What the sides are called, by role: where players call them black and white, as they do."""
+    sides = notation_of(game).sides
+    return sides if sorted(sides) == sorted(COLOURS) else COLOURS
 
 
 class RefusedError(EngineError):
@@ -69,8 +69,9 @@ class Gtp(Protocol):
         try:
             if "set_game" in self._commands:
                 self._say(f"set_game {wanted}")
-            if "boardsize" in self._commands:
-                self._say(f"boardsize {SIZE}")
+            rows, columns = game.shape
+            if "boardsize" in self._commands and rows == columns:
+                self._say(f"boardsize {rows}")
         except RefusedError as error:
             raise ValueError(f"the engine does not play {wanted}: {error}") from None
 
@@ -205,7 +206,7 @@ class GtpServer(Server):
         return ""
 
     def do_boardsize(self, size: str) -> str:
-        if size != str(SIZE):
+        if [size, size] != [str(length) for length in self.host.game.shape]:
             raise ValueError("unacceptable size")
         self.host.start()
         return ""

@@ -64,8 +64,8 @@ class Protocol(ABC):
 
 
 def notation_of(game: Game) -> MoveNotation:
-    """How engines write moves: in Othello as in tournaments, else as the game does."""
-    return MoveNotation(game, isinstance(game, Othello))
+    """How engines write moves: as players of the game do."""
+    return MoveNotation(game)
 
 
 def name_of(game: Game) -> str:

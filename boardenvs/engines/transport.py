@@ -48,7 +48,9 @@ class Transport(ABC):
 
 
 class ProcessTransport(Transport):
-    """A program and its standard streams. It ends with this process, however that ends."""
+    """A program and its standard streams. It ends with this process, however that ends, and with
+    it all that it started, but for what leaves its process group.
+    """
 
     def __init__(self, command: Sequence[str]) -> None:
         if os.name != "posix":
@@ -78,6 +80,7 @@ class ProcessTransport(Transport):
             self._selector.register(stream, selectors.EVENT_READ)
         self._waiting = b""  # to be written
         self._said = b""
+        self._owner = os.getpid()  # after a fork it is not the other process's to end
 
     def write(self, data: bytes) -> None:
         if not self._waiting:
@@ -129,7 +132,7 @@ class ProcessTransport(Transport):
         return self._said
 
     def close(self, farewell: bytes = b"") -> None:
-        if self._life < 0:
+        if self._life < 0 or self._owner != os.getpid():
             return
         if farewell:
             self.write(farewell)
