@@ -73,7 +73,7 @@ def views(tab, games_file):
     tab.new_game("wolf_and_sheep", "random", "random")
     tab.until(lambda: tab.plies > 6)
     tab.view("Analyse")
-    tab.button("Analyse the whole game").click()
+    tab.button("Analyse game").click()
     tab.page.get_by_role("heading", name="Blunders").wait_for()
     yield "analyse"
     tab.open_records(games_file, 3)

@@ -141,7 +141,7 @@ class Tab:
 
     def saved(self, path):
         """The record that the page saves in a file."""
-        self.opened("Save and share")
+        self.opened("Save as a file")
         with self.page.expect_download() as download:
             self.button("Save").click()
         download.value.save_as(path)

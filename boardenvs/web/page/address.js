@@ -16,7 +16,7 @@ export function read(hash) {
   const moves = (told.get("moves") ?? "").split(" ").filter(Boolean);
   const ply = Number(told.get("ply") ?? moves.length), view = told.get("view");
   return {
-    game: told.get("game") ?? "othello", start: told.get("start"), moves,
+    game: told.get("game") ?? "othello", start: told.get("start") || null, moves,
     ply: Number.isInteger(ply) && ply >= 0 ? ply : moves.length,
     view: VIEWS.includes(view) ? view : "analyse",
     seats: ["first", "second"].map((name) => told.get(name) || "human"),

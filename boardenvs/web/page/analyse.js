@@ -24,9 +24,11 @@ export class AnalyseView {
     this.summary = el("p", { class: "summary" });
     this.moves = el("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": T.analysis });
     this.graph = el("div");
+    this.wrong = el("div");
     this.element = el("section", { "aria-label": T.views.analyse },
       el("div", { class: "buttons" }, this.whole, this.analyse, this.exact, this.stop),
-      this.problem, this.summary, this.graph, this.moves,
+      this.problem, this.summary, this.graph, this.moves);
+    this.extra = el("section", { "aria-label": T.blunders }, this.wrong,
       el("details", {}, el("summary", {}, T.analyst),
         el("div", { class: "fields" }, labelled(T.advisor, this.agent), labelled(T.seconds, this.seconds), labelled(T.showOnBoard, this.metric))));
   }
@@ -88,6 +90,7 @@ export class AnalyseView {
     const job = (this.job = new AbortController());
     const line = tree.mainLine();
     this.reviewed = { tree, line };
+    const all = line.filter((node) => !node.position?.over).length;
     let done = 0;
     for (const node of line) node.review = null;
     this.app.render();
@@ -97,7 +100,7 @@ export class AnalyseView {
         part: ({ ply, explanation }) => {
           line[ply].review = { ...explanation, agent };
           line[ply].explanation ??= line[ply].review;
-          this.progress = T.reviewing(++done, line.length);
+          this.progress = T.reviewing(++done, all);
           this.soon();
         },
       });
@@ -114,8 +117,9 @@ export class AnalyseView {
     this.app.render();
   }
 
+  // While positions come in, what is drawn of them follows some times a second.
   soon() {
-    this.pending ??= requestAnimationFrame(() => { this.pending = null; this.app.render(); });
+    this.pending ??= setTimeout(() => { this.pending = null; this.app.render(); }, 200);
   }
 
   // What a move lost, as a share of a win: by the review of the position before it, but no more
@@ -196,14 +200,17 @@ export class AnalyseView {
     if (table.position.over) facts.push(T.overPosition);
     else if (!seen) facts.push(T.noAnalysis);
     else {
-      facts.push(seen.proven ? T.proven(seen, side) : seen.value !== null && seen.unit === "margin" ? this.#expected(seen) : T.notProven);
-      facts.push(seen.value === null ? seen.agent : `${T.value(seen)} (${T.units[seen.unit]})`, T.working(seen.nodes, seen.seconds));
+      if (seen.proven) facts.push(T.proven(seen, side));
+      else if (seen.value === null) facts.push(T.notProven);
+      else facts.push(seen.unit === "margin" ? this.#expected(seen) : T.chances(table.side(0), this.shareOf(node)));
+      if (!seen.proven && seen.value !== null) facts.push(`${T.value(seen)} ${T.forSide(side)} (${T.units[seen.unit]})`);
+      facts.push(T.working(seen.nodes, seen.seconds));
     }
     if (this.progress) facts.unshift(this.progress);
     this.summary.textContent = facts.join(" · ");
     this.moves.hidden = !seen?.moves.length;
     if (seen?.moves.length) this.#keepingFocus(this.moves, () => this.moves.replaceChildren(this.#table(seen)));
-    this.#keepingFocus(this.graph, () => this.#graph());
+    this.#keepingFocus(this.wrong, () => this.#graph());
   }
 
   // What is drawn anew keeps the focus on the control that had it.
@@ -242,15 +249,19 @@ export class AnalyseView {
     const { table } = this.app, { info, tree } = table;
     if (this.reviewed?.tree !== tree) this.reviewed = null;
     const line = this.reviewed?.line ?? tree.mainLine();
-    const points = line.map((node) => [node.ply, this.shareOf(node)]).filter(([, y]) => y !== null);
-    if (!line.some((node) => node.review)) return this.graph.replaceChildren();
+    const known = this.progress ? line.filter((node) => node.review) : line;
+    const points = known.map((node) => [node.ply, this.shareOf(node)]).filter(([, y]) => y !== null);
+    if (!line.some((node) => node.review)) {
+      this.wrong.replaceChildren();
+      return this.graph.replaceChildren();
+    }
     const sides = [table.side(0), table.side(1)], mover = (node) => node.parent.position?.to_move;
     const marked = line.slice(1).map((node) => [node, this.mark(node)]).filter(([, mark]) => mark);
     const wrong = marked.filter(([, mark]) => mark === "blunder" || mark === "mistake");
     const item = ([node, mark]) => {
       const { line: better } = node.parent.review.moves[0];
       return el("li", {}, button(
-        T.wrong(T.marks[mark], node.ply, sides[mover(node)], this.app.shown(node.move), this.app.shown(better[0]), this.lost(node)),
+        T.wrong(node.ply, sides[mover(node)], this.app.shown(node.move), this.app.shown(better[0]), this.lost(node)),
         () => table.goTo(node.parent), { class: mark }),
       button(T.better, () => table.tryLine(node.parent, better), { "aria-label": T.betterOf(node.ply) }));
     };
@@ -258,15 +269,14 @@ export class AnalyseView {
     const margin = info.points && line.some((node) => node.review?.unit === "margin");
     this.graph.replaceChildren(
       chart({
-        points, label: T.graph(sides[0]), xLabel: T.ply, xRange: [0, line.at(-1).ply], baseline: 0.5, at: table.node.ply,
+        points, label: margin ? T.graphLead(sides[0]) : T.graph(sides[0]), xLabel: T.ply, xRange: [0, line.at(-1).ply], baseline: 0.5, at: table.node.ply,
         ticks: margin ? [-20, -8, 0, 8, 20].map((lead) => [share(lead, "margin"), T.lead(lead)]) : [0, 0.25, 0.5, 0.75, 1].map((part) => [part, T.percent(part)]),
         marks: wrong.map(([node, mark]) => ({ x: node.ply, y: this.shareOf(node) ?? 0.5, text: T.marks[mark], mark })),
         click: (ply) => { const node = line[Math.max(0, Math.min(line.length - 1, Math.round(ply)))]; table.goTo(node); },
       }),
-      el("p", { class: "help" }, `${margin ? T.graphLead(sides[0]) : T.graph(sides[0])}. ${T.graphHelp}`),
       el("table", { class: "marks" },
-        el("thead", {}, el("tr", {}, el("td", {}), sides.map((side) => el("th", { scope: "col" }, T.capital(side))))),
-        el("tbody", {}, MARKS.map(([name]) => el("tr", {}, el("th", { scope: "row" }, el("span", { class: `sign ${name}`, "aria-hidden": "true" }, T.signs[name]), T.marks[name]), [0, 1].map((role) => el("td", { class: "number" }, String(counts(role, name)))))))),
-      el("h3", {}, T.blunders), wrong.length ? el("ul", { class: "plain wrong" }, wrong.map(item)) : el("p", {}, T.noBlunders));
+        el("thead", {}, el("tr", {}, el("td", {}), MARKS.map(([name]) => el("th", { scope: "col" }, el("span", { class: `sign ${name}`, "aria-hidden": "true" }, T.signs[name]), el("span", { class: "name" }, ` ${T.marks[name]}`))))),
+        el("tbody", {}, sides.map((side, role) => el("tr", {}, el("th", { scope: "row" }, T.capital(side)), MARKS.map(([name]) => el("td", { class: "number" }, String(counts(role, name)))))))));
+    this.wrong.replaceChildren(el("h3", {}, T.blunders), wrong.length ? el("ul", { class: "plain wrong" }, wrong.map(item)) : el("p", {}, T.noBlunders));
   }
 }

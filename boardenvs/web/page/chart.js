@@ -2,7 +2,7 @@
 
 import { svg } from "./dom.js";
 
-const HEIGHT = 190, LEFT = 48, RIGHT = 12, TOP = 10, BOTTOM = 30;
+const HEIGHT = 165, LEFT = 48, RIGHT = 12, TOP = 10, BOTTOM = 22;
 
 // points: [[x, y]], y from 0 to 1; ticks: [[y, text]]; marks: [{x, y, text, mark}]; at: an x that is
 // pointed out; click(x) is called with the x that was clicked at.
@@ -17,7 +17,7 @@ export function chart({ points, label, xLabel, xRange: [x0, x1], ticks, marks, a
     parts.push(svg("text", { class: "tick", x: LEFT - 6, y: y(tick) + 4, "text-anchor": "end" }, text));
   }
   for (const tick of steps(x0, x1)) parts.push(svg("text", { class: "tick", x: x(tick), y: HEIGHT - BOTTOM + 16, "text-anchor": "middle" }, String(tick)));
-  parts.push(svg("text", { class: "tick", x: width - RIGHT, y: HEIGHT - 2, "text-anchor": "end" }, xLabel));
+  parts.push(svg("text", { class: "tick", x: LEFT - 6, y: HEIGHT - BOTTOM + 16, "text-anchor": "end" }, xLabel));
   parts.push(svg("line", { class: "baseline", x1: LEFT, x2: width - RIGHT, y1: y(baseline), y2: y(baseline) }));
   parts.push(svg("line", { class: "at", x1: x(at), x2: x(at), y1: TOP, y2: HEIGHT - BOTTOM }));
   const path = points.map(([u, v], k) => `${k ? "L" : "M"}${x(u).toFixed(1)} ${y(v).toFixed(1)}`).join("");

@@ -44,9 +44,9 @@ export function choice(options, value, change) {
   return made;
 }
 
-export function check(text, checked, change) {
+export function check(text, checked, change, title = "") {
   const box = el("input", { type: "checkbox", checked, onchange: () => change(box.checked) });
-  return el("label", { class: "check" }, box, ` ${text}`);
+  return el("label", { class: "check", title }, box, ` ${text}`);
 }
 
 const polite = el("div", { class: "unseen", role: "status", "aria-live": "polite" });

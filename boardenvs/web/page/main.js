@@ -36,7 +36,7 @@ class App {
     this.connection.addEventListener("open", () => this.#connected());
     this.connection.addEventListener("lost", () => this.#lost());
     document.addEventListener("keydown", (event) => this.#key(event));
-    addEventListener("popstate", () => { if (location.hash.length > 1 && location.hash !== this.address) this.#openAddress(); });
+    addEventListener("popstate", () => { if (location.hash.length > 1 && location.hash !== this.address) this.#openAddress().catch((error) => this.table.fail(error)); });
     this.connection.start();
   }
 
@@ -56,7 +56,7 @@ class App {
     const step = (label, text, plies) => button(text, () => table.step(plies), { "aria-label": label, title: label });
     this.steps = el("div", { class: "buttons steps" }, step(T.first, "|◀", -1e6), step(T.previous, "◀", -1), step(T.next, "▶", 1), step(T.last, "▶|", 1e6),
       button(T.flip, () => { this.board.flip(); this.render(); }));
-    this.ruleSheet = check(T.ruleSheet, table.ruleSheet, (on) => table.showRuleSheet(on));
+    this.ruleSheet = check(T.ruleSheet, table.ruleSheet, (on) => table.showRuleSheet(on), T.ruleSheetHelp);
     this.sound = check(T.sound, sound.on, (on) => sound.turn(on));
     this.format = choice(T.formats, "jsonl", () => {});
     this.moves = el("div", { class: "movelist", tabIndex: 0, role: "region", "aria-label": T.moves });
@@ -64,9 +64,9 @@ class App {
     this.place = el("div", { class: "place" }, this.bar, this.board.element);
     this.status = el("div", { class: "status" }, this.caption, this.counts, this.note, this.problem, this.pass);
     this.notation = el("section", { class: "notation", "aria-label": T.moves }, this.steps, this.moves, this.form,
-      el("div", { class: "buttons" }, this.ruleSheet, this.sound),
+      el("div", { class: "buttons" }, button(T.copyLink, () => this.#copyLink()), this.ruleSheet, this.sound),
       el("details", {}, el("summary", {}, T.keep),
-        el("div", { class: "buttons saving" }, labelled(T.format, this.format), button(T.save, () => this.save()), button(T.copyLink, () => this.#copyLink()))));
+        el("div", { class: "buttons saving" }, labelled(T.format, this.format), button(T.save, () => this.save()))));
     this.main = el("main", { hidden: true }, this.place, this.status, this.side);
     document.body.replaceChildren(
       el("a", { class: "skip", href: "#", onclick: (event) => { event.preventDefault(); this.board.squares[this.board.focused].focus(); } }, T.skip),
@@ -88,7 +88,10 @@ class App {
         this.table.turn();
       } else await this.#begin();
     } catch (error) {
-      if (!this.table.tree) await this.table.newGame(...FIRST).catch(() => {});
+      if (!this.table.tree) {
+        this.#choose("play");
+        await this.table.newGame(...FIRST).catch(() => {});
+      }
       this.table.fail(error);
     }
     this.main.hidden = !this.table.tree;

@@ -17,9 +17,10 @@ export class PlayView {
     this.redo = button(T.redo, () => table.redo());
     this.hint = button(T.hint, () => app.hint());
     this.resign = button(T.resign, () => { if (confirm(T.confirmResign)) table.resign(); });
+    this.analyse = button(T.analyse, () => app.analyse());
     this.goOn = button(T.goOn, () => table.pause(!table.paused));
     this.element = el("section", { "aria-label": T.views.play },
-      el("div", { class: "buttons" }, button(T.newGame, () => app.newGame.open(), { class: "main" }), this.undo, this.redo, this.hint, this.resign, button(T.analyse, () => app.analyse()), this.goOn),
+      el("div", { class: "buttons" }, button(T.newGame, () => app.newGame.open(), { class: "main" }), this.undo, this.redo, this.hint, this.resign, this.analyse, this.goOn),
       this.players, this.speedField);
     this.extra = el("details", {}, el("summary", {}, T.setUp),
       labelled(T.positionText, this.position),
@@ -49,6 +50,7 @@ export class PlayView {
     this.redo.disabled = table.tree.mainLine().at(-1) === table.node;
     this.hint.disabled = table.over;
     this.resign.disabled = table.over || table.agentsOnly;
+    this.analyse.classList.toggle("main", Boolean(table.over)); // what comes next then
     const agentsTurn = !table.over && table.seats[position.to_move] !== "human";
     this.goOn.hidden = !(agentsTurn || (table.agentsOnly && !table.over));
     this.goOn.textContent = table.paused ? T.goOn : table.agentsOnly ? T.pause : T.stop;

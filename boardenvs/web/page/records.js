@@ -15,12 +15,14 @@ export class RecordsView {
     this.shown = SHOWN;
     this.file = el("input", { type: "file", accept: ".jsonl,.gz,.wtb,.txt", onchange: () => this.open(this.file.files[0]) });
     this.plain = el("select");
+    this.pasted = el("input", { type: "text", spellcheck: false, autocomplete: "off", maxLength: 4000, onchange: () => this.#paste() });
     this.search = el("input", { type: "search", spellcheck: false, autocomplete: "off", oninput: () => { this.shown = SHOWN; this.render(); } });
     this.status = el("p", { role: "status" });
     this.list = el("div", { class: "scroll tall", tabIndex: 0, role: "region", "aria-label": T.views.records });
     this.searchField = labelled(T.search, this.search);
     this.element = el("section", { "aria-label": T.views.records, class: "drop" },
       el("div", { class: "fields" }, labelled(T.openFile, this.file, T.openHelp), labelled(T.plainGame, this.plain)),
+      labelled(T.pasted, this.pasted, T.pastedHelp),
       this.searchField, this.status, this.list);
     for (const type of ["dragover", "dragenter"]) document.addEventListener(type, (event) => { if (event.dataTransfer?.types.includes("Files")) event.preventDefault(); });
     document.addEventListener("drop", (event) => {
@@ -52,6 +54,14 @@ export class RecordsView {
       this.status.textContent = T.error(error.message);
     }
     this.file.value = "";
+  }
+
+  // Moves that were typed or pasted: a game to look at.
+  async #paste() {
+    const text = this.pasted.value.trim();
+    if (!text) return;
+    await this.open(new File([text], "moves.txt"));
+    if (this.name === "moves.txt" && this.games.length) await this.openGame(1);
   }
 
   take(games, name) {
