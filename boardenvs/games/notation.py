@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from boardenvs.board.bitboard import SIZE
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.errors import IllegalActionError
 from boardenvs.game.look import Look
@@ -43,7 +42,7 @@ class MoveNotation:
 
     def write(self, action: int, position: Position | None = None) -> str:
         """The action as it is shown."""
-        return self._look.write(self.game.action_name(action, position), SIZE)
+        return self._look.write(self.game.action_name(action, position), self.game.board.rows)
 
     def legal(self, position: Position) -> dict[str, int]:
         """The legal actions by name; none where the game is over."""

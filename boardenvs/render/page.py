@@ -104,7 +104,7 @@ class _Writer:
 
     def _look(self, seen: View) -> int:
         """The number of the look of this game's board and pieces, which is written once a page."""
-        key = (seen.look, seen.sides, seen.holes)
+        key = (seen.look, seen.sides, seen.holes, seen.board)
         if key in self._numbers:
             return self._numbers[key]
         number = self._numbers[key] = len(self.looks)
@@ -122,6 +122,7 @@ class _Writer:
                 "mark": marked,
                 "pieces": [first, second],
                 "target": dot,
+                "board": seen.board,
                 "sides": list(sides),
                 "fromTop": seen.look.from_top,
             }

@@ -185,10 +185,10 @@ export class Board {
         if (after[s] === side && before[s] !== side) came.push(s);
         if (before[s] === side && after[s] !== side) left.push(s);
       }
-      if (this.info.moves_pieces && came.length === 1 && left.length === 1) {
+      if (came.length === 1 && left.length === 1) {
         const [[x, y], [u, v]] = [this.#centre(left[0]), this.#centre(came[0])];
         for (const image of this.squares[came[0]].querySelectorAll("img")) image.animate([{ transform: `translate(${100 * (x - u)}%, ${100 * (y - v)}%)`, zIndex: 3 }, { transform: "none", zIndex: 3 }], SLIDE);
-      } else if (!this.info.moves_pieces) {
+      } else {
         for (const s of came.filter((square) => before[square] === (side === "0" ? "1" : "0"))) {
           const image = this.squares[s].querySelector("img"), old = el("img", { src: this.look.pieces[1 - Number(side)], alt: "", class: "old" });
           this.squares[s].append(old);
