@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from boardenvs import play as play
     from boardenvs import records as records
     from boardenvs import render as render
+    from boardenvs import text as text
     from boardenvs.arena import MatchResult, play_match
 
 
@@ -91,6 +92,6 @@ if not TYPE_CHECKING:
         # What would be a good part of the time of the import is imported when it is asked for.
         if name in ("MatchResult", "play_match"):
             return getattr(import_module("boardenvs.arena"), name)
-        if name in ("arena", "play", "records", "render"):
+        if name in ("arena", "play", "records", "render", "text"):
             return import_module(f"boardenvs.{name}")
         raise AttributeError(f"module 'boardenvs' has no attribute {name!r}")

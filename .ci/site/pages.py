@@ -32,6 +32,7 @@ GUIDES = {
     "exams.md": "boardenvs/exams/README.md",
     "command_line.md": "boardenvs/cli/README.md",
     "records.md": "boardenvs/records/README.md",
+    "text.md": "boardenvs/text/README.md",
     "web.md": "boardenvs/web/README.md",
     "benchmark.md": "boardenvs/bench/README.md",
     "architecture.md": "boardenvs/README.md",
@@ -67,6 +68,7 @@ REFERENCE = {
     "search": ("Search", ["search"]),
     "records": ("Records", ["records"]),
     "render": ("Pictures", ["render"]),
+    "text": ("Text", ["text"]),
     "tablebase": ("Exact solutions", ["tablebase"]),
 }
 

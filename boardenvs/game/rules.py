@@ -50,6 +50,9 @@ class About:
     options: Mapping[str, str] = field(default_factory=dict)  # what each rule parameter does
     choice: str = ""  # which rules, or which of similar games, a newcomer takes
     source: str = ""  # where the rules come from, and what departs from it
+    # All the rules for who plays by text, in full sentences: squares and roles by their names, and
+    # no ranks, files or directions, as the board may be shown turned and renamed.
+    instructions: str = ""
 
 
 class Feature(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from boardenvs.board.bitboard import square_name, squares_of
 from boardenvs.game.look import SHADOW, Circle, Ink, Look, PieceLook, Shape, mirrored, pair, piece
 from boardenvs.game.rules import About
 
@@ -27,6 +28,17 @@ _HOLES = """
 Holes are never occupied, and no line of discs runs through one. `othello_holes_v0` has them on c3,
 c6, f3 and f6."""
 
+_INSTRUCTIONS = """\
+Black and red take turns, black first. The game starts with black discs on d4 and e5 and red discs
+on d5 and e4. On its turn a side places a disc of its own on an empty square, such that one or more
+opposing discs lie in a straight line, along a row, a column or a diagonal, without a gap between
+the new disc and another disc of its own. All opposing discs that are bracketed so, in whatever
+direction, flip and are its own from then on. A side that has no such square passes; a side that
+has one may not pass.
+
+The game ends as soon as neither side has a move, even if there are empty squares left. The side
+with more discs on the board wins; the same number is a draw."""
+
 _SOURCES = {
     "othello": "The rule sheet `othello-comp2007` of the General Game Playing repository.",
     "othello_holes": "The rule sheet `othelloHoles` of the General Game Playing repository.",
@@ -37,6 +49,8 @@ _SOURCES = {
 
 def about_othello(game_id: str, holes: int) -> About:
     """The words of the page of Othello under this id and with these holes."""
+    names = ", ".join(map(square_name, squares_of(holes)))
+    without = f"\n\nHoles are {names}: no disc is placed there, nor does a line run through one."
     return About(
         title={
             "othello": "Othello",
@@ -61,6 +75,7 @@ def about_othello(game_id: str, holes: int) -> About:
         "same rules, and `othello_holes_v0` is for those who want a board that no opening theory "
         "covers.",
         source=_SOURCES.get(game_id, ""),
+        instructions=_INSTRUCTIONS + without * bool(holes),
     )
 
 
@@ -94,6 +109,33 @@ own). The description that this project was given of the game departs from it, a
 is the length of the contiguous line of own pieces in the direction of movement, the moving one
 included, so that a piece lands on the first square beyond them.""",
 )
+
+_DISTANCE = {
+    "classic": """\
+by exactly as many squares as there are pieces of both sides on that whole line, from one edge of
+the board to the other, itself included. It may pass over pieces of its own side, but not over
+opposing ones.""",
+    "described": """\
+by exactly as many squares as there are pieces of its own side in an unbroken row from itself on in
+that direction, itself included: it lands on the first square beyond them.""",
+}
+
+
+def instructions_of_lines_of_action(rules: str, max_steps: int, starts: str) -> str:
+    """The rules for who plays by text; `starts` is where black begins."""
+    return f"""\
+Black and white take turns, black first. Black starts with pieces on {starts}, white on a2 to a7 and
+h2 to h7. On its turn a side moves one of its pieces in a straight line, along a row, a column or a
+diagonal, {_DISTANCE[rules]} It ends on an empty square, or on an opposing
+piece, which is captured and leaves the board; never on a piece of its own side or off the board. A
+side that has no move passes; a side that has one may not pass.
+
+A side is connected if all its pieces are one group, in which pieces touch along rows, columns or
+diagonals; a single piece is a group, and so is none. The game ends as soon as, after a move of
+either side, at least one side is connected. If only one is, it wins; if both are, it is a draw.
+After {max_steps} moves in all, of both sides together and with passes, the game ends as well: in a
+draw, if neither side is connected."""
+
 
 # ---- Wolf and Sheep ------------------------------------------------------------------------------
 
@@ -130,6 +172,32 @@ sheep can never win: they stay on squares of one colour, and every square has ne
 the wolf can always move. (The description also ends the game when the wolf's y is "numerically
 greater" than a sheep's, which would be at the start; the rule sheet's condition is used.)""",
 )
+
+
+_STEPS = {
+    "classic": """\
+The piece of wolf steps along a diagonal, in any of its four directions. A piece of sheep steps
+along a diagonal too, but only towards the side of the board from a8 to h8, never towards that from
+a1 to h1.""",
+    "described": """\
+The piece of wolf steps along a row, a column or a diagonal, in any of the eight directions, a piece
+of sheep along a diagonal, in any of its four directions.""",
+}
+
+
+def instructions_of_wolf_and_sheep(rules: str, max_plies: int | None) -> str:
+    """The rules for who plays by text."""
+    cap = (
+        f" After {max_plies} moves in all, of both sides, the game is stopped, and decided so too."
+    )
+    return f"""\
+Wolf has one piece, which starts on d8, and sheep has four, on a1, c1, e1 and g1. The sides take
+turns, wolf first. A move takes one piece to an empty square that touches its own. {_STEPS[rules]}
+Nothing is captured, and nobody passes.
+
+The game ends as soon as no piece of sheep is closer to the side of the board from a1 to h1 than the
+piece of wolf is, or when either side has no move, whoever's turn it is. Then wolf wins if its piece
+has a move, and otherwise sheep wins; there is no draw.{cap if max_plies else ""}"""
 
 
 def _wolf() -> PieceLook:

@@ -14,7 +14,7 @@ last step. One side connected wins; both or neither is a draw.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from operator import add, or_
 from typing import ClassVar
@@ -41,7 +41,7 @@ from boardenvs.game.errors import PositionError
 from boardenvs.game.look import BLACK, WHITE, Look
 from boardenvs.game.notation import Moving
 from boardenvs.game.rules import About, Feature
-from boardenvs.games.appearance import ABOUT_LINES_OF_ACTION
+from boardenvs.games.appearance import ABOUT_LINES_OF_ACTION, instructions_of_lines_of_action
 from boardenvs.games.lines_of_action_features import all_features
 from boardenvs.games.lines_of_action_groups import MEN, connected, euler_number
 from boardenvs.kernel import ALL, Bits, Table, guard, less, nonzero, popcount
@@ -106,7 +106,11 @@ class LinesOfAction(Game):
 
     @property
     def about(self) -> About:
-        return ABOUT_LINES_OF_ACTION
+        starts = {"classic": "b1 to g1 and b8 to g8", "described": "b2 to g2 and b7 to g7"}
+        instructions = instructions_of_lines_of_action(
+            self.rules, self.max_steps, starts[self.rules]
+        )
+        return replace(ABOUT_LINES_OF_ACTION, instructions=instructions)
 
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:

@@ -13,7 +13,7 @@ would be at the start; the rule sheet's condition is used: no sheep has a smalle
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
 from typing import ClassVar
@@ -37,7 +37,11 @@ from boardenvs.game.contract import MAX_PLY, Game
 from boardenvs.game.errors import PositionError
 from boardenvs.game.notation import Moving
 from boardenvs.game.rules import About
-from boardenvs.games.appearance import ABOUT_WOLF_AND_SHEEP, LOOK_WOLF_AND_SHEEP
+from boardenvs.games.appearance import (
+    ABOUT_WOLF_AND_SHEEP,
+    LOOK_WOLF_AND_SHEEP,
+    instructions_of_wolf_and_sheep,
+)
 from boardenvs.kernel import ALL, Bits, Table, less, nonzero, popcount, spread
 from boardenvs.utils.checks import check_name, is_whole, quote
 
@@ -90,7 +94,8 @@ class WolfAndSheep(Game):
 
     @property
     def about(self) -> About:
-        return ABOUT_WOLF_AND_SHEEP
+        instructions = instructions_of_wolf_and_sheep(self.rules, self.max_plies)
+        return replace(ABOUT_WOLF_AND_SHEEP, instructions=instructions)
 
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:

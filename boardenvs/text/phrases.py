@@ -1,0 +1,172 @@
+"""What writers say of moves, as patterns: that one is chosen, rejected, or somebody else's.
+
+Texts are in small letters. Each pattern is asked of a part of one sentence, so its work is bounded.
+"""
+
+from __future__ import annotations
+
+import re
+
+_DO = (
+    "play|move|choose|select|pick|place|put|go|take|make|capture|commit|decide|settle|opt|stick|"
+    "advance|step|slide|jump|recommend|suggest|submit|answer|drop|set|try|prefer|start|begin|open|"
+    "continue|proceed|respond|reply|counter|react"
+)
+_DOING = (
+    "playing|moving|choosing|selecting|picking|going|placing|taking|settling|answering|trying|"
+    "responding|replying|starting|changing|inclined to play"
+)
+_DONE = "played|moved|chose|chosen|select(?:ed)?|picked|decided|settled|opted|placed|gone"
+_WILL = (
+    "'ll|'d| will| shall| would| must| have to| need to| now|'m going to| am going to| hereby|"
+    " thus|"
+    " therefore| simply| just| finally| instead| then| rather| do| should| want to| like to|"
+    " choose to|"
+    " decide to| think i(?:'ll| will| would|'d)?"
+)
+_BEST = (
+    "best|final|strongest|correct|right|chosen|optimal|winning|only|better|safest|natural|legal|"
+    "selected|recommended|new|my"
+)
+_MOVE = "move|choice|option|answer|square|play|one|continuation|decision|pick|selection|reply|turn"
+_IS = r"(?: is| will be| would be| must be| remains| seems to be| appears to be|:)"
+_SO = "therefore|thus|hence|so|finally|conclusion|in conclusion|to conclude|overall|decision"
+_NO = (
+    "wait|no|nope|actually|instead|correction|scratch that|on second thoughts?|rather|sorry|oops|"
+    "on reflection"
+)
+
+# What says that the move named next is the one.
+COMMITS = re.compile(
+    rf"\bi(?:{_WILL}){{0,4}} (?:{_DO})\b"
+    rf"|\bwe(?:'ll| will| should| must)? (?:{_DO})\b"
+    rf"|\byou should (?:{_DO})\b"
+    rf"|\bi(?:'ve| have)?(?: finally| now)? (?:{_DONE})\b"
+    rf"|\bi(?:'m| am)(?: now)? (?:{_DOING})\b"
+    r"|\bi(?:'d| would| will|'ll) (?:say|change (?:my move |it )?to)\b"
+    rf"|\b(?:my|your) (?:\w+ ){{0,2}}(?:{_MOVE})(?: now| here)?{_IS}"
+    rf"|\b(?:the |a |another )?(?:{_BEST}) (?:\w+ )?(?:{_MOVE})"
+    rf"(?: here| for me| now| overall| in this position| available| i have)*{_IS}"
+    r"|\bthe (?:move|answer|choice)(?: i(?:'d like to|'ll| will)? \w+)? is\b"
+    rf"|\b(?:let's|let me|let us) (?:just )?(?:{_DO}|do)\b"
+    r"|\b(?:going|gone|go|went) (?:ahead )?with\b|\bsettl(?:e|ing) (?:on|for)\b|\bopt(?:ing)? for\b"
+    r"|\bby (?:playing|moving|placing)\b|\bdecid(?:ed|ing) (?:on|to play)\b"
+    r"|\b(?:that|which|this) leaves(?: me)?(?: with)?(?: only| just)?\b"
+    rf"|\b(?:{_SO}),?:? (?:it's |it is )?(?:the move is )?$"
+    r"|^\W*(?:(?:and|then|now|ok|okay|alright|sure),? ){0,2}"
+    r"(?:play|place|move|take|go|playing|moving|placing|choose|choosing)"
+    r"(?: with| to| at| on| it at| (?:a|my|the) \w+(?: piece)?(?: on| at| from)?)?\W{0,3}$"
+    rf"|(?:\b(?:{_NO})\b[^a-z0-9]{{1,6}})+(?:make that |it's |it is |better )?$"
+)
+# The same, said after the move.
+CONFIRMS = re.compile(
+    r"[^a-z0-9]{0,4}(?:it is\b(?! not| illegal| a )|it's\b"
+    r"|is (?:therefore |thus |then |clearly |definitely )?(?:my|the) (?:\w+ ){0,2}"
+    r"(?:move|choice|answer|pick|decision|play|selection|one|way to go|winner)\b(?! for \w)"
+    r"|is what i|is (?:clearly |the )?(?:best|strongest)\b|is (?:better|stronger|safer)\W*(?:$|"
+    r"than)"
+    r"|wins (?:the game |immediately|at once|on the spot)|now\b)"
+)
+INTRODUCES = re.compile(r":\W{0,4}$")
+# Before a choice: then it is none, or one of another time.
+_IF = (
+    "if|when|whenever|unless|once|should i|had i|were i|suppose|supposing|what if|next turn|"
+    "next move|last turn|last time|before|earlier|previously|whether"
+)
+_NEAR = (
+    "could|might|may|can|cannot|can't|won't|don't|didn't|wouldn't|not|never|considered|tempted|"
+    "thought about|wanted|would have|going to have|later|afterwards|then|so that|hoping|"
+    "plan(?:ning)? to|threaten(?:s|ing)?|i was|how|which"
+)
+UNLESS = re.compile(rf"\b(?:{_IF})\b[^.;:\n]*$|\b(?:{_NEAR})\b[^.;:,\n]*$")
+AFTER = re.compile(r"\bafter\b")
+
+# Between what was said before and the move: it is another that is meant.
+_LOOKED = (
+    "avoid(?:s|ing)?|instead of|rather than|over|reject(?:s|ed|ing)?|rul(?:e|ed|ing) out|withdraw|"
+    "dismiss(?:ed|ing)?|than|except|besides|unlike|ignor(?:e|ed|ing)|against|discard(?:ed|ing)?|"
+    "skip(?:ped|ping)?|consider(?:ed|ing|s)?|tempt(?:ed|ing)(?: by)?|thought (?:of|about)|"
+    "thinking (?:of|about)|was going to|looked at|looking at|look at|compared (?:to|with)|versus|"
+    "vs|"
+    "(?:moves|options|squares) like|from|tried|examine|examining|check|checking|analy[sz]e|"
+    "analy[sz]ing|could|might|may|can|if|whether|abandon(?:ing)?|neither|so (?:does|do|is|are)|"
+    "torn between|as for|leaning towards?|although|while|even though"
+)
+REJECTS = re.compile(
+    rf"(?:n't|\b(?:not|never|no longer|cannot|nor|{_LOOKED}))\b"
+    r"(?: to| i| we| play| playing| moving| move| the| a| at| on| with| option| or| simply| also|"
+    r" both| like| want| see){0,4}\W{0,3}$"
+)
+_BAD = (
+    "not|illegal|bad|worse|weak(?:er)?|impossible|blocked|risky|inferior|a mistake|a blunder|"
+    "out\\b|"
+    "refuted|losing|terrible|tempting|interesting|an option|possible|legal|another|invalid|poor|"
+    "unavailable|dangerous|slow(?:er)?|lose|leave|let|allow|hand|give|fail|walk|passive|premature|"
+    "taken|occupied|ruled|no good|too|attractive|natural|aggressive|safe\\b|safer|fine|annoying"
+)
+REJECTED = re.compile(
+    r"[\"')\]]{0,2},?(?: move| option)?"
+    r"(?:,? (?:which|that|but it|but that|but this|though it))? ?"
+    r"(?:(?:is|was|'s|would be|would have been|looks|look|seems|are|would|might be|could be|may be)"
+    r" (?:also |too |simply |clearly |actually |probably |far |much |just |only |rather |quite |"
+    r"very )*"
+    rf"(?:{_BAD})"
+    r"|isn't|wasn't|wouldn't|fails|loses|hangs|blunders|doesn't|does not|cannot|can't|won't|"
+    r"runs into|"
+    r"gives (?:away|up|the opponent|my opponent)|allows|leaves|lets|walks into|hands\b)"
+)
+# Without a choice: what takes up the choice before.
+WITHDRAWS = re.compile(
+    r"\b(?:wait|hmm|no|actually|but)\b.*\b(?:illegal|not legal|bad|blunder|doesn't work|"
+    r"isn't legal|wrong|loses|not allowed|mistake|impossible|reconsider|think again)\b"
+)
+
+_OTHERS = (
+    r"\b(?:the opponent|opponent|my opponent|enemy|they|he|she|{other})(?:'s|'ll|'d)?"
+    r"(?: [a-z']+){{0,4}} (?:play|move|repl|respond|answer|captur|take|go|place|counter|threat|"
+    r"step|"
+    r"jump|want|need|like|use|set|choice|option|best|can|could|might|may|will|would|has|had|just|"
+    r"next|then|on|at|reach|get|win|follow|attack|block|plan)[^.;:]*$"
+)
+_OWN = (
+    r"\b{own}(?:'s move is| (?:should |now |to )?"
+    r"(?:plays?|moves?|places?|takes?|chooses?|passes|goes|steps?))\b"
+)
+# Before a move that is neither chosen nor rejected: it is spoken of for another reason.
+AWAY = re.compile(
+    r"\b(?:threat(?:en|ens|ening)?|prevent(?:s|ing)?|block(?:s|ing)?|stop(?:s|ping)?|responses?|"
+    r"repl(?:y|ies|ied)|responds?|answers?|answered by|followed by|follow(?:ing)? up|next turn|"
+    r"next move|later|after|following|last (?:move|turn)|previous(?:ly)?|earlier|prepar(?:es|ing)|"
+    r"planning|idea of|so that|hop(?:e|ing)|allow(?:s|ing)|anticipat\w*|expect\w*|then|"
+    r"afterwards|if|"
+    r"eventually|in (?:two|three) moves|attack(?:s|ing)?|defend(?:s|ing)?|connect(?:s|ing|ed)?|"
+    r"flip(?:s|ping)?|next to|adjacent to|near|(?<!it is )(?<!it's )between|towards|eyeing|eyes|"
+    r"legal(?: moves?)?|available|for example|such as|e\.g|options? (?:are|include)|candidates?|"
+    r"history|from|because|since|protects?|controls?|captur(?:es|ing)|plan)\b[^.;]*$"
+)
+AGAINST = re.compile(r"\b(?:(?:respond|reply|answer|react)(?:ing)? to|counter(?:ing)?) $")
+WITH_IT = re.compile(r",? (?:with|by|i)(?: playing| moving| play)? ?")
+
+LINK = re.compile(r"(?:,|;|/|\s|\band\b|\bor\b|\bnor\b|&)+")
+ALSO = re.compile(r"\b(?:or|and)\b|[/&]")
+
+PASSES = re.compile(
+    r"^\W*(?:pass|skip|noop)\W*$|\b(?:must|have to|will|'ll|forced to|(?:choose|decide|going|"
+    r"want) to|"
+    r"so i|i) (?:therefore |now )?(?:pass|skip)\b"
+)
+WEIGHS = re.compile(
+    r"\b(?:let me|let's|would|could|might|maybe|perhaps|consider|option|candidate|look|check|"
+    r"first|if|"
+    r"hmm|wait|analy[sz]e|but|next|legal|then|and|also|possible)\b"
+)
+
+
+def others(role: str) -> re.Pattern[str]:
+    """Before a move: that it is one of this role's, the other side."""
+    return re.compile(_OTHERS.format(other=re.escape(role or "opponent")))
+
+
+def own(role: str) -> re.Pattern[str]:
+    """That this role, the writer, plays the move named next."""
+    return re.compile(_OWN.format(own=re.escape(role)))

@@ -1,0 +1,100 @@
+"""A function from prompt to reply as a player, which plays wherever players do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from boardenvs.game.contract import Game, Position
+from boardenvs.game.state import IntArray, State
+from boardenvs.text.disguise import Disguise
+from boardenvs.text.prompt import Board, Style
+from boardenvs.text.question import RETRIES, Counts, Question
+
+NO_MOVE = -1  # no action: in a match the game is forfeited, in an exam the answer is wrong
+
+
+class TextPlayer:
+    """Asks `model(prompt)` for a reply, or `model(prompt, png)` with `board="picture"`, and plays
+    the move that is read from it.
+
+    The other parameters are those of `TextEnv`; `disguise` is a seed. Where no legal move is read
+    after all retries, the game is forfeited. `counts` has how all replies were read. Boards are
+    asked for by so many threads.
+
+    ```python
+    import random
+
+    import boardenvs
+    from boardenvs.text import TextPlayer
+
+    def model(prompt):  # stands for one that reads the rules
+        moves = prompt.split("Your legal moves are: ")[-1].split(".")[0].split(", ")
+        return f"I play {random.choice(moves)}."
+
+    player = TextPlayer(model, legal_moves=True)
+    match = boardenvs.play_match(boardenvs.games.make("othello"), player, "random", pairs=2)
+    print(match, player.counts)
+    ```
+    """
+
+    def __init__(
+        self,
+        model: Callable[..., str],
+        *,
+        board: Board = "ascii",
+        legal_moves: bool = False,
+        disguise: int | None = None,
+        retries: int = RETRIES,
+        threads: int = 1,
+    ) -> None:
+        Style(board)  # raises where there is no such board
+        self._model = model
+        self._board: Board = board
+        self._legal_moves, self._disguise = legal_moves, disguise
+        self._retries, self._threads = retries, threads
+        self.counts = Counts()
+
+    def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
+        return self._ask([([position], []) for position in game.positions(state)], game)
+
+    def act_after(
+        self, game: Game, state: State, actions: IntArray, rng: np.random.Generator
+    ) -> IntArray:
+        """As `act`, with the moves so far in the prompts."""
+        asked = []
+        for position, row in zip(game.positions(state), actions.tolist(), strict=True):
+            line, played = [game.start()], [action for action in row if action >= 0]
+            for action in played:
+                line.append(line[-1].step(action))
+            asked.append((line, played) if line[-1] == position else ([position], []))
+        return self._ask(asked, game)
+
+    def _ask(self, asked: Sequence[tuple[list[Position], list[int]]], game: Game) -> IntArray:
+        disguise = None if self._disguise is None else Disguise.draw(game, self._disguise)
+        style = Style(self._board, self._legal_moves, disguise)
+        questions = [
+            None if line[-1].is_over() else Question(style, line, played, self._retries)
+            for line, played in asked
+        ]
+        with ThreadPoolExecutor(self._threads) as threads:
+            moves = threads.map(self._move, questions)
+            return np.array([game.noop if m is None else m for m in moves], np.int64)
+
+    def _move(self, question: Question | None) -> int | None:
+        """The move, None where the game is over."""
+        if question is None:
+            return None
+        while not question.is_over:
+            png = question.picture()
+            reply: Any = self._model(question.prompt, *([] if png is None else [png]))
+            if not isinstance(reply, str):
+                raise TypeError(f"the model returned a {type(reply).__name__}: it must be a text")
+            self.counts.add(question.answer(reply), (0, 0))
+        if question.action is None:
+            self.counts.forfeits += 1
+            return NO_MOVE
+        return question.action

@@ -1,0 +1,195 @@
+"""The parts of a reply that are made to be read by programs: what is thought and what is said, and
+the slots in which an answer stands, such as JSON, tags, boxes and labels.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, NamedTuple
+
+_MOST_OBJECTS = 100  # of JSON that are tried, the last of a reply
+
+# ---- thinking ------------------------------------------------------------------------------------
+
+_THINK = r"think(?:ing)?|thoughts?|reason(?:ing)?|reflection|analysis|scratchpad|seed:think"
+_TAG = re.compile(
+    rf"(?P<open><(?:{_THINK})\b[^<>]{{0,40}}>|\[think(?:ing)?\]|◁think▷|<\|begin_of_thought\|>"
+    r"|<\|channel\|>(?:analysis|commentary)[^<]{0,80}<\|message\|>)"
+    rf"|(?P<close></(?:{_THINK})>|\[/think(?:ing)?\]|◁/think▷|<\|end_of_thought\|>"
+    r"|<\|channel\|>final[^<]{0,40}(?:<\|constrain\|>[^<]{0,20})?<\|message\|>)"
+)
+_TOKEN = re.compile(r"<\|[a-z_]{1,30}\|>")  # of chat templates
+_QUOTED = re.compile(r"^[ \t]*>(?![=>]).*$", re.MULTILINE)
+_STRUCK = re.compile(r"(?<!~)~~(?!~)[^~]{1,500}~~(?!~)")
+
+
+def said(text: str) -> tuple[str, bool]:
+    """What is left of a reply without its thinking, quotes and what is struck out, and whether its
+    thinking came to an end.
+
+    Where only the end of thinking is there, all before it was thought.
+    """
+    kept, since, thinking = list[str](), 0, False
+    for tag in _TAG.finditer(text):
+        if tag["open"]:
+            if not thinking:
+                kept.append(text[since : tag.start()])
+            thinking = True
+        else:
+            if not thinking:
+                kept = []
+            thinking, since = False, tag.end()
+    if not thinking:
+        kept.append(text[since:])
+    text = _TOKEN.sub(" ", " ".join(kept))
+    return _STRUCK.sub(" ", _QUOTED.sub("", text)), not thinking
+
+
+# ---- slots ---------------------------------------------------------------------------------------
+
+
+class Slot(NamedTuple):
+    """An answer in its place; `text` is None where it was cut off."""
+
+    text: str | None
+    start: int
+    end: int
+    strict: bool  # made for programs: nothing but the answer stands in it
+
+
+# The first of these that an object has is its answer.
+_KEYS = (
+    *("move", "final_move", "best_move", "chosen_move", "my_move", "next_move", "selected_move"),
+    *("final_answer", "answer", "final", "action", "play", "choice", "square", "response"),
+)
+_KEY = "|".join(key.replace("_", "[_ ]?") for key in _KEYS)
+_PAIR = re.compile(
+    rf"""(?:["']|[{{,]\s*)(?:{_KEY})["']?\s*:\s*(?:"([^"\n]*)"|'([^'\n]*)'|([^"'\s,{{}}\[\]][^,}}\n]*)(?=[,}}]))"""
+)
+_OPEN_PAIR = re.compile(rf"""["'{{](?:{_KEY})["']?\s*:?\s*["'{{\[]?[^"'}}\n]{{0,60}}$""")
+_NAMES = r"move|final[_ ]?move|best[_ ]?move|final[_ ]?answer|answer|action|final|output"
+_XML = re.compile(
+    rf"<({_NAMES})>\s*(?:\n\s*)?([^<]{{0,2000}})(?:</\1>|(?=\n|$)|<)"
+    rf"|\[({_NAMES})\]\s*([^\[\]]{{0,2000}})\[/\3\]|<({_NAMES}) ([a-z]\d[^<>]{{0,20}})/?>"
+)
+_BOXED = re.compile(r"\\?\bf?boxed\s*\{((?:[^{}]|\{[^{}]*\})*)(\}|$)")
+_CALL = re.compile(
+    r"\b(?:make|play|submit)_?move\b\s*(?:\(\s*(?:move\s*=\s*)?[\"']?([^\"'()\n]{0,60})[\"']?\s*\)"
+    r"|[: ]\s*(\S{1,30}))"
+)
+_WHICH = r"(?:(?:my|the|our|final|best|chosen|selected|next|recommended|actual|definitive) ){0,3}"
+_MARK = r"[*_`#\"]{0,4}"
+_LABEL = re.compile(
+    rf"(?:^|(?<=[.!?:;\n]))[ \t>#*_\-•]*{_MARK}{_WHICH}"
+    rf"(?:move|answer|action|choice|decision|selection|final|result|output)(?: is| now)?{_MARK}"
+    rf"\s?(?::|=+>?|->|→| - ){_MARK}"
+    r"[ \t]*(?P<rest>[^\n]*)(?:\n\s*(?P<below>[^\n]+))?"
+    rf"|(?<!\w){_MARK}(?:final|my) (?:move|answer|choice|decision){_MARK}\s?(?::|->){_MARK}"
+    r"[ \t]*(?P<rest2>[^\n]*)(?:\n\s*(?P<below2>[^\n]+))?"
+    rf"|^[ \t]*(?:#{{1,6}}[ \t]*{_MARK}|\*\*|__){_WHICH}(?:move|answer|choice|decision){_MARK}:?"
+    rf"{_MARK}[ \t]*\n+[ \t]*(?P<below3>[^\n]+)"
+    r"|^####[ \t]+(?P<rest3>[^\n]+)",
+    re.MULTILINE,
+)
+# Of the form of an answer, repeated: {"move": "<source>-<target>"}, {"move": "your move"}.
+_FORM = frozenset(
+    "your the my a one legal chosen final source target from to square move here in".split()  # noqa: SIM905
+)
+
+
+def _is_form(answer: str) -> bool:
+    bare = answer.strip(" \"'`*")
+    words = re.findall("[a-z]+", bare)
+    return bool(re.fullmatch(r"<[^<>]*>(?:-<[^<>]*>)?|\.{2,}|…", bare)) or (
+        bool(words) and set(words) <= _FORM and not re.search(r"\d", bare)
+    )
+
+
+def slots(text: str) -> tuple[list[Slot], str]:
+    """The slots of a text, which is `plain` and without thinking, in order; and the text without
+    what is JSON, character for character.
+    """
+    found, rest = _json_slots(text)
+    for match in _PAIR.finditer(rest):
+        found.append(_slot(match, next(g for g in match.groups() if g is not None)))
+    open_end = _OPEN_PAIR.search(rest)
+    if open_end and not any(slot.end > open_end.start() for slot in found):
+        found.append(Slot(None, open_end.start(), len(rest), True))
+    for match in _XML.finditer(rest):
+        found.append(_slot(match, match[2] or match[4] or match[6] or ""))
+    for match in _BOXED.finditer(rest):
+        found.append(_slot(match, match[1] if match[2] else None))
+    for match in _CALL.finditer(rest):
+        found.append(_slot(match, match[1] or match[2]))
+    for match in _LABEL.finditer(rest):
+        answer = match["rest"] or match["rest2"] or match["rest3"]
+        if answer is None or not answer.strip(" *_`\"'"):
+            answer = match["below"] or match["below2"] or match["below3"]
+        if answer is not None:
+            found.append(_slot(match, answer, strict=False))
+    answers = [
+        slot
+        for slot in found
+        if slot.text is None
+        or not (_is_form(slot.text) or (not slot.text.strip() and _has_another(slot, found)))
+    ]
+    return sorted(answers, key=lambda slot: (slot.end, -slot.start)), rest
+
+
+def _has_another(outer: Slot, found: list[Slot]) -> bool:
+    """Whether there is a slot within, as of JSON between tags."""
+    return any(s is not outer and outer.start <= s.start and s.end <= outer.end for s in found)
+
+
+def _slot(match: re.Match[str], answer: str | None, *, strict: bool = True) -> Slot:
+    return Slot(answer, match.start(), match.end(), strict)
+
+
+def _json_slots(text: str) -> tuple[list[Slot], str]:
+    """The answers in objects of JSON, and the text with these objects blanked out."""
+    found, pieces, end = list[Slot](), list[str](), 0
+    starts = [match.start() for match in re.finditer(r"\{", text)][-_MOST_OBJECTS:]
+    for start in starts:
+        if start < end:
+            continue
+        try:
+            value, stop = _DECODER.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            continue
+        answer = _answer_of(value)
+        if answer is not None:
+            found.append(Slot(answer, start, stop, True))
+        pieces += [text[end:start], " " * (stop - start)]
+        end = stop
+    return found, "".join([*pieces, text[end:]])
+
+
+_DECODER = json.JSONDecoder(strict=False, parse_int=str, parse_float=str)
+
+
+def _answer_of(value: Any, depth: int = 8) -> str | None:
+    """What an object answers: under one of the keys, or in an object within."""
+    if not isinstance(value, dict) or not depth:
+        return None
+    ends = [value.get(key) for key in ("from", "to")]
+    if all(isinstance(end, str) for end in ends):
+        return "-".join(map(str, ends))
+    inner = [v for v in value.values() if isinstance(v, dict)]
+    for key in _KEYS:
+        for name in (key, key.replace("_", " "), key.replace("_", "")):
+            if name not in value:
+                continue
+            answer = _text_of(value[name], depth)
+            # "action": "move" says what kind of an answer this is
+            if answer is not None and not (answer in _KEYS and (inner or len(value) > 1)):
+                return answer
+    return next((a for v in inner if (a := _answer_of(v, depth - 1)) is not None), None)
+
+
+def _text_of(value: Any, depth: int) -> str | None:
+    if isinstance(value, dict):
+        return _answer_of(value, depth - 1)
+    if isinstance(value, list):
+        return " ".join(str(v) for v in value[:4]) if len(value) < 5 else None
+    return "null" if value is None else str(value)

@@ -1,0 +1,381 @@
+"""Text for language models: what replies mean, prompts that tell the truth, games as in process."""
+
+import json
+import random
+import re
+import string
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from text_kinds import fill, kinds, legal_names, positions
+from variants import make, random_line, random_position
+
+import boardenvs
+from boardenvs import records
+from boardenvs.board.bitboard import square_name, squares_of
+from boardenvs.envs.opponent import choose
+from boardenvs.envs.single import BoardSingleEnv
+from boardenvs.game.contract import stack
+from boardenvs.records.jsonl import parse_record, write_record
+from boardenvs.text import Disguise, Style, TextEnv, TextPlayer, read
+
+pytestmark = pytest.mark.usefixtures("in_python")
+
+GAMES = ("othello_holes", "lines_of_action", "wolf_and_sheep_described")
+
+
+# ---- the reader ----------------------------------------------------------------------------------
+
+
+def test_replies_are_read_as_meant():
+    """Every kind in every game, and under another face."""
+    wrong, count = [], 0
+    for seed in (0, 1):
+        for position in positions(seed):
+            for number, kind in enumerate(kinds()):
+                filled = fill(kind, position, random.Random(f"{seed} {number}"))
+                if filled is None:
+                    continue
+                count += 1
+                reading = read(filled[0], position)
+                if (reading.kind, reading.action) != (kind.means, filled[1]):
+                    wrong.append((kind, filled[0], reading))
+    assert count > 5000
+    assert not wrong
+
+
+SLOTS = (
+    '{{"move": "{}"}}',
+    '```json\n{{"move": "{}"}}\n```',
+    "<move>{}</move>",
+    "<answer>{}</answer>",
+    r"\boxed{{{}}}",
+    "\nFinal answer: {}\n",
+    "\nMove: **{}**\n",
+)
+# Of a writer who thinks, and says nothing to be read by a program.
+PROSE = st.lists(
+    st.one_of(
+        st.text(string.ascii_letters + " ,.!?äé中🙂\n'", max_size=60),
+        st.sampled_from(
+            [
+                "I considered {}.",
+                "I play {}.",
+                "{} is weak!",
+                "\n> {}\n",
+                "\n- {}\n",
+                "{}",
+                "**{}**",
+            ]
+        ),
+    ),
+    max_size=6,
+)
+
+
+@given(st.data())
+@settings(max_examples=300)
+def test_a_move_in_a_slot_is_read_in_any_prose(data):
+    position = data.draw(st.sampled_from(positions(2)))
+    names = sorted(legal_names(position))
+    move = data.draw(st.sampled_from(names))
+    before, after = (
+        " ".join(part.replace("{}", data.draw(st.sampled_from(names))) for part in data.draw(PROSE))
+        for _ in range(2)
+    )
+    slot = data.draw(st.sampled_from(SLOTS)).format(move)
+    reading = read(f"{before}\n{slot}\n{after}", position)
+    assert (reading.kind, position.game.action_name(reading.action, position)) == ("move", move)
+
+
+@given(st.one_of(st.text(), st.binary().map(lambda some: some.decode("latin-1"))))
+@settings(max_examples=300)
+def test_garbage_is_read_as_something(text):
+    reading = read(text, positions(0)[2])
+    assert reading.kind in ("move", "illegal", "ambiguous", "unparsable")
+    assert (reading.action is None) == (reading.kind != "move")
+
+
+PIECES = """
+{ | {"a": | {"move": " | <think> | </think> | <move> | d3 | d3, | I play d3 | ` | ~~ | ~~~ | " | > |
+\\boxed{ | ( | [ | - d3 | . | d | b1- | not d3 or | if | I will | Move: | wait no | from b1 |
+{} | - | /
+""".replace("\n", " ").split(" | ")
+
+
+def test_long_replies_take_no_long_time():
+    """A megabyte each; one pattern that takes the square of a length would take minutes."""
+    position = positions(0)[2]
+    started = time.process_time()
+    for piece in (*PIECES, "\n", "\ud800", "- d3\n", "| d3\n"):
+        read(piece * (1_000_000 // len(piece)), position)
+    assert time.process_time() - started < 60
+
+
+def test_a_pass_is_a_move_where_it_is_the_only_one():
+    game = make("othello")
+    position = next(
+        position
+        for seed in range(100)
+        for position in random_line(game, seed, 60)[0]
+        if not position.is_over() and position.legal_actions() == [game.noop]
+    )
+    for reply in (
+        "pass",
+        "I pass.",
+        '{"move": "pass"}',
+        '{"move": null}',
+        "I have no move: I pass.",
+    ):
+        assert read(reply, position).action == game.noop, reply
+    assert read('{"move": "d3"}', position).kind == "illegal"
+    assert "pass" in Style().write([position], [])
+
+
+def test_what_was_cut_off_counts_in_its_slots_alone():
+    position = make("lines_of_action").start()
+    assert read("I play b1-b3. It is", position, finished=False).kind == "unparsable"
+    assert read('{"move": "b1-b3"} It is', position, finished=False).kind == "move"
+
+
+# ---- prompts and disguises -----------------------------------------------------------------------
+
+
+def drawn(prompt):
+    """The symbols of the squares of a prompt's drawing, by the names that it gives them."""
+    head, *rows = re.findall(r"^ {4}(.+)$", prompt, re.MULTILINE)
+    names = {}
+    for row in rows:
+        rank, *symbols = row.split()
+        names |= {f + rank: symbol for f, symbol in zip(head.split(), symbols, strict=True)}
+    return names
+
+
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("seed", [None, 1, 2, 3])
+def test_prompts_tell_the_position(name, seed):
+    game = make(name)
+    line, actions = random_line(game, 3, 8)
+    position = line[-1]
+    disguise = Disguise(game) if seed is None else Disguise.draw(game, seed)
+    first, second = disguise.roles
+    pieces = {square_name(s): "." for s in range(64)}
+    for symbol, squares in (
+        (first[0].upper(), position.pieces(0)),
+        (second[0].upper(), position.pieces(1)),
+        ("#", game.holes),
+    ):
+        pieces |= {square_name(s): symbol for s in squares_of(squares)}
+    shown = {disguise.names[s]: pieces[square_name(s)] for s in range(64)}
+
+    prompt = Style("ascii", legal_moves=True, disguise=disguise).write(line, actions)
+    assert drawn(prompt) == shown
+    listed = re.search(r"Your legal moves are: (.*)\.", prompt)[1].split(", ")
+    assert [read(move, position, disguise).action for move in listed] == position.legal_actions()
+    history = re.findall(r"^\d+\. (\w+): (\S+)$", prompt, re.MULTILINE)
+    for (role, move), before, action in zip(history, line, actions, strict=False):
+        assert role == disguise.roles[before.to_move]
+        assert read(move, before, disguise).action == action
+    assert len(history) == len(actions)
+    assert f"You are {disguise.roles[position.to_move]}" in prompt
+
+    found = json.loads(
+        re.search(
+            r"^\{.*rows.*\}$", Style("json", disguise=disguise).write(line, actions), re.MULTILINE
+        )[0]
+    )
+    for role, symbol in ((first, first[0].upper()), (second, second[0].upper())):
+        assert sorted(found[role]) == sorted(s for s, what in shown.items() if what == symbol)
+    rows = re.search(
+        r"^ {4}(\S+/\S+) \w+$", Style("fen", disguise=disguise).write(line, actions), re.MULTILINE
+    )[1]
+    rows = re.sub(r"\d", lambda run: "." * int(run[0]), rows).replace("/", "")
+    symbols = [shown[disguise.names[s]].replace("#", ".") for row in disguise.rows for s in row]
+    assert list(rows.replace("#", ".")) == symbols
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_disguise_leaves_no_name_of_the_game(name):
+    game = make(name)
+    line, actions = random_line(game, 1, 5)
+    for seed in range(5):
+        disguise = Disguise.draw(game, seed)
+        assert len(set(disguise.names)) == 64
+        prompt = Style(legal_moves=True, disguise=disguise).write(line, actions)
+        known = [*game.roles, game.about.pieces, game.about.title, game.id, "rank", "file"]
+        for word in [*known, *(square_name(s) for s in range(64))]:
+            assert not re.search(rf"\b{word}\b", prompt, re.IGNORECASE), word
+    assert Disguise.draw(game, 1) == Disguise.draw(game, 1) != Disguise.draw(game, 2)
+
+
+def test_a_game_without_instructions_is_not_disguised():
+    class Own(type(make("othello"))):
+        about = boardenvs.game.rules.About()
+
+    with pytest.raises(ValueError, match="instructions"):
+        Disguise.draw(Own(), 1)
+    assert Own.__doc__ or Style().write([Own().start()], [])
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_game_in_disguise_is_kept_as_the_same_game(name):
+    plain, other = (TextEnv(make(name), opponent="greedy", disguise=d) for d in (None, 5))
+    for env in (plain, other):
+        env.reset(seed=4)
+        while not env.done:
+            action = min(env.position.legal_actions())
+            shown = env.style.disguise or Disguise(env.game)
+            env.step(f"I play {shown.move(action, env.position)}.")
+    assert plain.result.record.actions == other.result.record.actions
+    told = other.result.record.info["text"]["disguise"]["squares"]
+    assert len(set(told.values())) == 64
+
+
+# ---- the environment -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("player", ["random", "greedy", "level:5"])
+@pytest.mark.parametrize("name", ["othello", "lines_of_action", "wolf_and_sheep"])
+def test_players_score_as_they_do_in_process(name, player):
+    """The games of Gymnasium's environment, by what players say."""
+    game, agent = make(name), boardenvs.make_agent(player)
+    env = BoardSingleEnv(game, opponent="greedy")
+    text = TextEnv(game, opponent="greedy", retries=0)
+    sentences = ("I play {}.", '{{"move": "{}"}}', "Final answer: {}", "{}")
+    for seed in range(3):
+        rngs = [np.random.default_rng(seed) for _ in range(2)]
+        _, info = env.reset(seed=seed)
+        text.reset(seed=seed)
+        done, reward = False, 0.0
+        while not done:
+            action = int(choose(agent, game, stack([env.board.position]), rngs[0])[0])
+            _, reward, done, cut, info = env.step(action)
+            done |= cut
+        while not text.done:
+            position = text.position
+            action = int(choose(agent, game, stack([position]), rngs[1])[0])
+            sentence = sentences[position.ply % len(sentences)]
+            text.step(sentence.format(game.action_name(action, position)))
+        result = text.result
+        assert (result.reward, text.position) == (reward, env.board.position)
+        assert result.record.goal == env.board.position.result()
+        assert not result.forfeited
+        assert result.record.players[game.roles.index(info["seat"])] == "text"
+
+
+def test_bad_replies_are_asked_again_and_then_lose_the_game():
+    env = TextEnv("lines_of_action", seat="black", retries=2)
+    prompt = env.reset(seed=1)
+    said = {"b1-b4": "illegal", "b1-b3 or c1-c3": "ambiguous", "": "unparsable"}
+    for reply, kind in list(said.items())[:2]:
+        step = env.step(reply, tokens=(100, 7))
+        assert (step.reading.kind, step.done, step.reward) == (kind, False, 0)
+        assert step.prompt.startswith(prompt)
+        assert step.reading.text in step.prompt
+    assert env.step("I play b1-b3").reading.kind == "move"
+    for reply, kind in said.items():
+        step = env.step(reply)
+        assert step.reading.kind == kind
+    assert (step.done, step.reward, step.prompt) == (True, -1, "")
+    with pytest.raises(boardenvs.ResetNeededError):
+        env.step("b1-b3")
+    result = env.result
+    counts = result.counts
+    assert (counts.move, counts.illegal, counts.ambiguous, counts.unparsable) == (1, 2, 2, 1)
+    assert (counts.replies, counts.forfeits, counts.completion_tokens) == (6, 1, 14)
+    assert result.forfeited
+    record = parse_record(write_record(result.record))
+    assert record == result.record
+    assert (record.goal, record.info["forfeit"]) == ((0, 100), "black")
+    transcript = record.info["text"]["transcript"]
+    assert [entry["read_as"] for entry in transcript] == [
+        *list(said.values())[:2],
+        "move",
+        *said.values(),
+    ]
+
+
+def test_replies_of_any_size_and_kind_fit_into_a_record(tmp_path):
+    env = TextEnv("wolf_and_sheep:rules=described", seat="wolf", retries=100)
+    env.reset(seed=1)
+    for reply in ("\ud800", "\0" * 10**5, "{" * 10**5, '"\\' * 10**5) * 25:
+        env.step(reply)
+    records.save(tmp_path / "games.jsonl", [env.result.record])
+    (record,) = records.load(tmp_path / "games.jsonl")
+    assert len(record.info["text"]["transcript"]) == 100
+    assert records.check([record])[0].ending == "cut off"
+
+
+def test_what_makes_no_environment():
+    for wrong in (
+        {"board": "chess"},
+        {"seat": "white"},
+        {"retries": -1},
+        {"opponent": "nobody"},
+        {"opening_plies": (3, 1)},
+        {"board": "picture", "disguise": 1},
+    ):
+        with pytest.raises(ValueError, match=r"must|unknown|leave"):
+            TextEnv("othello", **wrong)
+    with pytest.raises(boardenvs.ResetNeededError):
+        TextEnv("othello").step("d3")
+    env = TextEnv("othello")
+    env.reset(seed=1)
+    with pytest.raises(TypeError, match="must be a text"):
+        env.step(19)
+
+
+def test_a_picture_goes_with_the_prompt():
+    env = TextEnv("lines_of_action", board="picture")
+    prompt = env.reset(seed=1)
+    assert "picture" in prompt
+    assert env.picture().startswith(b"\x89PNG")
+    assert TextEnv("othello").reset(seed=1)
+
+
+def test_openings_are_part_of_the_record():
+    env = TextEnv("othello", opening_plies=(6, 6), seat="black")
+    env.reset(seed=1)
+    first = env.result.record
+    assert len(first.actions) == env.position.ply == 6
+    assert first.start is None
+    env.reset(seed=2)
+    assert env.result.record.actions != first.actions
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_a_text_player_plays_as_its_function_would(threads):
+    """The same games, with the history in its prompts; and those without a legal move are lost."""
+    game = make("othello")
+
+    def model(prompt):
+        legal = re.search(r"Your legal moves are: (.*)\.", prompt)
+        return f"I play {min(legal[1].split(', '))}." if legal else "I pass."
+
+    def function(game, state, rng):
+        return np.array(
+            [
+                min(p.legal_actions(), key=lambda action: game.action_name(action))
+                for p in game.positions(state)
+            ]
+        )
+
+    player = TextPlayer(model, legal_moves=True, threads=threads)
+    by_text = boardenvs.play_match(game, player, "greedy", 3)
+    assert np.array_equal(
+        by_text.actions, boardenvs.play_match(game, function, "greedy", 3).actions
+    )
+    assert player.counts.replies == player.counts.move > 100
+    silent = TextPlayer(lambda prompt: "", retries=1)
+    lost = boardenvs.play_match(game, silent, "random", 1)
+    assert lost.score == 0
+    assert (silent.counts.forfeits, silent.counts.unparsable) == (2, 4)
+
+
+def test_random_positions_have_prompts():
+    for name in GAMES:
+        position = random_position(make(name), 7, 9)
+        assert "at a position of its own" in Style().write([position], [])
