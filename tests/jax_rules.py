@@ -68,7 +68,7 @@ def compare(game: Game, plies: int, boards: int, kind: str, optimised: bool) -> 
             assert_same_state(positions_of(after), state)
             expected = (
                 game.legal(state), game.observe(state), np.sign(game.score_margin(state)),
-                game.is_truncated(state), game.is_over(state), game.is_wiped_out(state),
+                game.is_truncated(state), game.is_over(state), game.wiped_out(state).any(axis=0),
             )  # fmt: skip
             for got, wanted in zip(found, expected, strict=True):
                 np.testing.assert_array_equal(got, wanted)

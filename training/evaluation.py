@@ -225,9 +225,9 @@ def _wiped_out(game: Game, result: MatchResult) -> int:
     lines = [line[line >= 0].tolist() for line in result.actions.reshape(result.games, -1)]
     final = play(game, game.init(result.games), lines).final
     role = np.repeat([0, 1], result.games // 2)
-    mine = np.where(final.to_move == role, final.own, final.opp)
+    wiped_out = np.where(final.to_move == role, *game.wiped_out(final))
     lost: BoolArray = (result.scores == 0).ravel()
-    return int((lost & (mine == 0)).sum())
+    return int((lost & wiped_out).sum())
 
 
 # ---- at the end ----------------------------------------------------------------------------------

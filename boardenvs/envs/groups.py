@@ -57,7 +57,7 @@ class EndedGames:
         self.games += len(rewards)
         self.plies += int(np.add.reduce(final.ply))  # half the time of its `sum`
         self.points += float(np.add.reduce(rewards) + len(rewards)) / 2
-        self.wiped_out += int(np.count_nonzero(self.game.is_wiped_out(final)))
+        self.wiped_out += int(np.count_nonzero(self.game.wiped_out(final).any(axis=0)))
 
 
 class GroupInPlay:

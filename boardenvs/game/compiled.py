@@ -191,11 +191,11 @@ class CompiledRules(Rules):
             return np.zeros(len(state.ply), np.bool_)
         return (state.ply >= self.max_plies) & ~state.terminated
 
-    def is_wiped_out(self, state: State) -> BoolArray:
-        """Where a side has no piece left, (B,) bool."""
+    def wiped_out(self, state: State) -> BoolArray:
+        """Which sides have no piece left, the one to move and the other, (2, B) bool."""
         width = self.board.words
-        own, opp = (reduce(or_, state.words[k : k + width]) for k in (0, width))
-        found: BoolArray = (own == 0) | (opp == 0)
+        sides = [reduce(or_, state.words[k : k + width]) for k in (0, width)]
+        found: BoolArray = np.stack(sides) == 0
         return found
 
     def is_over(self, state: State) -> BoolArray:

@@ -40,12 +40,12 @@ class State(NamedTuple):
 
     @property
     def own(self) -> WordArray:
-        """The squares of the side to move, (B,) uint64; on larger boards the first 64 of them."""
+        """The squares of the side to move, (B,) uint64, of a board of at most 64."""
         return self.words[0]
 
     @property
     def opp(self) -> WordArray:
-        """The squares of the other side, likewise."""
+        """The squares of the other side, (B,) uint64, of a board of at most 64."""
         return self.words[1]
 
     @property

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from boardenvs import games
-from boardenvs.board.bitboard import square_name
+from boardenvs.board.bitboard import EIGHT, square_name
 from boardenvs.game.contract import Game
 from boardenvs.game.state import IntArray, State, WordArray
 from boardenvs.kernel.loops import GROUP
@@ -142,10 +142,16 @@ class Terms:
 class Places:
     """Where tuples and their images are on the board, and which of their numbers share a weight.
 
-    ValueError for what is no tuple.
+    ValueError for what is no tuple, and for a game with more than two sets of squares on 8x8.
     """
 
     def __init__(self, game: Game, tuples: Sequence[Tuple]) -> None:
+        if game.board != EIGHT or len(game.word_names) > 2:
+            raise ValueError(
+                f"{game.id} is played with {', '.join(game.word_names)} on "
+                f"{game.board.rows}x{game.board.columns} squares: a learnt evaluation is "
+                "of games with own and opp alone, on 8x8"
+            )
         self.tuples = tuple(tuples)
         self.squares: list[Tuple] = []  # of each image
         self.starts: list[int] = []  # of each image's table, in the tables one after the other
