@@ -4,8 +4,10 @@ game and nothing else. Programs of others are in test_engines_long.py.
 
 from __future__ import annotations
 
+import io
 import os
 import pickle
+import random
 import signal
 import subprocess
 import sys
@@ -31,7 +33,7 @@ from variants import random_line
 
 from boardenvs import games, make_agent, play_match
 from boardenvs.agents.spec import runs_code
-from boardenvs.engines import Engine, EngineError, ProcessTransport
+from boardenvs.engines import Engine, EngineError, Host, ProcessTransport, serve, servers_of
 from boardenvs.engines.clock import Clock
 from boardenvs.engines.player import ask_each
 from boardenvs.game.contract import Game, Position, stack
@@ -117,6 +119,25 @@ def test_what_others_send_and_expect() -> None:
     assert answers("PLAY w f6").startswith("? unknown command")
     assert answers("play W D6") == "= \n\n"
     assert answers("genmove b").startswith("= ")
+
+
+WORDS = (
+    "1 genmove play undo b w black white d3 f5 D6 PA pass boardsize 8 9 clear_board list_commands "
+    "go position startpos fen moves query islegal result gameover p1turn isready ugi nboard 2 ping "
+    "set game move hint known_command final_score showboard boardenvs-position set_game Othello "
+    "8/8/8/3rb3/3br3/8/8/8 red -1 BO[8 *] (;GM[Othello] ]B[F5]W[d6/1/2] ;) # \x00 \xff é % {} "
+    f"BO[8{'-' * 27}O*------*O{'-' * 27}*] {'*' * 64} time_left time_settings reg_genmove"
+).split(" ")
+
+
+@every_protocol
+def test_whatever_is_asked_is_answered(protocol: str) -> None:
+    """Of our own engine: nothing that others send ends it."""
+    rng, out = random.Random(protocol), io.StringIO()
+    lines = [" ".join(rng.choices(WORDS, k=rng.randrange(6))) for _ in range(3000)]
+    given = io.StringIO("\n".join([*lines, "ping 7", "isready", "name"]))
+    serve(Host(OTHELLO, "tried", last_legal), servers_of(OTHELLO, protocol), given, out)
+    assert out.getvalue().split()[-1] in ("7", "readyok", "tried")
 
 
 # ---- faults --------------------------------------------------------------------------------------

@@ -14,14 +14,16 @@ import numpy as np
 import pytest
 from command_line import run
 from variants import PACKAGE, random_line
+from web_server import served
 
+import boardenvs
 from boardenvs import games, make_agent, play_match
 from boardenvs.arena import estimate_rating, make_settings, rating_pool, run_tournament
 from boardenvs.arena.tournament import open_journal
 from boardenvs.board.bitboard import SIZE
 from boardenvs.engines.lines import Lines
 from boardenvs.exams import take_exam
-from boardenvs.game.contract import Game
+from boardenvs.game.contract import Game, Position
 from boardenvs.game.state import IntArray, State
 from boardenvs.play import reply
 
@@ -71,12 +73,12 @@ def test_grhino_plays_a_match() -> None:
 
 @grhino
 def test_grhino_plays_in_the_arena(tmp_path: Path) -> None:
-    """In processes, 100 games against each of three others."""
-    entrants = [PLAYER, "random", "greedy", "level:3"]
+    """In processes, 100 games against each of two others."""
+    entrants = [PLAYER, "random", "greedy"]
     settings = make_settings(entrants, ["othello", "wolf_and_sheep"], pairs=50)
     run_tournament(settings, tmp_path, workers=2)
     played = [p for p in open_journal(tmp_path).played if PLAYER in p.key]
-    assert [p.game for p in played] == ["othello"] * 3  # it does not know the other game
+    assert [p.game for p in played] == ["othello"] * 2  # it does not know the other game
     for pairing in played:
         assert pairing.match is not None
         assert pairing.match.games == 100
@@ -96,9 +98,9 @@ def test_grhino_is_rated() -> None:
 
 @grhino
 def test_grhino_sits_the_exam() -> None:
-    """A search to the end of 14 plies keeps every value: the positions are those that we mean."""
-    marked = take_exam(OTHELLO, make_agent(f"{PLAYER} --end=14 --win=14"))
-    assert marked.total.kept == marked.total.best == 1
+    """Its search to the end finds every best move: the positions are those that we mean."""
+    marked = take_exam(OTHELLO, make_agent(f"{PLAYER} --end=10 --win=10"))
+    assert [mark.best for mark in marked.marks[:2]] == [1, 1]  # of 8 and 10 empty squares
     assert not marked.faults.forfeits
 
 
@@ -115,6 +117,62 @@ def test_commands(command: str, tmp_path: Path) -> None:
     shown = run(command, *words[command])
     assert "gtp-rhino" in shown
     assert "forfeited" not in shown
+
+
+@grhino
+def test_grhino_plays_in_environments_and_on_the_page() -> None:
+    env = boardenvs.vec_env("othello", 4, opponent=PLAYER)
+    infos, rng, ended = env.reset(seed=1)[1], np.random.default_rng(0), 0
+    for _ in range(70):
+        mask = infos["action_mask"]
+        _, _, over, _, infos = env.step((mask * rng.random(mask.shape)).argmax(axis=1))
+        ended += int(over.sum())
+    assert ended >= 4
+    with served("--agent", PLAYER) as server, server.page() as page:
+        line = {"game": "othello", "moves": ["e3"]}
+        answer = page.ask("move", line=line, agent=PLAYER, seed=1)["position"]
+        assert answer["ply"] == 2
+        assert "plays Othello" in page.ask("agent", game="lines_of_action", agent=PLAYER)["error"]
+
+
+# ---- a program in C, of NBoard and UGI -----------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def flips(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """An engine with rules of its own, which ends where it is told what is not legal."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("there is no C compiler")
+    program = tmp_path_factory.mktemp("engine") / "flips"
+    source = Path(__file__).with_name("othello_engine.c")
+    subprocess.run([compiler, "-O2", "-o", str(program), str(source)], check=True)
+    return str(program)
+
+
+class Flips:
+    """The same player, here."""
+
+    def act(self, game: Game, state: State, rng: Any) -> IntArray:
+        return np.array([self._best(p) for p in game.positions(state)], np.int64)
+
+    def _best(self, position: Position) -> int:
+        def flipped(action: int) -> int:
+            return position.opp.bit_count() - position.step(action).own.bit_count()
+
+        legal = position.legal_actions()
+        from_the_top = sorted(legal, key=lambda a: (-(a // 8), a % 8))
+        return max(from_the_top, key=flipped)
+
+
+@pytest.mark.parametrize("protocol", ["nboard", "ugi"])
+def test_a_program_with_rules_of_its_own_plays_as_it_does_here(flips: str, protocol: str) -> None:
+    through, within = (
+        play_match(OTHELLO, player, "random", 50)
+        for player in (f"engine:{flips},protocol={protocol}", Flips())
+    )
+    assert through.faults[0].explain("it", 100) is None
+    assert np.array_equal(np.array(through.actions), np.array(within.actions))
 
 
 # ---- our own, through pipes ----------------------------------------------------------------------

@@ -10,8 +10,9 @@ GTP knows no positions, only moves from the start: programs have commands of the
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from boardenvs.engines.channel import Channel, EngineError, escaped
 from boardenvs.engines.nboard import squares_from_the_top
@@ -163,12 +164,13 @@ class GtpServer(Server):
         try:
             if command not in self._commands:
                 raise ValueError("unknown command")
-            text = getattr(self, f"do_{command.replace('-', '_')}")(*arguments)
+            method = getattr(self, f"do_{command.replace('-', '_')}")
+            if not takes(method, arguments):
+                raise ValueError("wrong number of arguments")
+            text = method(*arguments)
         except Ended:
             yield f"={number}\n"
             raise
-        except TypeError:
-            sign, text = "?", "wrong number of arguments"
         except ValueError as error:
             sign, text = "?", " ".join(str(error).split())
         yield f"{sign}{number} {text}\n"
@@ -258,7 +260,10 @@ class GtpServer(Server):
         if first == second:
             return "0"
         winner = colours(self.host.game)[0 if first > second else 1]
-        return f"{winner[0].upper()}+{abs(position.own.bit_count() - position.opp.bit_count())}"
+        points = 1
+        if self.host.game.margin_counts:
+            points = abs(position.own.bit_count() - position.opp.bit_count())
+        return f"{winner[0].upper()}+{points}"
 
     def _turn(self, colour: str) -> None:
         """Have the side of this colour to move; ValueError where it is not its turn."""
@@ -270,3 +275,12 @@ class GtpServer(Server):
             host.play_action(host.game.noop)
         if host.position.to_move != given[0]:
             raise ValueError(f"it is the turn of {names[host.position.to_move]}")
+
+
+def takes(method: Callable[..., str], arguments: list[str]) -> bool:
+    """Whether a method can be called with these."""
+    try:
+        inspect.signature(method).bind(*arguments)
+    except TypeError:
+        return False
+    return True
