@@ -160,7 +160,7 @@ export class Board {
       made.style.setProperty("--share", value.share);
       if (free) made.append(el("span", { class: `value ${value.best ? "best" : ""}` }, value.text));
     }
-    const name = key === null ? (what === "#" ? T.hole : T.empty) : [this.look.sides[key], ...badges.map(([badge]) => badge)].join(" ");
+    const name = key === null ? (what === "#" ? T.hole : T.empty) : [this.look.sides[key], ...badges.map(([badge]) => badge.replace(/s$/, ""))].join(" ");
     const notes = [
       move && (this.info.moves_pieces ? T.target : T.legal), move && move[2].length && (this.info.moves_pieces ? T.takes : T.turns)(move[2].length),
       isFrom && this.from !== square && T.movable, this.from === square && T.selected, marked && T.lastMove, hinted && T.hinted, value && value.text,

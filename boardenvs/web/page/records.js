@@ -21,9 +21,8 @@ export class RecordsView {
     this.list = el("div", { class: "scroll tall", tabIndex: 0, role: "region", "aria-label": T.views.records });
     this.searchField = labelled(T.search, this.search);
     this.element = el("section", { "aria-label": T.views.records, class: "drop" },
-      el("div", { class: "fields" }, labelled(T.openFile, this.file, T.openHelp), labelled(T.plainGame, this.plain)),
-      labelled(T.pasted, this.pasted, T.pastedHelp),
-      this.searchField, this.status, this.list);
+      el("div", { class: "fields" }, labelled(T.openFile, this.file, T.openHelp), labelled(T.pasted, this.pasted, T.pastedHelp), labelled(T.plainGame, this.plain), this.searchField),
+      this.status, this.list);
     for (const type of ["dragover", "dragenter"]) document.addEventListener(type, (event) => { if (event.dataTransfer?.types.includes("Files")) event.preventDefault(); });
     document.addEventListener("drop", (event) => {
       if (!event.dataTransfer?.files.length) return;
@@ -110,7 +109,8 @@ export class RecordsView {
     const found = this.rows.filter((row) => words.every((word) => row.text.includes(word)));
     const { key, up } = this.sort, sign = up ? 1 : -1;
     found.sort((a, b) => sign * (typeof a[key] === "number" ? a[key] - b[key] : a[key].localeCompare(b[key], "en", { numeric: true })) || a.number - b.number);
-    const columns = Object.keys(T.columns).filter((column) => column === "number" || this.rows.some((row) => row[column] !== ""));
+    const said = { number: true, game: this.rows.some((row) => row.game !== this.rows[0].game) };
+    const columns = Object.keys(T.columns).filter((column) => said[column] ?? this.rows.some((row) => row[column] !== ""));
     const rows = found.slice(0, this.shown);
     this.status.textContent = `${T.loaded(this.rows.length, this.name)}. ${T.found(rows.length, found.length, this.rows.length)}`;
     this.list.replaceChildren(el("table", { class: "records" },
