@@ -18,9 +18,11 @@ from boardenvs import records
 from boardenvs.board.bitboard import square_name, squares_of
 from boardenvs.envs.opponent import choose
 from boardenvs.envs.single import BoardSingleEnv
+from boardenvs.exams.positions import exam_positions
 from boardenvs.game.contract import stack
 from boardenvs.records.jsonl import parse_record, write_record
-from boardenvs.text import Disguise, Style, TextEnv, TextPlayer, read
+from boardenvs.text import Disguise, Style, TextEnv, TextPlayer, compare, read
+from boardenvs.text.disguise import PARTS
 
 pytestmark = pytest.mark.usefixtures("in_python")
 
@@ -379,3 +381,60 @@ def test_random_positions_have_prompts():
     for name in GAMES:
         position = random_position(make(name), 7, 9)
         assert "at a position of its own" in Style().write([position], [])
+
+
+def test_faces_show_who_reads_and_who_knows_by_heart():
+    """Of two that know the right move, by the names in the prompt and by those of the game."""
+    game = make("wolf_and_sheep")
+    exam = exam_positions(game)
+    right = {
+        position.pieces(0) << 64 | position.pieces(1): game.action_name(int(row.argmax()), position)
+        for position, row in zip(game.positions(exam.state), exam.values, strict=True)
+    }
+    disguise = Disguise.draw(game, 1)
+
+    def answer(prompt, shown):
+        found = json.loads(re.search(r"^\{.*rows.*\}$", prompt, re.MULTILINE)[0])
+        first, second = (
+            sum(1 << shown.names.index(name) for name in found[role]) for role in shown.roles
+        )
+        return shown.write(right[first << 64 | second])
+
+    def reader(prompt):
+        faces = (Disguise.draw(game, 1, (part,)) for part in PARTS)
+        for shown in (Disguise(game), disguise, *faces):
+            try:
+                return answer(prompt, shown)
+            except (KeyError, ValueError):
+                pass
+        raise AssertionError(prompt)
+
+    def by_heart(prompt):
+        try:
+            return answer(prompt, Disguise(game))
+        except (KeyError, ValueError):
+            return "I do not know this game."
+
+    read_by = compare(reader, game, positions=8, board="json")
+    assert [face.kept for face in read_by.faces] == [1] * 7
+    assert [face.same for face in read_by.faces] == [1] * 7
+    known = {face.name: face for face in compare(by_heart, game, positions=8, board="json").faces}
+    assert known["as it is"].kept == known["as it is, again"].same == known["pieces"].kept == 1
+    assert known["squares"].legal == known["roles"].legal == known["all of these"].legal == 0
+    assert known["squares"].counts.unparsable == 8
+    assert str(read_by).count("\n") == 8
+
+
+@pytest.mark.parametrize(
+    "name", ["connect_four:ConnectFour", "hex:Hex", "morris:NineMensMorris", "checkers:Checkers"]
+)
+@pytest.mark.parametrize("board", ["ascii", "json"])
+def test_games_from_outside_are_played_by_text(name, board):
+    env = TextEnv(f"boardenvs_{name}", board=board)
+    env.reset(seed=1)
+    while not env.done:
+        position = env.position
+        action = max(position.legal_actions())
+        reading = env.step(f"I play {env.game.action_name(action, position)}.").reading
+        assert reading.action == action
+    assert parse_record(write_record(env.result.record)).actions == env.result.record.actions

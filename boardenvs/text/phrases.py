@@ -20,7 +20,7 @@ _DONE = "played|moved|chose|chosen|select(?:ed)?|picked|decided|settled|opted|pl
 _WILL = (
     "'ll|'d| will| shall| would| must| have to| need to| now|'m going to| am going to| hereby|"
     " thus|"
-    " therefore| simply| just| finally| instead| then| rather| do| should| want to| like to|"
+    " therefore| simply| still| just| finally| instead| then| rather| do| should| want to| like to|"
     " choose to|"
     " decide to| think i(?:'ll| will| would|'d)?"
 )
@@ -28,7 +28,10 @@ _BEST = (
     "best|final|strongest|correct|right|chosen|optimal|winning|only|better|safest|natural|legal|"
     "selected|recommended|new|my"
 )
-_MOVE = "move|choice|option|answer|square|play|one|continuation|decision|pick|selection|reply|turn"
+_MOVE = (
+    "move|choice|option|answer|square|play|one|continuation|decision|pick|selection|reply|"
+    "response|turn"
+)
 _IS = r"(?: is| will be| would be| must be| remains| seems to be| appears to be|:)"
 _SO = "therefore|thus|hence|so|finally|conclusion|in conclusion|to conclude|overall|decision"
 _NO = (
@@ -47,7 +50,7 @@ COMMITS = re.compile(
     rf"|\b(?:my|your) (?:\w+ ){{0,2}}(?:{_MOVE})(?: now| here)?{_IS}"
     rf"|\b(?:the |a |another )?(?:{_BEST}) (?:\w+ )?(?:{_MOVE})"
     rf"(?: here| for me| now| overall| in this position| available| i have)*{_IS}"
-    r"|\bthe (?:move|answer|choice)(?: i(?:'d like to|'ll| will)? \w+)? is\b"
+    rf"|\bthe (?:move|answer|choice)(?: i(?:'d like to|'ll| will)? \w+)?{_IS}"
     rf"|\b(?:let's|let me|let us) (?:just )?(?:{_DO}|do)\b"
     r"|\b(?:going|gone|go|went) (?:ahead )?with\b|\bsettl(?:e|ing) (?:on|for)\b|\bopt(?:ing)? for\b"
     r"|\bby (?:playing|moving|placing)\b|\bdecid(?:ed|ing) (?:on|to play)\b"
@@ -78,7 +81,8 @@ _NEAR = (
     "thought about|wanted|would have|going to have|later|afterwards|then|so that|hoping|"
     "plan(?:ning)? to|threaten(?:s|ing)?|i was|how|which"
 )
-UNLESS = re.compile(rf"\b(?:{_IF})\b[^.;:\n]*$|\b(?:{_NEAR})\b[^.;:,\n]*$")
+UNLESS = re.compile(rf"\b(?:{_IF})\b[^.;:\n]*$|\b(?:{_NEAR})\b[^.;:,\n]*$|\bhad\W*$")
+ONLY_IF = re.compile(r"\W{0,3}(?:if|unless) (?:it|only|not|that|there) (?:were|was|is|had)")
 AFTER = re.compile(r"\bafter\b")
 
 # Between what was said before and the move: it is another that is meant.
@@ -142,7 +146,8 @@ AWAY = re.compile(
     r"eventually|in (?:two|three) moves|attack(?:s|ing)?|defend(?:s|ing)?|connect(?:s|ing|ed)?|"
     r"flip(?:s|ping)?|next to|adjacent to|near|(?<!it is )(?<!it's )between|towards|eyeing|eyes|"
     r"legal(?: moves?)?|available|for example|such as|e\.g|options? (?:are|include)|candidates?|"
-    r"history|from|because|since|protects?|controls?|captur(?:es|ing)|plan)\b[^.;]*$"
+    r"history|from|because|since|fails? to|runs into|due to|refuted by|protects?|controls?|"
+    r"captur(?:es|ing)|plan)\b[^.;]*$"
 )
 AGAINST = re.compile(r"\b(?:(?:respond|reply|answer|react)(?:ing)? to|counter(?:ing)?) $")
 WITH_IT = re.compile(r",? (?:with|by|i)(?: playing| moving| play)? ?")

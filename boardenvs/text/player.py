@@ -21,7 +21,7 @@ class TextPlayer:
     """Asks `model(prompt)` for a reply, or `model(prompt, png)` with `board="picture"`, and plays
     the move that is read from it.
 
-    The other parameters are those of `TextEnv`; `disguise` is a seed. Where no legal move is read
+    The other parameters are those of `TextEnv`. Where no legal move is read
     after all retries, the game is forfeited. `counts` has how all replies were read. Boards are
     asked for by so many threads.
 
@@ -47,11 +47,12 @@ class TextPlayer:
         *,
         board: Board = "ascii",
         legal_moves: bool = False,
-        disguise: int | None = None,
+        disguise: Disguise | int | None = None,
         retries: int = RETRIES,
         threads: int = 1,
     ) -> None:
-        Style(board)  # raises where there is no such board
+        # Raises where there is no such board, or where it cannot be disguised.
+        Style(board, disguise=disguise if isinstance(disguise, Disguise) else None)
         self._model = model
         self._board: Board = board
         self._legal_moves, self._disguise = legal_moves, disguise
@@ -74,8 +75,9 @@ class TextPlayer:
         return self._ask(asked, game)
 
     def _ask(self, asked: Sequence[tuple[list[Position], list[int]]], game: Game) -> IntArray:
-        disguise = None if self._disguise is None else Disguise.draw(game, self._disguise)
-        style = Style(self._board, self._legal_moves, disguise)
+        given = self._disguise
+        drawn = Disguise.draw(game, given) if isinstance(given, int) else given
+        style = Style(self._board, self._legal_moves, drawn)
         questions = [
             None if line[-1].is_over() else Question(style, line, played, self._retries)
             for line, played in asked

@@ -35,7 +35,9 @@ def choice(text: str, moves: Moves) -> Chosen:
     """
     text = _WORD.sub(lambda word: " " if word[0].count("/") > 2 else word[0], text)  # no FEN
     text = _FENCED.sub(lambda block: _unfenced(block[1], moves), text)
-    text = _QUOTED.sub(" ", _TABLE.sub("", text))
+    text = _TABLE.sub("", text).strip()
+    if text.count('"') > 2 or text[:1] + text[-1:] != '""':  # not all of it
+        text = _QUOTED.sub(" ", text)
     bare = _MARKS.sub("", _BRACKETS.sub(r"\1", text))
     lines = [line for line in bare.split("\n") if line.strip()]
     if not lines:
@@ -101,7 +103,7 @@ class _Story:
             linked = said if phrases.LINK.fullmatch(before) else ""
             others = bool(self._others.search(whole))
             is_out = phrases.REJECTS.search(before) or phrases.REJECTED.match(after)
-            if is_out or linked == "rejected":
+            if is_out or phrases.ONLY_IF.match(after) or linked == "rejected":
                 said = "rejected"
                 if move in self.chosen:
                     self.chosen, self.withdrawn = [], True
@@ -165,7 +167,7 @@ def _closing(parts: list[str], moves: Moves) -> Move | None:
 
 def _alone(text: str, moves: Moves) -> Move | None:
     """The move that a text says and nothing else."""
-    bare = _BEFORE_IT.sub("", _MARKS.sub("", text)).strip(" \t\n.,;!'\"()[]{}<>=#+:")
+    bare = _BEFORE_IT.sub("", _MARKS.sub("", text)).strip(" \t\n.,;!'\"()[]{}<>=#+")
     if len(bare) > 40:
         return None
     if bare in ("pass", "noop", "skip"):
@@ -198,4 +200,5 @@ def _is_cut_off(line: str, moves: Moves) -> bool:
     found = moves.find(sentence)
     if found and not sentence[found[-1].end :].strip():
         return False
-    return bool(phrases.WEIGHS.search(sentence)) or len(sentence.split()) > 12
+    half = phrases.WEIGHS.search(sentence) or sentence.rstrip().endswith((":", ",", ";", "-", "("))
+    return bool(half) or len(sentence.split()) > 12
