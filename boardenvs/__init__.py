@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 def _draw(position: Position) -> str:
     # Imported when a notebook asks for a picture.
     render = import_module("boardenvs.render")
-    picture: str = render.to_svg(position.game, position, legal=True, unit=48)
+    picture: str = render.to_svg(position.game, position, legal=True, unit=render.NOTEBOOK_UNIT)
     return picture
 
 

@@ -127,17 +127,36 @@ def test_the_gif_shows_what_is_drawn():
 
 
 def test_notebooks_show_games_and_environments():
-    assert LINES._repr_svg_().startswith("<svg")
+    assert LINES._repr_svg_() == LINES.start()._repr_svg_()
     env = boardenvs.env(LINES)
     assert env._repr_svg_() is None
     env.reset()
     before, start = env._repr_svg_(), env.position
-    assert before == render.to_svg(LINES, start, legal=True)
+    assert before == start._repr_svg_() == render.to_svg(LINES, start, legal=True, unit=48)
     env.step(start.legal_actions()[0])
     assert env._repr_svg_() != before
     picture = render.Picture(LINES, start, legal=True)
     assert str(picture) == render.to_ansi(LINES, start, legal=True, colour=False)
     assert picture._repr_svg_() == render.to_svg(LINES, start, legal=True, unit=48)
+
+
+def cells_of(shown):
+    rows = re.findall("<tr>(.*?)</tr>", shown[shown.index("<table>") :])
+    return [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in rows]
+
+
+def test_notebooks_show_analyses_and_matches_as_tables():
+    found = boardenvs.analyse(OTHELLO, "alphabeta:depth=2")
+    shown = found._repr_html_()
+    assert shown.startswith(OTHELLO.start()._repr_svg_())
+    head, *rows = cells_of(shown)
+    assert head == ["move", "value", "line"]
+    assert sorted(row[0] for row in rows) == ["c4", "d3", "e6", "f5"]
+    assert [row[1] for row in rows] == [f"{move.value:+.0f}" for move in found.moves]
+    match = boardenvs.play_match(OTHELLO, "greedy", "random", pairs=4)
+    _, whole, first, second = cells_of(match._repr_html_())
+    assert whole[1:] == [*map(str, (match.wins, match.draws, match.losses)), f"{match.score:.3f}"]
+    assert [tuple(map(int, row[1:4])) for row in (first, second)] == list(match.by_role)
 
 
 def test_notebooks_show_records_in_a_frame():

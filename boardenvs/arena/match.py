@@ -20,6 +20,7 @@ from boardenvs.game.openings import Keep, Openings, distinct_openings
 from boardenvs.game.rules import LOSS, WIN
 from boardenvs.game.state import BoolArray, FloatArray, IntArray, State, concat, put, take
 from boardenvs.utils.checks import is_number, quote
+from boardenvs.utils.tables import html_table
 
 BLOCK = 50  # openings
 
@@ -100,6 +101,20 @@ class MatchResult:
         return (
             f"{self.score:.3f} [{low:.3f}, {high:.3f}] (+{self.wins} ={self.draws} -{self.losses})"
         )
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the first agent's games in all and by role."""
+        low, high = self.interval
+        rows = [
+            {"": name, "won": won, "drawn": drawn, "lost": lost, "score": f"{score.mean():.3f}"}
+            for name, (won, drawn, lost), score in (
+                ("in all", (self.wins, self.draws, self.losses), self.scores),
+                ("in the first role", self.by_role[0], self.scores[0]),
+                ("in the second role", self.by_role[1], self.scores[1]),
+            )
+        ]
+        said = f"the first agent scores {self.score:.3f}, 95 % interval {low:.3f} to {high:.3f}"
+        return html_table(rows, said)
 
 
 def play_match(

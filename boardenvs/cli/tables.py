@@ -13,17 +13,10 @@ from boardenvs.games import spec_of
 from boardenvs.games.notation import MoveNotation
 from boardenvs.play.review import Review, ReviewedPly
 from boardenvs.render import to_ansi
-from boardenvs.search.analysis import Analysis, Outcome, Unit
+from boardenvs.search.analysis import UNITS, Analysis, Unit, values_for, written_value
 from boardenvs.utils.tables import make_table
 
 _MARKED = 3  # of each unit, the largest losses
-_LINE = 8  # moves of a line that a table has room for
-_UNITS: dict[Unit, str] = {
-    "score": "expected result, -1 to 1",
-    "margin": "points ahead at the end",
-    "heuristic": "the analyst's own heuristic",
-}
-_VERBS: dict[Outcome, str] = {"win": "wins", "draw": "draws", "loss": "loses"}
 
 
 def show_analysis(
@@ -52,21 +45,8 @@ def moves_table(notation: MoveNotation, found: Analysis, count: int) -> Table:
     """The moves, best first, at most `count` of them; 0: all."""
     shown = found.moves[: count or None]
     role, more = notation.sides[found.position.to_move], len(found.moves) - len(shown)
-    rows = []
-    for move in shown:
-        line = found.names(move.line[:_LINE], notation.write)
-        rows.append(
-            {
-                "move": line[0],
-                "value": _value(move.value, move.outcome, found.unit),
-                "plies": move.plies,
-                "visits": move.visits,
-                "probability": None if move.probability is None else f"{move.probability:.1%}",
-                "mistakes": None if move.mistakes is None else f"{move.mistakes:.0%}",
-                "line": " ".join(line),
-            }
-        )
-    caption = f"values: {_UNITS[found.unit]}, for {role}"
+    rows = found.rows(notation.write, len(shown))
+    caption = values_for(role, found.unit)
     if any(row["mistakes"] for row in rows):
         caption += "; mistakes: the share of replies that give the result away"
     return make_table(rows, "Moves", caption + (f"; {more} more moves" if more else ""))
@@ -76,8 +56,8 @@ def summary(notation: MoveNotation, found: Analysis) -> str:
     """How the game ends with best play, as far as that is proven, in a few words."""
     mover = found.position.to_move
     if found.outcome is None:
-        value = _value(found.value, None, found.unit)
-        return f"not proven; {value or 'no value'} ({_UNITS[found.unit]})"
+        value = written_value(found.value, None, found.unit)
+        return f"not proven; {value or 'no value'} ({UNITS[found.unit]})"
     if found.outcome == "draw":
         return "a draw"
     winner = notation.sides[mover if found.outcome == "win" else 1 - mover]
@@ -111,8 +91,8 @@ def _verdict(notation: MoveNotation, found: Analysis) -> str:
     if found.value is None:
         return f"{said}."
     ahead = f" {_count(found.depth, 'ply', 'plies')} ahead" if found.depth else ""
-    value = _value(found.value, None, found.unit)
-    return f"{said}, {value}{ahead} ({_UNITS[found.unit]}). Not proven."
+    value = written_value(found.value, None, found.unit)
+    return f"{said}, {value}{ahead} ({UNITS[found.unit]}). Not proven."
 
 
 def show_review(console: Console, notation: MoveNotation, found: Review) -> None:
@@ -124,7 +104,7 @@ def show_review(console: Console, notation: MoveNotation, found: Review) -> None
             "ply": ply.number,
             "role": notation.sides[ply.role],
             "move": _move(notation, ply),
-            "value before": _value(ply.before, ply.analysis.outcome, ply.analysis.unit),
+            "value before": written_value(ply.before, ply.analysis.outcome, ply.analysis.unit),
             "after": _after(ply),
             "lost": _loss(ply),
             "better": _better(notation, ply),
@@ -132,7 +112,7 @@ def show_review(console: Console, notation: MoveNotation, found: Review) -> None
         }
         for ply in found.plies
     ]
-    caption = "; ".join(f"{unit}: {_UNITS[unit]}" for unit in units)
+    caption = "; ".join(f"{unit}: {UNITS[unit]}" for unit in units)
     console.print(
         make_table(
             rows,
@@ -221,20 +201,9 @@ def _better(notation: MoveNotation, ply: ReviewedPly) -> str | None:
     return None if ply.lost == 0 else notation.write(ply.best.action, ply.analysis.position)
 
 
-def _value(value: float | None, outcome: Outcome | None, unit: Unit) -> str:
-    """A value as it is read: what is proven in a word."""
-    if outcome is not None:
-        by = f" by {abs(value):g}" if unit == "margin" and value else ""
-        return _VERBS[outcome] + by
-    if value is None:
-        return ""
-    digits = 0 if unit == "heuristic" or (value.is_integer() and unit == "margin") else 2
-    return f"{value:+z.{digits}f}"  # no negative zero
-
-
 def _after(ply: ReviewedPly) -> str:
     outcomes = {move.action: move.outcome for move in ply.analysis.moves}
-    return _value(ply.after, outcomes.get(ply.action), ply.analysis.unit)
+    return written_value(ply.after, outcomes.get(ply.action), ply.analysis.unit)
 
 
 def _loss(ply: ReviewedPly) -> str:

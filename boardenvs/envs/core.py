@@ -147,7 +147,12 @@ class BoardEnv:
         if "_position" not in self.__dict__:
             return None
         return render.to_svg(
-            self.game, self._position, self.last_action, before=self.last_position, legal=True
+            self.game,
+            self._position,
+            self.last_action,
+            before=self.last_position,
+            legal=True,
+            unit=render.NOTEBOOK_UNIT,
         )
 
     def close(self) -> None:

@@ -166,6 +166,11 @@ class Position(NamedTuple):
     def __repr__(self) -> str:
         return f"<{self.game.id} {self.fen()!r}>"
 
+    def _repr_svg_(self) -> str | None:
+        """In a notebook: the board."""
+        drawer = type(self.game).drawer
+        return None if drawer is None else drawer(self)
+
     # ---- the end -----------------------------------------------------------------------------
 
     def result(self) -> tuple[float, float]:
@@ -293,8 +298,7 @@ class Game(CompiledRules):
 
     def _repr_svg_(self) -> str | None:
         """In a notebook: the starting position."""
-        drawer = type(self).drawer
-        return None if drawer is None else drawer(self.start())
+        return self.start()._repr_svg_()
 
     # ---- positions ---------------------------------------------------------------------------
 

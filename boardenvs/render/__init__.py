@@ -23,6 +23,8 @@ from boardenvs.render.raster import Pixels, Window, draw_rgb, write_gif
 from boardenvs.render.svg import write_animation, write_svg
 from boardenvs.render.view import Shown, ShownInGame, view
 
+NOTEBOOK_UNIT = 48  # pixels of a square where notebooks show a board
+
 
 def to_ansi(
     game: Game,
@@ -150,7 +152,7 @@ class Picture:
         return to_ansi(**vars(self), colour=False)
 
     def _repr_svg_(self) -> str:
-        return to_svg(**vars(self), unit=48)
+        return to_svg(**vars(self), unit=NOTEBOOK_UNIT)
 
 
 def _scenes(
@@ -168,6 +170,7 @@ def _scenes(
 
 
 __all__ = [
+    "NOTEBOOK_UNIT",
     "Picture",
     "ShownGame",
     "Window",

@@ -14,7 +14,9 @@ from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.perft import successors
 from boardenvs.game.state import Array, FloatArray, IntArray, State, for_movers, take
 from boardenvs.games import spec_of
+from boardenvs.games.notation import MoveNotation
 from boardenvs.search.trees import Evaluator
+from boardenvs.utils.tables import html_table
 
 Outcome: TypeAlias = Literal["win", "draw", "loss"]
 Unit: TypeAlias = Literal["score", "margin", "heuristic"]
@@ -97,6 +99,31 @@ class Analysis:
             position = position.step(action)
         return names
 
+    def rows(self, write: WriteAction, count: int | None = None) -> list[dict[str, Any]]:
+        """The moves, best first, at most `count` of them, as the rows of a table."""
+        found = []
+        for move in self.moves[:count]:
+            line = self.names(move.line[:_LINE_PLIES], write)
+            found.append(
+                {
+                    "move": line[0],
+                    "value": written_value(move.value, move.outcome, self.unit),
+                    "plies": move.plies,
+                    "visits": move.visits,
+                    "probability": None if move.probability is None else f"{move.probability:.1%}",
+                    "mistakes": None if move.mistakes is None else f"{move.mistakes:.0%}",
+                    "line": " ".join(line),
+                }
+            )
+        return found
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the board and the moves."""
+        notation = MoveNotation(self.game)
+        side = notation.sides[self.position.to_move]
+        rows = self.rows(notation.write)
+        return f"{self.position._repr_svg_() or ''}{html_table(rows, values_for(side, self.unit))}"
+
     def to_json(self, write: WriteAction | None = None) -> dict[str, Any]:
         """For JSON, with names for actions: as `boardenvs analyse --json` and the page have it."""
         game, position = self.game, self.position
@@ -114,6 +141,30 @@ class Analysis:
         choice = None if self.choice is None else self.names([self.choice], write)[0]
         kept = {name: getattr(self, name) for name in _KEPT}
         return found | kept | {"choice": choice, "moves": moves}
+
+
+UNITS: dict[Unit, str] = {
+    "score": "expected result, -1 to 1",
+    "margin": "points ahead at the end",
+    "heuristic": "the analyst's own heuristic",
+}
+_VERBS: dict[Outcome, str] = {"win": "wins", "draw": "draws", "loss": "loses"}
+
+
+def values_for(side: str, unit: Unit) -> str:
+    """What the values of a table are."""
+    return f"values: {UNITS[unit]}, for {side}"
+
+
+def written_value(value: float | None, outcome: Outcome | None, unit: Unit) -> str:
+    """A value as it is read: what is proven in a word."""
+    if outcome is not None:
+        by = f" by {abs(value):g}" if unit == "margin" and value else ""
+        return _VERBS[outcome] + by
+    if value is None:
+        return ""
+    digits = 0 if unit == "heuristic" or (value.is_integer() and unit == "margin") else 2
+    return f"{value:+z.{digits}f}"  # no negative zero
 
 
 _KEPT = ("unit", "value", "outcome", "margin", "plies", "depth", "nodes", "seconds")

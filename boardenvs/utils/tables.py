@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from html import escape
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -44,6 +45,26 @@ def make_table(
             cells = (Text(row[name]) for name in names)
             table.add_row(*cells, style="bold red" if place in marked else None)
     return table
+
+
+def html_table(rows: Sequence[Mapping[str, object]], caption: str) -> str:
+    """Rows of cells by the names of their columns, for a notebook; columns that are empty in all
+    rows are left out.
+    """
+    names = [name for name in rows[0] if any(_written(row[name]) for row in rows)] if rows else []
+    cells = [[_written(row[name]) for name in names] for row in rows]
+    right = [_stands_right(row[column] for row in cells) for column in range(len(names))]
+
+    def line(tag: str, texts: Iterable[str]) -> str:
+        ends = ("right" if number else "left" for number in right)
+        parts = (
+            f'<{tag} style="text-align: {end}">{escape(text)}</{tag}>'
+            for end, text in zip(ends, texts, strict=True)
+        )
+        return f"<tr>{''.join(parts)}</tr>"
+
+    body = "".join(line("td", row) for row in cells)
+    return f"<table><caption>{escape(caption)}</caption>{line('th', names)}{body}</table>"
 
 
 def markdown_table(headings: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
