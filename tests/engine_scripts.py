@@ -230,11 +230,13 @@ def on_another_board(script: Script) -> Script:
     return answer
 
 
-def refusing(script: Script) -> Script:
-    """Says that what was played is not legal."""
+def refusing(script: Script, move: str = "") -> Script:
+    """Says, in GTP, that a move that was played is not legal; by default any."""
 
     def answer(line: str) -> Doing:
+        said = list(script(line))
         words = line.split()
-        return (f"?{words[0]} illegal move\n\n".encode(),) if "play" in words[:2] else script(line)
+        refused = "play" in words[:2] and move in (words[-1], "")
+        return (f"?{words[0]} illegal move\n\n".encode(),) if refused else said
 
     return answer

@@ -196,6 +196,15 @@ def test_lies_cost_games_and_do_not_spread(protocol: str, lie: Any) -> None:
     assert is_shown(result.faults[0].message or "")
 
 
+def test_a_program_that_passes_by_itself_may_refuse_to_be_told() -> None:
+    """As GRhino does, which has passed already."""
+    engine = Played(lambda number: refusing(honest(OTHELLO, "gtp"), "pass"), "gtp")
+    result = play_match(OTHELLO, engine, "random", 4)
+    assert result.actions is not None
+    assert (result.actions == OTHELLO.noop).any()
+    assert not result.faults[0].forfeits
+
+
 @every_protocol
 def test_the_protocol_is_that_of_the_first_answer(protocol: str) -> None:
     engine = Played(lambda number: honest(OTHELLO, protocol))

@@ -7,7 +7,6 @@ between double quotes belong to a value, and so do these quotes.
 from __future__ import annotations
 
 import inspect
-import re
 import types
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
@@ -15,8 +14,6 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 from boardenvs.utils.checks import cut, unknown
 
 T = TypeVar("T")
-
-_COMMA = re.compile(r',(?=(?:[^"]*"[^"]*")*[^"]*$)')  # with an even number of quotes after it
 
 _BOOLS = {"true": True, "false": False}
 _WANTED = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
@@ -51,7 +48,7 @@ def parse_parameters(
     """
     if parameters == "":
         raise ValueError(f'{spec!r} ends in ":" without a parameter: write {name!r} for defaults')
-    given = _COMMA.split(parameters) if parameters else ()
+    given = _split(parameters) if parameters else ()
     known = {k: t for k, t in parameters_of(factory).items() if k not in hidden} if given else {}
     values: dict[str, Any] = {}
     for index, item in enumerate(given):
@@ -101,6 +98,16 @@ def _type_of(annotation: Any, names: dict[str, Any]) -> Any:
         )
     except Exception:  # any expression may be an annotation
         return None
+
+
+def _split(parameters: str) -> list[str]:
+    """What stands between commas, but for those between quotes."""
+    items = [""]
+    for place, part in enumerate(parameters.split('"')):
+        first, *others = [part] if place % 2 else part.split(",")
+        items[-1] += f'"{first}' if place else first
+        items += others
+    return items
 
 
 def _signature(factory: Callable[..., object]) -> Mapping[str, inspect.Parameter]:
