@@ -111,9 +111,9 @@ class Played:
     started: list[Scripted] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.engine = Engine(self._start, self.protocol, clock=self.clock)
+        self.engine = Engine(self.start, self.protocol, clock=self.clock)
 
-    def _start(self) -> Transport:
+    def start(self) -> Transport:
         self.started.append(Scripted(self.make(len(self.started)), busy=self.busy))
         return self.started[-1]
 

@@ -107,7 +107,7 @@ def test_what_others_send_and_expect() -> None:
         return nboard(line)
 
     position = OTHELLO.start().step(OTHELLO.parse_action("e3"))  # e6 of tournaments
-    Engine(lambda: Played(lambda n: script)._start(), "nboard").choose(position, [20])
+    Engine(Played(lambda number: script).start, "nboard").choose(position, [20])
     start = "---------------------------O*------*O---------------------------"
     assert said[-3].endswith(f"BO[8 {start} *]B[E6];)")
 
@@ -209,6 +209,12 @@ def test_a_program_that_passes_by_itself_may_refuse_to_be_told() -> None:
 def test_the_protocol_is_that_of_the_first_answer(protocol: str) -> None:
     engine = Played(lambda number: honest(OTHELLO, protocol))
     assert engine.engine.choose(OTHELLO.start(), ()) == last_legal(OTHELLO.start(), ())
+    deep = Engine(engine.start, depth=3)
+    if protocol != "gtp":
+        assert deep.choose(OTHELLO.start(), ()) == last_legal(OTHELLO.start(), ())
+    else:
+        with pytest.raises(EngineError, match="cannot say a depth"):
+            deep.choose(OTHELLO.start(), ())
 
 
 def test_who_speaks_none_is_late_and_who_is_late_again_and_again_is_asked_no_more() -> None:

@@ -124,6 +124,8 @@ class Engine:
         while found is None:
             line = channel.line()
             found = next((kind for kind in known if kind.knows(line)), None)
+        if self._depth is not None and not found.has_depth:
+            raise EngineError("its protocol cannot say a depth: say it in the command")
         self._running[0] = found(channel)
         found.greet(self._running[0])
 

@@ -65,7 +65,7 @@ class Gtp(Protocol):
             known = self._say("list_games")
             wanted = next((name for name in known if _plain(name) == _plain(wanted)), "")
             if not wanted:
-                shown = ", ".join(map(escaped, known))
+                shown = escaped(", ".join(known))
                 raise ValueError(f"the engine does not play {name_of(game)}; it plays {shown}")
         try:
             if "set_game" in self._commands:
@@ -88,13 +88,13 @@ class Gtp(Protocol):
         # All at once: the engine need not wait for us to have read each answer.
         numbers = [self._send(command) for command in commands]
         *answers, (refused, move) = [self._answer(number) for number in numbers]
-        for command, (wrong, text) in zip(commands, answers, strict=False):
+        for command, (wrong, lines) in zip(commands, answers, strict=False):
             # Programs of Othello may pass by themselves, and refuse to be told.
             if wrong and not command.endswith(" pass"):
-                raise RefusedError(f"it refuses {command!r}: {escaped(' '.join(text))}")
+                raise _refused(command, lines)
         if refused:
-            raise RefusedError(f"it refuses to move: {escaped(' '.join(move))}")
-        if " ".join(move).lower() == "resign":
+            raise _refused(commands[-1], move)
+        if move[0].lower() == "resign":
             raise EngineError("it resigned")
         return " ".join(move)
 
@@ -117,11 +117,11 @@ class Gtp(Protocol):
             )
 
     def _say(self, command: str) -> list[str]:
-        """The words of the answer."""
-        refused, text = self._answer(self._send(command))
+        """The lines of the answer."""
+        refused, lines = self._answer(self._send(command))
         if refused:
-            raise RefusedError(f"it refuses {command!r}: {escaped(' '.join(text))}")
-        return text
+            raise _refused(command, lines)
+        return lines
 
     def _send(self, command: str) -> int:
         self._number += 1
@@ -129,13 +129,17 @@ class Gtp(Protocol):
         return self._number
 
     def _answer(self, number: int) -> tuple[bool, list[str]]:
-        """Whether the command of this number was refused, and the words of its answer."""
+        """Whether the command of this number was refused, and the lines of its answer."""
         while (begun := re.match(rf"([=?]){number}\b", line := self.channel.line())) is None:
             pass  # what belongs to no question of ours
-        words = line[begun.end() :].split()
+        lines = [line[begun.end() :].strip()]
         while line := self.channel.line():
-            words += line.split()
-        return begun[1] == "?", words
+            lines.append(line)
+        return begun[1] == "?", lines
+
+
+def _refused(command: str, lines: list[str]) -> RefusedError:
+    return RefusedError(f"it refuses {command!r}: {escaped(' '.join(lines))}")
 
 
 def _plain(name: str) -> str:
