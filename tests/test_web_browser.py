@@ -294,6 +294,9 @@ def test_what_gave_a_solved_game_away_is_listed(tab, tmp_path):
     assert f"Exact: {game.roles[lost[0].role]} wins" in tab.find(".summary").inner_text()
     best.click()
     tab.find(".variation").wait_for()
+    # What was not in the game is looked at as it is stepped to.
+    tab.until(lambda: "Exact" in tab.find(".summary").inner_text() and not best.is_disabled())
+    assert tab.current.startswith(better[0])
 
 
 def test_who_asks_for_the_exact_result_gets_no_estimate(tab):

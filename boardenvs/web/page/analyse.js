@@ -7,6 +7,7 @@ import { share } from "./tree.js";
 
 // What a move lost, as a share of a win, from which on it has this mark; the first is for the best.
 const MARKS = [["best", 0], ["good", 0.005], ["inaccuracy", 0.05], ["mistake", 0.1], ["blunder", 0.15]];
+const FOLLOWED = 1; // seconds for a position that was stepped to
 
 export class AnalyseView {
   constructor(app) {
@@ -16,6 +17,7 @@ export class AnalyseView {
     this.seconds = el("input", { type: "number", min: 0.5, max: 60, step: 0.5, value: 5 });
     this.metric = choice(T.metrics, "value", () => app.render());
     this.job = null;
+    this.followed = new WeakSet();
     this.whole = button(T.analyseGame, () => this.review(), { class: "main" });
     this.analyse = button(T.analysePosition, () => this.run());
     this.exact = button(T.exact, () => this.run(app.table.info.solver));
@@ -51,8 +53,18 @@ export class AnalyseView {
     this.render();
   }
 
+  // Who steps beside a game that was reviewed, as through a better line, is told of each position.
+  #follow() {
+    const { table, connection } = this.app, { node } = table;
+    if (this.job || this.reviewed?.tree !== table.tree || node.explanation || table.position.over || !connection.connected) return;
+    if (this.followed.has(node)) return;
+    this.followed.add(node);
+    setTimeout(() => { if (!this.job && table.node === node && this.app.view === "analyse") this.run(null, true); }, 150);
+  }
+
   // Ask about the position on the board, better and better.
-  async run(agent = null) {
+  async run(agent = null, followed = false) {
+    const seconds = followed ? FOLLOWED : Number(this.seconds.value) || 5;
     const { table, connection } = this.app, { tree, node } = table, exact = agent !== null;
     agent ??= await this.check();
     if (!agent || table.position.over) return;
@@ -61,7 +73,7 @@ export class AnalyseView {
     this.app.render();
     let error = null;
     try {
-      await connection.request({ do: "explain", line: tree.line(node), agent, seconds: Math.min(60, Math.max(0.5, Number(this.seconds.value) || 5)) }, {
+      await connection.request({ do: "explain", line: tree.line(node), agent, seconds: Math.min(60, Math.max(0.5, seconds)) }, {
         signal: job.signal,
         part: ({ explanation }) => {
           // Who asks for the exact result gets no estimate in its place.
@@ -71,7 +83,7 @@ export class AnalyseView {
         },
       });
       const found = node.explanation;
-      if (found && table.node === node) say(found.value === null ? T.notProven : `${this.app.shown(found.moves[0].move)}. ${T.value(found)}`);
+      if (found && table.node === node && !followed) say(found.value === null ? T.notProven : `${this.app.shown(found.moves[0].move)}. ${T.value(found)}`);
     } catch (problem) {
       error = problem;
     }
@@ -190,6 +202,7 @@ export class AnalyseView {
       this.game = table.info.text;
     }
     this.render();
+    this.#follow();
   }
 
   render() {

@@ -18,7 +18,6 @@ export const T = {
   connecting: "Connecting to the server …",
   back: "The server is back.",
   error: (text) => `Error: ${text}`,
-  refused: "That was not done",
 
   board: "Board",
   square: (name, what, notes) => [name, what, ...notes].filter(Boolean).join(", "),
