@@ -145,7 +145,7 @@ def test_whatever_is_asked_is_answered(protocol: str) -> None:
 
 def is_shown(message: str) -> bool:
     """Whether it can be printed, and is short."""
-    return message.isprintable() and len(message) < 3000
+    return message.isprintable() and len(message) < 2000
 
 
 @pytest.mark.parametrize("fault", [*FAULTS, *HABITS])

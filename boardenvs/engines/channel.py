@@ -98,7 +98,7 @@ class Channel:
 
     def _fetch(self) -> None:
         self._look()
-        left = self._limit.wall - (self.transport.now() - self._began)
+        left = max(0.0, self._limit.wall - (self.transport.now() - self._began))
         came = self.transport.read(min(left, _TICK) if self._limit.cpu < inf else left)
         if came == b"":
             self._keep()
@@ -124,5 +124,6 @@ class Channel:
 
 def escaped(text: str) -> str:
     """The text without anything that a terminal would act on, shortened."""
-    shown = cut(text.strip(), _SHOWN)
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in shown)
+    shown = text.strip()[: 2 * _SHOWN]
+    printable = (c if c.isprintable() else c.encode("unicode_escape").decode() for c in shown)
+    return cut("".join(printable), _SHOWN)

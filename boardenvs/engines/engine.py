@@ -55,6 +55,9 @@ class Engine:
                 self._ready(game)
             except EngineError as error:
                 self._fail(error, ValueError)
+            except KeyboardInterrupt:
+                self.close()
+                raise
 
     def choose(self, position: Position, actions: Sequence[int]) -> int:
         """A legal action of a position that is not over, to which these led from the start, as far
@@ -71,7 +74,7 @@ class Engine:
             except (EngineError, ValueError) as error:  # ValueError: it does not play the game
                 self._late = 0
                 self._fail(error, EngineError)
-            except BaseException:  # an interruption: nobody will read its answer
+            except BaseException:  # such as KeyboardInterrupt: nobody will read its answer
                 self.close()
                 raise
             self._late = 0

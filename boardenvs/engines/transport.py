@@ -93,7 +93,7 @@ class ProcessTransport(Transport):
             ready = [key.fd for key, _ in self._selector.select(max(0.0, until - self.now()))]
             if self._in in ready:
                 self._send()
-            came = os.read(self._out, _CHUNK) if self._out in ready else None
+            came = _read(self._out) if self._out in ready else None
             if self._err in ready or came == b"":
                 self._listen()
             if came is not None:
@@ -104,17 +104,18 @@ class ProcessTransport(Transport):
     def _send(self) -> None:
         try:
             self._waiting = self._waiting[os.write(self._in, self._waiting[:_CHUNK]) :]
+        except BlockingIOError:
+            return
         except BrokenPipeError:  # that it ended is seen when it is read from
             self._waiting = b""
         if not self._waiting:
             self._selector.unregister(self._in)
 
     def _listen(self) -> None:
-        with contextlib.suppress(BlockingIOError, KeyError):  # nothing is there, or it was closed
-            said = os.read(self._err, _CHUNK)
-            self._said = (self._said + said)[-_KEPT:]
-            if not said:
-                self._selector.unregister(self._err)
+        said = _read(self._err)
+        self._said = (self._said + (said or b""))[-_KEPT:]
+        if said == b"" and self._err in self._selector.get_map():
+            self._selector.unregister(self._err)
 
     def now(self) -> float:
         return time.monotonic()
@@ -149,3 +150,11 @@ class ProcessTransport(Transport):
         for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
             if stream is not None:
                 stream.close()
+
+
+def _read(stream: int) -> bytes | None:
+    """What is there to be read, b"" at its end, and None where nothing is."""
+    try:
+        return os.read(stream, _CHUNK)
+    except BlockingIOError:
+        return None
