@@ -109,6 +109,7 @@ class Played:
     clock: Clock = field(default_factory=Clock)
     busy: bool = False
     started: list[Scripted] = field(default_factory=list)
+    wants_history = True
 
     def __post_init__(self) -> None:
         self.engine = Engine(self.start, self.protocol, clock=self.clock)
@@ -118,7 +119,7 @@ class Played:
         return self.started[-1]
 
     def act(self, game: Game, state: State, rng: Any) -> IntArray:
-        raise AssertionError("a match tells how games came about")
+        raise AssertionError("it is not told how the games came about")
 
     def act_after(self, game: Game, state: State, actions: IntArray, rng: Any) -> IntArray:
         return ask_each(self.engine, game, state, actions)

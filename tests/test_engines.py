@@ -39,6 +39,8 @@ from boardenvs.engines.player import ask_each
 from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.errors import ForfeitError
 from boardenvs.game.state import IntArray, State
+from boardenvs.play import reply
+from boardenvs.records import make_record
 
 pytestmark = pytest.mark.usefixtures("in_python")
 
@@ -94,6 +96,16 @@ def test_our_own_engine_plays_as_in_process(name: str, protocol: str) -> None:
     chosen = ask_each(engine.engine, game, state, np.empty((3, 0), np.int16))
     assert (chosen == InProcess().act(game, state, None)).all()
     assert len(engine.started) == 1
+
+
+def test_games_of_people_tell_how_they_came_about() -> None:
+    """In the terminal and on the page, for programs that know no positions."""
+    positions, actions = random_line(OTHELLO, 1, 9)
+    engine, record = Played(lambda number: honest(OTHELLO, "gtp")), make_record(OTHELLO, actions)
+    assert reply(engine, OTHELLO, positions[-1], 0, record) == last_legal(positions[-1], ())
+    elsewhere = make_record(OTHELLO, actions[2:], start=positions[2])
+    with pytest.raises(AssertionError, match="not told"):
+        reply(engine, OTHELLO, positions[-1], 0, elsewhere)
 
 
 def test_what_others_send_and_expect() -> None:

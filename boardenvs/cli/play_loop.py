@@ -77,7 +77,8 @@ class TerminalGame:
             self._ask("undo, new or quit" if session.is_over else role)
         else:
             with self._console.status(f"{role}, {player}, is thinking"):
-                action = reply(_agent(game, player), game, position, self._seed)
+                agent, record = _agent(game, player), session.record()
+                action = reply(agent, game, position, self._seed, record)
             self._play(action)
             self._console.print(f"{role} played {self._notation.write(action, position)}")
 

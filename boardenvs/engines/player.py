@@ -72,6 +72,8 @@ class EngineAgent:
     def __reduce__(self) -> tuple[Any, ...]:
         return EngineAgent, self._given
 
+    wants_history = True  # GTP has no other way
+
     @property
     def cpu_seconds(self) -> float:
         """What its processes took so far, on Linux."""

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from boardenvs.agents import Agent, agent_for
+from boardenvs.agents.base import HistoryAgent
 from boardenvs.envs.opponent import choose
 from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.rules import LOSS, WIN
+from boardenvs.game.state import IntArray, State
 from boardenvs.records.record import Record, positions
 
 HUMAN = "human"  # among the players of a game, one who is no agent
@@ -188,11 +191,28 @@ def default_opponent(game: Game) -> str:
     return "trained"
 
 
-def reply(agent: Agent, game: Game, position: Position, seed: int) -> int:
+def reply(
+    agent: Agent, game: Game, position: Position, seed: int, record: Record | None = None
+) -> int:
     """What an agent plays in a position.
 
     Random choices follow from seed and ply: a move that is taken back and made again is answered
-    alike. IllegalActionError where it plays what is not legal.
+    alike. How the position came about, by the `record` of the game so far, is told to agents that
+    want it: those with `wants_history`. IllegalActionError where it plays what is not legal.
     """
     rng = np.random.default_rng([seed, position.ply])
+    if record is not None and record.start is None and getattr(agent, "wants_history", False):
+        assert isinstance(agent, HistoryAgent)
+        agent = _Told(agent, record.actions)
     return int(choose(agent, game, stack([position]), rng)[0])
+
+
+@dataclass(frozen=True)
+class _Told:
+    """An agent that is told how the one game came about that it is asked about."""
+
+    agent: HistoryAgent
+    actions: Sequence[int]
+
+    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+        return self.agent.act_after(game, state, np.array([self.actions], np.int16), rng)

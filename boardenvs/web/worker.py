@@ -140,7 +140,7 @@ def _move(job: MoveRequest, position: Position) -> Iterator[dict[str, Any]]:
     agent = agent_for(game, _agent(job.agent))
     try:
         if job.seconds is None or not isinstance(agent, AnalysingUntil):
-            action = reply(agent, game, position, job.seed)
+            action = reply(agent, game, position, job.seed, read_line(game, job.line))
         else:
             action = _searched(agent, position, job.seed, job.seconds)
     except IllegalActionError as error:
