@@ -28,7 +28,7 @@ from boardenvs import (
     reversi_v0,
     wolf_and_sheep_v0,
 )
-from boardenvs.agents import Agent, analyse, make_agent
+from boardenvs.agents import AGENTS, Agent, analyse, make_agent
 from boardenvs.envs.core import ResetNeededError
 from boardenvs.envs.factory import env, parallel_env, raw_env, register, register_game, vec_env
 from boardenvs.game.contract import Game, Position
@@ -36,6 +36,7 @@ from boardenvs.game.errors import IllegalActionError, PositionError
 from boardenvs.game.perft import divide, perft
 from boardenvs.game.state import State
 from boardenvs.search import Analysis
+from boardenvs.utils.imports import ImportedLater
 from boardenvs.utils.version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -55,6 +56,8 @@ def _draw(position: Position) -> str:
 
 
 register()
+# A player that is told of a game by text, which is made above players.
+AGENTS["llm"] = ImportedLater("boardenvs.text.llm:LlmPlayer")
 Game.drawer = staticmethod(_draw)
 
 __all__ = [

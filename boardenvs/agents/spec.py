@@ -78,5 +78,7 @@ def agent_for(game: Game, given: object) -> Agent:
 
 
 def runs_code(spec: str) -> bool:
-    """Whether an agent's text names a module or program, which may be any code, to be run."""
-    return spec.partition(":")[0] in ("python", "engine")
+    """Whether an agent's text names a module or program, which may be any code, to be run, or an
+    address that is sent a key.
+    """
+    return spec.partition(":")[0] in ("python", "engine", "llm")

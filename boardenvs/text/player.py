@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,14 @@ from boardenvs.text.prompt import Board, Style
 from boardenvs.text.question import RETRIES, Counts, Question
 
 NO_MOVE = -1  # no action: in a match the game is forfeited, in an exam the answer is wrong
+
+
+class Reply(NamedTuple):
+    """What a model wrote."""
+
+    text: str
+    finished: bool = True  # not cut off by a limit of tokens
+    tokens: tuple[int, int] = (0, 0)  # of the prompt and of the reply, where known
 
 
 class TextPlayer:
@@ -82,21 +90,22 @@ class TextPlayer:
             None if line[-1].is_over() else Question(style, line, played, self._retries)
             for line, played in asked
         ]
-        with ThreadPoolExecutor(self._threads) as threads:
-            moves = threads.map(self._move, questions)
-            return np.array([game.noop if m is None else m for m in moves], np.int64)
+        while left := [question for question in questions if question and not question.is_over]:
+            for question, reply in zip(left, self._replies(left), strict=True):
+                reading = question.answer(reply.text, finished=reply.finished)
+                self.counts.add(reading, reply.tokens)
+                self.counts.forfeits += question.is_over and question.action is None
+        moves = [game.noop if question is None else question.action for question in questions]
+        return np.array([NO_MOVE if move is None else move for move in moves], np.int64)
 
-    def _move(self, question: Question | None) -> int | None:
-        """The move, None where the game is over."""
-        if question is None:
-            return None
-        while not question.is_over:
-            png = question.picture()
-            reply: Any = self._model(question.prompt, *([] if png is None else [png]))
-            if not isinstance(reply, str):
-                raise TypeError(f"the model returned a {type(reply).__name__}: it must be a text")
-            self.counts.add(question.answer(reply), (0, 0))
-        if question.action is None:
-            self.counts.forfeits += 1
-            return NO_MOVE
-        return question.action
+    def _replies(self, questions: Sequence[Question]) -> list[Reply]:
+        """The replies to these questions, in their order."""
+        with ThreadPoolExecutor(self._threads) as threads:
+            return list(threads.map(self._reply, questions))
+
+    def _reply(self, question: Question) -> Reply:
+        png = question.picture()
+        text: object = self._model(question.prompt, *([] if png is None else [png]))
+        if not isinstance(text, str):
+            raise TypeError(f"the model returned a {type(text).__name__}: it must be a text")
+        return Reply(text)

@@ -45,7 +45,8 @@ def ending_in_a_line() -> Iterator[None]:
             raise
         _fail(describe(error), error)
     except KeyboardInterrupt as error:
-        typer.secho("interrupted", err=True)
+        by_hand = type(error) is KeyboardInterrupt  # others say why
+        typer.secho("interrupted" if by_hand else f"stopped: {error}", err=True)
         raise SystemExit(130) from error
 
 

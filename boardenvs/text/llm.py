@@ -1,0 +1,212 @@
+"""The player `llm:MODEL`: a model behind an endpoint, with limits and a log of what was paid."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any, cast
+
+from pydantic import BaseModel
+
+from boardenvs.text.endpoint import Endpoint, StopPlayError
+from boardenvs.text.player import Reply, TextPlayer
+from boardenvs.text.question import RETRIES, Question
+from boardenvs.utils.checks import is_number, is_whole, quote
+from boardenvs.utils.decoding import decode, parse_json
+from boardenvs.utils.files import check_writable
+
+if TYPE_CHECKING:
+    from boardenvs.text.prompt import Board
+
+_HEAD = '{"model": '  # of each line of a log
+
+
+class _Entry(BaseModel):
+    """A line of a log: a question and its reply."""
+
+    model: str
+    question: str  # a digest of all that was asked
+    text: str
+    finished: bool
+    tokens: tuple[int, int]
+
+
+class Log:
+    """The replies that were paid for, in a file of JSON lines that is only ever added to.
+
+    A question that is asked for the n-th time gets its n-th reply from here, if there is one: who
+    goes on with a match that was broken off, with the same seed, pays for no move twice. Without a
+    path it keeps nothing. ValueError where the file holds something else.
+    """
+
+    def __init__(self, path: Path | None, model: str) -> None:
+        self._path, self._model, self._lock = path, model, Lock()
+        self._known: dict[str, list[Reply]] = {}
+        self._asked = Counter[str]()
+        if path is not None:
+            check_writable(path)
+        for line in self._lines():
+            entry = decode(_Entry, line, f"a line of {path}")
+            if entry.model == model:
+                reply = Reply(entry.text, entry.finished, entry.tokens)
+                self._known.setdefault(entry.question, []).append(reply)
+
+    @property
+    def tokens(self) -> tuple[int, int]:
+        """Those of all replies that the log began with, of prompts and of replies."""
+        every = [reply.tokens for replies in self._known.values() for reply in replies]
+        return sum(tokens[0] for tokens in every), sum(tokens[1] for tokens in every)
+
+    def take(self, question: str) -> Reply | None:
+        """The next reply to a question, if there is one that was not taken yet."""
+        number = self._asked[question]
+        self._asked[question] += 1
+        known = self._known.get(question, ())
+        return known[number] if number < len(known) else None
+
+    def add(self, question: str, prompt: str, reply: Reply) -> None:
+        """Keep a reply, so that it is on the disk when this returns."""
+        if self._path is None:
+            return
+        entry: dict[str, Any] = {"model": self._model, "question": question, **reply._asdict()}
+        line = json.dumps({**entry, "prompt": prompt}).encode() + b"\n"
+        with self._lock, self._path.open("ab", buffering=0) as file:
+            if file.tell() and not self._ends_whole():
+                line = b"\n" + line  # a half line that a killed process left
+            file.write(line)
+
+    def _ends_whole(self) -> bool:
+        assert self._path is not None
+        with self._path.open("rb") as file:
+            file.seek(-1, 2)
+            return file.read(1) == b"\n"
+
+    def _lines(self) -> list[Any]:
+        if self._path is None or not self._path.exists():
+            return []
+        found = []
+        lines = self._path.read_bytes().decode("utf-8", "replace").split("\n")
+        for number, line in enumerate(lines, 1):
+            try:
+                found.append(parse_json(line))
+            except ValueError:
+                # A half line is what a killed process left; what begins otherwise is no log.
+                if line[: len(_HEAD)] != _HEAD[: len(line)]:
+                    raise ValueError(f"{self._path}, line {number}, is none of a log") from None
+        return found
+
+
+class LlmPlayer(TextPlayer):
+    """A model behind an OpenAI-compatible endpoint as a player, "llm:MODEL,log=games.jsonl".
+
+    base_url, key_env, max_tokens (of one reply), temperature, timeout, wait: see `Endpoint`. log: a
+    file with all that was asked and answered; see `Log`. tokens, cost: limits of all replies
+    together, those in the log included; prices are of a million tokens, in the unit of `cost`.
+    Requests that are under way when a limit is reached, `threads` at most, are still paid for. The
+    other parameters are those of `TextPlayer`.
+
+    Where a limit is reached, or the endpoint refuses or stays away, `StopPlayError` ends the work
+    as Ctrl-C does, and the same command with the same log goes on with it.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        base_url: str | None = None,
+        key_env: str = "OPENAI_API_KEY",
+        log: str | None = None,
+        max_tokens: int | None = None,
+        temperature: float | None = None,
+        timeout: float = 300.0,
+        wait: float = 1.0,
+        tokens: int | None = None,
+        cost: float | None = None,
+        prompt_price: float = 0.0,
+        reply_price: float = 0.0,
+        board: str = "ascii",
+        legal_moves: bool = False,
+        disguise: int | None = None,
+        retries: int = RETRIES,
+        threads: int = 8,
+    ) -> None:
+        for name, value in (("tokens", tokens), ("max_tokens", max_tokens), ("threads", threads)):
+            if value is not None and not is_whole(value, 1):
+                raise ValueError(f"{name} is {quote(value)}: it must be 1 or more, and whole")
+        if cost is not None and not (is_number(cost, 0) and (prompt_price or reply_price)):
+            raise ValueError(
+                f"cost is {quote(cost)}: it must be a number from 0 on, and needs the prices of a "
+                "million tokens, prompt_price and reply_price"
+            )
+        self._endpoint = Endpoint(
+            model,
+            base_url,
+            key_env=key_env,
+            max_tokens=max_tokens,
+            temperature=temperature,
+            timeout=timeout,
+            wait=wait,
+        )
+        super().__init__(
+            lambda prompt, png=None: self._endpoint.ask(prompt, png).text,
+            board=cast("Board", board),
+            legal_moves=legal_moves,
+            disguise=disguise,
+            retries=retries,
+            threads=threads,
+        )
+        self._log = Log(None if log is None else Path(log), model)
+        self._limit, self._cost_limit = tokens, cost
+        self._prices = prompt_price, reply_price
+        self._used = list(self._log.tokens)
+        self._lock = Lock()
+
+    @property
+    def tokens(self) -> int:
+        """All that were used, those in the log included."""
+        return sum(self._used)
+
+    @property
+    def cost(self) -> float:
+        """What they cost."""
+        return sum(n * price / 1e6 for n, price in zip(self._used, self._prices, strict=True))
+
+    def _replies(self, questions: Sequence[Question]) -> list[Reply]:
+        asked = [(q.prompt, q.picture()) for q in questions]
+        digests = [self._digest(prompt, png) for prompt, png in asked]
+        known = [self._log.take(digest) for digest in digests]  # in order, whatever threads do
+
+        def ask(place: int) -> Reply:
+            if (reply := known[place]) is not None:
+                return reply
+            self._check_limits()
+            prompt, png = asked[place]
+            reply = self._endpoint.ask(prompt, png)
+            self._log.add(digests[place], prompt, reply)
+            with self._lock:
+                self._used = [a + b for a, b in zip(self._used, reply.tokens, strict=True)]
+            return reply
+
+        with ThreadPoolExecutor(self._threads) as threads:
+            futures = [threads.submit(ask, place) for place in range(len(asked))]
+            try:
+                return [future.result() for future in futures]
+            except BaseException:
+                threads.shutdown(wait=False, cancel_futures=True)
+                raise
+
+    def _check_limits(self) -> None:
+        if self._limit is not None and self.tokens >= self._limit:
+            raise StopPlayError(f"{self.tokens:,} tokens are used, of {self._limit:,} at most")
+        if self._cost_limit is not None and self.cost >= self._cost_limit:
+            raise StopPlayError(f"the replies cost {self.cost:.2f}, of {self._cost_limit} at most")
+
+    def _digest(self, prompt: str, png: bytes | None) -> str:
+        """What tells a question from others: all that the endpoint is sent but the key."""
+        end = self._endpoint
+        told = json.dumps([prompt, end.model, end.base_url, end.max_tokens, end.temperature])
+        return hashlib.sha256(told.encode() + (png or b"")).hexdigest()[:32]

@@ -1,0 +1,210 @@
+"""The player `llm:MODEL` against a local server that speaks the protocol, with faults."""
+
+import json
+import re
+import threading
+import time
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import numpy as np
+import pytest
+from variants import make
+
+import boardenvs
+from boardenvs.text import TextPlayer
+from boardenvs.text.endpoint import Endpoint, StopPlayError
+
+pytestmark = pytest.mark.usefixtures("in_python")
+
+KEY = "sk-very-secret"
+
+
+def model(prompt):
+    """The first of the legal moves by name, in a sentence."""
+    legal = re.search(r"Your legal moves are: (.*)\.", prompt)
+    return f"I play {min(legal[1].split(', '))}." if legal else "I pass."
+
+
+@contextmanager
+def served(faults=(), reply=model, **answer):
+    """A server's address and what it was asked; the first answers have these faults."""
+    asked, left = [], list(faults)
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
+
+        def do_POST(self):
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            asked.append((self.path, dict(self.headers), body))
+            fault = left.pop(0) if left else None
+            content = body["messages"][0]["content"]
+            prompt = content if isinstance(content, str) else content[0]["text"]
+            message = {"role": "assistant", "content": reply(prompt)}
+            whole = {
+                "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+                "usage": {"prompt_tokens": 100, "completion_tokens": 10},
+                **answer,
+            }
+            sent = json.dumps(whole).encode()
+            status, length = 200, len(sent)
+            if isinstance(fault, int):
+                status = fault
+            elif fault == "half":
+                sent = sent[: len(sent) // 2]
+            elif isinstance(fault, bytes):
+                sent, length = fault, len(fault)
+            elif fault == "hang":
+                time.sleep(1)
+            self.send_response(status)
+            if status == 302:
+                self.send_header("Location", "http://127.0.0.1:9/")
+            self.send_header("Retry-After", "0")
+            self.send_header("Content-Length", str(length))
+            self.end_headers()
+            if fault == "trickle":
+                for _ in range(20):
+                    self.wfile.write(b" ")
+                    time.sleep(0.1)
+            self.wfile.write(sent)
+            self.close_connection = True
+
+        def log_message(self, *args):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.handle_error = lambda *args: None  # clients hang up
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/v1", asked
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+
+def test_a_model_plays_as_its_function_does(tmp_path):
+    """The same match, from a text, with faults on the way."""
+    game, log = make("othello"), tmp_path / "log.jsonl"
+    faults = [429, "half", 500, None, None, b"not JSON", b'{"choices": []}', b"[" * 1000, 503]
+    with served(faults) as (url, asked):
+        spec = f"llm:tiny,base_url={url},log={log},legal_moves=true,max_tokens=50,threads=2,wait=0"
+        match = boardenvs.play_match(game, spec, "greedy", 2)
+        path, headers, body = asked[0]
+        assert (path, headers["Authorization"]) == ("/v1/chat/completions", f"Bearer {KEY}")
+        assert (body["model"], body["max_tokens"]) == ("tiny", 50)
+    expected = boardenvs.play_match(game, TextPlayer(model, legal_moves=True), "greedy", 2)
+    assert np.array_equal(match.actions, expected.actions)
+    assert len(asked) - 7 == len(log.read_text().splitlines())
+    assert KEY not in log.read_text()
+    assert KEY not in str(vars(boardenvs.make_agent(spec)))
+
+
+def test_no_move_is_paid_for_twice(tmp_path):
+    """A match that a limit stops, and that is killed in a line, goes on with the same log."""
+    game, log = make("wolf_and_sheep"), tmp_path / "log.jsonl"
+    with served() as (url, asked):
+
+        def play(tokens):
+            spec = f"llm:tiny,base_url={url},log={log},legal_moves=true,threads=3,tokens={tokens}"
+            return boardenvs.play_match(game, spec, "random", 4, seed=5)
+
+        for tokens in (1000, 2500, 2500):
+            with pytest.raises(StopPlayError, match="tokens are used"):
+                play(tokens)
+            assert (tokens // 110) <= len(asked) <= tokens // 110 + 3
+            with log.open("ab") as file:
+                file.write(b'{"model": "ti')  # of a process that was killed
+        whole = play(10**6)
+        paid = len(asked)
+        again = play(10**6)
+    assert len(asked) == paid
+    assert np.array_equal(whole.actions, again.actions)
+    expected = boardenvs.play_match(game, TextPlayer(model, legal_moves=True), "random", 4, seed=5)
+    assert np.array_equal(whole.actions, expected.actions)
+
+
+def test_limits_of_cost(tmp_path):
+    with served() as (url, asked):
+        player = boardenvs.make_agent(
+            f"llm:tiny,base_url={url},cost=0.001,prompt_price=2,reply_price=10,threads=1"
+        )
+        with pytest.raises(StopPlayError, match="cost"):
+            boardenvs.play_match(make("wolf_and_sheep"), player, "random", 2)
+    assert len(asked) == 4  # at .0003 each
+    assert player.cost == pytest.approx(0.0012)
+
+
+@pytest.mark.parametrize("fault", [400, 401, 404, 302], ids=str)
+def test_what_is_refused_is_not_tried_again(fault):
+    with served([fault] * 9) as (url, asked):
+        with pytest.raises(StopPlayError, match=f"status {fault}"):
+            Endpoint("tiny", url).ask("Hello")
+        assert len(asked) == 1
+
+
+@pytest.mark.parametrize(
+    "fault", [429, "half", "hang", "trickle", b"{}", b" " * (9 << 20)], ids=str
+)
+def test_an_endpoint_that_stays_bad_stops_the_work(fault):
+    with served([fault] * 99) as (url, asked):
+        endpoint = Endpoint(
+            "tiny", url, timeout=0.3 if fault in ("hang", "trickle") else 20, wait=0
+        )
+        with pytest.raises(StopPlayError, match="after 6 tries"):
+            endpoint.ask("Hello")
+        assert len(asked) == 6 or fault in ("hang", "trickle")  # on a busy machine, fewer come
+    with pytest.raises(StopPlayError, match="after 6 tries"):
+        endpoint.ask("Hello")  # nobody is there
+
+
+def test_what_an_endpoint_sends_is_a_text():
+    with served(reply=lambda prompt: f"\x1b[31m{KEY} I play b1-b3.") as (url, _):
+        reply = Endpoint("tiny", url).ask("Hello")
+        assert KEY not in reply.text
+        assert reply.tokens == (100, 10)
+    with served(usage=None, choices=[{"message": {"content": [{"type": "text", "text": "d3"}]},
+                                      "finish_reason": "length"}]) as (url, _):  # fmt: skip
+        reply = Endpoint("tiny", url).ask("Hello")
+        assert (reply.text, reply.finished) == ("d3", False)
+        assert min(reply.tokens) > 0
+
+
+def test_a_picture_is_sent():
+    with served() as (url, asked):
+        player = boardenvs.make_agent(f"llm:tiny,base_url={url},board=picture,retries=0")
+        game = make("lines_of_action")
+        player.act(game, game.init(1))
+        content = asked[0][2]["messages"][0]["content"]
+        assert content[1]["image_url"]["url"].startswith("data:image/png;base64,iVBORw0KGgo")
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("llm", "MODEL"),
+        ("llm:tiny,base_url=localhost", "address"),
+        ("llm:tiny,base_url=http://me:pass@localhost", "environment"),
+        ("llm:tiny,tokens=0", "tokens is 0"),
+        ("llm:tiny,cost=1", "prices"),
+        ("llm:tiny,board=chess", "board"),
+        ("llm:tiny,log=/", "folder"),
+        ("llm:tiny,log=pyproject.toml", "none of a log"),
+    ],
+)
+def test_what_makes_no_player(spec, said):
+    with pytest.raises((ValueError, OSError), match=said):
+        boardenvs.make_agent(spec)
+
+
+def test_files_do_not_send_a_key():
+    from boardenvs.agents.spec import runs_code
+
+    assert runs_code("llm:tiny,base_url=http://example.org")
