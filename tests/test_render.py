@@ -20,6 +20,7 @@ from boardenvs import games, render
 from boardenvs.board.bitboard import parse_square
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.look import Look
+from boardenvs.game.perft import perft
 from boardenvs.records import Record
 from boardenvs.records.record import names
 from boardenvs.render.geometry import board_look
@@ -215,6 +216,25 @@ def test_an_animation_shows_one_position_at_a_time(game: Game) -> None:
     assert shown == [*boards, boards[-1], boards[-1]]  # the last one stays
     assert [frame.get("visibility") for frame in frames] == ["visible"] + ["hidden"] * (count - 1)
     np.testing.assert_array_equal([timeline(frame, count) for frame in frames], np.eye(count))
+
+
+@pytest.mark.parametrize("game_id", ["othello", "wolf_and_sheep"])
+def test_a_tree_has_the_positions_that_follow_below_each_other(game_id: str) -> None:
+    game = make(game_id)
+    tree = fromstring(str(render.GameTree(game.start(), plies=3, moves=64)))
+    counts = [1, *(perft(game, plies) for plies in (1, 2, 3))]
+    boards = [place(use) for use in tree.iter(f"{SVG}use") if use.get("class") == "board"]
+    rows = sorted({y for _, y in boards})
+    assert [sum(place[1] == row for place in boards) for row in rows] == counts
+    for row in rows:  # none covers another
+        places = sorted(x for x, y in boards if y == row)
+        assert all(b - a > 9 for a, b in pairwise(places))
+    lines = [use for use in tree.iter(f"{SVG}use") if use.get("class") == "line"]
+    assert len(lines) == sum(counts[1:])
+    few = str(render.GameTree(game.start(), plies=2, moves=1))
+    assert few.count('class="board"') == 3
+    with pytest.raises(ValueError, match=r"plies is 7: it must be 0 to 6"):
+        render.GameTree(game.start(), plies=7)
 
 
 # ---- what is needed, and the README's pictures --------------------------------------------------

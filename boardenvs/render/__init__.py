@@ -21,6 +21,7 @@ from boardenvs.render.geometry import scene, sheet
 from boardenvs.render.page import ShownGame, to_frame, to_page
 from boardenvs.render.raster import Pixels, Window, draw_rgb, write_gif
 from boardenvs.render.svg import write_animation, write_svg
+from boardenvs.render.tree import GameTree
 from boardenvs.render.view import Shown, ShownInGame, view
 
 NOTEBOOK_UNIT = 48  # pixels of a square where notebooks show a board
@@ -171,6 +172,7 @@ def _scenes(
 
 __all__ = [
     "NOTEBOOK_UNIT",
+    "GameTree",
     "Picture",
     "ShownGame",
     "Window",

@@ -49,6 +49,22 @@ export function check(text, checked, change, title = "") {
   return el("label", { class: "check", title }, box, ` ${text}`);
 }
 
+// What the browser keeps for all tabs, where it keeps anything.
+export const kept = {
+  get(key) {
+    try {
+      return localStorage.getItem(key);
+    } catch {
+      return null;
+    }
+  },
+  set(key, text) {
+    try {
+      localStorage.setItem(key, text);
+    } catch { /* it is known until the page is closed */ }
+  },
+};
+
 const polite = el("div", { class: "unseen", role: "status", "aria-live": "polite" });
 let said = 0;
 export function sayTo(parent) { parent.append(polite); }

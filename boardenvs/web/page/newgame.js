@@ -1,9 +1,9 @@
 // The dialog in which a game and who plays it are chosen.
 
-import { button, choice, el, labelled } from "./dom.js";
+import { button, choice, el, kept, labelled } from "./dom.js";
 import { T } from "./texts.js";
 
-const KEPT = "boardenvs-players";
+const YOU = "boardenvs-you"; // kept: which side was chosen last
 const OTHER = "other"; // the choice of an agent that is written as a text
 
 export class NewGame {
@@ -100,13 +100,13 @@ export class NewGame {
   nameOf(agent) { return T.levelName(agent) ?? T.agents[agent]?.[0] ?? agent; }
 
   async open() {
-    const { table } = this.app, kept = this.#kept();
+    const { table } = this.app;
     const mine = table.seats.findIndex((seat) => seat === "human");
     await this.#choose(table.info.text);
     const agents = table.seats.filter((seat) => seat !== "human");
     this.opponent = agents.at(-1) ?? "human";
     if (agents.length === 2) this.first.value = agents[0];
-    const you = agents.length === 2 ? "nobody" : kept.you === "random" ? "random" : agents.length ? String(mine) : "0";
+    const you = agents.length === 2 ? "nobody" : kept.get(YOU) === "random" ? "random" : agents.length ? String(mine) : "0";
     this.element.querySelector(`input[name=you][value="${you}"]`).checked = true;
     this.seconds.value = table.seconds === null ? "" : String(table.seconds);
     this.goOn.hidden = table.over || !table.tree.root.children.length;
@@ -153,20 +153,12 @@ export class NewGame {
     const side = you === "random" ? Math.floor(2 * Math.random()) : Number(you);
     const seats = second === "human" ? ["human", "human"] : you === "nobody" ? [first, second] : side === 0 ? ["human", second] : [second, "human"];
     table.seconds = this.seconds.disabled || !this.seconds.value ? null : Number(this.seconds.value);
-    localStorage.setItem(KEPT, JSON.stringify({ you }));
+    kept.set(YOU, you);
     this.element.close();
     if (goesOn) return table.seat(seats);
     await table.newGame(this.chosen, null, seats).catch((error) => table.fail(error));
     this.app.board.flipped = seats[0] !== "human" && seats[1] === "human";
     this.app.render();
     this.app.board.grid.querySelector('[tabindex="0"]')?.focus({ preventScroll: true });
-  }
-
-  #kept() {
-    try {
-      return JSON.parse(localStorage.getItem(KEPT)) ?? {};
-    } catch {
-      return {};
-    }
   }
 }

@@ -1,13 +1,15 @@
 // The sound of a move: off until it is turned on, which is remembered.
 
+import { kept } from "./dom.js";
+
 const KEPT = "boardenvs-sound";
 
 export const sound = {
-  on: localStorage.getItem(KEPT) === "yes",
+  on: kept.get(KEPT) === "yes",
 
   turn(on) {
     this.on = on;
-    localStorage.setItem(KEPT, on ? "yes" : "no");
+    kept.set(KEPT, on ? "yes" : "no");
     this.play();
   },
 

@@ -1,7 +1,7 @@
 // What is on the board and who plays: the game as a tree, the seats, and the agents that are asked.
 
 import { Lost } from "./connection.js";
-import { say } from "./dom.js";
+import { kept, say } from "./dom.js";
 import { T } from "./texts.js";
 import { Tree, turned } from "./tree.js";
 
@@ -14,7 +14,7 @@ export class Table extends EventTarget {
   paused = false;
   speed = 0; // seconds between the moves of agents that play each other
   seconds = null; // that agents who search think about a move; null: as long as they do
-  ruleSheet = localStorage.getItem(SHEET) === "yes";
+  ruleSheet = kept.get(SHEET) === "yes";
   view = "play";
   message = ""; // what there is to say beside the position's own caption
   problem = "";
@@ -45,7 +45,7 @@ export class Table extends EventTarget {
 
   showRuleSheet(on) {
     this.ruleSheet = on;
-    localStorage.setItem(SHEET, on ? "yes" : "no");
+    kept.set(SHEET, on ? "yes" : "no");
     this.dispatchEvent(new Event("change"));
   }
 
