@@ -1,0 +1,354 @@
+"""Chess by the laws of FIDE, but for draws by repetition: mate, stalemate, castling, en passant,
+promotions, the draw after fifty moves of each side without capture or pawn move, and the draw where
+nobody has the pieces for a mate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from operator import add, or_
+from typing import Any, ClassVar, NamedTuple, TypeAlias
+
+from boardenvs.board import DIRECTIONS, EIGHT, Direction, fill, from_squares, step, steps
+from boardenvs.board.bitboard import parse_square, square_name
+from boardenvs.game import BLACK, WHITE, Game, Look, Notation, Position
+from boardenvs.kernel import ALL, Bits, Table, guard, less, nonzero, popcount, spread
+
+N, NE, E, SE, S, SW, W, NW = DIRECTIONS
+STRAIGHT, DIAGONAL = (N, E, S, W), (NE, SE, SW, NW)
+_ONE_AND_TWO = [(x, y) for x in (-2, -1, 1, 2) for y in (-2, -1, 1, 2) if abs(x) != abs(y)]
+JUMPS = [Direction("jump", x, y) for x, y in _ONE_AND_TWO]
+QUIET = 100  # plies without capture or pawn move that make a draw
+PROMOTED = "rbn"  # to what else than a queen
+
+# An action is a way and the square that is left: a direction and a distance, a knight's jump, or,
+# for pawns that become less than a queen, the piece and the file's change.
+SLIDES = [(way, length) for way in DIRECTIONS for length in range(1, 8)]
+LESSER = [(piece, change) for piece in PROMOTED for change in (-1, 0, 1)]
+
+
+def _lesser_target(square: int, change: int) -> int:
+    """Where a pawn on its seventh rank comes to; other squares have no such action."""
+    way = Direction("", change, {6: 1, 1: -1}.get(square // 8, 9))
+    return step(1 << square, way)
+
+
+_TARGETS = [
+    *(steps(1 << square, way, length) for way, length in SLIDES for square in range(64)),
+    *(step(1 << square, jump) for jump in JUMPS for square in range(64)),
+    *(_lesser_target(square, change) for _, change in LESSER for square in range(64)),
+    0,
+]
+_PARTS = len(SLIDES) + len(JUMPS) + len(LESSER)
+_SOURCE = Table([1 << action % 64 for action in range(64 * _PARTS)] + [0])
+_TARGET = Table(_TARGETS)
+_PIECES = [*[""] * (_PARTS - len(LESSER)), *(piece for piece, _ in LESSER)]  # by the action's part
+_BECOMES = [
+    Table([int(p == piece) for p in _PIECES for _ in range(64)] + [0]) for piece in PROMOTED
+]
+# Of a king's step by two: where the rook stands, and where it goes.
+_CASTLING = {"e1-g1": "h1 f1", "e1-c1": "a1 d1", "e8-g8": "h8 f8", "e8-c8": "a8 d8"}
+
+
+def _written(action: int) -> str:
+    """As engines write it: e2e4, e7e8q, e7e8n."""
+    square, target = action % 64, _TARGETS[action]
+    end = square_name(target.bit_length() - 1) if target else "--"
+    return square_name(square) + end + _PIECES[action // 64]
+
+
+_NAMES = [_written(action) for action in range(64 * _PARTS)]
+_NUMBERS = {name: action for action, name in enumerate(_NAMES) if "--" not in name}
+_ROOK_AND_BACK = {
+    _NUMBERS[king.replace("-", "")]: tuple(map(parse_square, rook.split()))
+    for king, rook in _CASTLING.items()
+}
+_ROOK_MOVES = Table(
+    [from_squares(_ROOK_AND_BACK.get(action, ())) for action in range(64 * _PARTS)] + [0]
+)
+
+
+@dataclass(frozen=True)
+class Moves(Notation):
+    """Moves as engines write them, without the q of a queen: "e2e4", "e7e8", "e7e8n"."""
+
+    planes = _PARTS
+    needs_position = False
+
+    def write(self, game: Game, action: int, position: Position | None) -> str:
+        return "pass" if action == game.noop else _NAMES[action]
+
+    def parse(self, game: Game, text: str) -> int:
+        if text == "pass":
+            return game.noop
+        if text not in _NUMBERS:
+            raise ValueError(f"{text!r} is not a move like 'e2e4' or 'e7e8n'")
+        return _NUMBERS[text]
+
+    write_gdl, parse_gdl = write, parse
+
+    def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
+        if action == game.noop:
+            return ()
+        target = _TARGETS[action]
+        return (action % 64, *([target.bit_length() - 1] if target else []))
+
+
+Ways: TypeAlias = dict[tuple[Direction, int], Bits]  # what may go so far in a direction
+
+
+class Threats(NamedTuple):
+    """What the other side's pieces mean for the king of the side to move."""
+
+    attacked: Bits  # squares where the king would be in check
+    checking: Bits  # pieces that give check
+    evades: Bits  # where any other piece must go: all squares, a line to one checking piece, none
+    pinned: dict[Direction, Bits]  # pieces that may leave only along this line
+
+
+@dataclass(frozen=True)
+class Chess(Game):
+    """Checkmate the opponent's king."""
+
+    id: str = "chess"
+
+    roles: ClassVar = ("white", "black")
+    # Rooks that may still castle, and the square that a pawn has just passed where it can be taken.
+    squares: ClassVar = (
+        *("own", "opp", "pawns", "knights", "bishops", "rooks", "queens", "kings"),
+        *("castling", "passed"),
+    )
+    numbers: ClassVar = {"quiet": QUIET + 1}
+    notation: ClassVar = Moves()
+    look: ClassVar = Look("wood", (WHITE, BLACK))
+
+    def setup(self) -> tuple[int, ...]:
+        def both(files: str) -> int:
+            return from_squares([file + rank for file in files for rank in "18"])
+
+        white, pawns = 0xFFFF, 0xFF << 8 | 0xFF << 48
+        pieces = map(both, ("bg", "cf", "ah", "d", "e"))
+        return white, white << 48, pawns, *pieces, both("ah"), 0, 0
+
+    def moves(self, *words: Any) -> list[Bits]:
+        return _moves(_Board(*words[:10]), words[11])
+
+    def play(self, *words: Any) -> tuple[Bits, ...]:
+        board, quiet, to_move, action = _Board(*words[:10]), words[10], words[11], words[12]
+        source, target = _SOURCE[action], _TARGET[action]
+        pawn = spread(nonzero(source & board.pawns))
+        king = spread(nonzero(source & board.kings))
+        rook_moves = _ROOK_MOVES[action] & king
+        behind = _forward(board.passed, to_move ^ 1, 1)
+        taken = target & board.opp | spread(nonzero(target & board.passed)) & pawn & behind
+        own = (board.own & ~source | target) ^ rook_moves
+        pieces = []
+        for kind in board[2:8]:
+            moved = spread(nonzero(kind & source))
+            pieces.append(kind & ~(source | taken) | target & moved)
+        pawns, knights, bishops, rooks, queens, kings = pieces
+        crowned = target & pawn & (RANK[0] | RANK[7])
+        rook, bishop, knight = (crowned & spread(table[action]) for table in _BECOMES)
+        queen = crowned & ~(rook | bishop | knight)
+        castling = board.castling & ~(source | target) & ~(king & _home(to_move))
+        skipped = _forward(source, to_move, 1) & _forward(target, to_move ^ 1, 1) & pawn
+        beside = (step(target, E) | step(target, W)) & pawns & board.opp
+        return (
+            *(own, board.opp & ~taken, pawns & ~crowned, knights | knight, bishops | bishop),
+            *(rooks ^ rook_moves | rook, queens | queen, kings, castling),
+            skipped & spread(nonzero(beside)),
+            (quiet + 1) & ~pawn & spread(nonzero(taken) ^ 1),
+        )
+
+    def over(self, *words: Any) -> Bits:
+        board, quiet, moves = _Board(*words[:10]), words[10], words[11]
+        stuck = nonzero(reduce(or_, moves)) ^ 1
+        return stuck | less(quiet, QUIET) ^ 1 | _nobody_mates(board)
+
+    def points(self, *words: Any) -> tuple[Bits, Bits]:
+        """Who is in check and has no move loses."""
+        board, to_move = _Board(*words[:10]), words[11]
+        stuck = nonzero(reduce(or_, _moves(board, to_move))) ^ 1
+        return 0, stuck & nonzero(_threats(board, to_move).checking)
+
+    def evaluate(self, *words: Any) -> tuple[Bits, Bits]:
+        """The usual values of the pieces."""
+        board = _Board(*words[:10])
+        return _material(board, board.own), _material(board, board.opp)
+
+
+class _Board(NamedTuple):
+    own: Bits
+    opp: Bits
+    pawns: Bits
+    knights: Bits
+    bishops: Bits
+    rooks: Bits
+    queens: Bits
+    kings: Bits
+    castling: Bits
+    passed: Bits
+
+    def sliders(self, way: Direction) -> Bits:
+        """The pieces that go so far as they like in this direction."""
+        return self.queens | (self.bishops if way in DIAGONAL else self.rooks)
+
+
+RANK = [EIGHT.rank(y) for y in range(8)]
+
+
+def _moves(board: _Board, to_move: Bits) -> list[Bits]:
+    """The pieces that may go each of the ways."""
+    threats = _threats(board, to_move)
+    targets = ~board.own & threats.evades & ALL
+    pawns = _pawn_moves(board, threats, to_move)
+    castling = _castling(board, threats, to_move)
+    slides = [
+        pieces | pawns.get(way, 0) | castling.get(way, 0)
+        for way, pieces in _slides(board, threats, targets).items()
+    ]
+    pinned = reduce(or_, threats.pinned.values())
+    knights = board.own & board.knights & ~pinned
+    jumps = [knights & step(targets, jump.opposite) for jump in JUMPS]
+    last = spread(to_move ^ 1) & RANK[6] | spread(to_move) & RANK[1]
+    forward = {
+        change: reduce(or_, [pawns[way, 1] for way in DIRECTIONS if way.dx == change and way.dy])
+        for change in (-1, 0, 1)
+    }
+    return [*slides, *jumps, *(forward[change] & last for _, change in LESSER)]
+
+
+def _slides(board: _Board, threats: Threats, targets: Bits) -> Ways:
+    """Of bishops, rooks, queens and the king."""
+    empty = ~(board.own | board.opp) & ALL
+    found: Ways = {}
+    for way in DIRECTIONS:
+        free = board.own & board.sliders(way) & _unpinned(threats, way)
+        for length in range(1, 8):
+            found[way, length] = free & steps(targets, way.opposite, length)
+            free = free & steps(empty, way.opposite, length)
+        king = board.own & board.kings
+        found[way, 1] = found[way, 1] | king & step(~board.own & ~threats.attacked, way.opposite)
+    return found
+
+
+def _pawn_moves(board: _Board, threats: Threats, to_move: Bits) -> Ways:
+    empty, found = ~(board.own | board.opp) & ALL, {}
+    passing = _passing(board, threats, to_move)
+    for way in DIRECTIONS:
+        if way.dy == 0:
+            continue
+        side = spread(to_move ^ 1 if way.dy > 0 else to_move)
+        pawns = board.own & board.pawns & side & _unpinned(threats, way)
+        if way.dx:
+            found[way, 1] = pawns & (step(board.opp & threats.evades, way.opposite) | passing[way])
+            continue
+        found[way, 1] = pawns & step(empty & threats.evades, way.opposite)
+        first = pawns & RANK[1 if way.dy > 0 else 6] & step(empty, way.opposite)
+        found[way, 2] = first & steps(empty & threats.evades, way.opposite, 2)
+    return found
+
+
+def _passing(board: _Board, threats: Threats, to_move: Bits) -> dict[Direction, Bits]:
+    """The pawns that may take one that has passed them: the king must not be in check after it."""
+    found = {}
+    behind = _forward(board.passed, to_move ^ 1, 1)
+    left = nonzero(threats.checking & ~(behind | board.sliders(N) | board.sliders(NE))) ^ 1
+    for way in DIAGONAL:
+        side = spread(to_move ^ 1 if way.dy > 0 else to_move)
+        pawn = step(board.passed, way.opposite) & board.own & board.pawns & side
+        taken = (board.own | board.opp) & ~(pawn | behind) | board.passed
+        open_ = guard(pawn, _is_open, board.own & board.kings, ~taken & ALL, *_lines(board))
+        found[way] = pawn & spread(left & open_)
+    return found
+
+
+def _lines(board: _Board) -> tuple[Bits, Bits]:
+    return board.opp & board.sliders(N), board.opp & board.sliders(NE)
+
+
+def _is_open(pawn: Bits, king: Bits, empty: Bits, straight: Bits, diagonal: Bits) -> Bits:
+    """The flag 1 where a pawn is given and no line leads to the king."""
+    hit = [
+        step(king | fill(king, empty, way), way) & (diagonal if way in DIAGONAL else straight)
+        for way in DIRECTIONS
+    ]
+    return (nonzero(reduce(or_, hit)) ^ 1) & nonzero(pawn)
+
+
+def _castling(board: _Board, threats: Threats, to_move: Bits) -> Ways:
+    """The king, where nothing stands between it and the rook and nothing attacks its way."""
+    found: Ways = {(E, 2): 0, (W, 2): 0}
+    taken = board.own | board.opp
+    for king, rook in _CASTLING.items():
+        start, end = (parse_square(name) for name in king.split("-"))
+        corner = parse_square(rook.split()[0])
+        way = E if end > start else W
+        between = fill(1 << start, ~(1 << corner) & ALL, way)
+        path = 1 << start | 1 << end | 1 << (start + end) // 2
+        wrong = between & taken | path & threats.attacked | ~board.castling & 1 << corner
+        side = to_move if start > 32 else to_move ^ 1
+        found[way, 2] = found[way, 2] | 1 << start & spread((nonzero(wrong & ALL) ^ 1) & side)
+    return found
+
+
+def _threats(board: _Board, to_move: Bits) -> Threats:
+    king, opp = board.own & board.kings, board.opp
+    empty = ~(board.own | opp) & ALL
+    attacked, checking, line, pinned = 0, 0, 0, {}
+    for way in DIRECTIONS:
+        sliders = opp & board.sliders(way)
+        attacked = attacked | step(sliders | fill(sliders, empty | king, way), way)
+        seen = king | fill(king, empty, way)
+        checker = step(seen, way) & sliders
+        checking, line = checking | checker, line | seen & spread(nonzero(checker))
+        shield = step(seen, way) & board.own
+        behind = step(shield | fill(shield, empty, way), way) & sliders
+        pinned[way] = shield & spread(nonzero(behind))
+    for jump in JUMPS:
+        attacked = attacked | step(opp & board.knights, jump)
+        checking = checking | step(king, jump) & opp & board.knights
+    for way in DIRECTIONS:
+        attacked = attacked | step(opp & board.kings, way)
+        if way in DIAGONAL:
+            theirs = opp & board.pawns & spread(to_move if way.dy > 0 else to_move ^ 1)
+            attacked = attacked | step(theirs, way)
+            checking = checking | step(king, way.opposite) & theirs
+    count = popcount(checking)
+    blocked = (line & ~king | checking) & spread(less(count, 2))
+    evades = blocked | spread(nonzero(count) ^ 1)
+    return Threats(attacked, checking, evades, pinned)
+
+
+def _unpinned(threats: Threats, way: Direction) -> Bits:
+    """The squares whose pieces may go this way."""
+    others = [squares for w, squares in threats.pinned.items() if w not in (way, way.opposite)]
+    return ~reduce(or_, others) & ALL
+
+
+def _forward(squares: Bits, role: Bits, count: int) -> Bits:
+    """Squares moved up the board for white, down for black."""
+    return steps(squares, N, count) & spread(role ^ 1) | steps(squares, S, count) & spread(role)
+
+
+def _home(role: Bits) -> Bits:
+    return RANK[0] & spread(role ^ 1) | RANK[7] & spread(role)
+
+
+def _nobody_mates(board: _Board) -> Bits:
+    """The flag 1 where there are kings alone, kings with one knight, or bishops of one colour."""
+    others = board.pawns | board.rooks | board.queens
+    dark = 0xAA55AA55AA55AA55
+    bishops = nonzero(board.bishops & dark) & nonzero(board.bishops & ~dark & ALL)
+    some_bishops = nonzero(board.bishops)
+    knights = popcount(board.knights)
+    too_many = less(0, knights) & some_bishops | less(1, knights) | bishops
+    return (nonzero(others) | too_many) ^ 1
+
+
+def _material(board: _Board, side: Bits) -> Bits:
+    worth = ((board.pawns, 100), (board.knights, 300), (board.bishops, 310))
+    more = ((board.rooks, 500), (board.queens, 900))
+    values = [popcount(side & pieces) * value for pieces, value in (*worth, *more)]
+    return reduce(add, values)
