@@ -8,10 +8,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+import openspiel_games
 import pytest
 import test_search
 import test_trees
 
+from boardenvs.game import check_rules
 from boardenvs.kernel import set_backend
 
 pytest.importorskip("numba")
@@ -37,3 +39,10 @@ def test_trees_of_positions(name: str) -> None:
     for evaluator in (None, test_trees.Toy()):
         test_trees.check_trees(name, evaluator)
     test_trees.check_gumbel(name)
+
+
+@pytest.mark.parametrize("name", ["chess", "go"])
+def test_large_games(name: str) -> None:
+    """One board and a batch, Python and machine code; and many random games in machine code."""
+    check_rules(openspiel_games.GAMES[name].game, num_games=1, max_plies=60)
+    assert openspiel_games.compare(name, games=40, seed=1) > 4000

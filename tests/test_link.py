@@ -28,6 +28,7 @@ def linked() -> Any:
         "word_count": 2,
         "alternates": True,
         "legal_words": game.legal_words,
+        "known_words": 2,
         "noop": game.noop,
     }
     return link(loops_perft, rules, sizes)

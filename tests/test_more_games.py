@@ -4,19 +4,14 @@ against OpenSpiel's, and every interface.
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from boardenvs_checkers import Checkers
-from boardenvs_connect_four import ConnectFour
-from boardenvs_hex import Hex
-from boardenvs_morris import NineMensMorris
 from negamax import WIN, worth, worths
+from openspiel_games import GAMES, compare
 from pettingzoo.test import api_test, parallel_api_test
 from variants import random_line
 
@@ -27,11 +22,17 @@ from boardenvs.envs.batch import Batch, BoardGroup
 from boardenvs.game import Game, PositionError, check_rules
 from boardenvs.game.contract import Position, stack
 from boardenvs.game.fen import parse_position
+from boardenvs.game.perft import perft
 from boardenvs.kernel import set_backend
 from boardenvs.search import Limits, engine_for, search_trees
 
-game = Checkers()
+game = GAMES["checkers"].game
 
+KIWIPETE = (
+    "b3b2b/b1bbbbb1/bb2bbb1/3ww3/1b2w3/2w2w1b/wwwwwwww/w3w2w white 0 "
+    "pawns=a2,b2,c2,f2,g2,h2,h3,b4,e4,d5,e6,g6,a7,c7,d7,f7 knights=c3,e5,b6,f6 "
+    "bishops=d2,e2,a6,g7 rooks=a1,h1,a8,h8 queens=f3,e7 kings=e1,e8 castling=a1,h1,a8,h8"
+)
 LATE = "8/5w2/8/4b3/3w4/8/1b6/8 black 31 kings=b2,f7 quiet=7"
 
 
@@ -45,60 +46,52 @@ def late_positions(game: Game) -> list[Position]:
     return found
 
 
-# Points of the board of Nine Men's Morris as OpenSpiel numbers them.
-_TEXT = "a7 d7 g7 b6 d6 f6 c5 d5 e5 a4 b4 c4 e4 f4 g4 c3 d3 e3 b2 d2 f2 a1 d1 g1"
-POINTS = _TEXT.split()
-
-
-def morris_name(name: str) -> str:
-    """A move of Nine Men's Morris as OpenSpiel writes it."""
-    points = [str(POINTS.index(point)) for point in name.split("-")]
-    return f"Point {points[0]}" if len(points) == 1 else f"Move {' -> '.join(points)}"
-
-
-# Each with OpenSpiel's name of the game and of a move, the results that games come to, and how many
-# games are played for them.
-GAMES: dict[str, tuple[Game, str, Callable[[str], str], int, int]] = {
-    "checkers": (game, "checkers", lambda name: name.replace("-", ""), 3, 40),
-    "connect_four": (ConnectFour(), "connect_four", lambda name: str(int(name) - 1), 2, 40),
-    "hex": (Hex(), "hex(board_size=11)", str, 2, 10),
-    "nine_mens_morris": (NineMensMorris(), "nine_mens_morris", morris_name, 3, 20),
-}
 every_game = pytest.mark.parametrize("name", GAMES)
+# Whose machine code takes long to compile: `make compiled` has them on both backends.
+LARGE = ("chess", "go")
+
+
+@pytest.fixture(autouse=True)
+def _in_numpy() -> Iterator[None]:
+    set_backend("numpy")
+    yield
+    set_backend(None)
 
 
 @every_game
 def test_rules_are_those_of_openspiel(name: str) -> None:
-    pyspiel = pytest.importorskip("pyspiel")
-    mine, other, translated, results, games = GAMES[name]
-    rng, theirs = random.Random(0), pyspiel.load_game(other)
-    seen = set()
-    for _ in range(games):
-        position, state = mine.start(), theirs.new_initial_state()
-        while not state.is_terminal():
-            assert not position.is_over()
-            assert position.to_move == state.current_player()
-            legal = {translated(mine.action_name(a)): a for a in position.legal_actions()}
-            known = {move_of(state, a): a for a in state.legal_actions()}
-            assert legal.keys() == known.keys()
-            move = rng.choice(sorted(legal))
-            position = position.step(legal[move])
-            state.apply_action(known[move])
-        assert position.is_over()
-        assert [(goal - 50) / 50 for goal in position.result()] == state.returns()
-        seen.add(tuple(state.returns()))
-    assert len(seen) == results
+    assert compare(name) > 300
 
 
-def move_of(state: Any, action: int) -> str:
-    """OpenSpiel's text of a move; Connect Four's begins with the side's piece."""
-    text: str = state.action_to_string(action)
-    return text.lstrip("xo") or text
-
-
-@every_game
+@pytest.mark.parametrize("name", [name for name in GAMES if name not in LARGE])
 def test_rules_are_consistent(name: str) -> None:
-    check_rules(GAMES[name][0], num_games=4)
+    check_rules(GAMES[name].game, num_games=2)
+
+
+def test_a_position_that_comes_again() -> None:
+    """For the third time it is a draw in chess; a record goes on from what has been."""
+    chess = GAMES["chess"].game
+    moves = "g1f3 g8f6 f3g1 f6g8 " * 2
+    actions = [chess.parse_action(move) for move in moves.split()]
+    line = list(records.replay(records.make_record(chess, actions)))
+    assert [position.is_over() for position in line] == [False] * 8 + [True]
+    assert line[-1].result() == (50, 50)
+    assert not parse_position(chess, line[-1].fen()).is_over()  # a text tells nothing of before
+
+
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [
+        # The published counts of perft: the start, and a position with all kinds of moves.
+        (None, (20, 400, 8902)),
+        (KIWIPETE, (48, 2039)),
+    ],
+)
+def test_perft_of_chess(text: str | None, counts: tuple[int, ...]) -> None:
+    chess = GAMES["chess"].game
+    position = None if text is None else parse_position(chess, text)
+    for depth, count in enumerate(counts, 1):
+        assert perft(chess, depth, position) == count
 
 
 def test_texts_name_what_is_beside_the_squares() -> None:
@@ -119,7 +112,6 @@ def test_texts_name_what_is_beside_the_squares() -> None:
 
 
 def test_alpha_beta_is_plain_search() -> None:
-    set_backend("numpy")
     for position in late_positions(game)[:9]:
         for depth in (1, 2, 3, 4):
             seeds = np.zeros(1, np.uint64)
@@ -131,12 +123,11 @@ def test_alpha_beta_is_plain_search() -> None:
                 line = line.step(action)
             sign = 1 if line.to_move == position.to_move else -1
             assert worth(game, line, 0, int(found.depth[0])) * sign == found.value
-    set_backend(None)
 
 
 @pytest.mark.parametrize("name", ["checkers", "hex"])
 def test_both_backends_search_alike(name: str) -> None:
-    game = GAMES[name][0]
+    game = GAMES[name].game
     state = stack(late_positions(game))
     seeds = np.arange(len(state.ply), dtype=np.uint64)
     found = []
@@ -145,13 +136,11 @@ def test_both_backends_search_alike(name: str) -> None:
         searched = engine_for(game).search(state, seeds, Limits(nodes=300), forced=True)
         trees = search_trees(game, state, seeds, simulations=40, c=1.0)
         found.append([*searched, *trees])
-    set_backend(None)
     for mine, other in zip(*found, strict=True):
         np.testing.assert_array_equal(mine, other)
 
 
 def test_trees_prove_what_plain_search_proves() -> None:
-    set_backend("numpy")
     decided = 0
     for position in late_positions(game):
         seeds = np.zeros(1, np.uint64)
@@ -163,7 +152,6 @@ def test_trees_prove_what_plain_search_proves() -> None:
                 decided += 1
                 plain = worths(game, position, 6)[action]
                 assert abs(plain) < WIN // 2 or np.sign(plain) == lower
-    set_backend(None)
     assert decided > 10
 
 
@@ -172,8 +160,8 @@ def test_trees_prove_what_plain_search_proves() -> None:
 
 @every_game
 def test_environments_follow_the_turn(name: str) -> None:
-    api_test(boardenvs.env(GAMES[name][0]), num_cycles=300)
-    parallel_api_test(boardenvs.parallel_env(GAMES[name][0]), num_cycles=300)
+    api_test(boardenvs.env(GAMES[name].game), num_cycles=300)
+    parallel_api_test(boardenvs.parallel_env(GAMES[name].game), num_cycles=300)
 
 
 def test_a_step_against_an_opponent_ends_with_the_learners_turn() -> None:

@@ -8,7 +8,7 @@ from boardenvs.game.check import RulesError, check_rules
 from boardenvs.game.contract import Game, Notation, Position
 from boardenvs.game.errors import PositionError
 from boardenvs.game.look import BLACK, CROWN, RED, WHITE, Look, PieceLook, disc, piece
-from boardenvs.game.notation import Dropping, Moving, Pairs, Parts, Placing
+from boardenvs.game.notation import Dropping, Moving, Pairs, Parts, Passing, Placing
 from boardenvs.game.rules import MAX_VALUE, About, Feature
 from boardenvs.game.state import State
 
@@ -27,6 +27,7 @@ __all__ = [
     "Notation",
     "Pairs",
     "Parts",
+    "Passing",
     "PieceLook",
     "Placing",
     "Position",

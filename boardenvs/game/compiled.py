@@ -220,7 +220,7 @@ class CompiledRules(Rules):
         """Of each of the `features` the number that it stays below."""
         return {
             name: f.size
-            for name, f in self.kernels.named_features(*self.split(self.setup()), 0, 0).items()
+            for name, f in self.kernels.named_features(*self.start_words(), 0, 0).items()
         }
 
     def feature_numbers(self, state: State) -> IntArray:

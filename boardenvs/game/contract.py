@@ -127,7 +127,7 @@ class Position(NamedTuple):
         return int(self.game.join(self.words)[names.index(name)])
 
     def image(self, symmetry: Symmetry) -> Position:
-        """The position under a symmetry of the board."""
+        """The position under a symmetry of the board; of a history nothing is left."""
         words = self.game.image(symmetry, self.game.split(self.by_role()))
         return self.game.position(self.game.join(words), self.to_move, self.ply)
 
@@ -325,7 +325,8 @@ class Game(CompiledRules):
         """The position of these words, `own` being the first role's whoever is to move: in most
         games the squares of both roles.
 
-        Raises PositionError where the words, the side to move or the ply are impossible.
+        Where the game has a history, nothing has been before. Raises PositionError where the words,
+        the side to move or the ply are impossible.
         """
         self._check_words(words)
         if not is_whole(to_move, 0, 1):
@@ -339,7 +340,7 @@ class Game(CompiledRules):
             names = ", ".join(square_name(s, self.board) for s in squares_of(on_holes))
             raise PositionError(f"there is a piece on {names}, which is a hole")
         self.check_squares(words)
-        split = self.split(words)
+        split = (*self.split(words), *[0] * self.history)
         seen = turned(self.word_names, split) if to_move else split
         *legal_bits, terminated = self.kernels.begin.one(*seen, to_move, ply)
         return Position(seen, tuple(legal_bits), to_move, ply, bool(terminated), self)
@@ -362,9 +363,12 @@ class Game(CompiledRules):
                 raise PositionError(f"{name} is {number}: it must be below {size}")
 
     def image(self, symmetry: Symmetry, words: Sequence[Any]) -> tuple[Any, ...]:
-        """The words under a symmetry of the board, of ints or uint64 arrays; numbers stay."""
+        """The words under a symmetry of the board, of ints or uint64 arrays; numbers and history
+        stay.
+        """
         count, values = len(self.squares), self.join(words)
-        return self.split((*map(symmetry.apply, values[:count]), *values[count:]))
+        turned = (*map(symmetry.apply, values[:count]), *values[count:])
+        return (*self.split(turned), *words[self.known_words :])
 
     def init(self, batch: int) -> State:
         """B = `batch` games at the start."""

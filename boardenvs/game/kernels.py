@@ -6,13 +6,15 @@ import inspect
 import operator
 from collections.abc import Callable, Sequence
 from functools import reduce
+from itertools import chain
 from typing import Any
 
 from boardenvs.board import bitboard
 from boardenvs.game.rules import Rules, turned
 from boardenvs.kernel import ALL, Bits, Kernel, less, nonzero, popcount, spread, trace, when
-from boardenvs.kernel.wide import pack
+from boardenvs.kernel.wide import pack, split
 from boardenvs.utils.checks import unknown
+from boardenvs.utils.splitmix import GOLDEN
 
 
 class Kernels:
@@ -23,13 +25,14 @@ class Kernels:
         self.moves = by_name(rules, rules.moves, "to_move")
         self._play = by_name(rules, rules.play, "to_move", "action")
         self._again = by_name(rules, rules.again, "to_move")
-        self.over = by_name(rules, rules.over, "moves", "to_move", "ply")
-        self._points = by_name(rules, rules.points, "to_move")
-        self._planes = by_name(rules, rules.planes, "to_move", "ply")
-        self._evaluate = by_name(rules, rules.evaluate, "to_move", "ply")
+        self._known = by_name(rules, rules.known, "to_move")
+        self.over = self._with_repeats(rules.over, "moves", "to_move", "ply")
+        self._points = self._with_repeats(rules.points, "to_move")
+        self._planes = self._with_repeats(rules.planes, "to_move", "ply")
+        self._evaluate = self._with_repeats(rules.evaluate, "to_move", "ply")
         self.named_features = by_name(rules, rules.features, "to_move", "ply")
         self._check_tables()
-        self.num_planes = len(self._planes(*rules.split(rules.setup()), 0, 0))
+        self.num_planes = len(self._planes(*rules.start_words(), 0, 0))
         size, legal = len(rules.word_names), rules.legal_words
         words = (1,) * size
         planes = len(trace(self._seen, size + 2, "batch").outputs)
@@ -59,12 +62,39 @@ class Kernels:
         look whether an element is there.
         """
         try:
-            self._play(*self._rules.split(self._rules.setup()), 0, self._rules.noop)
+            self._play(*self._rules.start_words(), 0, self._rules.noop)
         except IndexError as error:
             raise ValueError(
                 f"{self._rules.id}: play of action {self._rules.noop}, noop: {error}; one that is "
                 f"indexed by actions needs {self._rules.num_actions}"
             ) from error
+
+    def _with_repeats(self, rule: Callable[..., Any], *given: str) -> Callable[..., Any]:
+        """`by_name`, with `repeats` where a game has a history and the rule asks for it."""
+        rules = self._rules
+        asked = inspect.signature(rule).parameters.values()
+        some = any(p.name == "repeats" or p.kind is p.VAR_POSITIONAL for p in asked)
+        if not (some and rules.history):
+            return by_name(rules, rule, *given)
+        on_words = by_name(rules, rule, *given, "repeats")
+        to_move = len(rules.word_names) + given.index("to_move")
+
+        def counted(*words: Any) -> Any:
+            known = self._known_by(*words[: len(rules.word_names)], words[to_move])
+            past = words[rules.known_words : len(rules.word_names)]
+            repeats = [nonzero(word ^ known) ^ 1 for word in past]
+            return on_words(*words, reduce(operator.add, repeats))
+
+        return counted
+
+    def _known_by(self, *given: Bits) -> Bits:
+        """A word that tells positions apart, never 0; the multiplier is that of SplitMix64."""
+        values = self._known(*given)
+        mixed: Bits = 0
+        for word in chain.from_iterable(split(x, self._rules.board.words) for x in values):
+            mixed = (mixed ^ word) * GOLDEN & ALL
+            mixed = mixed ^ mixed >> 29
+        return mixed | 1
 
     def _begin(self, *given: Bits) -> tuple[Bits, ...]:
         """Of words, to_move and ply the legal actions, noop as last word, and whether the game is
@@ -87,14 +117,18 @@ class Kernels:
         """
         *words, to_move, ply, action = given
         played = self._rules.split(self._play(*words, to_move, action))
-        after, to_move = self._passed_on(played, to_move)
+        after, then = self._passed_on(played, to_move)
+        if self._rules.history:
+            past = words[self._rules.known_words :]
+            after = (*after, self._known_by(*words, to_move), *past[:-1])
+        to_move = then
         *legal, over = self._begin(*after, to_move, ply + 1)
         return (*after, *legal, to_move, over)
 
     def _passed_on(self, played: Sequence[Bits], to_move: Bits) -> tuple[Sequence[Bits], Bits]:
         """The words after a move as the side then to move sees them, and which side it is."""
         rules = self._rules
-        others = turned(rules.word_names, played)
+        others = turned(rules.word_names[: rules.known_words], played)
         if rules.alternates:
             return others, to_move ^ 1
         again = self._again(*played, to_move)
@@ -200,7 +234,7 @@ class Kernels:
         """
         *words, action = given
         played = self._rules.split(self._play(*words, 0, action))
-        return turned(self._rules.word_names, played)
+        return turned(self._rules.word_names[: self._rules.known_words], played)
 
     def _sample(self, *words: Bits) -> Bits:
         """A uniform choice of a set bit of all words but the last, which is random.
@@ -250,7 +284,7 @@ def by_name(rules: Rules, rule: Callable[..., Any], *given: str) -> Callable[...
             raise TypeError(unknown(what, parameter.name, names))
 
     def on_words(*words: Any) -> Any:
-        values = rules.join(words)
+        values = (*rules.join(words), *words[len(rules.word_names) :])
         return rule(*(values[place] for place in places))
 
     return on_words

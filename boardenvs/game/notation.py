@@ -3,8 +3,8 @@ rule sheets of the General Game Playing repository, in its Game Description Lang
 
 A game has one of these as its `notation`: `Placing`, where an action puts a piece on a square,
 `Dropping`, where it names a file, `Moving`, where it moves a piece from a square in a direction,
-`Pairs`, where it names a square and another, several of these one after the other (`Parts`), or a
-`Notation` of its own.
+`Pairs`, where it names a square and another, `Passing`, where one may pass at will, several of
+these one after the other (`Parts`), or a `Notation` of its own.
 """
 
 from __future__ import annotations
@@ -109,6 +109,36 @@ class Dropping(Notation):
     def images(self, game: Game, symmetry: Symmetry) -> list[int]:
         columns = game.board.columns
         return [symmetry.squares[file] % columns for file in range(columns)]
+
+
+@dataclass(frozen=True)
+class Passing(Notation):
+    """One action, which passes where noop, the pass that is forced, is not what is meant."""
+
+    planes = 1
+    needs_position = False
+
+    def sizes(self, game: Game) -> tuple[int, ...]:
+        return (1,)
+
+    def explain(self, game: Game) -> str:
+        return "it passes."
+
+    def write(self, game: Game, action: int, position: Position | None) -> str:
+        return PASS
+
+    def parse(self, game: Game, text: str) -> int:
+        if text != PASS:
+            raise ValueError(f"{quote(text)} is not {PASS!r}")
+        return 0
+
+    write_gdl, parse_gdl = write, parse
+
+    def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
+        return ()
+
+    def images(self, game: Game, symmetry: Symmetry) -> list[int]:
+        return [0]
 
 
 @dataclass(frozen=True)
@@ -218,11 +248,11 @@ class Parts(Notation):
             except ValueError as error:
                 problem = error
             else:
-                if action == game.noop:
-                    return action
-                if write(game, action, None) == text:
+                if action != game.noop and write(game, action, None) == text:
                     return first + action
             first += sum(part.sizes(game))
+        if text in (PASS, NOOP):
+            return game.noop
         raise problem
 
 

@@ -83,6 +83,8 @@ class Rules(ABC):
     squares: ClassVar[tuple[str, ...]] = ("own", "opp")  # where the sides have pieces comes first
     numbers: ClassVar[Mapping[str, int]] = {}  # each with what it stays below
 
+    history: ClassVar[int] = 0  # how many of the last positions are known again, see `repeats`
+
     # What is true of a game unless its class says otherwise.
     variants: ClassVar[tuple[str, ...]] = ()  # the values of a parameter `rules`, the first default
     max_plies: ClassVar[int | None] = None  # a cap that truncates a game that is not over
@@ -105,7 +107,8 @@ class Rules(ABC):
         """Those that leave the rules unchanged; the identity is always among them."""
         return (Symmetry(board=self.board),)
 
-    # Of each word: a set of squares in several words has its name in all, with a number after it.
+    # Of each word: a set of squares in several words has its name in all, with a number after it;
+    # by `history` what positions before are known again by, the last one first.
     word_names: ClassVar[tuple[str, ...]] = squares
     board: ClassVar[Board] = EIGHT  # of this shape
 
@@ -122,7 +125,9 @@ class Rules(ABC):
             )
         cls.board = Board(*cls.shape)
         ends = ["", *(f"{_WORD_OF}{k}" for k in range(1, cls.board.words))]
-        cls.word_names = (*(name + end for name in cls.squares for end in ends), *cls.numbers)
+        sets = (name + end for name in cls.squares for end in ends)
+        past = (f"{_PAST}{_WORD_OF}{k}" for k in range(cls.history))
+        cls.word_names = (*sets, *cls.numbers, *past)
         if cls.fills_up and cls.board.words > 1:
             raise ValueError(
                 f"{cls.__name__} fills_up on {cls.board.size} squares: 64 are the most"
@@ -157,8 +162,17 @@ class Rules(ABC):
 
     # ---- values and words --------------------------------------------------------------------
 
+    def start_words(self) -> tuple[int, ...]:
+        """The words at the start."""
+        return (*self.split(self.setup()), *[0] * self.history)
+
+    @cached_property
+    def known_words(self) -> int:
+        """The number of words of a position without its history."""
+        return len(self.word_names) - self.history
+
     def split(self, values: Sequence[Bits]) -> tuple[Bits, ...]:
-        """The words of the sets and numbers that a game declares, in their order."""
+        """The words of the sets and numbers that a game declares, in their order; no history."""
         width, count = self.board.words, len(self.squares)
         if width == 1:
             return tuple(values)
@@ -166,8 +180,9 @@ class Rules(ABC):
         return (*sets, *values[count:])
 
     def join(self, words: Sequence[Bits]) -> tuple[Bits, ...]:
-        """The reverse of `split`."""
+        """The reverse of `split`; what follows these words is left out."""
         width, end = self.board.words, self.board.words * len(self.squares)
+        words = words[: self.known_words]
         if width == 1:
             return tuple(words)
         return (*(join(words[k : k + width]) for k in range(0, end, width)), *words[end:])
@@ -205,6 +220,16 @@ class Rules(ABC):
     @abstractmethod
     def over(self, *words: Any) -> Bits:
         """The flag 1 where the game is over. Takes words, `moves`, `to_move` and `ply`."""
+
+    def known(self, *words: Any) -> Sequence[Bits]:
+        """What must be the same for a position to be one that has been there: by default all sets
+        of squares, and whose turn it is.
+
+        Takes words and `to_move`. Where a game has a `history`, rules that are given `to_move` but
+        `play` and `moves` may take `repeats` too: how many of the positions remembered were known
+        by the same. These are remembered by 64 bits of a hash, so that one in 2**57 or so is wrong.
+        """
+        return (*words[: len(self.squares)], words[-1])
 
     @abstractmethod
     def points(self, *words: Any) -> tuple[Bits, Bits]:
@@ -300,8 +325,9 @@ def check_names(rules: type[Rules]) -> None:
 
 
 # What rules are given beside words.
-GIVEN = ("to_move", "ply", "action", "moves")
+GIVEN = ("to_move", "ply", "action", "moves", "repeats")
 _COUNTERPART = {"own": "opp", "opp": "own"}
+_PAST = "past"
 _WORD_OF = "+"  # before the number of a further word of a set of squares
 
 

@@ -143,6 +143,11 @@ def word_count() -> int:
     raise NotImplementedError
 
 
+def known_words() -> int:
+    """How many of them are not its history."""
+    raise NotImplementedError
+
+
 def alternates() -> bool:
     """Whether the turn passes with every ply."""
     raise NotImplementedError

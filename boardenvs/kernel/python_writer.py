@@ -74,7 +74,11 @@ class _Writer:
             if node.op != "repeat" and (uses[i] > 1 or depth[i] > _MAX_NESTING):
                 text[i] = self.assign(text[i])
                 depth[i] = 0
-        return [text[o] if clean[o] else f"{text[o]} & {ALL:#x}" for o in program.outputs]
+        flags = _flags(program)
+        return [
+            f"+{text[o]}" if flags[o] else text[o] if clean[o] else f"{text[o]} & {ALL:#x}"
+            for o in program.outputs
+        ]
 
     def assign(self, expression: str) -> str:
         return expression if expression.isidentifier() else self.assign_anew(expression)
@@ -154,6 +158,15 @@ def _uses(program: Program) -> list[int]:
     for output in program.outputs:
         uses[output] += 1
     return uses
+
+
+def _flags(program: Program) -> list[bool]:
+    """Which nodes Python computes as True or False, where an int is wanted."""
+    flags: list[bool] = []
+    for node in program.nodes:
+        bitwise = node.op in ("and", "or", "xor") and all(flags[arg] for arg in node.args)
+        flags.append(bitwise or node.op in ("less", "nonzero"))
+    return flags
 
 
 def _cut(node: Node) -> tuple[int, ...]:

@@ -71,6 +71,7 @@ def _link_module(
     }
     constants = {
         "word_count": len(game.word_names),
+        "known_words": game.known_words,
         "alternates": game.alternates,
         "legal_words": game.legal_words,
         "noop": game.noop,

@@ -77,7 +77,7 @@ class Engine:
         trained = trained_evaluation(game) if self._has_exact_end else None
         moves, record = _LISTS * game.num_actions, position_size(game) + 1
         self._memory = SearchMemory(
-            TranspositionTable(words(_SLOTS * (WORDS + len(game.word_names)) + 2)),
+            TranspositionTable(words(_SLOTS * (WORDS + game.known_words) + 2)),
             MoveStack(
                 words(moves * record), numbers(moves), numbers(moves), game.num_actions, record
             ),

@@ -1,6 +1,6 @@
-"""Chess by the laws of FIDE, but for draws by repetition: mate, stalemate, castling, en passant,
-promotions, the draw after fifty moves of each side without capture or pawn move, and the draw where
-nobody has the pieces for a mate.
+"""Chess by the laws of FIDE: mate, stalemate, castling, en passant, promotions, and draws: the same
+position for the third time, fifty moves of each side without capture or pawn move, and where nobody
+has the pieces for a mate.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from functools import reduce
 from operator import add, or_
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
-from boardenvs.board import DIRECTIONS, EIGHT, Direction, fill, from_squares, step, steps
+from boardenvs.board import DIRECTIONS, EIGHT, Direction, digits, fill, from_squares, step, steps
 from boardenvs.board.bitboard import parse_square, square_name
 from boardenvs.game import BLACK, WHITE, Game, Look, Notation, Position
 from boardenvs.kernel import ALL, Bits, Table, guard, less, nonzero, popcount, spread
@@ -31,7 +31,8 @@ LESSER = [(piece, change) for piece in PROMOTED for change in (-1, 0, 1)]
 def _lesser_target(square: int, change: int) -> int:
     """Where a pawn on its seventh rank comes to; other squares have no such action."""
     way = Direction("", change, {6: 1, 1: -1}.get(square // 8, 9))
-    return step(1 << square, way)
+    target: int = step(1 << square, way)
+    return target
 
 
 _TARGETS = [
@@ -120,6 +121,7 @@ class Chess(Game):
         *("castling", "passed"),
     )
     numbers: ClassVar = {"quiet": QUIET + 1}
+    history: ClassVar = QUIET  # no position from before a capture or pawn move comes again
     notation: ClassVar = Moves()
     look: ClassVar = Look("wood", (WHITE, BLACK))
 
@@ -162,15 +164,19 @@ class Chess(Game):
         )
 
     def over(self, *words: Any) -> Bits:
-        board, quiet, moves = _Board(*words[:10]), words[10], words[11]
+        board, quiet, moves, repeats = _Board(*words[:10]), words[10], words[11], words[-1]
         stuck = nonzero(reduce(or_, moves)) ^ 1
-        return stuck | less(quiet, QUIET) ^ 1 | _nobody_mates(board)
+        return stuck | less(quiet, QUIET) ^ 1 | less(1, repeats) | _nobody_mates(board)
 
     def points(self, *words: Any) -> tuple[Bits, Bits]:
         """Who is in check and has no move loses."""
         board, to_move = _Board(*words[:10]), words[11]
         stuck = nonzero(reduce(or_, _moves(board, to_move))) ^ 1
         return 0, stuck & nonzero(_threats(board, to_move).checking)
+
+    def planes(self, *words: Any) -> tuple[Bits, ...]:
+        *sets, quiet, to_move, _, repeats = words
+        return (*sets, spread(to_move), spread(nonzero(repeats)), *digits(quiet, QUIET + 1))
 
     def evaluate(self, *words: Any) -> tuple[Bits, Bits]:
         """The usual values of the pieces."""

@@ -14,11 +14,10 @@ from boardenvs.kernel.loops import (
     Word,
     alternates,
     inline,
+    known_words,
     number,
     word,
-    word_count,
     wrap,
-    write_words,
 )
 from boardenvs.search.compiled.position import Position
 from boardenvs.utils.splitmix import GOLDEN
@@ -61,7 +60,7 @@ def new_search(nodes: int, table: TranspositionTable) -> None:
 @inline
 def slot_size() -> int:
     """The words of a slot."""
-    return WORDS + word_count()
+    return WORDS + known_words()
 
 
 def tag_of(position: Position, distance: int, table: TranspositionTable) -> Word:
@@ -77,7 +76,7 @@ def bucket_of(position: Position, distance: int, table: TranspositionTable) -> i
     """Where the two slots of a position begin."""
     key = wrap(position.words[0] * word(0x9E3779B97F4A7C15))
     key = key ^ wrap(position.words[1] * word(0xC2B2AE3D27D4EB4F))
-    for k in range(2, word_count()):
+    for k in range(2, known_words()):
         key = wrap((key ^ position.words[k]) * word(GOLDEN))
     key = wrap((key ^ (key >> word(29))) * word(0xBF58476D1CE4E5B9)) ^ word(distance)
     highest: Word = table.slots[len(table.slots) - 2]
@@ -98,7 +97,7 @@ def is_of(slot: int, position: Position, tag: Word, table: TranspositionTable) -
     slots = table.slots
     if slots[slot + TAG] != tag:
         return False
-    for k in range(word_count()):  # noqa: SIM110 - Numba has no `all`
+    for k in range(known_words()):  # noqa: SIM110 - Numba has no `all`
         if slots[slot + WORDS + k] != position.words[k]:
             return False
     return True
@@ -125,7 +124,8 @@ def write_slot(
     slots = table.slots
     slots[slot + TAG] = tag
     slots[slot + DATA] = data
-    write_words(slots, slot + WORDS, position.words)
+    for k in range(known_words()):
+        slots[slot + WORDS + k] = position.words[k]
 
 
 def pack(value: int, depth: int, bound: int, move: int) -> Word:

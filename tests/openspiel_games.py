@@ -1,0 +1,101 @@
+"""The games of `more_games_package` beside OpenSpiel's: which of its actions is which of ours."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from boardenvs_checkers import Checkers
+from boardenvs_chess import Chess
+from boardenvs_connect_four import ConnectFour
+from boardenvs_go import Go
+from boardenvs_hex import Hex
+from boardenvs_morris import NineMensMorris
+
+from boardenvs.game import Game, Position
+
+Legal = Callable[[Position, Any], dict[int, int]]  # their numbers of all legal actions, and ours
+
+# Points of the board of Nine Men's Morris as OpenSpiel numbers them.
+_POINTS = "a7 d7 g7 b6 d6 f6 c5 d5 e5 a4 b4 c4 e4 f4 g4 c3 d3 e3 b2 d2 f2 a1 d1 g1"
+_NUMBERS = {name: str(number) for number, name in enumerate(_POINTS.split())}
+
+
+def _by_number(position: Position, state: Any) -> dict[int, int]:
+    return {action: action for action in position.legal_actions()}
+
+
+def _by_name(translate: Callable[[str], str]) -> Legal:
+    def legal(position: Position, state: Any) -> dict[int, int]:
+        theirs = {state.action_to_string(action): action for action in state.legal_actions()}
+        ours = {translate(position.game.action_name(a)): a for a in position.legal_actions()}
+        assert ours.keys() == theirs.keys()
+        return {theirs[name]: action for name, action in ours.items()}
+
+    return legal
+
+
+def _morris(name: str) -> str:
+    points = [_NUMBERS[point] for point in name.split("-")]
+    return f"Point {points[0]}" if len(points) == 1 else f"Move {' -> '.join(points)}"
+
+
+def _chess(position: Position, state: Any) -> dict[int, int]:
+    found = {}
+    for action in position.legal_actions():
+        name = position.game.action_name(action)
+        queens = name[3] in "18" and len(name) == 4 and position.word("pawns") >> action % 64 & 1
+        found[state.parse_move_to_action(name + "q" * queens)] = action
+    return found
+
+
+@dataclass(frozen=True)
+class Theirs:
+    """A game here, and what it is there."""
+
+    game: Game
+    name: str
+    legal: Legal
+    games: int  # that are played; they come to so many different results
+    results: int = 2
+    first: int = 0  # who moves first there
+
+
+GAMES = {
+    "checkers": Theirs(Checkers(), "checkers", _by_name(lambda x: x.replace("-", "")), 40, 3),
+    "chess": Theirs(Chess(), "chess", _chess, 12, 3, first=1),
+    "connect_four": Theirs(ConnectFour(), "connect_four", _by_number, 40),
+    "go": Theirs(Go(), "go(board_size=9)", _by_number, 20),
+    "hex": Theirs(Hex(), "hex(board_size=11)", _by_number, 10),
+    "nine_mens_morris": Theirs(NineMensMorris(), "nine_mens_morris", _by_name(_morris), 20, 3),
+}
+
+
+def compare(name: str, games: int | None = None, seed: int = 0) -> int:
+    """Play random games here and there: turns, legal actions, ends and results must be the same.
+    Returns how many positions were compared.
+    """
+    pyspiel = pytest.importorskip("pyspiel")
+    game = GAMES[name]
+    rng, theirs = random.Random(seed), pyspiel.load_game(game.name)
+    seen, positions = set(), 0
+    for _ in range(games or game.games):
+        position, state = game.game.start(), theirs.new_initial_state()
+        while not state.is_terminal():
+            assert not position.is_over()
+            assert position.to_move ^ game.first == state.current_player()
+            legal = game.legal(position, state)
+            assert sorted(legal) == sorted(state.legal_actions())
+            action = rng.choice(sorted(legal))
+            position = position.step(legal[action])
+            state.apply_action(action)
+            positions += 1
+        assert position.is_over()
+        results = [(goal - 50) / 50 for goal in position.result()]
+        assert results[:: 1 - 2 * game.first] == state.returns()
+        seen.add(tuple(results))
+    assert len(seen) == game.results
+    return positions
