@@ -334,6 +334,42 @@ def test_analysis_shows_on_the_board_and_its_lines_are_stepped_through(tab):
     tab.until(lambda: tab.find(".value").all_inner_texts() == values)
 
 
+def test_values_never_cover_pieces(tab):
+    tab.new_game("lines_of_action")
+    tab.view("Analyse")
+    tab.opened("Who analyses")
+    tab.field("By the agent").fill("positional")
+    tab.button("Analyse position").click()
+    tab.until(lambda: tab.find(".square.valued").count() == 12)
+    assert not tab.find(".value").count()
+    tab.square("b1").click()
+    tab.until(lambda: tab.find(".value").count() == 3)
+    assert not tab.find(".square:has(img) .value").count()
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (1920, 1080), (390, 844), (360, 640), (844, 390)])
+def test_the_board_is_the_page(browser, server, size):
+    """All of it is seen at once, as large as it can be, under a menu of one row."""
+    width, height = size
+    tab = Tab(browser, server)
+    tab.page.set_viewport_size({"width": width, "height": height})
+    tab.open()
+    board = tab.find(".board").bounding_box()
+    assert board["x"] >= 0
+    assert board["y"] >= 0
+    assert board["x"] + board["width"] <= width
+    assert board["y"] + board["height"] <= height
+    assert board["width"] > 0.9 * width or board["height"] > 0.9 * height
+    views = [view.bounding_box() for view in tab.find("nav button").all()]
+    assert len({view["y"] for view in views}) == 1
+    assert max(view["x"] + view["width"] for view in views) <= width
+    if width > height:
+        for name in ("New game", "Undo", "Hint", "Resign", "Analyse"):
+            box = tab.button(name, tab.find("section")).bounding_box()
+            assert box["y"] + box["height"] <= height
+    tab.close()
+
+
 def test_a_game_is_reviewed_with_a_mark_for_each_move(tab, tmp_path):
     """As Python reviews it; a move that was the only one has none."""
     record = random_record(OTHELLO, 4)

@@ -52,6 +52,7 @@ def _describe_look(game: Game, look: Look) -> dict[str, Any]:
         "sides": sides,
         "from_top": look.from_top,
         "colours": {name: getattr(colours, name) for name in ("light", "dark", "line", "hole")},
+        "shades": [p.colour for p in look.pieces_of(sides)],
         "pieces": [_data_url(write_drawing(p.drawing)) for p in look.pieces_of(sides)],
         "badges": [[name, _data_url(write_drawing(drawing))] for name, drawing in look.badges],
     }

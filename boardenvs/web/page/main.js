@@ -362,6 +362,7 @@ class App {
     const part = this.analysis.shareOf(this.table.node), side = this.table.side(0);
     this.bar.hidden = this.view !== "analyse";
     this.bar.style.setProperty("--share", part ?? 0.5);
+    this.table.look.shades.forEach((shade, i) => this.bar.style.setProperty(`--shade-${i}`, shade));
     this.bar.setAttribute("aria-label", part === null ? T.noValue : `${T.valueFor(side)}: ${T.percent(part)}`);
     this.bar.dataset.text = part === null ? "" : this.analysis.textOf(this.table.node);
   }

@@ -62,7 +62,7 @@ export class NewGame {
 
   #radio(name, value, parts, problem = null) {
     const radio = el("input", { type: "radio", name, value, disabled: Boolean(problem), onchange: () => this.#show() });
-    return el("label", { class: `choice${problem ? " not" : ""}` }, radio, el("span", {}, ...parts));
+    return el("label", { class: `choice${problem ? " not" : ""}`, title: problem ?? "" }, radio, el("span", {}, ...parts));
   }
 
   // A field for the text of an agent, which says what is wrong with it.
@@ -135,7 +135,8 @@ export class NewGame {
         ? [el("b", {}, level), el("small", {}, problem ?? T.rating(rating))]
         : [el("b", {}, name), el("small", {}, problem ?? sentence)], problem);
     };
-    this.levels.replaceChildren(...opponents.filter((one) => T.levelName(one.agent)).map(item));
+    const levels = opponents.filter((one) => T.levelName(one.agent)), none = levels.every((one) => one.problem);
+    this.levels.replaceChildren(...(none ? [el("p", { class: "help" }, levels[0].problem)] : levels.map(item)));
     this.agents.replaceChildren(...opponents.filter((one) => !T.levelName(one.agent)).map(item));
     this.sides.replaceChildren(...this.look.sides.map((side, i) => this.#radio("you", String(i), [T.capital(side)])), this.#radio("you", "random", [T.random]), this.#radio("you", "nobody", [T.nobody]));
     this.element.querySelector(`input[name=you][value="${you}"]`).checked = true;

@@ -35,7 +35,7 @@ export const T = {
   game: "Game",
   rulesLabel: "Rules",
   rules: (text) => (text.includes("=") ? text.split("=")[1] : "usual rules"),
-  gameName: (text) => text.slice(0, 1).toUpperCase() + text.slice(1).replace(/_/g, " "),
+  gameName: (text) => (text.includes(":") ? text : T.capital(text).replace(/_/g, " ")),
   seat: (side) => `${side[0]?.toUpperCase()}${side.slice(1)} is played by`,
   playedBy: (side, player) => `${side}: ${player}`,
   human: "you",
