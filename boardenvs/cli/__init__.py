@@ -19,6 +19,7 @@ from boardenvs.cli import (
     export,
     games,
     match,
+    new_game,
     perft,
     play,
     rate,
@@ -81,6 +82,7 @@ for command in (
     engine.Engine,
     export.export,
     perft.perft,
+    new_game.new_game,
 ):
     app.command()(function_of(command) if isinstance(command, type) else command)
 

@@ -1,0 +1,46 @@
+"""What `boardenvs new-game` writes can be played and passes its own tests."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from command_line import run
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_its_tests_pass() -> None:
+    said = run("new-game", "reach_the_edge", "--rows", "6", "--columns", "7")
+    folder = Path("boardenvs-reach-the-edge")
+    assert str(folder) in said
+    environment = {**os.environ, "PYTHONPATH": str(folder.resolve()), "BOARDENVS_BACKEND": "numpy"}
+    words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(folder)]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "4 passed" in done.stdout
+    assert (
+        'reach_the_edge = "boardenvs_reach_the_edge:ReachTheEdge"'
+        in (folder / "pyproject.toml").read_text()
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("othello", "there is a game 'othello' already"),
+        ("Reach the edge", "is not a name of a game: small letters and digits"),
+        ("taken", "boardenvs-taken is there already and not empty"),
+    ],
+)
+def test_nothing_is_overwritten(name: str, message: str) -> None:
+    Path("boardenvs-taken").mkdir()
+    Path("boardenvs-taken/notes.txt").write_text("mine")
+    assert message in " ".join(run("new-game", name, code=2).split())
+    assert [path.name for path in Path().rglob("*.*")] == ["notes.txt"]
