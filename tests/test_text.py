@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from text_kinds import fill, kinds, legal_names, positions
-from variants import make, random_line, random_position
+from variants import BUILT_IN, make, random_line, random_position
 
 import boardenvs
 from boardenvs import records
@@ -438,3 +438,26 @@ def test_games_from_outside_are_played_by_text(name, board):
         reading = env.step(f"I play {env.game.action_name(action, position)}.").reading
         assert reading.action == action
     assert parse_record(write_record(env.result.record)).actions == env.result.record.actions
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_instructions_tell_the_start_and_the_limits(name):
+    """Every square that the rules in words name in their first part, and no other, has a piece; the
+    holes, and numbers of moves, are the game's.
+    """
+    game = make(name)
+    text = " ".join(game.about.instructions.split())
+    start = re.split("On its turn|The sides take", text)[0]
+    squares = {
+        x + y
+        for a, b, c, d in re.findall(r"\b([a-h])([1-8])(?: to ([a-h])([1-8]))?", start)
+        for x in "abcdefgh"[ord(a) - 97 : ord(c or a) - 96]
+        for y in map(str, range(int(b), int(d or b) + 1))
+    }
+    position = game.start()
+    assert squares == {square_name(s) for s in squares_of(position.own | position.opp)}
+    holes = re.findall(r"[a-h][1-8]", text.partition("Holes are")[2])
+    assert holes == [square_name(s) for s in squares_of(game.holes)]
+    limit = getattr(game, "max_steps", game.max_plies)
+    assert re.findall(r"After (\d+) moves", text) == ([] if limit is None else [str(limit)])
+    assert re.search(rf"{game.roles[0]} first", text, re.IGNORECASE)

@@ -10,7 +10,7 @@ import re
 _DO = (
     "play|move|choose|select|pick|place|put|go|take|make|capture|commit|decide|settle|opt|stick|"
     "advance|step|slide|jump|recommend|suggest|submit|answer|drop|set|try|prefer|start|begin|open|"
-    "continue|proceed|respond|reply|counter|react"
+    "continue|proceed|respond|reply|counter|react|give"
 )
 _DOING = (
     "playing|moving|choosing|selecting|picking|going|placing|taking|settling|answering|trying|"
@@ -21,8 +21,7 @@ _WILL = (
     "'ll|'d| will| shall| would| must| have to| need to| now|'m going to| am going to| hereby|"
     " thus|"
     " therefore| simply| still| just| finally| instead| then| rather| do| should| want to| like to|"
-    " choose to|"
-    " decide to| think i(?:'ll| will| would|'d)?"
+    " choose to| decide to| think i(?:'ll| will| would|'d)?"
 )
 _BEST = (
     "best|final|strongest|correct|right|chosen|optimal|winning|only|better|safest|natural|legal|"
@@ -42,6 +41,7 @@ _NO = (
 # What says that the move named next is the one.
 COMMITS = re.compile(
     rf"\bi(?:{_WILL}){{0,4}} (?:{_DO})\b"
+    rf"|\b(?:i(?:{_WILL}){{1,4}}|let me) \w+(?: my \w+)? with\b|^\W*\w+ing with\b"
     rf"|\bwe(?:'ll| will| should| must)? (?:{_DO})\b"
     rf"|\byou should (?:{_DO})\b"
     rf"|\bi(?:'ve| have)?(?: finally| now)? (?:{_DONE})\b"
@@ -49,7 +49,7 @@ COMMITS = re.compile(
     r"|\bi(?:'d| would| will|'ll) (?:say|change (?:my move |it )?to)\b"
     rf"|\b(?:my|your) (?:\w+ ){{0,2}}(?:{_MOVE})(?: now| here)?{_IS}"
     rf"|\b(?:the |a |another )?(?:{_BEST}) (?:\w+ )?(?:{_MOVE})"
-    rf"(?: here| for me| now| overall| in this position| available| i have)*{_IS}"
+    rf"(?: that \w+ \w+| here| for me| now| overall| in this position| available| i have)*{_IS}"
     rf"|\bthe (?:move|answer|choice)(?: i(?:'d like to|'ll| will)? \w+)?{_IS}"
     rf"|\b(?:let's|let me|let us) (?:just )?(?:{_DO}|do)\b"
     r"|\b(?:going|gone|go|went) (?:ahead )?with\b|\bsettl(?:e|ing) (?:on|for)\b|\bopt(?:ing)? for\b"
@@ -66,11 +66,17 @@ CONFIRMS = re.compile(
     r"[^a-z0-9]{0,4}(?:it is\b(?! not| illegal| a )|it's\b"
     r"|is (?:therefore |thus |then |clearly |definitely )?(?:my|the) (?:\w+ ){0,2}"
     r"(?:move|choice|answer|pick|decision|play|selection|one|way to go|winner)\b(?! for \w)"
-    r"|is what i|is (?:clearly |the )?(?:best|strongest)\b|is (?:better|stronger|safer)\W*(?:$|"
-    r"than)"
+    r"|is what i|stands out\b|is (?:clearly |the )?(?:best|strongest)\b|is (?:better|stronger|"
+    r"safer)\W*(?:$|than)"
     r"|wins (?:the game |immediately|at once|on the spot)|now\b)"
 )
 INTRODUCES = re.compile(r":\W{0,4}$")
+LISTS = re.compile(
+    r"\b(?:legal|options?|candidates?|threat|history|last (?:move|turn)|next turn|plan|reply|"
+    r"replies|"
+    r"responses?|previous|available|example|such as|if|then|expected|alternatives?|evaluate|"
+    r"backup|(?:second|2nd|third|3rd) (?:choice|option|idea|best))\b[^.;]*$"
+)
 # Before a choice: then it is none, or one of another time.
 _IF = (
     "if|when|whenever|unless|once|should i|had i|were i|suppose|supposing|what if|next turn|"
@@ -91,8 +97,7 @@ _LOOKED = (
     "dismiss(?:ed|ing)?|than|except|besides|unlike|ignor(?:e|ed|ing)|against|discard(?:ed|ing)?|"
     "skip(?:ped|ping)?|consider(?:ed|ing|s)?|tempt(?:ed|ing)(?: by)?|thought (?:of|about)|"
     "thinking (?:of|about)|was going to|looked at|looking at|look at|compared (?:to|with)|versus|"
-    "vs|"
-    "(?:moves|options|squares) like|from|tried|examine|examining|check|checking|analy[sz]e|"
+    "vs|(?:moves|options|squares) like|from|tried|examine|examining|check|checking|analy[sz]e|"
     "analy[sz]ing|could|might|may|can|if|whether|abandon(?:ing)?|neither|so (?:does|do|is|are)|"
     "torn between|as for|leaning towards?|although|while|even though"
 )
@@ -115,8 +120,8 @@ REJECTED = re.compile(
     r" (?:also |too |simply |clearly |actually |probably |far |much |just |only |rather |quite |"
     r"very )*"
     rf"(?:{_BAD})"
-    r"|isn't|wasn't|wouldn't|fails|loses|hangs|blunders|doesn't|does not|cannot|can't|won't|"
-    r"runs into|"
+    r"|isn't|wasn't|wouldn't|fails|loses|drops|does too|hangs|blunders|doesn't|does not|cannot|"
+    r"can't|won't|runs into|"
     r"gives (?:away|up|the opponent|my opponent)|allows|leaves|lets|walks into|hands\b)"
 )
 # Without a choice: what takes up the choice before.
@@ -130,7 +135,7 @@ _OTHERS = (
     r"(?: [a-z']+){{0,4}} (?:play|move|repl|respond|answer|captur|take|go|place|counter|threat|"
     r"step|"
     r"jump|want|need|like|use|set|choice|option|best|can|could|might|may|will|would|has|had|just|"
-    r"next|then|on|at|reach|get|win|follow|attack|block|plan)[^.;:]*$"
+    r"next|then|on|at|reach|get|win|follow|attack|block|plan)[^.;]*$"
 )
 _OWN = (
     r"\b{own}(?:'s move is| (?:should |now |to )?"
@@ -144,12 +149,16 @@ AWAY = re.compile(
     r"planning|idea of|so that|hop(?:e|ing)|allow(?:s|ing)|anticipat\w*|expect\w*|then|"
     r"afterwards|if|"
     r"eventually|in (?:two|three) moves|attack(?:s|ing)?|defend(?:s|ing)?|connect(?:s|ing|ed)?|"
-    r"flip(?:s|ping)?|next to|adjacent to|near|(?<!it is )(?<!it's )between|towards|eyeing|eyes|"
-    r"legal(?: moves?)?|available|for example|such as|e\.g|options? (?:are|include)|candidates?|"
+    r"flip(?:s|ping)?|next to|adjacent to|near|(?<!it is )(?<!it's )(?<!decide )between|towards|"
+    r"eyeing|eyes|"
+    r"legal(?: moves?)?|available|for example|such as|e\.g|options? (?:are|include)|candidate\b|"
     r"history|from|because|since|fails? to|runs into|due to|refuted by|protects?|controls?|"
     r"captur(?:es|ing)|plan)\b[^.;]*$"
 )
-AGAINST = re.compile(r"\b(?:(?:respond|reply|answer|react)(?:ing)? to|counter(?:ing)?) $")
+AGAINST = re.compile(
+    r"\b(?:(?:respond|reply|answer|react)(?:ing)? to|(?:counter|block|stop|prevent|meet|"
+    r"parry)(?:ing)?) $"
+)
 WITH_IT = re.compile(r",? (?:with|by|i)(?: playing| moving| play)? ?")
 
 LINK = re.compile(r"(?:,|;|/|\s|\band\b|\bor\b|\bnor\b|&)+")
@@ -157,13 +166,11 @@ ALSO = re.compile(r"\b(?:or|and)\b|[/&]")
 
 PASSES = re.compile(
     r"^\W*(?:pass|skip|noop)\W*$|\b(?:must|have to|will|'ll|forced to|(?:choose|decide|going|"
-    r"want) to|"
-    r"so i|i) (?:therefore |now )?(?:pass|skip)\b"
+    r"want) to|so i|i) (?:therefore |now )?(?:pass|skip)\b"
 )
 WEIGHS = re.compile(
     r"\b(?:let me|let's|would|could|might|maybe|perhaps|consider|option|candidate|look|check|"
-    r"first|if|"
-    r"hmm|wait|analy[sz]e|but|next|legal|then|and|also|possible)\b"
+    r"first|if|hmm|wait|analy[sz]e|but|next|legal|then|and|also|possible)\b"
 )
 
 

@@ -13,7 +13,7 @@ from boardenvs.text.moves import PASS, Mention, Move, Moves
 _WORD = re.compile(r"\S+")
 _FENCED = re.compile(r"(?:```|~~~)[a-z]*[ \t]*\n?(.*?)(?:```|~~~|$)", re.DOTALL)
 _QUOTED = re.compile(r'"(?=[^"\n]* [^"\n]* )[^"\n]{0,500}"')  # more than a move
-_TABLE = re.compile(r"^[ \t]*\|.*$", re.MULTILINE)
+_TABLE = re.compile(r"^[ \t]*\|(?!\|).*$", re.MULTILINE)
 _BULLET = re.compile(r"^[ \t]*(?:[-*•+]|\(?\d{1,3}[.)])[ \t]+")
 _SENTENCE = re.compile(r"[^\n.!?]*(?:[.!?](?=\S)[^\n.!?]*)*[.!?\n]*")
 _MARKS = re.compile(r"[*_`]")
@@ -39,7 +39,7 @@ def choice(text: str, moves: Moves) -> Chosen:
     if text.count('"') > 2 or text[:1] + text[-1:] != '""':  # not all of it
         text = _QUOTED.sub(" ", text)
     bare = _MARKS.sub("", _BRACKETS.sub(r"\1", text))
-    lines = [line for line in bare.split("\n") if line.strip()]
+    lines = [line for line in bare.split("\n") if re.search(r"\w", line)]
     if not lines:
         return ()
     if last := _closing(lines, moves):
@@ -130,7 +130,7 @@ class _Story:
         if not others and phrases.CONFIRMS.match(after):
             return not phrases.UNLESS.search(whole)
         if phrases.INTRODUCES.search(before) and not (
-            after.strip(" \n.!\"'") or phrases.AWAY.search(before) or self._others.search(before)
+            after.strip(" \n.!\"'") or phrases.LISTS.search(before) or self._others.search(before)
         ):
             return True
         said = [*phrases.COMMITS.finditer(before), *self._own.finditer(before)]
@@ -167,7 +167,7 @@ def _closing(parts: list[str], moves: Moves) -> Move | None:
 
 def _alone(text: str, moves: Moves) -> Move | None:
     """The move that a text says and nothing else."""
-    bare = _BEFORE_IT.sub("", _MARKS.sub("", text)).strip(" \t\n.,;!'\"()[]{}<>=#+")
+    bare = _BEFORE_IT.sub("", _MARKS.sub("", text)).strip(" \t\n.,;!'\"()[]{}<>=#+|")
     if len(bare) > 40:
         return None
     if bare in ("pass", "noop", "skip"):

@@ -58,12 +58,16 @@ class Slot(NamedTuple):
     strict: bool  # made for programs: nothing but the answer stands in it
 
 
-# The first of these that an object has is its answer.
+# The first of these that an object has is its answer; the others where what they have is a move.
 _KEYS = (
-    *("move", "final_move", "best_move", "chosen_move", "my_move", "next_move", "selected_move"),
-    *("final_answer", "answer", "final", "action", "play", "choice", "square", "response"),
+    *("move", "final_move", "best_move", "chosen_move", "my_move", "your_move", "next_move"),
+    *("selected_move", "final_answer", "answer"),
 )
-_KEY = "|".join(key.replace("_", "[_ ]?") for key in _KEYS)
+_OTHER_KEYS = (
+    *("final", "action", "play", "choice", "square", "response", "reply", "output", "result"),
+    *("value", "notation"),
+)
+_KEY = "|".join(key.replace("_", "[_ ]?") for key in (*_KEYS, *_OTHER_KEYS))
 _PAIR = re.compile(
     rf"""(?:["']|[{{,]\s*)(?:{_KEY})["']?\s*:\s*(?:"([^"\n]*)"|'([^'\n]*)'|([^"'\s,{{}}\[\]][^,}}\n]*)(?=[,}}]))"""
 )
@@ -82,7 +86,8 @@ _WHICH = r"(?:(?:my|the|our|final|best|chosen|selected|next|recommended|actual|d
 _MARK = r"[*_`#\"]{0,4}"
 _LABEL = re.compile(
     rf"(?:^|(?<=[.!?:;\n]))[ \t>#*_\-•]*{_MARK}{_WHICH}"
-    rf"(?:move|answer|action|choice|decision|selection|final|result|output)(?: is| now)?{_MARK}"
+    r"(?:move|answer|action|choice|decision|selection|final|result|output)"
+    rf"(?: is| now| \([^()\n]{{0,40}}\))?{_MARK}"
     rf"\s?(?::|=+>?|->|→| - ){_MARK}"
     r"[ \t]*(?P<rest>[^\n]*)(?:\n\s*(?P<below>[^\n]+))?"
     rf"|(?<!\w){_MARK}(?:final|my) (?:move|answer|choice|decision){_MARK}\s?(?::|->){_MARK}"
@@ -165,6 +170,7 @@ def _json_slots(text: str) -> tuple[list[Slot], str]:
     return found, "".join([*pieces, text[end:]])
 
 
+_MOVELIKE = re.compile(r"\d|\bpass\b|\bnoop\b")
 _DECODER = json.JSONDecoder(strict=False, parse_int=str, parse_float=str)
 
 
@@ -175,16 +181,13 @@ def _answer_of(value: Any, depth: int = 8) -> str | None:
     ends = [value.get(key) for key in ("from", "to")]
     if all(isinstance(end, str) for end in ends):
         return "-".join(map(str, ends))
-    inner = [v for v in value.values() if isinstance(v, dict)]
-    for key in _KEYS:
+    for key in (*_KEYS, *_OTHER_KEYS):
         for name in (key, key.replace("_", " "), key.replace("_", "")):
-            if name not in value:
-                continue
-            answer = _text_of(value[name], depth)
-            # "action": "move" says what kind of an answer this is
-            if answer is not None and not (answer in _KEYS and (inner or len(value) > 1)):
+            answer = _text_of(value[name], depth) if name in value else None
+            if answer is not None and (key in _KEYS or _MOVELIKE.search(answer)):
                 return answer
-    return next((a for v in inner if (a := _answer_of(v, depth - 1)) is not None), None)
+    inner = (_answer_of(v, depth - 1) for v in value.values() if isinstance(v, dict))
+    return next((answer for answer in inner if answer is not None), None)
 
 
 def _text_of(value: Any, depth: int) -> str | None:
