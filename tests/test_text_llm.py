@@ -9,6 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
+from command_line import run
 from variants import make
 
 import boardenvs
@@ -140,6 +141,20 @@ def test_limits_of_cost(tmp_path):
             boardenvs.play_match(make("wolf_and_sheep"), player, "random", 2)
     assert len(asked) == 4  # at .0003 each
     assert player.cost == pytest.approx(0.0012)
+
+
+def test_commands_tell_strength_and_legality_apart():
+    replies = iter(["hm"] * 4)
+    with served(reply=lambda prompt: next(replies, "") or model(prompt)) as (url, _):
+        spec = f"llm:tiny,base_url={url},legal_moves=true,threads=1,prompt_price=1,retries=0"
+        said = run("rate", spec, "--game", "wolf_and_sheep", "--games", "8")
+    assert re.search(r"95 % interval from|rated -?\d+ at most", said)
+    counted = re.search(r"the player counted: (.*)", said)[1]
+    assert re.fullmatch(
+        r"move \d+, unparsable 4, forfeits 4, prompt tokens [\d,]+, completion tokens [\d,]+, "
+        r"cost [\d.]+",
+        counted,
+    )
 
 
 @pytest.mark.parametrize("fault", [400, 401, 404, 302], ids=str)

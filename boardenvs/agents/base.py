@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -99,6 +99,20 @@ def analysis_by(agent: Agent, position: Position, rng: np.random.Generator) -> A
     action = int(agent.act(position.game, stack([position]), rng)[0])
     move = MoveAnalysis(action=action, line=(action,))
     return Analysis(position=position, moves=(move,))
+
+
+@runtime_checkable
+class Reporting(Protocol):
+    """An agent that counts what it did, such as how many replies of a model were illegal."""
+
+    def report(self) -> Mapping[str, float]:
+        """The counts by name, since it was made."""
+        ...
+
+
+def report_of(agent: object) -> dict[str, float]:
+    """What an agent counted; nothing where it counts nothing."""
+    return dict(agent.report()) if isinstance(agent, Reporting) else {}
 
 
 @runtime_checkable

@@ -76,6 +76,17 @@ def counting(name: str) -> Iterator[Callable[..., None]]:
         yield show
 
 
+def print_report(console: Console, agent: object) -> None:
+    """What a player counted, such as its illegal replies; nothing where it counts nothing."""
+    from boardenvs.agents.base import report_of
+
+    counted = [
+        f"{name.replace('_', ' ')} {value:,}" for name, value in report_of(agent).items() if value
+    ]
+    if counted:
+        console.print(f"the player counted: {', '.join(counted)}", soft_wrap=True)
+
+
 def print_json(content: Any) -> None:
     """To standard output."""
     typer.echo(json.dumps(content, indent=1))

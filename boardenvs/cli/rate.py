@@ -50,10 +50,11 @@ class Rate:
 
     def run(self) -> None:
         from boardenvs.agents import agent_for
+        from boardenvs.agents.base import report_of
         from boardenvs.arena.estimate import estimate_rating
         from boardenvs.arena.openings import note_on_openings
         from boardenvs.arena.pools import rating_pool
-        from boardenvs.cli.console import counting, make_console, print_json
+        from boardenvs.cli.console import counting, make_console, print_json, print_report
         from boardenvs.games import parse
 
         if not self.seconds > 0:
@@ -74,7 +75,9 @@ class Rate:
             )
         note = note_on_openings(game)
         if self.as_json:
-            print_json(self._to_json(pool, found, note))
+            counted = report_of(agent)
+            more = {"counted": counted} if counted else {}
+            print_json(self._to_json(pool, found, note) | more)
             return
         console = make_console()
         console.print(_table(found))
@@ -86,6 +89,7 @@ class Rate:
         )
         if fault := found.faults.explain(self.agent, found.games):
             console.print(fault, style="yellow", soft_wrap=True)
+        print_report(console, agent)
 
     def _to_json(self, pool: RatingPool, found: Estimate, note: str) -> dict[str, Any]:
         return {

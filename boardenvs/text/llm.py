@@ -175,6 +175,10 @@ class LlmPlayer(TextPlayer):
         """What they cost."""
         return sum(n * price / 1e6 for n, price in zip(self._used, self._prices, strict=True))
 
+    def report(self) -> dict[str, float]:
+        """`counts` by name, and what all replies cost where prices are known."""
+        return super().report() | ({"cost": round(self.cost, 4)} if any(self._prices) else {})
+
     def _replies(self, questions: Sequence[Question]) -> list[Reply]:
         asked = [(q.prompt, q.picture()) for q in questions]
         digests = [self._digest(prompt, png) for prompt, png in asked]

@@ -130,6 +130,12 @@ WITHDRAWS = re.compile(
     r"isn't legal|wrong|loses|not allowed|mistake|impossible|reconsider|think again)\b"
 )
 
+# After an answer in a line of its own, "Move: d3": what follows takes it back.
+RETRACTS = re.compile(
+    r"(?:^|[.!?\n])\W*(?:wait|hold on|no, wait|sorry|correction|scratch that|"
+    r"on second thoughts?|oops|actually)\b"
+)
+
 _OTHERS = (
     r"\b(?:the opponent|opponent|my opponent|enemy|they|he|she|{other})(?:'s|'ll|'d)?"
     r"(?: [a-z']+){{0,4}} (?:play|move|repl|respond|answer|captur|take|go|place|counter|threat|"

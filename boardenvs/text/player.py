@@ -67,6 +67,10 @@ class TextPlayer:
         self._retries, self._threads = retries, threads
         self.counts = Counts()
 
+    def report(self) -> dict[str, float]:
+        """`counts` by name."""
+        return dict(self.counts.to_json())
+
     def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
         return self._ask([([position], []) for position in game.positions(state)], game)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from boardenvs.game.contract import Position
+from boardenvs.text import phrases
 from boardenvs.text.disguise import Disguise
 from boardenvs.text.moves import PASS, Moves, plain
 from boardenvs.text.prose import Chosen, choice
@@ -61,6 +62,9 @@ def read(
         if slot.text is None:
             return Reading("unparsable", None, "the answer is cut off")
         chosen = _answer(slot.text, moves)
+        later = rest[slot.end :]
+        if chosen and not slot.strict and phrases.RETRACTS.search(later):
+            return _verdict(choice(later, moves), moves, "the reply takes its answer back")
         if chosen or slot.strict:
             return _verdict(chosen, moves, f"{cut(slot.text.strip())!r} is no move")
     if not finished:

@@ -89,9 +89,9 @@ _LABEL = re.compile(
     r"(?:move|answer|action|choice|decision|selection|final|result|output)"
     rf"(?: is| now| \([^()\n]{{0,40}}\))?{_MARK}"
     rf"\s?(?::|=+>?|->|→| - ){_MARK}"
-    r"[ \t]*(?P<rest>[^\n]*)(?:\n\s*(?P<below>[^\n]+))?"
+    r"[ \t]*(?P<rest>[^\n]*)(?=(?:\n\s*(?P<below>[^\n]+))?)"
     rf"|(?<!\w){_MARK}(?:final|my) (?:move|answer|choice|decision){_MARK}\s?(?::|->){_MARK}"
-    r"[ \t]*(?P<rest2>[^\n]*)(?:\n\s*(?P<below2>[^\n]+))?"
+    r"[ \t]*(?P<rest2>[^\n]*)(?=(?:\n\s*(?P<below2>[^\n]+))?)"
     rf"|^[ \t]*(?:#{{1,6}}[ \t]*{_MARK}|\*\*|__){_WHICH}(?:move|answer|choice|decision){_MARK}:?"
     rf"{_MARK}[ \t]*\n+[ \t]*(?P<below3>[^\n]+)"
     r"|^####[ \t]+(?P<rest3>[^\n]+)",
@@ -128,11 +128,11 @@ def slots(text: str) -> tuple[list[Slot], str]:
     for match in _CALL.finditer(rest):
         found.append(_slot(match, match[1] or match[2]))
     for match in _LABEL.finditer(rest):
-        answer = match["rest"] or match["rest2"] or match["rest3"]
-        if answer is None or not answer.strip(" *_`\"'"):
-            answer = match["below"] or match["below2"] or match["below3"]
-        if answer is not None:
-            found.append(_slot(match, answer, strict=False))
+        beside = next((g for g in ("rest", "rest2", "rest3") if match[g]), None)
+        if beside is None or not match[beside].strip(" *_`\"'"):
+            beside = next((g for g in ("below", "below2", "below3") if match[g]), None)
+        if beside is not None:
+            found.append(Slot(match[beside], match.start(), match.end(beside), False))
     answers = [
         slot
         for slot in found
@@ -147,8 +147,8 @@ def _has_another(outer: Slot, found: list[Slot]) -> bool:
     return any(s is not outer and outer.start <= s.start and s.end <= outer.end for s in found)
 
 
-def _slot(match: re.Match[str], answer: str | None, *, strict: bool = True) -> Slot:
-    return Slot(answer, match.start(), match.end(), strict)
+def _slot(match: re.Match[str], answer: str | None) -> Slot:
+    return Slot(answer, match.start(), match.end(), True)
 
 
 def _json_slots(text: str) -> tuple[list[Slot], str]:
