@@ -131,8 +131,9 @@ def questions(game="othello", agent="random"):
     return [
         {"do": "line", "line": line(game, "e3"), "since": 0},
         {"do": "game", "game": game},
+        {"do": "opponents", "game": game},
         {"do": "agent", "game": game, "agent": agent},
-        {"do": "move", "line": line(game, "e3"), "agent": agent, "seed": 1},
+        {"do": "move", "line": line(game, "e3"), "agent": agent, "seed": 1, "seconds": 0.1},
         {"do": "explain", "line": line(game), "agent": agent, "seconds": 0.1},
         {"do": "review", "line": line(game, "e3"), "agent": agent},
     ]
@@ -140,7 +141,7 @@ def questions(game="othello", agent="random"):
 
 @pytest.mark.parametrize("agent", ["python:os:getcwd", f"python:{MARK}:x"])
 def test_agents_that_are_code_cannot_be_named(page, agent):
-    for question in questions(agent=agent)[2:]:
+    for question in questions(agent=agent)[3:]:
         assert "may not name" in page.ask(**question)["error"]
 
 
