@@ -211,7 +211,7 @@ export class AnalyseView {
     this.analyse.disabled = this.exact.disabled = table.position.over;
     const facts = [];
     if (table.position.over) facts.push(T.overPosition);
-    else if (!seen) facts.push(T.noAnalysis);
+    else if (!seen) facts.push(this.job ? T.analysing : T.noAnalysis);
     else {
       if (seen.proven) facts.push(T.proven(seen, side));
       else if (seen.value === null) facts.push(T.notProven);

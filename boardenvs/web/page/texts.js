@@ -136,6 +136,7 @@ export const T = {
   noValue: "No value yet",
   lead: (value) => (value === 0 ? "0" : signed(value, 0)),
   headings: { move: "Move", value: "Value", probability: "Probability", visits: "Visits", line: "Best line" },
+  analysing: "Analysing …",
   noAnalysis: "Nothing is known of this position yet.",
   overPosition: "The game is over here.",
   working: (positions, seconds) => `${count(positions, "position")} in ${seconds.toFixed(1)} s`,
