@@ -112,7 +112,7 @@ def test_long_replies_take_no_long_time():
     """A megabyte each; one pattern that takes the square of a length would take minutes."""
     position = positions(0)[2]
     started = time.process_time()
-    for piece in (*PIECES, "\n", "\ud800", "- d3\n", "| d3\n"):
+    for piece in (*PIECES, "\n", "\ud800", "\ufdfa", "- d3\n", "| d3\n"):
         read(piece * (1_000_000 // len(piece)), position)
     assert time.process_time() - started < 60
 

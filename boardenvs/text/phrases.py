@@ -10,7 +10,7 @@ import re
 _DO = (
     "play|move|choose|select|pick|place|put|go|take|make|capture|commit|decide|settle|opt|stick|"
     "advance|step|slide|jump|recommend|suggest|submit|answer|drop|set|try|prefer|start|begin|open|"
-    "continue|proceed|respond|reply|counter|react|give"
+    "continue|proceed|respond|reply|counter|react|give|switch"
 )
 _DOING = (
     "playing|moving|choosing|selecting|picking|going|placing|taking|settling|answering|trying|"
@@ -25,7 +25,7 @@ _WILL = (
 )
 _BEST = (
     "best|final|strongest|correct|right|chosen|optimal|winning|only|better|safest|natural|legal|"
-    "selected|recommended|new|my"
+    "selected|recommended|new|my|good|strong|reasonable|solid"
 )
 _MOVE = (
     "move|choice|option|answer|square|play|one|continuation|decision|pick|selection|reply|"
@@ -80,10 +80,11 @@ LISTS = re.compile(
 # Before a choice: then it is none, or one of another time.
 _IF = (
     "if|when|whenever|unless|once|should i|had i|were i|suppose|supposing|what if|next turn|"
-    "next move|last turn|last time|before|earlier|previously|whether"
+    "next move|whether"
 )
 _NEAR = (
-    "could|might|may|can|cannot|can't|won't|don't|didn't|wouldn't|not|never|considered|tempted|"
+    "last turn|last time|before|earlier|previously|could|might|may|can|cannot|can't|won't|don't|"
+    "didn't|wouldn't|not|never|considered|tempted|"
     "thought about|wanted|would have|going to have|later|afterwards|then|so that|hoping|"
     "plan(?:ning)? to|threaten(?:s|ing)?|i was|how|which"
 )
@@ -157,7 +158,8 @@ AWAY = re.compile(
     r"eventually|in (?:two|three) moves|attack(?:s|ing)?|defend(?:s|ing)?|connect(?:s|ing|ed)?|"
     r"flip(?:s|ping)?|next to|adjacent to|near|(?<!it is )(?<!it's )(?<!decide )between|towards|"
     r"eyeing|eyes|"
-    r"legal(?: moves?)?|available|for example|such as|e\.g|options? (?:are|include)|candidate\b|"
+    r"legal(?: moves?)?|possible|available|for example|such as|e\.g|options? (?:are|include)|"
+    r"candidate\b|"
     r"history|from|because|since|fails? to|runs into|due to|refuted by|protects?|controls?|"
     r"captur(?:es|ing)|plan)\b[^.;]*$"
 )

@@ -53,10 +53,10 @@ def read(
     ```
     """
     moves = Moves.of(position, disguise or Disguise(position.game))
-    text, thought = said(plain(reply[-_MOST_TAKEN:]))
+    text, thought = said(reply[-_MOST_TAKEN:])
     if not thought:
         return Reading("unparsable", None, "the reply ends before its thinking does")
-    text = text[-MOST_READ:]
+    text = plain(text[-MOST_READ:])[-MOST_READ:]
     found, rest = slots(text)
     for slot in reversed(found):
         if slot.text is None:

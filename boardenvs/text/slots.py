@@ -17,9 +17,10 @@ _TAG = re.compile(
     rf"(?P<open><(?:{_THINK})\b[^<>]{{0,40}}>|\[think(?:ing)?\]|◁think▷|<\|begin_of_thought\|>"
     r"|<\|channel\|>(?:analysis|commentary)[^<]{0,80}<\|message\|>)"
     rf"|(?P<close></(?:{_THINK})>|\[/think(?:ing)?\]|◁/think▷|<\|end_of_thought\|>"
-    r"|<\|channel\|>final[^<]{0,40}(?:<\|constrain\|>[^<]{0,20})?<\|message\|>)"
+    r"|<\|channel\|>final[^<]{0,40}(?:<\|constrain\|>[^<]{0,20})?<\|message\|>)",
+    re.IGNORECASE,
 )
-_TOKEN = re.compile(r"<\|[a-z_]{1,30}\|>")  # of chat templates
+_TOKEN = re.compile(r"<\|[a-z_]{1,30}\|>", re.IGNORECASE)  # of chat templates
 _QUOTED = re.compile(r"^[ \t]*>(?![=>]).*$", re.MULTILINE)
 _STRUCK = re.compile(r"(?<!~)~~(?!~)[^~]{1,500}~~(?!~)")
 
