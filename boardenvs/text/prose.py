@@ -138,7 +138,8 @@ class _Story:
             return False
         last = max(said, key=lambda match: match.end())
         ahead = whole[: len(whole) - len(before) + last.start()]
-        if others and not re.search(r"\bi\b", last[0]):
+        clause = (ahead + before[last.start() :]).rpartition(",")[2]
+        if others and self._others.search(clause) and not re.search(r"\bi\b", last[0]):
             return False
         if self.chosen and phrases.AFTER.search(ahead):
             return False  # of what comes next
