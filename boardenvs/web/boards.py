@@ -12,6 +12,7 @@ from typing import Any
 from boardenvs import games, records
 from boardenvs.agents import default_analyst, exact_analyst
 from boardenvs.board.bitboard import EIGHT, Board, neighbours, squares_of
+from boardenvs.envs.page import title_of
 from boardenvs.game import fen
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.errors import IllegalActionError
@@ -33,7 +34,7 @@ def describe_game(game: Game) -> dict[str, Any]:
     looks = dict.fromkeys(map(game.look.chosen, (False, True)))
     return {
         "text": games.spec_of(game),
-        "name": game.id.replace("_", " ").capitalize(),
+        "name": title_of(game),
         "roles": game.roles,
         "shape": game.board,  # ranks and files
         "looks": [_describe_look(game, look) for look in looks],  # the second is the rule sheet's

@@ -55,6 +55,8 @@ export class NewGame {
   get you() { return this.element.querySelector("input[name=you]:checked")?.value ?? "0"; }
 
   #show() {
+    const { table } = this.app;
+    this.goOn.hidden = table.over || !table.tree?.root.children.length || this.chosen !== table.info.text;
     this.firstField.hidden = this.you !== "nobody";
     this.firstField.querySelector("label").textContent = T.seat(this.look?.sides[0] ?? "");
     this.seconds.disabled = !this.known[this.opponent]?.searches && this.opponent !== OTHER;
@@ -109,7 +111,6 @@ export class NewGame {
     const you = agents.length === 2 ? "nobody" : kept.get(YOU) === "random" ? "random" : agents.length ? String(mine) : "0";
     this.element.querySelector(`input[name=you][value="${you}"]`).checked = true;
     this.seconds.value = table.seconds === null ? "" : String(table.seconds);
-    this.goOn.hidden = table.over || !table.tree.root.children.length;
     this.warning.textContent = table.running ? T.ends(table.node.ply) : "";
     this.#show();
     this.element.showModal();
@@ -158,7 +159,8 @@ export class NewGame {
     this.element.close();
     if (goesOn) return table.seat(seats);
     await table.newGame(this.chosen, null, seats).catch((error) => table.fail(error));
-    this.app.board.flipped = seats[0] !== "human" && seats[1] === "human";
+    // Who plays the second side sees it near, where sides have a direction.
+    this.app.board.flipped = table.info.moves_pieces && seats[0] !== "human" && seats[1] === "human";
     this.app.render();
     this.app.board.grid.querySelector('[tabindex="0"]')?.focus({ preventScroll: true });
   }
