@@ -4,25 +4,34 @@ against OpenSpiel's, and every interface.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
+from boardenvs_connect_four import ConnectFour
 from negamax import WIN, worth, worths
 from openspiel_games import GAMES, compare
 from pettingzoo.test import api_test, parallel_api_test
+from test_policy import random_policy
 from variants import random_line
 
 import boardenvs
 from boardenvs import records
-from boardenvs.agents import RandomAgent
+from boardenvs.agents import RandomAgent, make_agent
+from boardenvs.agents.policy import PolicyAgent
+from boardenvs.agents.policy_file import save_policy
+from boardenvs.agents.trained import FOLDER as TRAINED
 from boardenvs.envs.batch import Batch, BoardGroup
 from boardenvs.game import Game, PositionError, check_rules
 from boardenvs.game.contract import Position, stack
 from boardenvs.game.fen import parse_position
 from boardenvs.game.perft import perft
+from boardenvs.games.files import path_of
 from boardenvs.kernel import set_backend
 from boardenvs.search import Limits, engine_for, search_trees
 
@@ -153,6 +162,33 @@ def test_trees_prove_what_plain_search_proves() -> None:
                 plain = worths(game, position, 6)[action]
                 assert abs(plain) < WIN // 2 or np.sign(plain) == lower
     assert decided > 10
+
+
+@dataclass(frozen=True)
+class Learnt(ConnectFour):
+    files: ClassVar = Path()
+
+
+def test_what_is_learnt_of_it_is_found_in_its_own_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Learnt, "files", tmp_path)
+    game, rng = Learnt(), np.random.default_rng(0)
+    with pytest.raises(ValueError, match="there is no trained policy for"):
+        make_agent("trained").act(game, game.init(1), rng)
+    policy = random_policy(game)
+    for folder in ("policies", "levels", "pools"):
+        (tmp_path / folder).mkdir()
+    save_policy(policy, tmp_path / "policies" / "connect_four.npz")
+    state = game.init(5)
+    expected = PolicyAgent(policy).act(game, state, rng)
+    np.testing.assert_array_equal(make_agent("trained").act(game, state, rng), expected)
+    level = {"weaker": "random", "stronger": "trained", "share": 1.0}
+    content = json.dumps({"levels": [level] * 10})
+    (tmp_path / "levels" / "connect_four.json").write_text(content)
+    np.testing.assert_array_equal(make_agent("level:3").act(game, state, rng), expected)
+    with pytest.raises(ValueError, match="connect_four has no folder for what is learnt of it"):
+        path_of(TRAINED, ConnectFour())
 
 
 # ---- interfaces ----------------------------------------------------------------------------------

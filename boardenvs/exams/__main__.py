@@ -25,7 +25,7 @@ from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.perft import successors
 from boardenvs.game.rules import WIN
 from boardenvs.game.state import BoolArray, IntArray, State, take
-from boardenvs.games.files import file_name
+from boardenvs.games.files import path_of
 from boardenvs.search import Limits, search_position
 from boardenvs.utils.checks import check_name
 from boardenvs.utils.ending import ending_in_a_line
@@ -201,7 +201,7 @@ def main(
             check_name("exam", text, _MAKERS)
         for text in which or _MAKERS:
             game = games.make(text)
-            path = FOLDER / f"{file_name(game)}.jsonl"
+            path = path_of(FOLDER, game, ".jsonl")
             check_writable(path)
             command = f"python -m boardenvs.exams {text} --seed {seed}"
             positions = _MAKERS[text](game, seed)

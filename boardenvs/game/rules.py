@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import chain
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from boardenvs.board.bitboard import EIGHT, LARGEST, Board
@@ -96,6 +97,7 @@ class Rules(ABC):
     fills_by_capture: ClassVar[bool] = False
     opening_plies: ClassVar[tuple[int, int]] = (4, 8)  # random plies of openings: fewest and most
     look: ClassVar[Look] = Look()
+    files: ClassVar[Path | None] = None  # a folder of what was learnt of it, see `games.files`
 
     @property
     def about(self) -> About:

@@ -1,31 +1,60 @@
-"""The names of files that hold what was learnt of a game, one file for each game and rules."""
+"""The files that hold what was learnt and measured of a game, one for each game and rules.
+
+Those of the games that come with the package lie in folders of it, those of another game in the
+folder that its class names as `files`, in folders of these names:
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 from boardenvs.game.contract import Game
 from boardenvs.games.registry import BUILT_IN, defaults, make, spec_of
+
+_PACKAGE = Path(__file__).parents[1]
+OWN_FOLDERS = {
+    _PACKAGE / "agents" / "trained": "policies",
+    _PACKAGE / "search" / "trained": "evaluations",
+    _PACKAGE / "agents" / "levels": "levels",
+    _PACKAGE / "arena" / "pools": "pools",
+    _PACKAGE / "exams" / "positions": "exams",
+}
 
 
 def file_name(game: Game) -> str:
     """The game's id, and the values of its rules that are not the defaults, joined as a file's
     name.
     """
-    usual = defaults(game.id)
+    if game.files is None:
+        usual = defaults(game.id)
+    else:
+        usual = {field.name: field.default for field in fields(game) if field.name != "id"}
     special = [getattr(game, name) for name in usual if getattr(game, name) != usual[name]]
     return "_".join([game.id, *map(str, special)])
 
 
-def find_file(folder: Path, game: Game, ending: str = ".npz") -> Path | None:
-    """The file of a built-in game, by whatever id, as Reversi is Othello by another name; None
-    where there is none.
+def path_of(folder: Path, game: Game, ending: str = ".npz") -> Path:
+    """Where the file of a game is, or would be: `folder` is that of the package. ValueError for a
+    game of another one that names no folder.
     """
-    names = (file_name(namesake) for namesake in _namesakes(game))
-    return next(filter(Path.is_file, (folder / f"{name}{ending}" for name in names)), None)
+    if game.files is None and game.id not in BUILT_IN:
+        raise ValueError(
+            f"{game.id} has no folder for what is learnt of it: give {type(game).__name__} one as "
+            "`files`"
+        )
+    own = folder if game.files is None else game.files / OWN_FOLDERS[folder]
+    return own / f"{file_name(game)}{ending}"
+
+
+def find_file(folder: Path, game: Game, ending: str = ".npz") -> Path | None:
+    """The file of a game: of a built-in one by whatever id, as Reversi is Othello by another name;
+    None where there is none.
+    """
+    games = _namesakes(game) if game.files is None else [game]
+    return next(filter(Path.is_file, (path_of(folder, one, ending) for one in games)), None)
 
 
 def require_file(folder: Path, game: Game, missing: str, ending: str, advice: str) -> Path:

@@ -28,7 +28,7 @@ from boardenvs.arena.settings import make_settings
 from boardenvs.arena.tournament import JOURNAL, run_tournament
 from boardenvs.game.contract import Game
 from boardenvs.game.state import FloatArray
-from boardenvs.games.files import digest, file_name, find_file
+from boardenvs.games.files import digest, file_name, find_file, path_of
 from boardenvs.utils.ending import ending_in_a_line
 from boardenvs.utils.files import check_writable, write_atomically
 from boardenvs.utils.version import __version__
@@ -78,7 +78,9 @@ def main(
         bool, typer.Option("--levels", help="Find the levels alone, by the pool that is there.")
     ] = False,
 ) -> None:
-    """Measure the anchors of each game, find its levels, and write both into the package."""
+    """Measure the anchors of each game, find its levels, and write both into the package, or into
+    the folder that the game's class names as `files`.
+    """
     with ending_in_a_line():
         made = {text: games.parse(text) for text in texts or GAMES}
         for game in made.values():
@@ -170,7 +172,7 @@ def fit_near(points: FloatArray, games: FloatArray) -> tuple[FloatArray, FloatAr
 
 
 def _path(folder: Path, game: Game) -> Path:
-    return folder / f"{file_name(game)}.json"
+    return path_of(folder, game, ".json")
 
 
 def _write(path: Path, values: Mapping[str, Any]) -> None:
