@@ -57,7 +57,7 @@ export class Board {
     }
     this.#arrange();
     for (let square = 0; square < this.#size; square++) this.#draw(square);
-    if (before && before !== position && !newLook && !this.editing) this.#animate(before.board, position.board);
+    if (before && Math.abs(before.ply - position.ply) === 1 && !newLook && !this.editing) this.#animate(before.board, position.board);
     this.#preview();
   }
 

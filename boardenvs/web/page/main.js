@@ -139,7 +139,8 @@ class App {
   // that follow each other at once are one.
   #keepAddress(by) {
     const { table } = this, text = address.write({ tree: table.tree, node: table.node, seats: table.seats, view: this.view });
-    document.title = T.pageTitle(table.caption(), table.info.name, T.views[this.view]);
+    const about = this.view === "runs" ? [] : [T.capital(table.caption()), table.info.name];
+    document.title = T.pageTitle(...about, T.views[this.view]);
     if (text === this.address) return;
     const now = performance.now(), held = by === "step" && now - this.written < HELD;
     history[!this.address || this.opening || by === "reply" || held ? "replaceState" : "pushState"](null, "", text);

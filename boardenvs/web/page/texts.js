@@ -8,7 +8,7 @@ const LEVELS = ["first steps", "beginner", "learner", "casual player", "regular 
 
 export const T = {
   title: "boardenvs",
-  pageTitle: (caption, game, view) => `${T.capital(caption)} · ${game} · ${view} · boardenvs`,
+  pageTitle: (...parts) => [...parts, T.title].join(" · "),
   capital: (text) => text.slice(0, 1).toUpperCase() + text.slice(1),
   skip: "Skip to the board",
   views: { play: "Play", analyse: "Analyse", records: "Records", runs: "Training and arena" },
