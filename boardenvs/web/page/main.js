@@ -150,7 +150,7 @@ class App {
 
   async #copyLink() {
     const done = await copy(location.href);
-    this.table.message = done ? T.copied : T.copyThis(location.href);
+    this.table.message = done ? T.copiedLink : T.copyThis(location.href);
     say(this.table.message);
     this.render();
   }

@@ -121,6 +121,7 @@ export const T = {
   toMove: "To move",
   copyPosition: "Copy position",
   copied: "Copied.",
+  copiedLink: "Copied. It opens where boardenvs web runs at the same port.",
   copyThis: (text) => `Copy this: ${text}`,
 
   analysis: "Analysis",
