@@ -31,6 +31,7 @@ class _Entry(BaseModel):
 
     model: str
     question: str  # a digest of all that was asked
+    number: int  # how often it had been asked before
     text: str
     finished: bool
     tokens: tuple[int, int]
@@ -46,7 +47,7 @@ class Log:
 
     def __init__(self, path: Path | None, model: str) -> None:
         self._path, self._model, self._lock = path, model, Lock()
-        self._known: dict[str, list[Reply]] = {}
+        self._known: dict[tuple[str, int], Reply] = {}
         self._asked = Counter[str]()
         if path is not None:
             check_writable(path)
@@ -54,26 +55,26 @@ class Log:
             entry = decode(_Entry, line, f"a line of {path}")
             if entry.model == model:
                 reply = Reply(entry.text, entry.finished, entry.tokens)
-                self._known.setdefault(entry.question, []).append(reply)
+                self._known[entry.question, entry.number] = reply
 
     @property
     def tokens(self) -> tuple[int, int]:
         """Those of all replies that the log began with, of prompts and of replies."""
-        every = [reply.tokens for replies in self._known.values() for reply in replies]
+        every = [reply.tokens for reply in self._known.values()]
         return sum(tokens[0] for tokens in every), sum(tokens[1] for tokens in every)
 
-    def take(self, question: str) -> Reply | None:
-        """The next reply to a question, if there is one that was not taken yet."""
+    def take(self, question: str) -> tuple[int, Reply | None]:
+        """How often a question was asked before, and its reply of this time, if there is one."""
         number = self._asked[question]
         self._asked[question] += 1
-        known = self._known.get(question, ())
-        return known[number] if number < len(known) else None
+        return number, self._known.get((question, number))
 
-    def add(self, question: str, prompt: str, reply: Reply) -> None:
+    def add(self, question: str, number: int, prompt: str, reply: Reply) -> None:
         """Keep a reply, so that it is on the disk when this returns."""
         if self._path is None:
             return
-        entry: dict[str, Any] = {"model": self._model, "question": question, **reply._asdict()}
+        entry: dict[str, Any] = {"model": self._model, "question": question, "number": number}
+        entry |= reply._asdict()
         line = json.dumps({**entry, "prompt": prompt}).encode() + b"\n"
         with self._lock, self._path.open("ab", buffering=0) as file:
             if file.tell() and not self._ends_whole():
@@ -185,12 +186,13 @@ class LlmPlayer(TextPlayer):
         known = [self._log.take(digest) for digest in digests]  # in order, whatever threads do
 
         def ask(place: int) -> Reply:
-            if (reply := known[place]) is not None:
+            number, reply = known[place]
+            if reply is not None:
                 return reply
             self._check_limits()
             prompt, png = asked[place]
             reply = self._endpoint.ask(prompt, png)
-            self._log.add(digests[place], prompt, reply)
+            self._log.add(digests[place], number, prompt, reply)
             with self._lock:
                 self._used = [a + b for a, b in zip(self._used, reply.tokens, strict=True)]
             return reply

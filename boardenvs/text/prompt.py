@@ -61,7 +61,7 @@ class Style:
             f"{own} is to move.",
         ]
         if position.legal_actions() == [game.noop]:
-            parts.append("You have no move: you must pass.")
+            parts.append('You have no move, so you must pass: your move is "pass".')
         elif self.legal_moves:
             names = (shown.move(action, position) for action in position.legal_actions())
             parts.append(f"Your legal moves are: {', '.join(names)}.")
@@ -84,7 +84,7 @@ def _form(position: Position, shown: Disguise) -> str:
         is_square = example in shown.names
         kind = "as the square that you choose, such as" if is_square else "like"
     return (
-        f'A move is written {kind} {example}; a pass is written "pass". Think as long '
+        f"A move is written {kind} {example}. Think as long "
         "as you like, and then end your reply with your move as JSON, in this form:\n\n"
         '{"move": "<your move>"}'
     )
