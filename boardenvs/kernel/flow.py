@@ -8,7 +8,7 @@ import numpy as np
 
 from boardenvs.kernel.operations import nonzero
 from boardenvs.kernel.wide import Wide, join, split
-from boardenvs.kernel.words import ALL, Bits
+from boardenvs.kernel.words import ALL, ROUNDS, Bits
 
 
 def spread(flag: Bits, squares: int = ALL) -> Bits:
@@ -52,7 +52,8 @@ def guard(x: Bits, function: Callable[..., Bits], *args: Bits) -> Bits:
 
 def repeat(function: Callable[..., Bits], value: Bits, *args: Bits) -> Bits:
     """What `value` becomes by `value = function(value, *args)` until that changes nothing: squares
-    that grow along others, as groups do. It must come to an end within the squares of a board.
+    that grow along others, as groups do. It must end within 256 rounds, the squares of the largest
+    board: ValueError on ints where it does not; compiled, it stops there.
 
     A batch goes on until it has ended in all rows of which a part is computed together. `function`
     must not close over words.
@@ -68,11 +69,14 @@ def repeat(function: Callable[..., Bits], value: Bits, *args: Bits) -> Bits:
 
         words = [word for x in (value, *args) for word in _words(x)]
         return join(symbols[0].repeat(on_words, words, counts[0]))
-    while True:
+    for _ in range(ROUNDS):
         before, value = value, function(value, *args)
         changed = nonzero(value ^ before)
         if not (changed.any() if isinstance(changed, np.ndarray) else changed):
             return value
+    raise ValueError(
+        f"{function} still changes its value in round {ROUNDS}: it must come to an end"
+    )
 
 
 def _words(value: Bits) -> tuple[Bits, ...]:

@@ -21,7 +21,7 @@ from jax import lax
 from boardenvs.kernel.flow import Table
 from boardenvs.kernel.operations import OPERATIONS
 from boardenvs.kernel.word_functions import OperatorWord
-from boardenvs.kernel.words import ALL
+from boardenvs.kernel.words import ALL, ROUNDS
 
 HALF = 0xFFFFFFFF
 Half: TypeAlias = Any  # a uint32 array, or an int where the bits are known
@@ -141,13 +141,14 @@ def repeat(function: Callable[..., Any], words: Sequence[Any], count: int) -> li
         return tuple(map(kind.store, values))
 
     def body(carried: Any) -> Any:
-        before, _ = carried
+        before, _, rounds = carried
         after = stored(function(*map(kind.load, before), *rest))
         leaves = zip(jax.tree.leaves(after), jax.tree.leaves(before), strict=True)
-        return after, jnp.stack([a != b for a, b in leaves]).any()
+        changed = jnp.stack([a != b for a, b in leaves]).any()
+        return after, changed & (rounds + 1 < ROUNDS), rounds + 1
 
-    start = (stored(words[:count]), jnp.array(True))
-    found, _ = lax.while_loop(lambda carried: carried[1], body, start)
+    start = (stored(words[:count]), jnp.array(True), jnp.zeros((), jnp.int32))
+    found, *_ = lax.while_loop(lambda carried: carried[1], body, start)
     return list(map(kind.load, found))
 
 

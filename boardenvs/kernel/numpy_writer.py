@@ -17,6 +17,7 @@ from boardenvs.kernel.generated import run_source
 from boardenvs.kernel.layout import Layout, unpack
 from boardenvs.kernel.operations import OPERATIONS
 from boardenvs.kernel.trace import Node, Program
+from boardenvs.kernel.words import ROUNDS
 
 # Rows a chunk: large enough to hide the cost of a NumPy call, small enough that the buffers stay in
 # the processor's caches; measured, 8192 to 65536 differ little.
@@ -138,11 +139,12 @@ def _repeat_rows(program: NumpyProgram, args: Sequence[Array], count: int) -> li
     rows = max(a.size for a in args if a.ndim)
     words = [np.broadcast_to(a, rows).astype(np.uint64) for a in args]
     after = [np.empty(rows, np.uint64) for _ in range(count)]
-    while True:
+    for _ in range(ROUNDS):
         program(words, after)
         if all(np.array_equal(a, b) for a, b in zip(after, words, strict=False)):
-            return after
+            break
         words[:count], after = after, words[:count]
+    return words[:count]
 
 
 def _columns(array: Array) -> list[Array]:

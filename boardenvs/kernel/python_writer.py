@@ -12,7 +12,7 @@ from typing import Any
 from boardenvs.kernel.generated import run_source
 from boardenvs.kernel.operations import OPERATIONS
 from boardenvs.kernel.trace import Node, Program, write_constant
-from boardenvs.kernel.words import ALL
+from boardenvs.kernel.words import ALL, ROUNDS
 
 _MAX_NESTING = 12  # CPython's parser refuses deeply nested parentheses
 
@@ -115,7 +115,7 @@ class _Writer:
         """Write the loop; return the names of the words that change, with commas."""
         count = len(program.outputs)
         names = [self.assign_anew(arg) for arg in args[:count]]
-        self.emit("while True:")
+        self.emit(f"for _ in range({ROUNDS}):")
         outer, self.indent = self.indent, self.indent + "    "
         outputs = self.body(program, [*names, *args[count:]])
         new = [self.assign_anew(output) for output in outputs]

@@ -16,7 +16,7 @@ from llvmlite import ir  # type: ignore[import-untyped]
 
 from boardenvs.kernel.flow import Table
 from boardenvs.kernel.word_functions import OperatorWord
-from boardenvs.kernel.words import ALL
+from boardenvs.kernel.words import ALL, ROUNDS
 
 WORD = ir.IntType(64)
 
@@ -112,13 +112,17 @@ def repeat(function: Function, words: Sequence[Operand], count: int) -> list[Sim
     loop, end = builder.append_basic_block("repeat"), builder.append_basic_block("repeat.end")
     builder.branch(loop)
     builder.position_at_end(loop)
-    found = [builder.phi(kind) for _ in range(count)]
+    rounds, found = builder.phi(WORD), [builder.phi(kind) for _ in range(count)]
     results = call(function, builder, [*found, *values[count:]], kind)
     changes = [builder.xor(new, old) for new, old in zip(results, found, strict=True)]
     changed = builder.icmp_unsigned("!=", reduce(builder.or_, changes), splat(kind, 0))
     if kind != WORD:
         mask = builder.bitcast(changed, ir.IntType(kind.count))
         changed = builder.icmp_unsigned("!=", mask, mask.type(0))
+    next_round = builder.add(rounds, WORD(1))
+    changed = builder.and_(changed, builder.icmp_unsigned("<", next_round, WORD(ROUNDS)))
+    rounds.add_incoming(WORD(0), before)
+    rounds.add_incoming(next_round, builder.block)
     for phi, start, result in zip(found, values, results, strict=False):
         phi.add_incoming(start, before)
         phi.add_incoming(result, builder.block)

@@ -14,3 +14,4 @@ from typing import Any, TypeAlias
 Bits: TypeAlias = Any
 
 ALL = (1 << 64) - 1
+ROUNDS = 256  # of a loop of a rule: no board has more squares that could be added one by one
