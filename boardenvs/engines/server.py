@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import IO
 
 from boardenvs.engines.protocol import notation_of
@@ -11,6 +12,7 @@ from boardenvs.game.contract import Game, Position
 from boardenvs.game.notation import PASS
 
 _MAX_LINE = 1 << 16  # characters
+_KEPT = 10_000  # moves whose meaning is remembered
 
 # What is played in a position, to which these actions led from the game's start if that is known.
 Choose = Callable[[Position, Sequence[int]], int]
@@ -28,6 +30,8 @@ class Host:
         self.name = f"boardenvs {name}"
         self._choose = choose
         self._notation = notation_of(game)
+        # A game is told again for each of its moves.
+        self._parse = lru_cache(maxsize=_KEPT)(self._notation.parse)
         self.start()
 
     @property
@@ -43,7 +47,7 @@ class Host:
 
     def parse(self, move: str) -> int:
         """The action that a move means; IllegalActionError, a ValueError, where it is not legal."""
-        return self._notation.parse(move, self.position)
+        return self._parse(move, self.position)
 
     def play(self, move: str) -> None:
         """Play what the other side says; ValueError where it is not legal."""
