@@ -13,6 +13,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 from boardenvs.board import DIRECTIONS, EIGHT, Direction, digits, fill, from_squares, step, steps
 from boardenvs.board.bitboard import parse_square, square_name
 from boardenvs.game import BLACK, WHITE, Game, Look, Notation, Position
+from boardenvs.game.look import Drawing, Ink, Text
 from boardenvs.kernel import ALL, Bits, Table, guard, less, nonzero, popcount, spread
 
 N, NE, E, SE, S, SW, W, NW = DIRECTIONS
@@ -99,6 +100,18 @@ class Moves(Notation):
 Ways: TypeAlias = dict[tuple[Direction, int], Bits]  # what may go so far in a direction
 
 
+def _letter(letter: str) -> Drawing:
+    return Drawing(1, 1, (Text(0.5, 0.5, letter, 0.5, Ink("#c08a10")),))
+
+
+_LETTERS = tuple(
+    (kind, _letter(letter))
+    for kind, letter in zip(
+        ("knights", "bishops", "rooks", "queens", "kings"), "NBRQK", strict=True
+    )
+)
+
+
 class Threats(NamedTuple):
     """What the other side's pieces mean for the king of the side to move."""
 
@@ -123,7 +136,7 @@ class Chess(Game):
     numbers: ClassVar = {"quiet": QUIET + 1}
     history: ClassVar = QUIET  # no position from before a capture or pawn move comes again
     notation: ClassVar = Moves()
-    look: ClassVar = Look("wood", (WHITE, BLACK))
+    look: ClassVar = Look("wood", (WHITE, BLACK), badges=_LETTERS)
 
     def setup(self) -> tuple[int, ...]:
         def both(files: str) -> int:
