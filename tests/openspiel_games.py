@@ -97,5 +97,5 @@ def compare(name: str, games: int | None = None, seed: int = 0) -> int:
         results = [(goal - 50) / 50 for goal in position.result()]
         assert results[:: 1 - 2 * game.first] == state.returns()
         seen.add(tuple(results))
-    assert len(seen) == game.results
+    assert len(seen) >= game.results
     return positions

@@ -80,7 +80,8 @@ def test_the_commands_are_explained():
     from boardenvs.cli import app
 
     text = (ROOT / "boardenvs" / "cli" / "README.md").read_text(encoding="utf-8")
-    named = set(re.findall(r"^boardenvs (\w+)", text, re.MULTILINE))
+    named = set(re.findall(r"^boardenvs ([\w-]+)", text, re.MULTILINE))
     assert named == {
-        command.name or command.callback.__name__ for command in app.registered_commands
+        command.name or command.callback.__name__.replace("_", "-")
+        for command in app.registered_commands
     }

@@ -69,7 +69,7 @@ def html_table(rows: Sequence[Mapping[str, object]], caption: str) -> str:
 
 def markdown_table(headings: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     """The lines of a table in Markdown."""
-    names, cells = list(headings), [list(row) for row in rows]
+    names, *cells = ([cell.replace("|", "\\|") for cell in row] for row in (headings, *rows))
     ends = [
         "---:" if _stands_right(row[column] for row in cells) else "---"
         for column in range(len(names))
