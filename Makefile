@@ -11,7 +11,8 @@ demo: $(VENV)/.train
 
 # Style, types and all tests but those that have a target of their own below.
 test: lint
-	$(BIN)/python -m pytest --numprocesses=auto --dist=loadfile --ignore-glob='tests/test_web_[ab]*' --ignore-glob='tests/test_jax_*' \
+	@echo "The tests take some minutes; those that are skipped say why."
+	$(BIN)/python -m pytest -rs --numprocesses=auto --dist=loadfile --ignore-glob='tests/test_web_[ab]*' --ignore-glob='tests/test_jax_*' \
 		--ignore=tests/test_learning.py --ignore-glob='tests/test_*_long.py' \
 		--ignore=tests/test_site.py --ignore=tests/test_breakthrough_installed.py \
 		--ignore=tests/test_distribution.py
@@ -87,6 +88,7 @@ docs: $(VENV)/.dev $(VENV)/.docs
 install: $(VENV)/.dev
 
 $(VENV)/bin/python:
+	@echo "Setting up $(VENV), which takes some minutes."
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; set PYTHON=")'
 	$(PYTHON) -m venv $(VENV)
 
