@@ -209,6 +209,9 @@ def test_a_position_is_an_address_with_a_way_back(tab):
     tab.page.go_back()
     tab.page.go_back()
     tab.until(lambda: tab.current == "Start")
+    assert tab.plies == 4
+    tab.page.goto(f"{tab.server.origin}/#game=othello&view=play")  # a link is no way back
+    tab.until(lambda: tab.plies == 0)
 
 
 def test_captures_are_shown_before_a_move(tab):

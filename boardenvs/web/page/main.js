@@ -36,7 +36,7 @@ class App {
     this.connection.addEventListener("open", () => this.#connected());
     this.connection.addEventListener("lost", () => this.#lost());
     document.addEventListener("keydown", (event) => this.#key(event));
-    addEventListener("popstate", () => { if (location.hash.length > 1 && location.hash !== this.address) this.#openAddress().catch((error) => this.table.fail(error)); });
+    addEventListener("popstate", ({ state }) => { if (location.hash.length > 1 && location.hash !== this.address) this.#openAddress(state).catch((error) => this.table.fail(error)); });
     this.connection.start();
   }
 
@@ -114,15 +114,16 @@ class App {
 
   // ---- addresses
 
-  // What is in the address already is in the game on the board, or another game is opened.
-  async #openAddress() {
+  // Where we were before (`state` is set) is in the game on the board; a link opens a game of its own.
+  async #openAddress(state = null) {
     const { table } = this, told = address.read(location.hash);
     this.address = location.hash;
+    history.replaceState({}, "", this.address);
     this.opening = true;
     this.edit(false);
     try {
       const { tree } = table;
-      const end = tree?.info.text === told.game && tree.start === told.start ? tree.find(told.moves) : null;
+      const end = state && tree?.info.text === told.game && tree.start === told.start ? tree.find(told.moves) : null;
       if (end) {
         tree.goTo(end);
         table.seats = told.seats;
@@ -143,7 +144,7 @@ class App {
     document.title = T.pageTitle(...about, T.views[this.view]);
     if (text === this.address) return;
     const now = performance.now(), held = by === "step" && now - this.written < HELD;
-    history[!this.address || this.opening || by === "reply" || held ? "replaceState" : "pushState"](null, "", text);
+    history[!this.address || this.opening || by === "reply" || held ? "replaceState" : "pushState"]({}, "", text);
     this.address = location.hash;
     this.written = now;
   }
