@@ -99,7 +99,7 @@ class Bench:
         else:
             chosen = [*ours(games, sizes, backends), *searches(games, backends)]
             if self.peers:
-                chosen += peers([size for size in _PEER_SIZES if size <= max(sizes)])
+                chosen += peers(games, [size for size in _PEER_SIZES if size <= max(sizes)])
         with make_progress(console) as progress:
             results, errors = measure(chosen, self.rounds, self.seconds, progress, clock)
             placed, memory = list[Placements](), dict[str, dict[str, float]]()

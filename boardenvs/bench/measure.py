@@ -183,9 +183,9 @@ def _inputs(game: Game) -> dict[str, list[Array]]:
     return {
         "begin": words,
         "advance": [*words, actions],
-        "transition": [*words[:2], state.legal_bits, *words[2:], flags[0], actions, flags[1]],
+        "transition": [*state.arrays[:-1], flags[0], actions, flags[1]],
         "sample": [state.legal_bits, bits],
-        "points": words[:3],
+        "points": words[:-1],
         "planes": words,
         "observe": [*words, state.legal_bits],
     }

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import random
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial, reduce
 from importlib.util import find_spec
 from operator import or_
@@ -72,11 +72,22 @@ def searches(games: list[Game], backends: list[Backend]) -> Iterator[Workload]:
             yield Workload("boardenvs", spec_of(game), kind, boards, backend, start, unit)
 
 
-def peers(sizes: list[int]) -> Iterator[Workload]:
+# What OpenSpiel calls games of these ids; those of other packages are among them.
+_OF_OPENSPIEL = {
+    **{name: name for name in ("othello", "lines_of_action", "checkers", "chess", "connect_four")},
+    "go": "go(board_size=9)",
+    "hex": "hex(board_size=11)",
+    "nine_mens_morris": "nine_mens_morris",
+}
+
+
+def peers(games: Sequence[Game], sizes: list[int]) -> Iterator[Workload]:
     """Those that are installed; `sizes` are the batch sizes of those that play batches."""
+    theirs = {spec_of(game): _OF_OPENSPIEL.get(game.id) for game in games} | {"othello": "othello"}
     rows: list[tuple[str, str, str, str, int, Callable[[], Play]]] = [
-        ("pyspiel", "OpenSpiel", game, "State loop", 1, partial(_openspiel, game))
-        for game in ("othello", "lines_of_action")
+        ("pyspiel", "OpenSpiel", game, "State loop", 1, partial(_openspiel, name))
+        for game, name in theirs.items()
+        if name is not None
     ]
     rows += [  # PettingZoo's classic games import pygame
         ("pygame", "PettingZoo", game, maker, 1, partial(_pettingzoo, game, maker))
