@@ -14,6 +14,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 from boardenvs_connect_four import ConnectFour
+from boardenvs_morris import NineMensMorris
 from negamax import WIN, worth, worths
 from openspiel_games import GAMES, compare
 from pettingzoo.test import api_test, parallel_api_test
@@ -32,7 +33,7 @@ from boardenvs.game.contract import Position, stack
 from boardenvs.game.fen import parse_position
 from boardenvs.game.perft import perft
 from boardenvs.games.files import path_of
-from boardenvs.kernel import set_backend
+from boardenvs.kernel import Bits, set_backend
 from boardenvs.search import Limits, engine_for, search_trees
 
 game = GAMES["checkers"].game
@@ -75,6 +76,22 @@ def test_rules_are_those_of_openspiel(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in GAMES if name not in LARGE])
 def test_rules_are_consistent(name: str) -> None:
     check_rules(GAMES[name].game, num_games=2)
+
+
+@dataclass(frozen=True)
+class Remembering(NineMensMorris):
+    history: ClassVar = 3
+
+    def again(self, removes: Bits, to_move: Bits) -> Bits:
+        return removes & (to_move | 1)
+
+
+def test_turns_that_go_on_and_a_history_together() -> None:
+    line, _ = random_line(Remembering(), 1, 60)
+    plain, _ = random_line(NineMensMorris(), 1, 60)
+    assert any(a.to_move == b.to_move for a, b in pairwise(plain))
+    assert [position.fen() for position in line] == [position.fen() for position in plain]
+    assert all(line[-1].words[-3:])
 
 
 def test_a_position_that_comes_again() -> None:

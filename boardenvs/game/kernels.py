@@ -121,9 +121,8 @@ class Kernels:
         if self._rules.history:
             past = words[self._rules.known_words :]
             after = (*after, self._known_by(*words, to_move), *past[:-1])
-        to_move = then
-        *legal, over = self._begin(*after, to_move, ply + 1)
-        return (*after, *legal, to_move, over)
+        *legal, over = self._begin(*after, then, ply + 1)
+        return (*after, *legal, then, over)
 
     def _passed_on(self, played: Sequence[Bits], to_move: Bits) -> tuple[Sequence[Bits], Bits]:
         """The words after a move as the side then to move sees them, and which side it is."""
@@ -131,7 +130,7 @@ class Kernels:
         others = turned(rules.word_names[: rules.known_words], played)
         if rules.alternates:
             return others, to_move ^ 1
-        again = self._again(*played, to_move)
+        again = self._again(*played, *[0] * rules.history, to_move)
         words = [
             mine if mine is theirs else _choose(spread(again), mine, theirs)
             for mine, theirs in zip(played, others, strict=True)
