@@ -7,6 +7,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 from rich.progress import Progress
+from variants import make
 
 from boardenvs.bench import __main__ as bench
 from boardenvs.bench.measure import Measurement, Workload, measure
@@ -71,7 +72,7 @@ def test_workloads_count_what_they_do(in_python):
     ("library", "module"), [("OpenSpiel", "pyspiel"), ("PettingZoo", "pygame")]
 )
 def test_peers_play(library, module):
-    found = [w for w in peers([16]) if w.library == library]
+    found = [w for w in peers([make("lines_of_action")], [16]) if w.library == library]
     assert bool(found) == bool(find_spec(module))
     results, errors = measure(found, 1, 0.01, QUIET)
     assert not errors

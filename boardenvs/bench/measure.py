@@ -183,7 +183,7 @@ def _inputs(game: Game) -> dict[str, list[Array]]:
     return {
         "begin": words,
         "advance": [*words, actions],
-        "transition": [*state.arrays[:-1], flags[0], actions, flags[1]],
+        "transition": [*state.words, state.legal_bits, *words[-2:], flags[0], actions, flags[1]],
         "sample": [state.legal_bits, bits],
         "points": words[:-1],
         "planes": words,
