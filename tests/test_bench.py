@@ -7,7 +7,6 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 from rich.progress import Progress
-from variants import make
 
 from boardenvs.bench import __main__ as bench
 from boardenvs.bench.measure import Measurement, Workload, measure
