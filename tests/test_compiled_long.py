@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import openspiel_games
 import pytest
+import test_more_games
 import test_search
 import test_trees
 
@@ -39,6 +40,10 @@ def test_trees_of_positions(name: str) -> None:
     for evaluator in (None, test_trees.Toy()):
         test_trees.check_trees(name, evaluator)
     test_trees.check_gumbel(name)
+
+
+def test_sets_of_several_words() -> None:
+    test_more_games.check_search("hex")
 
 
 @pytest.mark.parametrize("name", ["chess", "go"])

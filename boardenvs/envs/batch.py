@@ -147,7 +147,7 @@ class Batch:
         self._planes = ReusedMemory((self.size, int(np.prod(game.observation_shape))), np.int8)
         self._masks = ReusedMemory((self.size, game.num_actions), np.bool_)
         self._kept = None if stepping.copy else (self._planes.take(), self._masks.take())
-        self._ended = {kind.name: EndedGames(game) for kind in kinds}
+        self._ended = {kind.name: EndedGames() for kind in kinds}
         self.seed(seed)
         self.restart()
 
@@ -221,7 +221,7 @@ class Batch:
         result = StepResult(*after[1:], ended, final)
         for group in self._groups if ended.size else ():
             part = group.mine(ended)
-            self._ended[group.name].add(result.rewards[ended[part]], take(final, part))
+            self._ended[group.name].add(self.game, result.rewards[ended[part]], take(final, part))
         if self.symmetries:
             self._seen_under = self.symmetries.chosen
         new = ended
@@ -293,7 +293,7 @@ class Batch:
     def take_ended(self) -> dict[str, EndedGames]:
         """What became of the games that ended since the last call, by the groups' names."""
         ended = self._ended
-        self._ended = {name: EndedGames(self.game) for name in ended}
+        self._ended = {name: EndedGames() for name in ended}
         return ended
 
     def close(self) -> None:
