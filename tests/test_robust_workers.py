@@ -14,8 +14,8 @@ from command_line import run
 from boardenvs.arena import make_settings, play_pairings, run_tournament
 from boardenvs.arena.settings import make_plan
 
-# What every Python process that starts imports: the file has a letter for each to come, and "d" is
-# for those that die at once.
+# What every Python process that starts imports: the file has a letter for each to come, "d" for
+# those that die at once, and "c" for those that Ctrl-C meets.
 DYING = """
 import os, signal, sys
 path = os.environ.get("ROBUST_STARTS")
@@ -27,6 +27,8 @@ if path and "--multiprocessing-fork" in sys.orig_argv:
         file.truncate()
     if to_come.startswith("d"):
         os.kill(os.getpid(), signal.SIGKILL)
+    if to_come.startswith("c"):
+        os.kill(os.getpid(), signal.SIGINT)
 """
 
 
@@ -67,6 +69,14 @@ def test_those_that_died_early_are_counted_in_a_row(tmp_path: Path, starts: Path
     assert starts.read_text() == ""
     assert results.tables[0].standings["python:arena_agents:dying"].faults.forfeits == 2
     assert not multiprocessing.active_children()
+
+
+def test_ctrl_c_does_not_end_those_that_start(starts: Path) -> None:
+    starts.write_text("ccc")
+    plan = make_plan(make_settings(["random", "greedy"], ["reversi"], pairs=1))
+    (played,) = play_pairings(plan.pairings, workers=1)
+    assert starts.read_text() == "cc"
+    assert played.match is not None
 
 
 def test_a_pairing_whose_process_died_once_is_played_in_another_one(

@@ -20,7 +20,7 @@ import numpy as np
 
 from boardenvs.arena.pairing import NOBODY, Pairing, Played
 from boardenvs.kernel import get_backend, set_backend
-from boardenvs.utils.ending import serve_parent
+from boardenvs.utils.ending import serve_parent, start_worker
 
 # Libraries that would otherwise start a thread a core in every process; read when they are loaded.
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -120,7 +120,7 @@ class _Worker:
         self._side = context.RawValue("b", _NOT_STARTED)
         self.pipe, theirs = context.Pipe()
         self._process = context.Process(target=_work, args=(theirs, self._side, get_backend()))
-        self._process.start()
+        start_worker(self._process)
         theirs.close()  # so that the pipe ends with the process
 
     @property
@@ -160,7 +160,7 @@ class _Worker:
         code = self._process.exitcode
         if code is not None and code < 0:
             reason = "something killed it, or there was too little memory"
-            return f"the last by signal {-code} ({signal.Signals(-code).name}): {reason}"
+            return f"the last by signal {-code} ({_name(-code)}): {reason}"
         return (
             f"the last with exit code {code}; what it printed says why. A script that starts a "
             'tournament must do so under `if __name__ == "__main__":`, since the processes import '
@@ -174,6 +174,13 @@ class _Worker:
             self._process.join()
             self.pipe.close()
             self._process = None
+
+
+def _name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # one of those between SIGRTMIN and SIGRTMAX
+        return "a real-time signal"
 
 
 def _work(pipe: Connection, side: Any, backend: str) -> None:

@@ -13,6 +13,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from multiprocessing.process import BaseProcess
 from types import FrameType
 
 from boardenvs.utils.checks import cut
@@ -26,6 +27,7 @@ _EXPECTED = (ValueError, OSError, RuntimeError, MemoryError, ImportError)
 ENDING = tuple(
     getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)
 )  # Windows has no SIGHUP
+_OF_PARENT = tuple(getattr(signal, name) for name in ("SIGINT", "SIGHUP") if hasattr(signal, name))
 
 
 @contextmanager
@@ -126,13 +128,29 @@ def interrupting() -> Iterator[None]:
         yield
 
 
+def start_worker(process: BaseProcess) -> None:
+    """Start a process that calls `serve_parent` first, and which Ctrl-C does not reach before."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        process.start()
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # Python 3.11 would end the blocking when it starts that
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _OF_PARENT)  # processes inherit it
+    try:
+        process.start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def serve_parent() -> None:
     """What a process that works for its parent does first: leave Ctrl-C, and a terminal that
     closes, to the parent, which ends it; and end with the parent, whatever it is at then.
     """
-    for name in ("SIGINT", "SIGHUP"):
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), signal.SIG_IGN)
+    for number in _OF_PARENT:
+        signal.signal(number, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _OF_PARENT)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
