@@ -14,8 +14,10 @@ from command_line import run
 from variants import make
 
 import boardenvs
+from boardenvs.arena import make_settings, run_tournament
+from boardenvs.game.errors import StopPlayError
 from boardenvs.text import TextPlayer
-from boardenvs.text.endpoint import Endpoint, StopPlayError
+from boardenvs.text.endpoint import Endpoint
 
 pytestmark = pytest.mark.usefixtures("in_python")
 
@@ -138,6 +140,30 @@ def test_no_move_is_paid_for_twice(tmp_path):
     assert len(asked) == paid
     assert np.array_equal(whole.actions, again.actions)
     assert len({tuple(line) for line in whole.actions.reshape(12, -1).tolist()}) > 6
+
+
+def test_an_arena_stops_and_goes_on(tmp_path):
+    """By a limit that its processes have together, and by an endpoint that is back later."""
+    with served([None] * 5 + [401]) as (url, asked):
+        spec = (
+            f"llm:tiny,base_url={url},log={tmp_path / 'log'},legal_moves=true,threads=1,retries=0"
+        )
+
+        def play(spec):
+            entrants = {"model": spec, "random": "random", "greedy": "greedy"}
+            settings = make_settings(entrants, ["wolf_and_sheep"], pairs=1)
+            resume = (tmp_path / "arena").exists()
+            return run_tournament(settings, tmp_path / "arena", resume=resume, workers=2)
+
+        for limit, said in ((10**6, "status 401"), (2000, "tokens are used, of 2,000")):
+            with pytest.raises(StopPlayError, match=said):
+                play(f"{spec},tokens={limit}")
+        # At both ends a request of each process may have been under way.
+        assert len(asked) <= 1 + 2000 // 110 + 4
+        found = play(spec)
+        assert len(asked) <= 1 + len((tmp_path / "log").read_text().splitlines()) + 4
+    assert not found.dead
+    assert not [note for note in found.notes if "forfeited" in note or "void" in note]
 
 
 def test_limits_of_cost(tmp_path):

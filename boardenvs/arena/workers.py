@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from boardenvs.arena.pairing import NOBODY, Pairing, Played
+from boardenvs.game.errors import StopPlayError
 from boardenvs.kernel import get_backend, set_backend
 from boardenvs.utils.ending import serve_parent, start_worker
 
@@ -44,8 +45,8 @@ def play_pairings(
     Where a process dies, its pairing is played again after all others, alone and in a process of
     its own, lest it fell with another's fault or for want of memory. If it dies once more, the
     entrant whose code was running then forfeits all games; if none was, the pairing is void.
-    WorkerError where several processes in a row die while they start. When the iteration ends
-    early, the processes are ended with it.
+    WorkerError where several processes in a row die while they start; StopPlayError where a player
+    cannot go on now. When the iteration ends early, the processes are ended with it.
     """
     if not workers:
         for pairing in pairings:
@@ -138,10 +139,10 @@ class _Worker:
     def result(self) -> Played | None:
         """What came of it; None where the process died."""
         try:
-            found: Played | Exception = self.pipe.recv()
+            found: Played | BaseException = self.pipe.recv()
         except (EOFError, OSError):
             return None
-        if isinstance(found, Exception):
+        if isinstance(found, BaseException):
             raise found
         return found
 
@@ -189,13 +190,15 @@ def _work(pipe: Connection, side: Any, backend: str) -> None:
     set_backend(backend)
     side.value = NOBODY
     while True:
-        found: Played | Exception
+        found: Played | Exception | StopPlayError
         try:
             pairing: Pairing = pickle.loads(pipe.recv_bytes())
             _seed_global_generators(pairing.seed)
             found = pairing.play(lambda running: setattr(side, "value", running))
         except EOFError:
             return
+        except StopPlayError as stop:
+            found = stop
         except Exception as error:
             error.add_note(traceback.format_exc())
             found = error

@@ -112,7 +112,7 @@ class Arena:
         from boardenvs.arena.tournament import JOURNAL
         from boardenvs.arena.workers import WorkerError
         from boardenvs.cli.console import counting, make_console
-        from boardenvs.utils.ending import message_of
+        from boardenvs.utils.ending import message_of, why_interrupted
         from boardenvs.utils.files import check_folder
 
         settings, console = self._settings(), make_console()
@@ -146,9 +146,9 @@ class Arena:
                     watcher=watch,
                 )
             lacking = write_results(results, self.out, _sample_games(results, self.out))
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as error:
             go_on = self._how_to_go_on(settings)
-            console.print(f"interrupted; go on with: {go_on}", soft_wrap=True)
+            console.print(f"{why_interrupted(error)}; go on with: {go_on}", soft_wrap=True)
             raise typer.Exit(130) from None
         except (OSError, WorkerError) as error:
             if not (self.out / JOURNAL).exists():

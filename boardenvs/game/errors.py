@@ -47,3 +47,12 @@ class ForfeitError(RuntimeError):
         super().__init__(next(iter(reasons.values())))
         self.actions = actions
         self.reasons = reasons
+
+
+class StopPlayError(KeyboardInterrupt):
+    """A player cannot go on now, and no game should be lost by that: a limit of what may be spent
+    is reached, or an endpoint refuses or does not answer.
+
+    Work ends as by Ctrl-C, with what is over: a move that nobody was asked for must not be
+    counted as a player's mistake.
+    """

@@ -21,6 +21,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
+from boardenvs.game.errors import StopPlayError
 from boardenvs.text.player import Reply
 from boardenvs.utils.checks import cut, quote
 from boardenvs.utils.decoding import decode, parse_json
@@ -30,14 +31,6 @@ _MOST_BYTES = 1 << 23  # of an answer
 _TRIES = 6
 _LONGEST_WAIT = 60.0  # seconds between two tries
 _PASSING = frozenset((408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529))
-
-
-class StopPlayError(KeyboardInterrupt):
-    """No answer can be had: a limit is reached, or the endpoint refuses or does not answer.
-
-    Work then ends as by Ctrl-C, with what is over: a move that nobody was asked for must not be
-    counted as a player's mistake.
-    """
 
 
 class _PassingError(Exception):

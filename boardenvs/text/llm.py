@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import BaseModel
 
-from boardenvs.text.endpoint import Endpoint, StopPlayError
+from boardenvs.game.errors import StopPlayError
+from boardenvs.text.endpoint import Endpoint
 from boardenvs.text.player import Reply, TextPlayer
 from boardenvs.text.question import RETRIES, Question
 from boardenvs.utils.checks import is_number, is_whole, quote
@@ -23,7 +24,7 @@ from boardenvs.utils.files import check_writable
 if TYPE_CHECKING:
     from boardenvs.text.prompt import Board
 
-_HEAD = '{"model": '  # of each line of a log
+_HEAD = b'{"model": '  # of each line of a log
 
 
 class _Entry(BaseModel):
@@ -42,26 +43,27 @@ class Log:
 
     A question that is asked for the n-th time gets its n-th reply from here, if there is one: who
     goes on with a match that was broken off, with the same seed, pays for no move twice. Without a
-    path it keeps nothing. ValueError where the file holds something else.
+    path it only counts tokens. ValueError where the file holds something else.
     """
 
     def __init__(self, path: Path | None, model: str) -> None:
         self._path, self._model, self._lock = path, model, Lock()
-        self._known: dict[tuple[str, int], Reply] = {}
         self._asked = Counter[str]()
+        self._tokens = (0, 0)
+        self._end = 0  # of the lines that were read
         if path is not None:
             check_writable(path)
-        for line in self._lines():
-            entry = decode(_Entry, line, f"a line of {path}")
-            if entry.model == model:
-                reply = Reply(entry.text, entry.finished, entry.tokens)
-                self._known[entry.question, entry.number] = reply
+        entries = self._read_on()
+        self._known = {(e.question, e.number): Reply(e.text, e.finished, e.tokens) for e in entries}
 
     @property
     def tokens(self) -> tuple[int, int]:
-        """Those of all replies that the log began with, of prompts and of replies."""
-        every = [reply.tokens for reply in self._known.values()]
-        return sum(tokens[0] for tokens in every), sum(tokens[1] for tokens in every)
+        """Those of all replies, of prompts and of replies, other processes' with the same log too:
+        an arena's workers have one limit together.
+        """
+        with self._lock:
+            self._read_on()
+            return self._tokens
 
     def take(self, question: str) -> tuple[int, Reply | None]:
         """How often a question was asked before, and its reply of this time, if there is one."""
@@ -72,6 +74,8 @@ class Log:
     def add(self, question: str, number: int, prompt: str, reply: Reply) -> None:
         """Keep a reply, so that it is on the disk when this returns."""
         if self._path is None:
+            with self._lock:
+                self._count(reply.tokens)
             return
         entry: dict[str, Any] = {"model": self._model, "question": question, "number": number}
         entry |= reply._asdict()
@@ -87,18 +91,30 @@ class Log:
             file.seek(-1, 2)
             return file.read(1) == b"\n"
 
-    def _lines(self) -> list[Any]:
+    def _count(self, tokens: tuple[int, int]) -> None:
+        self._tokens = self._tokens[0] + tokens[0], self._tokens[1] + tokens[1]
+
+    def _read_on(self) -> list[_Entry]:
+        """The model's replies in the lines that were not read yet."""
         if self._path is None or not self._path.exists():
             return []
+        with self._path.open("rb") as file:
+            file.seek(self._end)
+            lines = file.read().split(b"\n")
+        self._end += sum(len(line) + 1 for line in lines[:-1])
         found = []
-        lines = self._path.read_bytes().decode("utf-8", "replace").split("\n")
-        for number, line in enumerate(lines, 1):
+        for line in lines:
             try:
-                found.append(parse_json(line))
+                values = parse_json(line.decode("utf-8", "replace"))
             except ValueError:
                 # A half line is what a killed process left; what begins otherwise is no log.
                 if line[: len(_HEAD)] != _HEAD[: len(line)]:
-                    raise ValueError(f"{self._path}, line {number}, is none of a log") from None
+                    raise ValueError(f"{self._path}: {quote(line)} is none of a log") from None
+                continue
+            entry = decode(_Entry, values, f"a line of {self._path}")
+            if entry.model == self._model:
+                self._count(entry.tokens)
+                found.append(entry)
         return found
 
 
@@ -163,18 +179,16 @@ class LlmPlayer(TextPlayer):
         self._log = Log(None if log is None else Path(log), model)
         self._limit, self._cost_limit = tokens, cost
         self._prices = prompt_price, reply_price
-        self._used = list(self._log.tokens)
-        self._lock = Lock()
 
     @property
     def tokens(self) -> int:
         """All that were used, those in the log included."""
-        return sum(self._used)
+        return sum(self._log.tokens)
 
     @property
     def cost(self) -> float:
         """What they cost."""
-        return sum(n * price / 1e6 for n, price in zip(self._used, self._prices, strict=True))
+        return sum(n * price / 1e6 for n, price in zip(self._log.tokens, self._prices, strict=True))
 
     def report(self) -> dict[str, float]:
         """`counts` by name, and what all replies cost where prices are known."""
@@ -193,8 +207,6 @@ class LlmPlayer(TextPlayer):
             prompt, png = asked[place]
             reply = self._endpoint.ask(prompt, png)
             self._log.add(digests[place], number, prompt, reply)
-            with self._lock:
-                self._used = [a + b for a, b in zip(self._used, reply.tokens, strict=True)]
             return reply
 
         with ThreadPoolExecutor(self._threads) as threads:

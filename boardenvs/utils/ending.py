@@ -47,8 +47,7 @@ def ending_in_a_line() -> Iterator[None]:
             raise
         _fail(describe(error), error)
     except KeyboardInterrupt as error:
-        by_hand = type(error) is KeyboardInterrupt  # others say why
-        typer.secho("interrupted" if by_hand else f"stopped: {error}", err=True)
+        typer.secho(why_interrupted(error), err=True)
         raise SystemExit(130) from error
 
 
@@ -57,6 +56,12 @@ def _fail(message: str, error: Exception) -> None:
 
     typer.secho(f"error: {message}", err=True, fg="red")
     raise SystemExit(2) from error
+
+
+def why_interrupted(error: KeyboardInterrupt) -> str:
+    """What a user is told of a command that ends before its time."""
+    by_hand = type(error) is KeyboardInterrupt  # others say why
+    return "interrupted" if by_hand else cut(f"stopped: {error}", _MOST)
 
 
 def message_of(error: BaseException) -> str:
