@@ -374,8 +374,9 @@ def test_the_report_has_pictures(written: tuple[Path, Results]) -> None:
     report = (folder / "report.md").read_text()
     for table in results.tables:
         for kind in ("ratings", "heatmap"):
-            assert (folder / table.name / f"{kind}.png").read_bytes().startswith(b"\x89PNG")
-            assert f"({table.name}/{kind}.png)" in report
+            drawn = (folder / table.name / f"{kind}.svg").read_text()
+            assert all(f">{entrant}</text>" in drawn for entrant in table.entrants)
+            assert f"({table.name}/{kind}.svg)" in report
 
 
 def test_without_matplotlib_there_are_numbers_and_a_note(
@@ -386,7 +387,7 @@ def test_without_matplotlib_there_are_numbers_and_a_note(
     assert 'pip install "boardenvs[arena]"' in note
     names = sorted(p.name for p in tmp_path.iterdir())
     assert names == ["report.html", "report.md", "results.json"]
-    assert ".png" not in (tmp_path / "report.md").read_text()
+    assert ".svg" not in (tmp_path / "report.md").read_text()
 
 
 def test_ladders_are_the_entrants_that_differ_in_a_number() -> None:

@@ -8,19 +8,17 @@ import pytest
 from boardenvs.utils.html import report_page
 from boardenvs.utils.tables import markdown_table
 
-PNG = base64.b64decode(
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg=="
-)
+SVG = b'<svg xmlns="http://www.w3.org/2000/svg"/>'
 
 
 def test_pictures_are_in_the_file_but_for_those_outside_of_the_folder(tmp_path):
-    (tmp_path / "secret.png").write_bytes(PNG)
+    (tmp_path / "secret.svg").write_bytes(SVG)
     run = tmp_path / "run"
     (run / "othello").mkdir(parents=True)
-    (run / "othello" / "ratings.png").write_bytes(PNG)
-    text = "# Arena\n\n![Ratings](othello/ratings.png) ![x](../secret.png) ![y](missing.png)\n"
-    (source,) = re.findall(r'<img src="data:image/png;base64,([^"]+)"', report_page(text, run))
-    assert base64.b64decode(source) == PNG
+    (run / "othello" / "ratings.svg").write_bytes(SVG)
+    text = "# Arena\n\n![Ratings](othello/ratings.svg) ![x](../secret.svg) ![y](missing.svg)\n"
+    (source,) = re.findall(r'<img src="data:image/svg\+xml;base64,([^"]+)"', report_page(text, run))
+    assert base64.b64decode(source) == SVG
 
 
 def test_html_in_a_report_is_text(tmp_path):
@@ -75,7 +73,7 @@ def test_legends_are_where_no_data_can_be(monkeypatch):
     from training import plots
     from training.evaluation import Score, SuiteResult
 
-    monkeypatch.setattr(plots, "_png", lambda figure, title: figure)
+    monkeypatch.setattr(plots, "_svg", lambda figure, title: figure)
     score = Score(score=0.4, low=0.1, high=0.9, wins=4, draws=0, losses=6)
     scores = dict.fromkeys(("random", "greedy", "positional", "alphabeta:depth=5"), score)
     results = [SuiteResult(steps=n * 10**6, minutes=n, scores=scores, exam=0.5) for n in range(9)]

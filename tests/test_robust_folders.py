@@ -185,11 +185,11 @@ def test_a_tournament_removes_what_it_wrote_and_nothing_else(
     ours = {p for p in path.rglob("*") if p.is_file()}
     assert ours == set(written(path, tournament.WRITTEN))
     theirs = {put(path / name) for name in ("thesis.tex", "reversi/photo.png", "notes.1.2.tmp")}
-    for name in ("journal.jsonl", "report.md", "reversi/ratings.png"):
+    for name in ("journal.jsonl", "report.md", "reversi/ratings.svg"):
         put(path / f"{name}.123.456.tmp")
     run_tournament(TOURNAMENT, path, resume=True, workers=0)
     assert {p for p in path.rglob("*") if p.is_file()} == ours | theirs
-    put(path / "othello" / "heatmap.png")
+    put(path / "othello" / "heatmap.svg")
     on_a_full_disk(monkeypatch, journal, lambda: play(path, overwrite=True))
     play(path, overwrite=True)  # it is still known to be a tournament
     assert {p for p in path.rglob("*") if p.is_file()} == ours | theirs

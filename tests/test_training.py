@@ -7,7 +7,9 @@ import errno
 import json
 import multiprocessing
 import os
+import shlex
 import signal
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -169,8 +171,8 @@ def test_a_run_leaves_all_its_files_and_a_policy_that_loads(tiny: str, finished:
     found = {p.name for p in finished.iterdir()}
     assert found == {
         "config.yaml", "result.json", "report.md", "report.html", "metrics.csv", "policy.npz",
-        "best_model.zip", "learning_curve.png", "ratings.png", "metrics.png", "checkpoints", "pool",
-        "tensorboard",
+        "best_model.zip", "learning_curve.svg", "ratings.svg", "metrics.svg", "checkpoints", "pool",
+        "tensorboard", "evaluations.csv",
     }  # fmt: skip
     files = {path for path in finished.rglob("*") if path.is_file()}
     assert files == set(written(finished, WRITTEN))  # what --overwrite removes
@@ -184,6 +186,9 @@ def test_a_run_leaves_all_its_files_and_a_policy_that_loads(tiny: str, finished:
     assert min(s["score"] for s in result["best"]["scores"].values()) == max(worst)
     assert result["report"]["ratings"]["random"]["rating"] == 0
     assert result["report"]["exact"]["policy"] == {}
+    with (finished / "evaluations.csv").open() as file:
+        shown = [(int(r["steps"]), float(r["evaluation/worst"])) for r in csv.DictReader(file)]
+    assert shown == list(zip([0, 1024, 2048], worst, strict=True))
     # The file holds the policy that was judged.
     marked = take_exam(make("othello"), make_agent(f"policy:{finished / 'policy.npz'}"))
     assert result["report"]["exam"]["policy"][-1]["kept"] == marked.total.kept
@@ -194,7 +199,7 @@ def test_a_run_leaves_all_its_files_and_a_policy_that_loads(tiny: str, finished:
 
 
 def test_one_role_of_another_game_trains_alone_and_plays(
-    tiny: str, monkeypatch: pytest.MonkeyPatch
+    tiny: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(exact, "POSITIONS", 500)
     monkeypatch.setattr(exact, "MISTAKES", 50)
@@ -204,6 +209,12 @@ def test_one_role_of_another_game_trains_alone_and_plays(
         "self_play.opening_plies=[0, 8]",
     )  # fmt: skip
     assert ppo.main([tiny, *(word for item in settings for word in ("--set", item))]) == 0
+    # Its last lines: where the report is, and a command.
+    report_line, play_line = capsys.readouterr().out.splitlines()[-2:]
+    assert Path(report_line.partition(": ")[2]) == Path("runs/tiny/report.html")
+    command = shlex.split(play_line.partition(": ")[2])
+    played = subprocess.run(command, input="quit\n", capture_output=True, text=True, timeout=120)
+    assert (played.returncode, "moves: " in played.stdout) == (0, True)
     result = play_match(make("wolf_and_sheep"), "policy:runs/tiny/policy.npz", "random", 2)
     assert not any(faults.forfeits for faults in result.faults)
     judged = json.loads(Path("runs/tiny/result.json").read_text())["report"]

@@ -252,16 +252,38 @@ def test_runs_are_listed_with_reports_and_policies(server, page, folder):
     assert server.client.get("/runs/training/report.html").status_code == 404
 
 
+def test_the_curve_of_a_training_is_that_of_its_evaluations(page, folder):
+    def curve_of(text):
+        (run / "evaluations.csv").write_bytes(text)
+        return {run["name"]: run for run in page.ask("runs")["runs"]}["curved"]["curve"]
+
+    run = make_run(folder, "curved", config_yaml="game: othello\n")
+    names = b'steps,evaluation/worst,evaluation/random,"evaluation/mcts:a=1,b=2",exam/kept\n'
+    curve = {"random": [[0, 0.5], [9, 1]], "mcts:a=1,b=2": [[0, 0.25], [9, 0.75]]}
+    assert curve_of(names + b"0,0,.5,.25,.1\n9,0,1,.75,.1\n") == curve
+    broken = (
+        b"",
+        b"\xff\0",
+        names,
+        names + b"0\n",
+        names + b"0,0,x,y,z\n",
+        names + b"nan,0,1,2,3\n",
+    )
+    assert [curve_of(text) for text in broken] == [{}] * len(broken)
+    long = curve_of(names + b"".join(b"%d,0,.5,.5,0\n" % steps for steps in range(5_000)))
+    assert (long["random"][0], len(long["random"]) <= 200) == ([0, 0.5], True)
+
+
 def test_no_link_in_a_run_is_followed(server, page, folder, tmp_path):
     inside = make_run(folder, "inside", config_yaml="game: othello\n")
     private = make_run(tmp_path, "private", config_yaml="game: secret\n")
-    for file in ("report.html", "policy.npz"):
-        (private / file).write_text("secret")
+    for file in ("report.html", "policy.npz", "evaluations.csv"):
+        (private / file).write_text("steps,evaluation/secret\n0,1\n")
         (inside / file).symlink_to(private / file)
     (folder / "linked").symlink_to(private)
     runs = {run["name"]: run for run in page.ask("runs")["runs"]}
     assert "linked" not in runs
-    assert (runs["inside"]["report"], runs["inside"]["policy"]) == (False, None)
+    assert [runs["inside"][key] for key in ("report", "policy", "curve")] == [False, None, {}]
     for name in ("linked", "inside"):
         assert server.client.get(f"/runs/{name}/report.html").status_code == 404
 

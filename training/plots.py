@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 from functools import partial
 
@@ -17,14 +16,16 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 from matplotlib.transforms import ScaledTranslation
 
+from boardenvs.utils.pictures import BLUE, FAINT, INK, STYLE, to_svg
 from training.evaluation import Score, SuiteResult
 
 # Okabe and Ito's colours, told apart with every kind of colour vision.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-_POLICY, _OTHERS = "#0072B2", "0.45"
+_COLOURS = (BLUE, "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+_POLICY, _OTHERS = BLUE, FAINT
 
 _STYLE = mpl.rc_context(
     {
+        **STYLE,
         "axes.axisbelow": True,
         "axes.grid": True,
         "axes.grid.axis": "y",
@@ -32,10 +33,7 @@ _STYLE = mpl.rc_context(
         "axes.spines.top": False,
         "errorbar.capsize": 3,
         "figure.constrained_layout.use": True,
-        "figure.dpi": 150,
         "grid.alpha": 0.3,
-        "legend.edgecolor": "none",
-        "legend.fontsize": 9,
     }
 )
 
@@ -48,7 +46,7 @@ def learning_curve(
     raw: Mapping[str, Score],
     shielded: Mapping[str, Score],
 ) -> bytes:
-    """A PNG: scores on the evaluation suite over steps with their 95 % intervals, and those of the
+    """An SVG: scores on the evaluation suite over steps with their 95 % intervals, and those of the
     best policy against the report's opponents, raw and shielded.
     """
     figure, (axes, side) = plt.subplots(1, 2, figsize=(10, 5), width_ratios=(3, 2), sharey=True)
@@ -61,8 +59,8 @@ def learning_curve(
         axes.plot(steps, scores, "o-", ms=3, color=colour, label=name)
     exams = [r.exam for r in results if r.exam is not None]
     if len(exams) == len(results):
-        axes.plot(steps, exams, "s:", ms=3, color="black", label="exam, moves that keep the value")
-    axes.axvline(best.steps / scale, color="0.45", linestyle="--", linewidth=1, label="best policy")
+        axes.plot(steps, exams, "s:", ms=3, color=INK, label="exam, moves that keep the value")
+    axes.axvline(best.steps / scale, color=FAINT, linestyle="--", linewidth=1, label="best policy")
     axes.set(xlabel=f"steps (actions of the learner), {unit}", ylabel="score (win 1, draw ½)")
     axes.set_xlim(left=0)
     # Under the axes, where no data can be, and below their own label.
@@ -78,7 +76,7 @@ def learning_curve(
     ]
     axes.set_ylim(min(0.4, min(lows + exams) - 0.02), 1.02)
     axes.yaxis.set_major_formatter(PercentFormatter(1.0))
-    return _png(figure, title)
+    return _svg(figure, title)
 
 
 def _unit(steps: float) -> tuple[float, str]:
@@ -97,13 +95,13 @@ def _minutes_above(axes: Axes, steps: Sequence[float], minutes: Sequence[float])
 
 def _draw_report(side: Axes, raw: Mapping[str, Score], shielded: Mapping[str, Score]) -> None:
     for shift, label, fill, shown in (
-        (-0.12, "as it is", "black", raw),
-        (0.12, "shielded", "white", shielded),
+        (-0.12, "as it is", INK, raw),
+        (0.12, "shielded", "none", shielded),
     ):
         low, scores, high = np.array([(s.low, s.score, s.high) for s in shown.values()]).T
         side.errorbar(
             np.arange(len(raw)) + shift, scores, yerr=(scores - low, high - scores), fmt="o",
-            color="black", mfc=fill, label=label,
+            color=INK, mfc=fill, label=label,
         )  # fmt: skip
     side.set_xlim(-0.6, len(raw) - 0.4)
     side.set_xticks(range(len(raw)), list(raw), rotation=35, ha="right")
@@ -119,7 +117,7 @@ def rating_scale(
     ratings: Mapping[str, tuple[float, float | None, float | None]],
     marked: Sequence[str],
 ) -> bytes:
-    """A PNG: ratings (rating, low, high), the strongest first, with their intervals; an arrow
+    """An SVG: ratings (rating, low, high), the strongest first, with their intervals; an arrow
     where nothing bounds one.
     """
     figure, axes = plt.subplots(figsize=(7, 1.4 + 0.36 * len(ratings)))
@@ -136,14 +134,14 @@ def rating_scale(
         ):
             axes.annotate(
                 text, (rating, y), shift, textcoords="offset points", ha="center", va="center",
-                fontsize=8, color=colour, visible=shown,
+                fontsize=9, color=colour, visible=shown,
             )  # fmt: skip
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(-0.6, len(names) - 0.3)
     axes.set_xlabel("rating in Elo points, random play is 0")
     axes.grid(axis="y", visible=False)
     axes.grid(axis="x")
-    return _png(figure, title)
+    return _svg(figure, title)
 
 
 _SMOOTHED = 0.04  # of all updates: how many go into a mean
@@ -164,7 +162,7 @@ _FIELDS = {
 
 @_STYLE
 def metrics_over_steps(title: str, metrics: Sequence[Mapping[str, float]]) -> bytes:
-    """A PNG: what the training logged, over steps; the scores against its opponents last."""
+    """An SVG: what the training logged, over steps; the scores against its opponents last."""
     fields = {heading: [name] for name, heading in _FIELDS.items() if name in metrics[0]}
     scores = [n for n in metrics[0] if n.startswith("games/") and n not in _FIELDS]
     if scores:
@@ -185,19 +183,19 @@ def metrics_over_steps(title: str, metrics: Sequence[Mapping[str, float]]) -> by
         if names is scores:
             axes.set(ylim=(-0.05, 1.05), yticks=np.arange(6) / 5)
             figure.legend(
-                *axes.get_legend_handles_labels(), title=heading, fontsize=8, ncols=3,
+                *axes.get_legend_handles_labels(), title=heading, fontsize=9, ncols=3,
                 loc="outside lower center",
             )  # fmt: skip
         else:
             axes.set_ylim(*_usual(values))
         axes.set_title(heading, fontsize=9)
         axes.grid(axis="x")
-        axes.tick_params(labelsize=8)
+        axes.tick_params(labelsize=9)
         if place >= len(fields) - 3:  # the last of each column
             axes.tick_params(labelbottom=True)
-            axes.set_xlabel(f"steps, {unit}", fontsize=8)
+            axes.set_xlabel(f"steps, {unit}", fontsize=9)
     means = f"\nthick: means over {width} updates, thin: each update" if width > 1 else ""
-    return _png(figure, f"{title}{means}")
+    return _svg(figure, f"{title}{means}")
 
 
 def _usual(values: Sequence[float]) -> tuple[float, float]:
@@ -219,9 +217,8 @@ def _smoothed(values: Sequence[float], width: int) -> list[float]:
     return smooth
 
 
-def _png(figure: Figure, title: str) -> bytes:
+def _svg(figure: Figure, title: str) -> bytes:
     figure.suptitle(title, fontsize=11)
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png")
+    drawn = to_svg(figure)
     plt.close(figure)
-    return buffer.getvalue()
+    return drawn

@@ -7,7 +7,10 @@ import html
 import io
 import json
 import platform
-from collections.abc import Mapping
+import shlex
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 
@@ -35,7 +38,22 @@ def conclude(folder: Path, config: RunSettings, history: History, console: Conso
     seed = REPORT_SEED + config.seed
     evaluation = evaluate_finally(config, folder / "policy.npz", seed, console)
     write_report(folder, config, history, evaluation)
-    console.print(summary(folder, config, history.best, evaluation))
+    console.print(summary(config, history.best, evaluation))
+    play = ["-m", "boardenvs", "play", games.spec_of(config.make_game())]
+    play += ["--against", f"policy:{folder / 'policy.npz'}"]
+    for line in (
+        f"The report, with pictures and games to step through: {folder / 'report.html'}",
+        f"To play against what was trained: {shlex.join([_python(), *play])}",
+    ):
+        console.print(line, soft_wrap=True, highlight=False)
+
+
+def _python() -> str:
+    """This Python as one would type it here."""
+    path = Path(sys.executable)
+    if shutil.which("python") == str(path):
+        return "python"
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
 
 def write_report(
@@ -58,12 +76,12 @@ def write_report(
     raw, shielded = (evaluation.scores[kind] for kind in (RAW, SHIELDED))
     ratings = {n: (r.rating, r.low, r.high) for n, r in evaluation.ratings.items()}
     write_atomically(
-        folder / "learning_curve.png", learning_curve(title, results, best, raw, shielded)
+        folder / "learning_curve.svg", learning_curve(title, results, best, raw, shielded)
     )
-    write_atomically(folder / "ratings.png", rating_scale(title, ratings, (RAW, SHIELDED)))
+    write_atomically(folder / "ratings.svg", rating_scale(title, ratings, (RAW, SHIELDED)))
     if metrics:
-        write_atomically(folder / "metrics.png", metrics_over_steps(title, metrics))
-        write_atomically(folder / "metrics.csv", _csv(metrics))
+        write_atomically(folder / "metrics.svg", metrics_over_steps(title, metrics))
+        write_atomically(folder / "metrics.csv", to_csv(metrics))
     report = report_text(title, config, history, evaluation, made_with)
     write_atomically(folder / "report.md", report.encode())
     write_atomically(folder / "report.html", _html(report, folder, config, evaluation).encode())
@@ -82,9 +100,7 @@ def _html(report: str, folder: Path, config: RunSettings, evaluation: FinalEvalu
     return report_page(report, folder, extra)
 
 
-def summary(
-    folder: Path, config: RunSettings, best: SuiteResult, evaluation: FinalEvaluation
-) -> Table:
+def summary(config: RunSettings, best: SuiteResult, evaluation: FinalEvaluation) -> Table:
     """The evaluation as a table for the terminal."""
     rows = [
         {
@@ -102,8 +118,7 @@ def summary(
         rows,
         f"The best policy, of step {best.steps:,}, over {2 * config.report.pairs} games an "
         "opponent on new openings",
-        f"rated {evaluation.ratings[RAW]}, shielded {evaluation.ratings[SHIELDED]} (random is 0); "
-        f"all in {folder}/report.md",
+        f"rated {evaluation.ratings[RAW]}, shielded {evaluation.ratings[SHIELDED]} (random is 0)",
     )
 
 
@@ -124,7 +139,8 @@ def _made_with(config: RunSettings) -> dict[str, str]:
     }
 
 
-def _csv(rows: list[dict[str, float]]) -> bytes:
+def to_csv(rows: Sequence[Mapping[str, float]]) -> bytes:
+    """Rows of the same names as a table, with these on top."""
     text = io.StringIO()
     writer = csv.DictWriter(text, list(rows[0]))
     writer.writeheader()
@@ -154,7 +170,7 @@ def report_text(
         f"The policy with the best worst {chosen_by} is that of step "
         f"{best.steps:,}. "
         f"It is in `policy.npz` and plays as `policy:{Path('runs') / config.name / 'policy.npz'}`.",
-        "![Scores over steps](learning_curve.png)",
+        "![Scores over steps](learning_curve.svg)",
         *_scores(config, found),
         *_ratings(found),
     ]
@@ -162,7 +178,7 @@ def report_text(
         parts += _exact(found)
     if found.exam:
         parts += _exam(found.exam, history)
-    parts += ["## The training", "![Metrics of the training](metrics.png)"]
+    parts += ["## The training", "![Metrics of the training](metrics.svg)"]
     return "\n\n".join(parts) + "\n"
 
 
@@ -197,7 +213,7 @@ def _ratings(found: FinalEvaluation) -> list[str]:
     return [
         "## Ratings",
         "Elo points from the games of all against all; random play is 0." + unbounded,
-        "![Ratings](ratings.png)",
+        "![Ratings](ratings.svg)",
         markdown_table(("player", "rating", "95 % interval"), rows),
     ]
 

@@ -16,11 +16,12 @@ from boardenvs.agents.policy import Policy
 from boardenvs.agents.policy_file import save_policy
 from boardenvs.agents.pool import OpponentPool
 from boardenvs.utils.ending import ENDING, handling
+from boardenvs.utils.files import write_atomically
 from training.checkpoint import save_checkpoint, to_arrays, to_tensors
 from training.folder import resume_from
 from training.history import History, is_due, policy_notes
 from training.progress import TrainingDisplay
-from training.report import conclude
+from training.report import conclude, to_csv
 from training.settings import RunSettings
 
 
@@ -126,10 +127,16 @@ class Run(ABC):
         policy = self._policy()
         result, is_best = self.history.evaluate(policy, self.steps)
         self._display.evaluated(result, is_best)
+        self._write_or_warn("the evaluations", self._write_evaluations)
         if is_best:
             self._best = policy
             self._write_or_warn("the best policy", self.write_best)
         return result.metrics
+
+    def _write_evaluations(self) -> None:
+        """Those until now, of which the page in the browser draws the curve of the run."""
+        rows = [{"steps": r.steps, "minutes": r.minutes, **r.metrics} for r in self.history.results]
+        write_atomically(self.folder / "evaluations.csv", to_csv(rows))
 
     def _add_to_pool(self) -> None:
         if self.keeps_pool and self.config.self_play.pool.share:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import io
 from typing import Any
 
+import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
@@ -14,13 +14,13 @@ from matplotlib.transforms import blended_transform_factory
 from boardenvs.agents import AGENTS
 from boardenvs.arena.report import interval_text, rating_text, title
 from boardenvs.arena.results import Crosstable
+from boardenvs.utils.pictures import BLUE, FAINT, INK, RULE, STYLE, to_svg
 
-_DPI = 150
-_INK, _FAINT, _RULE = "#1f2933", "#66727f", "#d5dbe1"
+_STYLE = mpl.rc_context(STYLE)
 # After Okabe and Ito, told apart with every kind of colour vision; one for each kind of agent, in
 # the order of AGENTS.
 _COLOURS = (
-    "#999999", "#E69F00", "#009E73", "#0072B2", "#D55E00", "#CC79A7", "#56B4E9", "#4B3F8F",
+    "#999999", "#E69F00", "#009E73", BLUE, "#D55E00", "#CC79A7", "#56B4E9", "#4B3F8F",
     "#7F7F7F",
 )  # fmt: skip
 # From losing to winning, pale where both score half.
@@ -30,17 +30,18 @@ _SCORES = LinearSegmentedColormap.from_list(
 _MAX_NAME = 34
 
 
+@_STYLE
 def ratings(table: Crosstable) -> bytes:
-    """A PNG: a bar for each rating, the strongest on top, with its 95 % interval."""
+    """An SVG: a bar for each rating, the strongest on top, with its 95 % interval."""
     found, count = table.ratings, len(table.entrants)
     names = [_name(label) for label in table.entrants]
     width, height, margin = 9.0, 1.2 + 0.34 * count, 0.25 + 0.085 * max(map(len, names))
-    figure = Figure(figsize=(width, height), dpi=_DPI)
+    figure = Figure(figsize=(width, height))
     box = (margin / width, 0.6 / height, 1 - (margin + 1.9) / width, 1 - 1.1 / height)
     axes = figure.add_axes(box)
     rows = np.arange(count)
     axes.barh(rows, found.rating, height=0.66, color=_colours(table), alpha=0.85, zorder=2)
-    axes.axvline(0, color=_INK, linewidth=1, zorder=3)
+    axes.axvline(0, color=INK, linewidth=1, zorder=3)
     known = np.concatenate([found.rating, found.low, found.high])
     left, right = (float(f(known[np.isfinite(known)])) for f in (np.min, np.max))
     reach = 0.06 * max(100.0, right - left)
@@ -49,15 +50,15 @@ def ratings(table: Crosstable) -> bytes:
     for row in range(count):
         _draw_interval(axes, table, row, reach)
         axes.text(1 - 1.3 / width, row, rating_text(table, row), fontweight="bold", **place)
-        axes.text(1 - 0.15 / width, row, interval_text(table, row), color=_FAINT, **place)
+        axes.text(1 - 0.15 / width, row, interval_text(table, row), color=FAINT, **place)
     axes.set(xlim=(left - 1.5 * reach * (left < 0), right + 0.5 * reach), ylim=(count - 0.4, -0.6))
     axes.set_yticks(rows, names)
     axes.set_xlabel(f"Elo points above {_name(found.anchor)}, with 95 % bootstrap intervals")
-    axes.grid(axis="x", color=_RULE, linewidth=0.8, zorder=0)
-    axes.tick_params(length=0, colors=_INK)
+    axes.grid(axis="x", color=RULE, linewidth=0.8, zorder=0)
+    axes.tick_params(length=0, colors=INK)
     axes.spines[:].set_visible(False)
     _head(figure, f"{title(table)}: ratings")
-    return _png(figure)
+    return to_svg(figure)
 
 
 def _draw_interval(axes: Axes, table: Crosstable, row: int, reach: float) -> None:
@@ -71,38 +72,42 @@ def _draw_interval(axes: Axes, table: Crosstable, row: int, reach: float) -> Non
     ):
         bounded = np.isfinite(end)
         axes.plot(
-            (found.rating[row], end if bounded else beyond), (row, row), color=_INK, linewidth=1.3,
+            (found.rating[row], end if bounded else beyond), (row, row), color=INK, linewidth=1.3,
             marker="|" if bounded else arrow, markevery=[1], markersize=5, zorder=4,
         )  # fmt: skip
 
 
+@_STYLE
 def heatmap(table: Crosstable) -> bytes:
-    """A PNG: the score of each row against each column in percent, the strongest first."""
+    """An SVG: the score of each row against each column in percent, the strongest first."""
     count = len(table.entrants)
     side = 0.52 * count
-    figure = Figure(figsize=(3.6 + side, 2.3 + side), dpi=_DPI, layout="constrained")
+    figure = Figure(figsize=(3.6 + side, 2.3 + side), layout="constrained")
     axes = figure.subplots()
     scores = table.scores
-    axes.imshow(scores, cmap=_SCORES.with_extremes(bad=_RULE), vmin=0, vmax=1)
+    places = np.arange(count)
+    axes.pcolormesh(
+        places, places, np.ma.masked_invalid(scores), cmap=_SCORES.with_extremes(bad=RULE),
+        vmin=0, vmax=1,
+    )  # fmt: skip
+    axes.set_aspect("equal")
+    axes.invert_yaxis()
     for i, j in zip(*np.nonzero(np.isfinite(scores)), strict=True):
         share = scores[i, j]
         dark = not 0.14 <= share <= 0.86
         axes.text(
             j, i, _percent(share), ha="center", va="center", fontsize=9,
-            color="white" if dark else _INK,
+            color="white" if dark else "black",  # on their cells, light or dark around them
         )  # fmt: skip
     names = [_name(label) for label in table.entrants]
     axes.set_xticks(range(count), names, rotation=50, ha="left", rotation_mode="anchor")
     axes.set_yticks(range(count), names)
     axes.xaxis.tick_top()
-    axes.set_xticks(np.arange(-0.5, count), minor=True)
-    axes.set_yticks(np.arange(-0.5, count), minor=True)
-    axes.grid(which="minor", color="white", linewidth=2)
-    axes.tick_params(which="both", length=0, colors=_INK)
+    axes.tick_params(which="both", length=0, colors=INK)
     axes.spines[:].set_visible(False)
     axes.set_xlabel("score of the row against the column in percent, draws as halves", labelpad=8)
     _head(figure, f"{title(table)}: scores")
-    return _png(figure)
+    return to_svg(figure)
 
 
 def _colours(table: Crosstable) -> list[str]:
@@ -126,10 +131,4 @@ def _percent(share: float) -> str:
 
 
 def _head(figure: Figure, text: str) -> None:
-    figure.suptitle(text, x=0.015, ha="left", fontsize=12.5, color=_INK)
-
-
-def _png(figure: Figure) -> bytes:
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png")
-    return buffer.getvalue()
+    figure.suptitle(text, x=0.015, ha="left", fontsize=12.5, color=INK)

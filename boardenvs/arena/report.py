@@ -55,7 +55,7 @@ def write_results(results: Results, folder: Path | str, extra: Sequence[str] = (
 
 def _picture(table: Crosstable, kind: str) -> str:
     """Where the report looks for a picture, within the tournament's folder."""
-    return f"{file_name(table.name)}/{kind}.png"
+    return f"{file_name(table.name)}/{kind}.svg"
 
 
 # ---- results.json --------------------------------------------------------------------------------

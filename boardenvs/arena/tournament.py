@@ -24,8 +24,8 @@ WRITTEN = (
     "report.md",
     "games/*.jsonl",
     "report.html",
-    "*/ratings.png",
-    "*/heatmap.png",
+    "*/ratings.svg",
+    "*/heatmap.svg",
 )
 
 # The settings that decide the games of every pairing.

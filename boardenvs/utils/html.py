@@ -12,25 +12,25 @@ _STYLE = """
 :root { color-scheme: light dark; --ink: #1f2933; --rule: #d5dbe1; --ground: #fbfaf8; }
 @media (prefers-color-scheme: dark) {
   :root { --ink: #e8ebee; --rule: #3a424b; --ground: #16191d; }
-  img { background: #ffffff; border-radius: .4rem; padding: .3rem; }
 }
 body { margin: 0 auto; padding: 1rem; max-width: 60rem; color: var(--ink);
   background: var(--ground); font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
-.wide { overflow-x: auto; }
+.wide { display: block; overflow-x: auto; }
 table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums;
   overflow-wrap: normal; }
 th, td { padding: .25rem .6rem; border-bottom: 1px solid var(--rule); text-align: left; }
 th { vertical-align: bottom; }
 td { white-space: nowrap; }
-img { max-width: 100%; height: auto; }
+img { display: block; }
 pre { overflow-x: auto; padding: .75rem 1rem; border: 1px solid var(--rule); border-radius: .4rem;
   font-size: .85rem; }
 """
-_PICTURE = re.compile(r'<img src="([^"]+\.png)"')
+_WIDE = '<span class="wide" tabindex="0"><img src="{}"{}></span>'
+_PICTURE = re.compile(r'<img src="([^"]+\.svg)"([^>]*)>')
 
 
 def report_page(markdown: str, folder: Path, extra: Sequence[str] = ()) -> str:
-    """The report as HTML. Its title is the first heading; pictures are PNG files in the folder.
+    """The report as HTML. Its title is the first heading; pictures are SVG files in the folder.
 
     HTML in the text is shown as text; `extra` is HTML for the end of the page.
     """
@@ -39,7 +39,7 @@ def report_page(markdown: str, folder: Path, extra: Sequence[str] = ()) -> str:
     body = MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown)
     body = body.replace("<table>", '<div class="wide" tabindex="0"><table>')
     body = body.replace("</table>", "</table></div>")
-    body = _PICTURE.sub(lambda found: f'<img src="{_inline(folder, found[1])}"', body)
+    body = _PICTURE.sub(lambda found: _WIDE.format(_inline(folder, found[1]), found[2]), body)
     title = re.search(r"^# (.+)$", markdown, re.MULTILINE)
     name = html.escape(title[1].strip() if title else "Report")
     return "\n".join(
@@ -59,4 +59,4 @@ def _inline(folder: Path, source: str) -> str:
     path = (folder / source).resolve()
     if not path.is_relative_to(folder.resolve()) or not path.is_file():
         return source
-    return f"data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}"
+    return f"data:image/svg+xml;base64,{base64.b64encode(path.read_bytes()).decode()}"

@@ -7,6 +7,8 @@ no link in them is followed, and what is read is bounded.
 from __future__ import annotations
 
 import contextlib
+import csv
+import math
 import time
 from pathlib import Path
 from typing import Any
@@ -15,15 +17,19 @@ from boardenvs.utils.decoding import parse_yaml
 from boardenvs.utils.spec import write_spec
 
 CONFIG, JOURNAL, POLICY, REPORT = "config.yaml", "journal.jsonl", "policy.npz", "report.html"
+EVALUATIONS = "evaluations.csv"
 _KINDS = {"training": CONFIG, "tournament": JOURNAL}
 _MOST_RUNS = 500
-_MOST_SETTINGS = 64 << 10  # bytes
+_MOST_SETTINGS, _MOST_EVALUATED = 64 << 10, 256 << 10  # bytes
+_MOST_CURVES, _MOST_OPPONENTS, _MOST_POINTS = 40, 6, 200
+_SCORE, _WORST = "evaluation/", "evaluation/worst"  # names of metrics
 
 
 def list_runs(folder: Path) -> list[dict[str, Any]]:
     """What the page shows of each training and tournament in the folder, the latest first: `name`,
-    `kind`, `age` in seconds, whether it has a `report`, and of a training its `game` and the text
-    of the agent that plays its `policy`, each None where there is none.
+    `kind`, `age` in seconds, whether it has a `report`, and of a training its `game`, the text
+    of the agent that plays its `policy`, each None where there is none, and of the latest trainings
+    the `curve`: by opponent (steps, score) of each evaluation.
     """
     found = []
     for path in _folders(folder)[:_MOST_RUNS]:
@@ -31,7 +37,10 @@ def list_runs(folder: Path) -> list[dict[str, Any]]:
             if _is_file(path / file):
                 with contextlib.suppress(OSError):  # it is being removed
                     found.append(_describe(path, kind))
-    return sorted(found, key=lambda run: run["age"])
+    found.sort(key=lambda run: run["age"])
+    for run in found[:_MOST_CURVES]:
+        run["curve"] = _curve(folder / run["name"] / EVALUATIONS)
+    return found
 
 
 def report_of(folder: Path, name: str) -> Path | None:
@@ -73,6 +82,24 @@ def _game_of(settings: Path) -> str | None:
         return write_spec(values["game"], values.get("rules") or {})
     except (ImportError, TypeError, KeyError, ValueError, AttributeError):
         return None
+
+
+def _curve(path: Path) -> dict[str, list[tuple[float, float]]]:
+    """The scores against each opponent; none where there is no such file, or it is no table."""
+    curve: dict[str, list[tuple[float, float]]] = {}
+    try:
+        if not _is_file(path) or path.stat().st_size > _MOST_EVALUATED:
+            return {}
+        rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
+        names = [name for name in rows[0] if name.startswith(_SCORE) and name != _WORST]
+        for row in rows[:: 1 + len(rows) // _MOST_POINTS]:
+            for name in names[:_MOST_OPPONENTS]:
+                steps, score = float(row["steps"]), float(row[name])
+                if math.isfinite(steps) and 0 <= score <= 1:
+                    curve.setdefault(name.removeprefix(_SCORE), []).append((steps, score))
+    except (OSError, ValueError, LookupError, TypeError, csv.Error):
+        return {}
+    return curve
 
 
 def _is_file(path: Path) -> bool:

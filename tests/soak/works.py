@@ -116,9 +116,9 @@ _PLAYERS = ("random", "greedy", "alphabeta:depth=1", "--game", "reversi", "--pai
 _ARENA, _TRAINING = (*_COMMAND, "arena", "--workers", "2", "--out", "out"), ("-m", "training.ppo")
 
 WORKS = [
-    Work("training", (*_TRAINING, "tiny.yaml"), ("runs/tiny/policy.npz", "runs/tiny/ratings.png"),
+    Work("training", (*_TRAINING, "tiny.yaml"), ("runs/tiny/policy.npz", "runs/tiny/ratings.svg"),
          (*_TRAINING, "tiny.yaml", "--resume"), "runs/tiny/config.yaml"),
-    Work("arena", (*_ARENA, *_PLAYERS), ("out/games/*", "out/reversi/*.png"),
+    Work("arena", (*_ARENA, *_PLAYERS), ("out/games/*", "out/reversi/*.svg"),
          (*_ARENA, "--resume"), "out/journal.jsonl"),
     Work("records", (*_COMMAND, "match", "reversi", "random", "greedy", "--pairs", "100",
                      "--record", "games.jsonl"), ("games.jsonl",)),

@@ -4,10 +4,10 @@ import { svg } from "./dom.js";
 
 const HEIGHT = 165, LEFT = 48, RIGHT = 12, TOP = 10, BOTTOM = 22;
 
-// points: [[x, y]], y from 0 to 1; ticks: [[y, text]]; marks: [{x, y, text, mark}]; at: an x that is
-// pointed out; click(x) is called with the x that was clicked at.
-export function chart({ points, label, xLabel, xRange: [x0, x1], ticks, marks, at, click, baseline }) {
-  const width = innerWidth < 700 ? 360 : 560; // so that its labels can be read
+// lines: [[[x, y]]], y from 0 to 1; ticks: [[y, text]]; marks: [{x, y, text, mark}]; at: an x that is
+// pointed out; click(x) is called with the x that was clicked at; width: that of its place in pixels,
+// so that its labels are as large there as they are meant to be.
+export function chart({ lines, label, xLabel, xText = String, xRange: [x0, x1], ticks, marks = [], at, click, baseline, width }) {
   const [y0, y1] = [0, 1];
   const x = (value) => LEFT + ((value - x0) / (x1 - x0 || 1)) * (width - LEFT - RIGHT);
   const y = (value) => TOP + ((y1 - value) / (y1 - y0)) * (HEIGHT - TOP - BOTTOM);
@@ -16,19 +16,21 @@ export function chart({ points, label, xLabel, xRange: [x0, x1], ticks, marks, a
     parts.push(svg("line", { class: "rule", x1: LEFT, x2: width - RIGHT, y1: y(tick), y2: y(tick) }));
     parts.push(svg("text", { class: "tick", x: LEFT - 6, y: y(tick) + 4, "text-anchor": "end" }, text));
   }
-  for (const tick of steps(x0, x1)) parts.push(svg("text", { class: "tick", x: x(tick), y: HEIGHT - BOTTOM + 16, "text-anchor": "middle" }, String(tick)));
-  parts.push(svg("text", { class: "tick", x: LEFT - 6, y: HEIGHT - BOTTOM + 16, "text-anchor": "end" }, xLabel));
+  for (const tick of steps(x0, x1)) parts.push(svg("text", { class: "tick", x: x(tick), y: HEIGHT - BOTTOM + 16, "text-anchor": "middle" }, xText(tick)));
+  parts.push(svg("text", { class: "tick", x: 0, y: HEIGHT - BOTTOM + 16 }, xLabel));
   parts.push(svg("line", { class: "baseline", x1: LEFT, x2: width - RIGHT, y1: y(baseline), y2: y(baseline) }));
-  parts.push(svg("line", { class: "at", x1: x(at), x2: x(at), y1: TOP, y2: HEIGHT - BOTTOM }));
-  const path = points.map(([u, v], k) => `${k ? "L" : "M"}${x(u).toFixed(1)} ${y(v).toFixed(1)}`).join("");
-  parts.push(svg("path", { class: "series", d: path || "M0 0" }));
-  if (points.length < 3) for (const [u, v] of points) parts.push(svg("circle", { class: "point", cx: x(u), cy: y(v), r: 3 }));
+  if (at !== undefined) parts.push(svg("line", { class: "at", x1: x(at), x2: x(at), y1: TOP, y2: HEIGHT - BOTTOM }));
+  for (const [number, points] of lines.entries()) {
+    const path = points.map(([u, v], k) => `${k ? "L" : "M"}${x(u).toFixed(1)} ${y(v).toFixed(1)}`).join("");
+    parts.push(svg("path", { class: `series line-${number}`, d: path || "M0 0" }));
+    if (points.length < 3) for (const [u, v] of points) parts.push(svg("circle", { class: `point line-${number}`, cx: x(u), cy: y(v), r: 3 }));
+  }
   for (const mark of marks) {
     const [u, v] = [x(mark.x), y(mark.y)];
     parts.push(svg("path", { class: `at-mark ${mark.mark}`, d: `M${u} ${v + 3}l-6 11h12z` }, svg("title", {}, mark.text)));
   }
-  const picture = svg("svg", { class: "chart", viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": label }, ...parts);
-  picture.addEventListener("click", (event) => {
+  const picture = svg("svg", { class: `chart${click ? " clicked" : ""}`, viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": label }, ...parts);
+  if (click) picture.addEventListener("click", (event) => {
     const box = picture.getBoundingClientRect();
     const u = ((event.clientX - box.left) / box.width) * width;
     click(x0 + ((u - LEFT) / (width - LEFT - RIGHT)) * (x1 - x0));

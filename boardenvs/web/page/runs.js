@@ -1,5 +1,6 @@
 // The view of trainings and tournaments: their reports, and games against their policies.
 
+import { chart } from "./chart.js";
 import { button, el } from "./dom.js";
 import { T } from "./texts.js";
 
@@ -33,7 +34,22 @@ export class RunsView {
     const name = { "aria-describedby": `run-${run.name}` };
     const report = el("a", { id: `report-${run.name}`, href: `runs/${encodeURIComponent(run.name)}/report.html`, target: "_blank", rel: "noopener", ...name }, T.reportPage);
     const play = button(T.playLatest, () => this.app.playAgainst(run.game, run.policy), { id: `play-${run.name}`, ...name });
-    return el("li", {}, el("h3", { id: `run-${run.name}` }, run.name), el("p", {}, about),
+    return el("li", {}, el("h3", { id: `run-${run.name}` }, run.name), el("p", {}, about), this.#curve(run),
       el("div", { class: "buttons" }, run.report ? report : el("span", {}, T.noReport), run.policy && run.game ? play : run.kind === "training" ? el("span", {}, T.noPolicy) : ""));
+  }
+
+  // The scores against its opponents over the steps of a training, while it runs and when it has ended.
+  #curve({ name, curve = {} }) {
+    const lines = Object.values(curve);
+    if (!lines.length) return "";
+    const last = Math.max(...lines.flat().map(([steps]) => steps)), [unit, text] = last < 1e6 ? [1e3, "k"] : [1e6, "M"];
+    const legend = Object.entries(curve).map(([opponent, points], number) =>
+      el("li", {}, el("span", { class: `key line-${number}`, "aria-hidden": "true" }), T.scored(opponent, points.at(-1)[1])));
+    return el("figure", {},
+      chart({
+        lines, width: Math.min(640, (this.list.clientWidth || 640) - 28), label: T.curve(name), xLabel: T.steps, xRange: [0, last], baseline: 0.5,
+        xText: (steps) => (steps ? `${steps / unit}${text}` : "0"), ticks: [0, 0.25, 0.5, 0.75, 1].map((part) => [part, T.percent(part)]),
+      }),
+      el("figcaption", {}, T.scores, el("ul", { class: "plain" }, legend)));
   }
 }
