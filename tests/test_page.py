@@ -14,7 +14,7 @@ import pytest
 from variants import random_record
 
 import boardenvs
-from boardenvs import render
+from boardenvs import records, render
 from boardenvs.board.bitboard import squares_of
 from boardenvs.games import GAMES, make
 from boardenvs.play import GameSession, MoveNotation
@@ -159,6 +159,28 @@ def test_notebooks_show_analyses_and_matches_as_tables():
     assert [tuple(map(int, row[1:4])) for row in (first, second)] == list(match.by_role)
 
 
+def test_notebooks_show_lists_of_records_as_tables(tmp_path):
+    match = boardenvs.play_match(OTHELLO, "greedy", "random", pairs=30)
+    save(tmp_path / "games.jsonl", records.record_match(OTHELLO, match, ("greedy", "<b>")))
+    found = records.load(tmp_path / "games.jsonl")
+    shown = found._repr_html_()
+    assert "60 games of othello, the first 50 of them" in shown
+    head, *rows = cells_of(shown)
+    assert head == ["", "first player", "second player", "result", "plies", "more"]
+    assert len(rows) == 50
+    results = {(100, 0): "black won", (0, 100): "white won", (50, 50): "draw"}
+    for number, (row, record) in enumerate(zip(rows, found, strict=False), start=1):
+        opening, players = (number + 1) // 2, [html.escape(name) for name in record.players]
+        plies = str(len(record.actions))
+        assert row == [str(number), *players, results[record.goal], plies, f"opening {opening}"]
+    two = [found[0], random_record(LINES)]
+    assert [row[1] for row in cells_of(records.Records(two)._repr_html_())] == [
+        "game", "othello", "lines_of_action",
+    ]  # fmt: skip
+    assert len(cells_of(found[58:]._repr_html_())) == 3
+    assert "0 games" in records.Records()._repr_html_()
+
+
 def test_notebooks_show_records_in_a_frame():
     record = random_record(OTHELLO, plies=10, players=('"ada"', "bob"))
     found = re.fullmatch(r'<iframe srcdoc="([^"]*)"[^>]*></iframe>', record._repr_html_())
@@ -202,9 +224,9 @@ SCRIPT = """
 @pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium")
 def test_a_browser_steps_through_games(tmp_path):
     """From an address, by keys, by buttons, and to a game that is searched for."""
-    records = [random_record(OTHELLO, s, players=(f"p{s}", "q")) for s in range(3)]
+    games = [random_record(OTHELLO, s, players=(f"p{s}", "q")) for s in range(3)]
     file = tmp_path / "game.html"
-    page = write_page(records).replace("</body>", f"<script>{SCRIPT}</script></body>")
+    page = write_page(games).replace("</body>", f"<script>{SCRIPT}</script></body>")
     file.write_text(page, encoding="utf-8")
     document = subprocess.run(
         [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
@@ -213,10 +235,10 @@ def test_a_browser_steps_through_games(tmp_path):
         capture_output=True, text=True, check=True, timeout=120,
     ).stdout  # fmt: skip
     shown, *seen = re.split("<hr>(?=<g)", document)
-    positions = replay(records[1])
+    positions = replay(games[1])
     for part, ply in zip(seen, (7, 8, 9, 8, 0, -1), strict=True):
         assert_shows(part, positions[ply])
     assert "1 of 3 games" in shown
     assert '<h1 id="name">p2 against q</h1>' in shown
-    assert_shows(shown, replay(records[2])[13])
+    assert_shows(shown, replay(games[2])[13])
     assert 'id="flip" type="button" aria-pressed="true"' in shown

@@ -4,7 +4,7 @@ import re
 import shutil
 
 import pytest
-from variants import make, random_record
+from variants import MORE_GAMES, make, random_record
 from web_browser import OVER, Tab, needs_browser
 from web_server import served
 
@@ -34,6 +34,28 @@ def test_a_whole_game_with_mouse_or_keys(tab, game, keys):
     tab.play_on(tab.with_keys if keys else lambda target: target.click())
     assert OVER.search(tab.caption)
     assert tab.caption.lower() in tab.said.lower()
+
+
+def test_a_piece_drops_from_anywhere_in_its_column(browser, folder, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(MORE_GAMES))
+    with served("--folder", str(folder), "--game", "boardenvs_connect_four:ConnectFour") as server:
+        tab = Tab(browser, server).open()
+        tab.new_game("boardenvs_connect_four:ConnectFour")
+        assert tab.find(".square.legal").count() == 7
+        for ply, (clicked, landed) in enumerate([("d6", "d1"), ("d1", "d2"), ("d4", "d3")], 1):
+            assert f"drops to {landed}" in tab.label(clicked)
+            tab.square(clicked).hover()
+            assert tab.find(".square.aimed").get_attribute("aria-label").startswith(landed)
+            tab.square(clicked).click()
+            tab.until_ply(ply)
+            assert "last move" in tab.label(landed)
+        for ply in range(4, 7):
+            tab.square("d5").focus()
+            tab.page.keyboard.press("Enter")
+            tab.until_ply(ply)
+        assert tab.square("d6").is_disabled()  # it is full
+        assert tab.find(".square.legal").count() == 6
+        tab.close()
 
 
 def test_the_address_in_a_file_leads_to_the_page(browser, server):

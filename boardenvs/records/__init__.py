@@ -11,11 +11,13 @@ from boardenvs.records.batch import Verdict, check
 from boardenvs.records.formats import FORMATS, format_of, load, save
 from boardenvs.records.record import Record, make_record, replay
 from boardenvs.records.recorder import EnvRecorder, record_match
+from boardenvs.records.table import Records
 
 __all__ = [
     "FORMATS",
     "EnvRecorder",
     "Record",
+    "Records",
     "Verdict",
     "check",
     "format_of",

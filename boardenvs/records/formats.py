@@ -12,6 +12,7 @@ from boardenvs.records.bounds import MAX_MEMORY
 from boardenvs.records.jsonl import GZIP, read_jsonl, write_jsonl
 from boardenvs.records.moves import read_moves_file, write_moves_file
 from boardenvs.records.record import Record
+from boardenvs.records.table import Records
 from boardenvs.records.wthor import read_wthor, write_wthor
 from boardenvs.utils.checks import check_name
 
@@ -50,9 +51,7 @@ def format_of(path: Path | str) -> str:
     raise ValueError(f"{path} does not say its format: end the name in one of {endings}")
 
 
-def load(
-    path: Path | str, *, format_name: str | None = None, game: Game | None = None
-) -> list[Record]:
+def load(path: Path | str, *, format_name: str | None = None, game: Game | None = None) -> Records:
     """The records of a file, in the format given, or that of its name, or that it looks like.
 
     `game` is what plain moves belong to, Othello by default; other formats say it themselves.
@@ -62,7 +61,7 @@ def load(
     path = Path(path)
     name = format_name or _recognised(path)
     check_name("format", name, FORMATS)
-    return list(FORMATS[name].read(path, game))
+    return Records(FORMATS[name].read(path, game))
 
 
 def save(

@@ -13,12 +13,13 @@ from boardenvs.envs.aec import BoardAECEnv
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.rules import LOSS, WIN
 from boardenvs.records.record import Record, make_record
+from boardenvs.records.table import Records
 
 if TYPE_CHECKING:
     from boardenvs.arena.match import MatchResult
 
 
-def record_match(game: Game, match: MatchResult, players: tuple[str, str]) -> list[Record]:
+def record_match(game: Game, match: MatchResult, players: tuple[str, str]) -> Records:
     """The games of a match between these players, as `play_match` returns it, that are over.
 
     Each opening's two games follow one another; info has the `opening`'s number, from 1, and the
@@ -27,7 +28,7 @@ def record_match(game: Game, match: MatchResult, players: tuple[str, str]) -> li
     """
     if match.actions is None:
         raise ValueError("the match has no actions: a journal does not keep them")
-    found = []
+    found = Records()
     for opening, seat in itertools.product(range(match.scores.shape[1]), (0, 1)):
         score = float(match.scores[seat, opening])  # of the first player, who has this role
         if math.isnan(score):
@@ -60,7 +61,7 @@ class EnvRecorder(BaseWrapper):  # type: ignore[misc]  # PettingZoo has no types
         if not isinstance(env.unwrapped, BoardAECEnv):
             raise TypeError(f"{env} is not a turn-based environment of boardenvs")
         super().__init__(env)
-        self.records: list[Record] = []
+        self.records = Records()
         self._players = players  # names by role
         self._start: Position | None = None
         self._actions: list[int] = []

@@ -17,14 +17,12 @@ from typing import Unpack
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.look import Scene
 from boardenvs.render.ansi import write_ansi
-from boardenvs.render.geometry import scene, sheet
+from boardenvs.render.geometry import NOTEBOOK_UNIT, scene, sheet
 from boardenvs.render.page import ShownGame, to_frame, to_page
 from boardenvs.render.raster import Pixels, Window, draw_rgb, write_gif
 from boardenvs.render.svg import write_animation, write_svg
 from boardenvs.render.tree import GameTree
 from boardenvs.render.view import Shown, ShownInGame, view
-
-NOTEBOOK_UNIT = 48  # pixels of a square where notebooks show a board
 
 
 def to_ansi(

@@ -20,6 +20,7 @@ MARGIN = 0.5
 CAPTION = 0.45  # height of the caption's strip
 LABEL = 1.0  # height of the label above a picture on a sheet
 GAP = 0.5  # between pictures on a sheet
+NOTEBOOK_UNIT = 48  # pixels of a square where notebooks show a board
 
 
 class BoardLook(NamedTuple):

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from boardenvs.board.bitboard import squares_of
 from boardenvs.game.contract import Game, Position
-from boardenvs.render.geometry import board_look, mark, scene, target
+from boardenvs.render.geometry import NOTEBOOK_UNIT, board_look, mark, scene, target
 from boardenvs.render.svg import id_of, write_layers
 from boardenvs.render.view import View, view
 
@@ -46,6 +46,7 @@ def to_page(games: Sequence[ShownGame], *, title: str, legal: bool = False) -> s
         "games": [writer.game(shown) for shown in games],
         "looks": writer.looks,
         "captions": list(writer.captions),
+        "unit": NOTEBOOK_UNIT,
     }
     # No "<", so that nothing in it can end the script.
     data = json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")

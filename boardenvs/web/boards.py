@@ -17,7 +17,7 @@ from boardenvs.game import fen
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.errors import IllegalActionError
 from boardenvs.game.look import Look
-from boardenvs.game.notation import Moving
+from boardenvs.game.notation import Dropping, Moving
 from boardenvs.play.session import GameSession
 from boardenvs.records.record import Record, parse_names, positions
 from boardenvs.render.geometry import board_look
@@ -39,6 +39,7 @@ def describe_game(game: Game) -> dict[str, Any]:
         "shape": game.board,  # ranks and files
         "looks": [_describe_look(game, look) for look in looks],  # the second is the rule sheet's
         "moves_pieces": isinstance(game.notation, Moving),
+        "drops": isinstance(game.notation, Dropping),  # into a file, wherever it is clicked
         "points": game.margin_counts,  # whether pieces are counted at the end
         "limit": getattr(game, "max_steps", None) or game.max_plies,
         "advisor": default_analyst(game),

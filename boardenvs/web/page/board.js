@@ -134,9 +134,10 @@ export class Board {
     [...this.rows.children].forEach((label, i) => { label.textContent = this.name(order[columns * i]).slice(1); });
   }
 
-  // The move that a click on this square would play.
+  // The move that a click on this square would play; what drops, it does from anywhere in its column.
   #moveTo(square) {
-    return this.moves.find(([, squares]) => (squares.length === 1 ? squares[0] === square : this.from !== null && squares[0] === this.from && squares.at(-1) === square));
+    const away = this.info?.drops ? this.shape[1] : this.shape[0] * this.shape[1];
+    return this.moves.find(([, squares]) => (squares.length === 1 ? (squares[0] - square) % away === 0 : this.from !== null && squares[0] === this.from && squares.at(-1) === square));
   }
 
   #draw(square) {
@@ -152,7 +153,7 @@ export class Board {
     } else made.querySelector(".value")?.remove();
     const dark = ((square % this.shape[1]) + Math.floor(square / this.shape[1])) % 2 === 0;
     const isFrom = this.moves.some(([, squares]) => squares.length > 1 && squares[0] === square);
-    const move = this.#moveTo(square);
+    const aimed = this.#moveTo(square), move = aimed?.[1].at(-1) === square && aimed;
     const marked = this.position?.marks.includes(square), hinted = this.hint.includes(square);
     const value = this.values.get(square), free = what === ".";
     made.className = ["square", dark ? "dark" : "light", what === "#" && "hole", move && "legal", isFrom && "movable", this.from === square && "selected", marked && "marked", hinted && "hinted", value && !free && "valued"].filter(Boolean).join(" ");
@@ -163,17 +164,20 @@ export class Board {
     const name = key === null ? (what === "#" ? T.hole : T.empty) : [this.look.sides[key], ...badges.map(([badge]) => badge.replace(/s$/, ""))].join(" ");
     const notes = [
       move && (this.info.moves_pieces ? T.target : T.legal), move && move[2].length && (this.info.moves_pieces ? T.takes : T.turns)(move[2].length),
-      isFrom && this.from !== square && T.movable, this.from === square && T.selected, marked && T.lastMove, hinted && T.hinted, value && value.text,
+      isFrom && this.from !== square && T.movable, this.from === square && T.selected, aimed && !move && T.dropsTo(this.name(aimed[1][0])), marked && T.lastMove, hinted && T.hinted, value && value.text,
     ];
     made.setAttribute("aria-label", T.square(this.name(square), move && free && !this.info.moves_pieces ? "" : name, notes));
-    made.setAttribute("aria-disabled", String(!(move || isFrom || this.editing)));
+    made.setAttribute("aria-disabled", String(!(aimed || isFrom || this.editing)));
   }
 
-  // Show what the move to a square would turn over or take.
+  // Show what the move to a square would turn over or take, and where a piece would drop to.
   #preview(square = this.pointed) {
     this.pointed = square;
-    const lost = square === null ? [] : this.#moveTo(square)?.[2] ?? [];
-    for (const made of this.squares) made.classList.toggle("lost", lost.includes(Number(made.dataset.square)));
+    const [, squares = [], lost = []] = (square !== null && this.#moveTo(square)) || [];
+    for (const made of this.squares) {
+      made.classList.toggle("lost", lost.includes(Number(made.dataset.square)));
+      made.classList.toggle("aimed", this.info.drops && squares[0] === Number(made.dataset.square));
+    }
   }
 
   // A piece slides from where it was, and discs turn.

@@ -25,6 +25,7 @@ export const T = {
   hole: "hole",
   legal: "legal move",
   movable: "can move",
+  dropsTo: (name) => `drops to ${name}`,
   target: "target",
   selected: "selected",
   lastMove: "last move",
