@@ -63,7 +63,7 @@ REFERENCE = {
         ],
     ),
     "agents": ("Players", ["agents", "agents.policy", "agents.shield", "engines"]),
-    "arena": ("Matches and the arena", ["arena"]),
+    "arena": ("Matches and the arena", ["arena", "leaderboard"]),
     "exams": ("Exams", ["exams"]),
     "search": ("Search", ["search"]),
     "records": ("Records", ["records"]),

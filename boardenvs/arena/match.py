@@ -222,7 +222,7 @@ class Ongoing:
         scores[self._forfeits == 1] = 0.0
         scores[self._forfeits == 2] = 1.0
         scores[~self._over] = np.nan
-        first, second = (player.faults for player in self._players)
+        first, second = (player.count() for player in self._players)
         return MatchResult(
             scores=scores.reshape(2, -1),
             forfeits=self._forfeits.reshape(2, -1),

@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import AfterValidator
 
 from boardenvs.agents import Agent, as_agent
-from boardenvs.agents.base import act_after, cpu_elsewhere
+from boardenvs.agents.base import act_after, cpu_elsewhere, report_of
 from boardenvs.arena.match import MatchResult, play_match
 from boardenvs.arena.player import Amount, Count, Faults
 from boardenvs.game.contract import Game
@@ -138,7 +138,7 @@ class Played:
             "games": ["".join(letters[game] for game in zip(*row, strict=True)) for row in rows],
             "mean_plies": self.match.mean_plies,
             "openings": self.match.openings,
-            "faults": [asdict(faults) for faults in self.match.faults],
+            "faults": [_faults_to_json(faults) for faults in self.match.faults],
             "seconds": round(self.seconds, 3),
             "cpu_seconds": round(self.cpu_seconds, 3),
         }
@@ -165,6 +165,11 @@ class Played:
         )
         key = found.game, found.first, found.second
         return cls(*key, match, found.seconds, found.cpu_seconds)
+
+
+def _faults_to_json(faults: Faults) -> dict[str, Any]:
+    values = asdict(faults)
+    return values if faults.counts else {k: v for k, v in values.items() if k != "counts"}
 
 
 def _are_games(rows: tuple[str, str]) -> tuple[str, str]:
@@ -208,6 +213,9 @@ class _Announced:
     @property
     def cpu_seconds(self) -> float:
         return cpu_elsewhere(self.agent)
+
+    def report(self) -> dict[str, float]:
+        return report_of(self.agent)
 
     def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
         return self.act_after(game, state, np.empty((len(state.ply), 0), np.int16), rng)

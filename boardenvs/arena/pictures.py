@@ -117,10 +117,10 @@ def _colours(table: Crosstable) -> list[str]:
 
 
 def _name(label: str) -> str:
-    """A label, its middle left out where it is too long for a picture."""
-    if len(label) <= _MAX_NAME:
-        return label
-    return f"{label[: _MAX_NAME // 2 - 1]}…{label[-_MAX_NAME // 2 :]}"
+    """A label, its middle left out where it is too long for a picture, without formulas."""
+    if len(label) > _MAX_NAME:
+        label = f"{label[: _MAX_NAME // 2 - 1]}…{label[-_MAX_NAME // 2 :]}"
+    return label.replace("$", r"\$")
 
 
 def _percent(share: float) -> str:

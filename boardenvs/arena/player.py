@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import numpy as np
 from pydantic import Field
 
-from boardenvs.agents.base import Agent, act_after, cpu_elsewhere
+from boardenvs.agents.base import Agent, act_after, cpu_elsewhere, report_of
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.errors import ForfeitError
 from boardenvs.game.state import IntArray, State, take
@@ -40,6 +40,7 @@ class Faults:
     moves: Count  # actions that it was asked for
     timed_moves: Count  # the same without its first batch, which may load or compile
     cpu_seconds: Amount  # spent on the timed moves
+    counts: dict[str, Amount] = field(default_factory=dict)  # what it counted itself, by name
 
     @classmethod
     def none(cls) -> Faults:
@@ -52,7 +53,17 @@ class Faults:
         every = list(faults)
         names = ("forfeits", "repeats", "moves", "timed_moves", "cpu_seconds")
         total = {name: sum(getattr(one, name) for one in every) for name in names}
-        return cls(message=next((one.message for one in every if one.message), None), **total)
+        counts = {name: 0.0 for one in every for name in one.counts}
+        for one in every:
+            for name, amount in one.counts.items():
+                counts[name] += amount
+        message = next((one.message for one in every if one.message), None)
+        return cls(message=message, **total, counts=counts)
+
+    @property
+    def all_cpu_seconds(self) -> float:
+        """Spent on all moves, were those as quick that were not timed."""
+        return self.cpu_seconds / max(1, self.timed_moves) * self.moves
 
     def explain(self, label: str, games: int, where: str = "") -> str | None:
         """What the agent did wrong in a match of so many games; None where nothing."""
@@ -77,7 +88,14 @@ class Player:
     def __init__(self, agent: Agent, rng: np.random.Generator) -> None:
         self._agent = agent
         self._rng = rng
+        self._before = report_of(agent)
         self.faults = Faults.none()
+
+    def count(self) -> Faults:
+        """The faults so far, with what the agent has counted itself since the match began."""
+        counted = {k: v - self._before.get(k, 0) for k, v in report_of(self._agent).items()}
+        self.faults.counts = {name: amount for name, amount in counted.items() if amount > 0}
+        return self.faults
 
     def act(self, game: Game, state: State, played: IntArray) -> IntArray:
         """A legal action for each row, or FORFEIT, (B,) int64; KeyboardInterrupt passes through.

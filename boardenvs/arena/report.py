@@ -10,7 +10,8 @@ import json
 import os
 import platform
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import numpy as np
 
 from boardenvs import games
 from boardenvs.arena.pairing import Played
+from boardenvs.arena.player import Faults
 from boardenvs.arena.ratings import PRIOR, REPLICATES
 from boardenvs.arena.results import OVERALL, Crosstable, Results, matches
 from boardenvs.kernel import get_backend
@@ -28,6 +30,8 @@ from boardenvs.utils.version import processor, version
 
 _PICTURES = ("ratings", "heatmap")
 _COUNTS = ("wins", "draws", "losses")
+_MISREAD = ("illegal", "unparsable", "ambiguous")  # replies
+_COSTS = ("tokens/move", "cost")
 
 
 def write_results(results: Results, folder: Path | str, extra: Sequence[str] = ()) -> list[str]:
@@ -37,13 +41,25 @@ def write_results(results: Results, folder: Path | str, extra: Sequence[str] = (
     """
     folder = Path(folder)
     write_atomically(folder / "results.json", json.dumps(document(results), indent=1).encode())
+    return write_pages(folder, results.tables, partial(markdown, results), extra)
+
+
+def write_pages(
+    folder: Path,
+    tables: Sequence[Crosstable],
+    compose: Callable[[bool], str],
+    extra: Sequence[str] = (),
+) -> list[str]:
+    """Write report.md, pictures and report.html; what could not be written and why. `compose` makes
+    the report, and is told whether there are pictures.
+    """
     has_pictures = importlib.util.find_spec("matplotlib") is not None
-    report = markdown(results, has_pictures)
+    report = compose(has_pictures)
     write_atomically(folder / "report.md", report.encode())
     if has_pictures:
         from boardenvs.arena import pictures
 
-        for table, kind in itertools.product(results.tables, _PICTURES):
+        for table, kind in itertools.product(tables, _PICTURES):
             path = folder / _picture(table, kind)
             path.parent.mkdir(exist_ok=True)
             write_atomically(path, getattr(pictures, kind)(table))
@@ -177,13 +193,7 @@ def markdown(results: Results, has_pictures: bool) -> str:
         f"it. CPU times are of one core, without an agent's first batch of a match.\n",
     ]
     for table in results.widest_first:
-        parts.append(f"## {title(table)}\n")
-        if has_pictures:
-            parts.append(f"![Ratings]({_picture(table, 'ratings')})\n")
-        parts += [_ladder_table(table), "", *_steps(table)]
-        if has_pictures:
-            parts.append(f"![Scores]({_picture(table, 'heatmap')})\n")
-        parts.append(_crosstable(table))
+        parts += table_parts(table, has_pictures)
     if results.notes:
         parts += ["## Notes\n", *(f"- {_escaped(note)}" for note in results.notes), ""]
     made = document(results)
@@ -197,9 +207,21 @@ def markdown(results: Results, has_pictures: bool) -> str:
     return "\n".join(parts)
 
 
+def table_parts(table: Crosstable, has_pictures: bool) -> Iterator[str]:
+    """The part of a report that is about a table."""
+    yield f"## {title(table)}\n"
+    if has_pictures:
+        yield f"![Ratings]({_picture(table, 'ratings')})\n"
+    yield f"{_ladder_table(table)}\n"
+    yield from _steps(table)
+    if has_pictures:
+        yield f"![Scores]({_picture(table, 'heatmap')})\n"
+    yield _crosstable(table)
+
+
 def _ladder_table(table: Crosstable) -> str:
     heads = ["rating", "95 %", "above next", "score", "won drawn lost"]
-    heads += [f"as {role}" for role in table.roles] + ["CPU/move"]
+    heads += [f"as {role}" for role in table.roles] + ["CPU/move", *_MISREAD, *_COSTS]
     above = np.diagonal(table.ratings.above, 1)
     rows = [
         [
@@ -207,14 +229,30 @@ def _ladder_table(table: Crosstable) -> str:
             f"`{label}`",
             rating_text(table, i),
             interval_text(table, i),
-            f"{above[i]:.1%}" if i < len(above) else "",
+            f"{above[i]:.1%}" if i < len(above) and not np.isnan(above[i]) else "",
             f"{standing.score:.1%}",
             *(" ".join(map(str, three)) for three in (standing.counts, *standing.by_role)),
             _time_text(standing.ms_per_move),
+            *counted_texts(standing.faults),
         ]
         for i, (label, standing) in enumerate(table.standings.items())
     ]
-    return markdown_table(["", "entrant", *heads], rows)
+    shown = [place for place, column in enumerate(zip(*rows, strict=True)) if any(column)]
+    lines = ["", "entrant", *heads], *rows
+    heads, *rows = ([line[place] for place in shown] for line in lines)
+    return markdown_table(heads, rows)
+
+
+def counted_texts(faults: Faults) -> list[str]:
+    """What a player counted that reads its moves from replies: which share of them was wrong in
+    each way, and what they cost; empty texts for others.
+    """
+    counts, moves = faults.counts, max(1, faults.moves)
+    replies = sum(counts.get(kind, 0) for kind in ("move", *_MISREAD))
+    shares = [f"{counts.get(kind, 0) / replies:.1%}" if replies else "" for kind in _MISREAD]
+    tokens = sum(counts.get(kind, 0) for kind in ("prompt_tokens", "completion_tokens"))
+    cost = counts.get("cost", 0)
+    return [*shares, f"{tokens / moves:,.0f}" if tokens else "", f"{cost:.2f}" if cost else ""]
 
 
 def _steps(table: Crosstable) -> Iterator[str]:

@@ -104,7 +104,7 @@ def _costs(played: Played) -> dict[tuple[str, str], float]:
     if played.match is None:
         return {}
     return {
-        (played.game, label): faults.cpu_seconds / max(1, faults.timed_moves) * faults.moves
+        (played.game, label): faults.all_cpu_seconds
         for label, faults in zip(played.key[1:], played.match.faults, strict=True)
     }
 

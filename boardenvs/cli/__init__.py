@@ -14,6 +14,7 @@ from typer import Option
 from boardenvs.cli import (
     analyse,
     arena,
+    board,
     engine,
     exam,
     export,
@@ -74,6 +75,7 @@ for command in (
     match.Match,
     arena.Arena,
     rate.Rate,
+    board.board,
     exam.Exam,
     solve.Solve,
     analyse.Analyse,

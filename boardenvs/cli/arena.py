@@ -205,7 +205,7 @@ def _record(folder: Path, played: Played) -> None:
 
     if played.match is not None and played.match.actions is not None:
         players = (played.first, played.second)
-        found = record_match(parse(played.game), played.match, players)
+        found = record_match(parse(played.game), played.match, players, cpu=True)
         path = _games_file(folder, played.game)
         path.parent.mkdir(exist_ok=True)
         append_lines(path, (write_record(record).encode() for record in found))

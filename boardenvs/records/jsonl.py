@@ -93,6 +93,18 @@ def read_jsonl(path: Path | str, memory: int | None = None) -> Iterator[Record]:
 
     Compressed files are decompressed, empty lines skipped.
     """
+    for number, found in read_each(path, memory):
+        if isinstance(found, ValueError):
+            raise ValueError(f"{path}, line {number}: {found}")
+        yield found
+
+
+def read_each(
+    path: Path | str, memory: int | None = None
+) -> Iterator[tuple[int, Record | ValueError]]:
+    """As `read_jsonl`, with the lines' numbers, and the error of a line that holds no record in its
+    place.
+    """
     path = Path(path)
     with path.open("rb") as file:
         compressed = file.read(2) == GZIP
@@ -102,7 +114,7 @@ def read_jsonl(path: Path | str, memory: int | None = None) -> Iterator[Record]:
         try:
             for number, line in read_lines(lines, path, memory):
                 if line.strip():
-                    yield _parse_line(line, f"{path}, line {number}")
+                    yield number, _parse_line(line)
         except (EOFError, zlib.error, gzip.BadGzipFile, UnicodeDecodeError) as error:
             raise ValueError(f"{path} is damaged after line {number}: {cut(str(error))}") from None
 
@@ -120,11 +132,11 @@ def write_jsonl(path: Path | str, records: Iterable[Record]) -> None:
             compressed.writelines(lines)
 
 
-def _parse_line(line: str, where: str) -> Record:
+def _parse_line(line: str) -> Record | ValueError:
     try:
         return parse_record(line)
     except ValueError as error:
-        raise ValueError(f"{where}: {cut(str(error), _MAX_MESSAGE)}") from None
+        return ValueError(cut(str(error), _MAX_MESSAGE))
 
 
 @lru_cache

@@ -7,6 +7,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from pettingzoo.utils import BaseWrapper
 
 from boardenvs.envs.aec import BoardAECEnv
@@ -19,15 +20,19 @@ if TYPE_CHECKING:
     from boardenvs.arena.match import MatchResult
 
 
-def record_match(game: Game, match: MatchResult, players: tuple[str, str]) -> Records:
+def record_match(
+    game: Game, match: MatchResult, players: tuple[str, str], *, cpu: bool = False
+) -> Records:
     """The games of a match between these players, as `play_match` returns it, that are over.
 
-    Each opening's two games follow one another; info has the `opening`'s number, from 1, and the
-    player who forfeited as `forfeit`. ValueError where the match has no actions, since it was read
-    from a journal.
+    Each opening's two games follow one another; info has the `opening`'s number, from 1, the
+    player who forfeited as `forfeit`, and as `per_game` what players counted in a game, in the
+    mean: tokens, replies that were illegal. `cpu` adds moves and CPU seconds, which are others each
+    time. ValueError where the match has no actions, since it was read from a journal.
     """
     if match.actions is None:
         raise ValueError("the match has no actions: a journal does not keep them")
+    per_game = _per_game(match, players, cpu)
     found = Records()
     for opening, seat in itertools.product(range(match.scores.shape[1]), (0, 1)):
         score = float(match.scores[seat, opening])  # of the first player, who has this role
@@ -37,12 +42,28 @@ def record_match(game: Game, match: MatchResult, players: tuple[str, str]) -> Re
         info: dict[str, Any] = {"opening": opening + 1}
         if forfeited:
             info["forfeit"] = players[forfeited - 1]
+        if per_game:
+            info["per_game"] = per_game
         goal = WIN * score, WIN * (1 - score)
         if seat == 1:
             goal = goal[::-1]
         names = players if seat == 0 else players[::-1]
         plies = tuple(actions[actions >= 0].tolist())
         found.append(Record(game, plies, goal=goal, players=names, info=info))
+    return found
+
+
+def _per_game(
+    match: MatchResult, players: tuple[str, str], cpu: bool
+) -> dict[str, dict[str, float]]:
+    games = max(1, int(np.isfinite(match.scores).sum()))
+    found = {}
+    for player, faults in zip(players, match.faults, strict=True):
+        counted = dict(faults.counts)
+        if cpu:
+            counted |= {"moves": faults.moves, "cpu_seconds": faults.all_cpu_seconds}
+        if counted:
+            found[player] = {name: round(amount / games, 6) for name, amount in counted.items()}
     return found
 
 

@@ -188,11 +188,16 @@ class LlmPlayer(TextPlayer):
     @property
     def cost(self) -> float:
         """What they cost."""
-        return sum(n * price / 1e6 for n, price in zip(self._log.tokens, self._prices, strict=True))
+        return self._price(*self._log.tokens)
+
+    def _price(self, *tokens: int) -> float:
+        return sum(n * price / 1e6 for n, price in zip(tokens, self._prices, strict=True))
 
     def report(self) -> dict[str, float]:
-        """`counts` by name, and what all replies cost where prices are known."""
-        return super().report() | ({"cost": round(self.cost, 4)} if any(self._prices) else {})
+        """`counts` by name, and what these replies cost where prices are known."""
+        counts = self.counts
+        cost = self._price(counts.prompt_tokens, counts.completion_tokens)
+        return super().report() | ({"cost": round(cost, 6)} if any(self._prices) else {})
 
     def _replies(self, questions: Sequence[Question]) -> list[Reply]:
         asked = [(q.prompt, q.picture()) for q in questions]
