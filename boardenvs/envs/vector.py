@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, get_args
 
@@ -217,8 +217,10 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
         """The infos of games that ended in this step, as Gymnasium's SAME_STEP lays them out."""
         rows, last = result.ended, result.final
         over = result.terminated | result.truncated
-        nothing = np.zeros((len(rows), self.game.num_actions), np.int8)  # is legal any more
-        seen = map(self._observation, self.game.observe(last), nothing)
+        seen: Iterable[Any] = self.game.observe(last)
+        if self.mask_in_observation:
+            nothing = np.zeros((len(rows), self.game.num_actions), np.int8)  # is legal any more
+            seen = map(self._observation, seen, nothing)
         observations = np.empty(self.num_envs, object)  # of None
         observations[rows] = np.fromiter(seen, object, len(rows))
         info: dict[str, Any] = {"illegal_action": result.illegal}

@@ -319,6 +319,10 @@ class Game(CompiledRules):
 
     def start(self) -> Position:
         """The starting position."""
+        return self._start
+
+    @cached_property
+    def _start(self) -> Position:
         return self.position(self.setup())
 
     def position(self, words: tuple[int, ...], to_move: int = 0, ply: int = 0) -> Position:
