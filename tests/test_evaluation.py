@@ -12,13 +12,14 @@ from typing import Any
 import loops_perft
 import numpy as np
 import pytest
+from openspiel_games import GAMES as OUTSIDE
 from variants import make, random_line
 
 from boardenvs import games
 from boardenvs.agents import make_agent
 from boardenvs.agents.base import check_game
 from boardenvs.board.bitboard import from_squares, parse_square
-from boardenvs.game.contract import Game, stack
+from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.state import State
 from boardenvs.games import Othello
 from boardenvs.search import Evaluation, Limits, engine_for
@@ -34,17 +35,24 @@ from boardenvs.search.trained import FOLDER, trained_evaluation
 
 TUPLES = tuple(map(parse_tuple, ("a1 b1 c1 b2", "d4 e4 d5 e5", "a1 b2 c3 d4 e5", "c2", "b1 a2")))
 GAMES = ("othello", "othello_holes", "lines_of_action")
+# More kinds of pieces, numbers, two words a set.
+MORE = ("checkers", "nine_mens_morris", "hex")
 SEED = np.ones(1, np.uint64)
 OTHELLO = make("othello")
 
 
+def of_any(name: str) -> Game:
+    return OUTSIDE[name].game if name in MORE else make(name)
+
+
 def random_evaluation(game: Game, **options: Any) -> Evaluation:
     """By tuples, the game's heuristic and, where it has some, its features."""
-    rng, stages = np.random.default_rng(0), tuple(min(n // 9, 5) for n in range(65))
+    rng = np.random.default_rng(0)
+    stages = tuple(min(n // 9, 5) for n in range(game.board.size + 1))
     features = options.pop("features", game.feature_sizes)
     size = Places(game, TUPLES).size + sum(features.values())
     weights = rng.integers(-3000, 3000, (6, size)).astype(np.int16)
-    shares = tuple(rng.uniform(-2, 2, 6).tolist())
+    shares = tuple(rng.uniform(-2, 2, 6).tolist() if game.has_heuristic else [0.0] * 6)
     evaluation = Evaluation(game, TUPLES, stages, weights, shares, features=features)
     return replace(evaluation, **options)
 
@@ -58,11 +66,24 @@ def sample(game: Game) -> State:
     return stack([p for seed in range(4) for p in random_line(game, seed, 60)[0][:-1:6]])
 
 
-def plain_value(evaluation: Evaluation, own: int, opp: int, heuristic: int) -> int:
+def digit_on(position: Position, square: int) -> int:
+    """0 where it is empty, 1 for own pieces, 2 for opposing ones, and two more for each further set
+    of squares that they are in, but the first one counts.
+    """
+    own, opp, *further = position.game.join(position.words)[: len(position.game.squares)]
+    side = (own >> square & 1) + 2 * (opp >> square & 1)
+    kinds = [k for k, squares in enumerate(further, start=1) if squares >> square & 1]
+    return int(side + 2 * kinds[0] if side and kinds else side)
+
+
+def plain_value(evaluation: Evaluation, position: Position, heuristic: int) -> int:
     """Image by image, square by square; the weight of a number is that of the least number which
     any symmetry of the game makes of it and which maps the tuple to itself. Then the features, by
     the rule run on ints.
     """
+    game, words = evaluation.game, position.words
+    base = 1 + 2 * (len(game.squares) - 1)
+    own, opp = game.join(words)[:2]
     stage = evaluation.stages[(own | opp).bit_count()]
     total, start = 0, 0
     for squares in evaluation.tuples:
@@ -71,40 +92,43 @@ def plain_value(evaluation: Evaluation, own: int, opp: int, heuristic: int) -> i
 
         def least(digits: Iterable[int], squares: Tuple = squares, same: list = same) -> int:
             on = dict(zip(squares, digits, strict=True))
-            return int(min(sum(on[q] * 3**k for k, q in enumerate(image)) for image in same))
+            return int(min(sum(on[q] * base**k for k, q in enumerate(image)) for image in same))
 
         kept = sorted(
-            {least(digits) for digits in itertools.product(range(3), repeat=len(squares))}
+            {least(digits) for digits in itertools.product(range(base), repeat=len(squares))}
         )
         for image in {frozenset(image): image for image in images}.values():
-            number = least((own >> q & 1) + 2 * (opp >> q & 1) for q in image)
+            number = least(digit_on(position, q) for q in image)
             total += int(evaluation.weights[stage, start + kept.index(number)])
         start += len(kept)
-    for feature in evaluation.game.features(own, opp, 0, 0).values():
+    for feature in game.features(*words, 0, 0).values():
         total += int(evaluation.weights[stage, start + feature.number])
         start += feature.size
     assert start == evaluation.weights.shape[1]
-    return total + heuristic * round(256 * evaluation.heuristic[stage]) // 256
+    return int(total + heuristic * round(256 * evaluation.heuristic[stage]) // 256)
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", [*GAMES, *MORE])
 def test_values_are_sums_over_images(name: str) -> None:
-    game = make(name)
+    game = of_any(name)
     evaluation, state = random_evaluation(game), sample(game)
-    rows = zip(state.own.tolist(), state.opp.tolist(), game.values(state).tolist(), strict=True)
+    values = game.values(state) if game.has_heuristic else np.zeros_like(state.ply)
+    rows = zip(game.positions(state), values.tolist(), strict=True)
     assert evaluation.values(state).tolist() == [plain_value(evaluation, *row) for row in rows]
 
 
 def test_search_judges_by_the_tables(backend: str) -> None:
     """One ply deep: the best of the values after each move. The games stand for both backends."""
-    evaluations = [random_evaluation(make(name)) for name in GAMES]
+    evaluations = [random_evaluation(of_any(name)) for name in (*GAMES, *MORE)]
     evaluations.append(random_evaluation(make(GAMES[-1]), features={}))  # a game's may be unused
     for evaluation in evaluations if backend == "numpy" else evaluations[:1]:
         for position in random_line(evaluation.game, 1, 40)[0][4:-1:6]:
             after = stack([position.step(action) for action in position.legal_actions()])
             search = engine_for(evaluation.game, evaluation).search
             found = search(stack([position]), SEED, Limits(1), forced=True)
-            assert found.value == -evaluation.values(after).min() or after.terminated.any()
+            worth = evaluation.values(after)
+            best = np.where(after.to_move == position.to_move, worth, -worth).max()
+            assert found.value == best or after.terminated.any()
 
 
 def test_features_are_weighed_by_loops(backend: str) -> None:

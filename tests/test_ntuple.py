@@ -14,7 +14,7 @@ from negamax import lead_with_best_play
 pytest.importorskip("torch")
 pytest.importorskip("pydantic")
 
-from boardenvs.board.bitboard import from_squares
+from boardenvs.board.bitboard import EIGHT, Board, from_squares
 from boardenvs.game.contract import Game, stack
 from boardenvs.game.openings import random_openings
 from boardenvs.game.state import FloatArray
@@ -58,7 +58,7 @@ def test_weights_that_make_the_results_are_found() -> None:
     strong prior those stay.
     """
     game, rng = make("othello"), np.random.default_rng(1)
-    terms, stages = Terms(game, TUPLES), stages_of(2, 4, 64)
+    terms, stages = Terms(game, TUPLES), stages_of(game.board, 2, 4, 64)
     state = random_openings(game, 6000, (6, 40), rng)
     stage, seen = stages[np.bitwise_count(state.own | state.opp)], terms.weights_of(state)
     other = rng.normal(0, 3, len(seen))
@@ -72,7 +72,7 @@ def test_weights_that_make_the_results_are_found() -> None:
     begun = as_weights(as_evaluation(terms, stages, first, {}))
     assert begun == pytest.approx(first, abs=0.51 / POINT)
     results, games = said(last).astype(np.float32), np.arange(len(seen), dtype=np.int32)
-    positions = Positions(state.own, state.opp, results, games, state.to_move, state.ply)
+    positions = Positions(np.stack(state.words, axis=1), results, games, state.to_move, state.ply)
 
     def fitted(begun: FloatArray | None, share: float, prior: float, neighbours: float) -> Fit:
         settings = FitSettings(iterations=60, prior=prior, neighbours=neighbours)
@@ -90,14 +90,14 @@ def test_weights_that_make_the_results_are_found() -> None:
 
 
 def test_stages_are_of_equal_length() -> None:
-    assert stages_of(15, 4, 64)[[0, 4, 8, 9, 60, 64]].tolist() == [0, 0, 0, 1, 13, 14]
-    assert stages_of(1, 0, 64).tolist() == [0] * 65
+    assert stages_of(EIGHT, 15, 4, 64)[[0, 4, 8, 9, 60, 64]].tolist() == [0, 0, 0, 1, 13, 14]
+    assert stages_of(Board(6, 7), 1, 0, 42).tolist() == [0] * 43
 
 
 def test_rounds_of_one_ply_go_on_from_one_another() -> None:
     """Each is played by the weights of the one before, and fits better what its games come to."""
-    game, stages = make("othello"), stages_of(2, 4, 64)
-    terms = Terms(game, TUPLES)
+    game = make("othello")
+    terms, stages = Terms(game, TUPLES), stages_of(game.board, 2, 4, 64)
     settings = OnePlySettings(
         games=14, opening_plies=(30, 40), step=1.0, fit=FitSettings(iterations=8, prior=1.0)
     )
@@ -122,7 +122,7 @@ def test_positions_know_how_their_games_ended() -> None:
         of_game = positions.game == number
         to_first = positions.result * (1 - 2 * positions.to_move)
         assert len(set(to_first[of_game].tolist())) == 1
-        discs = np.bitwise_count(positions.own | positions.opp)[of_game]
+        discs = np.bitwise_count(positions.words).sum(axis=1)[of_game]
         assert (np.diff(discs.astype(int)) >= 0).all()
     assert np.abs(positions.result).max() <= 64
     results = play(make("wolf_and_sheep"), None, settings, 2, rng).result
@@ -179,7 +179,7 @@ def test_the_heuristic_plays_a_side() -> None:
         )
         for number in range(2):
             of_game = positions.game == number
-            line = list(zip(positions.own[of_game], positions.opp[of_game], strict=True))
+            line = list(map(tuple, positions.words[of_game].tolist()))
             best = [is_best(game, *pair) for pair in itertools.pairwise(line)]
             greedy = [all(best[role::2]) for role in (0, 1)]
             assert sum(greedy) == share
@@ -190,7 +190,7 @@ def test_the_heuristic_plays_a_side() -> None:
 
 def is_best(game: Game, before: Any, after: Any) -> bool:
     """Whether the heuristic finds no better move than the one between these squares."""
-    position = game.position((int(before[0]), int(before[1])))
+    position = game.position(before)
     afters = [position.step(action) for action in position.legal_actions()]
     values = {(a.own, a.opp): int(game.values(stack([a]))[0]) for a in afters}
     over = any(a.terminated for a in afters)  # a win or loss counts more

@@ -230,6 +230,19 @@ class CompiledRules(Rules):
             self.kernels.features.batch(state_words(state), list(numbers))
         return numbers.T.astype(np.int64)
 
+    def piece_counts(self, state: State) -> IntArray:
+        """How many pieces are on each board, (B,) int64."""
+        counts = np.empty(len(state.ply), np.int64)
+        self.kernels.pieces.batch(list(state.words), [counts])
+        return counts
+
+    def kinds_on(self, state: State) -> WordArray:
+        """The squares of each of the `kinds`, (kinds, W, B), W words a board."""
+        width = self.board.words
+        found = np.empty((self.kernels.num_kinds * width, len(state.ply)), np.uint64)
+        self.kernels.kinds.batch(list(state.words), list(found))
+        return found.reshape(-1, width, len(state.ply))
+
     # ---- observations ------------------------------------------------------------------------
 
     def observe(self, state: State, out: Int8Array | None = None) -> Int8Array:

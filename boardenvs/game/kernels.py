@@ -30,9 +30,11 @@ class Kernels:
         self._points = self._with_repeats(rules.points, "to_move")
         self._planes = self._with_repeats(rules.planes, "to_move", "ply")
         self._evaluate = self._with_repeats(rules.evaluate, "to_move", "ply")
+        self._kinds = by_name(rules, rules.kinds)
         self.named_features = by_name(rules, rules.features, "to_move", "ply")
         self._check_tables()
         self.num_planes = len(self._planes(*rules.start_words(), 0, 0))
+        self.num_kinds = len(self._kinds(*rules.start_words()))
         size, legal = len(rules.word_names), rules.legal_words
         words = (1,) * size
         planes = len(trace(self._seen, size + 2, "batch").outputs)
@@ -56,6 +58,11 @@ class Kernels:
         evaluate = self._evaluate if rules.has_heuristic else _even
         self.evaluate = Kernel(evaluate, size + 2, "evaluate")
         self.features = Kernel(self._features, size + 2, "features")
+        self.kinds = Kernel(self._kinds_in_words, size, "kinds")
+        self.digit = Kernel(self._digit, size + 1, "digit")
+        self.changed = Kernel(self._changed, 2 * size, "changed")
+        self.turned = Kernel(self._turned, size, "turned")
+        self.pieces = Kernel(self._pieces, size, "pieces")
 
     def _check_tables(self) -> None:
         """ValueError where a Table of `play` ends before the last action: machine code does not
@@ -226,6 +233,42 @@ class Kernels:
         """The numbers of the features; of a game that has none a 0 that nobody reads."""
         features = self.named_features(*given)
         return [feature.number for feature in features.values()] or [0]
+
+    def _kinds_in_words(self, *words: Bits) -> Sequence[Bits]:
+        """The words of each kind's squares, one kind after the other."""
+        width = self._rules.board.words
+        return [word for squares in self._kinds(*words) for word in split(squares, width)]
+
+    def _digit(self, *given: Bits) -> Bits:
+        """Of words and a square what is there: 0, or the number of its kind, from 1."""
+        *words, square = given
+        width = self._rules.board.words
+        total: Bits = 0
+        for k, squares in enumerate(self._kinds(*words), start=1):
+            parts = [
+                word >> (square & 63) & spread(nonzero(square >> 6 ^ place) ^ 1)
+                if width > 1
+                else word >> square
+                for place, word in enumerate(split(squares, width))
+            ]
+            total = total + (reduce(operator.or_, parts) & 1) * k
+        return total
+
+    def _changed(self, *given: Bits) -> Sequence[Bits]:
+        """Of the words of two positions the squares that do not hold the same in both."""
+        size = len(given) // 2
+        pairs = zip(self._kinds(*given[:size]), self._kinds(*given[size:]), strict=True)
+        changed = reduce(operator.or_, (a ^ b for a, b in pairs))
+        return split(changed, self._rules.board.words)
+
+    def _turned(self, *words: Bits) -> Sequence[Bits]:
+        """The words as the other side sees them."""
+        return turned(self._rules.word_names, words)
+
+    def _pieces(self, *words: Bits) -> Bits:
+        """How many there are on the board, of both sides."""
+        own, opp = self._rules.join(words)[:2]
+        return popcount(own | opp)
 
     def _place(self, *given: Bits) -> tuple[Bits, ...]:
         """Of words and an action the words alone, as the other side sees them, where the turn

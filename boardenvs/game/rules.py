@@ -251,6 +251,23 @@ class Rules(ABC):
         planes = (digits(number, size, self.board.all) for number, size in numbers)
         return (*words[:count], *chain.from_iterable(planes))
 
+    def kinds(self, *words: Any) -> Sequence[Bits]:
+        """What a square may hold, as disjoint sets of squares: learnt evaluations tell them apart.
+
+        By default the pieces of either side, by the first of the further sets that they are in, or
+        in none. Takes words.
+        """
+        own, opp, *further = words[: len(self.squares)]
+        found: list[Bits] = []
+        for name, squares in zip(self.squares[2:], further, strict=True):
+            if not name.startswith("opp_"):
+                found.append(own & squares)
+                own = own ^ found[-1]
+            if not name.startswith("own_"):
+                found.append(opp & squares)
+                opp = opp ^ found[-1]
+        return (own, opp, *found)
+
     def stable(self, *words: Any) -> Bits:
         """Squares of `opp` that it keeps to the end of the game, whatever both sides play.
 

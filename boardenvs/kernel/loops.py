@@ -138,6 +138,43 @@ def feature_count() -> int:
     raise NotImplementedError
 
 
+def changed(*given: Word) -> tuple[Word, ...]:
+    """Of the words of two positions the squares that do not hold the same in both, in the words of
+    a board.
+    """
+    raise NotImplementedError
+
+
+def digit(*given: Word) -> tuple[Word]:
+    """Of words and a square what is there: 0, or the number of its kind, from 1."""
+    raise NotImplementedError
+
+
+def turned(*words: Word) -> tuple[Word, ...]:
+    """The words of a position as the other side sees them."""
+    raise NotImplementedError
+
+
+def pieces(*words: Word) -> tuple[Word]:
+    """How many pieces there are on the board."""
+    raise NotImplementedError
+
+
+def digit_count() -> Word:
+    """How many digits there are."""
+    raise NotImplementedError
+
+
+def square_count() -> Word:
+    """How many squares the board has."""
+    raise NotImplementedError
+
+
+def board_words() -> int:
+    """How many words a set of squares takes."""
+    raise NotImplementedError
+
+
 def word_count() -> int:
     """How many words a position has."""
     raise NotImplementedError

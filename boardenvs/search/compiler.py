@@ -68,6 +68,10 @@ def _link_module(
         "points": kernels.points,
         "evaluate": kernels.evaluate,
         "features": kernels.features,
+        "changed": kernels.changed,
+        "digit": kernels.digit,
+        "pieces": kernels.pieces,
+        "turned": kernels.turned,
     }
     constants = {
         "word_count": len(game.word_names),
@@ -76,6 +80,9 @@ def _link_module(
         "legal_words": game.legal_words,
         "noop": game.noop,
         "feature_count": len(game.feature_sizes),
+        "digit_count": kernels.num_kinds + 1,
+        "square_count": game.board.size,
+        "board_words": game.board.words,
         "max_ply": _NO_CAP if game.max_plies is None else game.max_plies,
         "margin_counts": game.margin_counts,
         "fills_by_capture": game.fills_by_capture,

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from boardenvs import games
-from boardenvs.board.bitboard import parse_square, square_name
+from boardenvs.board.bitboard import EIGHT, Board, parse_square, square_name
 from boardenvs.search.evaluation import MOST_TUPLES, Evaluation, Int16Array, Terms, Tuple
 from boardenvs.utils.npz import ArchiveKind, notes_in, read_array, read_json, shown, write_archive
 from boardenvs.utils.version import __version__
@@ -44,7 +44,7 @@ def save_evaluation(evaluation: Evaluation, path: Path | str) -> None:
         "format": FORMAT,
         "game": name,
         "rules": {key: getattr(game, key) for key in games.parameters(name)},
-        "tuples": [" ".join(map(square_name, squares)) for squares in evaluation.tuples],
+        "tuples": [tuple_text(squares, game.board) for squares in evaluation.tuples],
         "stages": list(evaluation.stages),
         "heuristic": list(evaluation.heuristic),
         "features": dict(evaluation.features),
@@ -76,7 +76,7 @@ def _assemble(about: dict[str, Any], archive: zipfile.ZipFile, path: Path) -> Ev
     """The evaluation; EvaluationFileError where the parts are whole but do not fit together."""
     with _KIND.fitting(path):
         game = games.make_from_file(about["game"], **about["rules"])
-        tuples = _tuples(about["tuples"])
+        tuples = _tuples(about["tuples"], game.board)
         # Older files do not say.
         features, has_one_ply = about.get("features", {}), about.get("one_ply", False)
         terms, stages = Terms(game, tuples, features), tuple(about["stages"])
@@ -103,12 +103,17 @@ def _table(archive: zipfile.ZipFile, name: str, shape: tuple[int, int]) -> Int16
     return read_array(archive, name, shape, ("int16",)).astype(np.int16)
 
 
-def _tuples(texts: list[str]) -> tuple[Tuple, ...]:
+def _tuples(texts: list[str], board: Board) -> tuple[Tuple, ...]:
     if not isinstance(texts, list) or len(texts) > MOST_TUPLES:
         raise ValueError(f"tuples must be a list of at most {MOST_TUPLES}")
-    return tuple(parse_tuple(text) for text in texts)
+    return tuple(parse_tuple(text, board) for text in texts)
 
 
-def parse_tuple(text: str) -> Tuple:
+def parse_tuple(text: str, board: Board = EIGHT) -> Tuple:
     """The squares of a text such as "a1 b1 c1"."""
-    return tuple(parse_square(word) for word in text.split())
+    return tuple(parse_square(word, board) for word in text.split())
+
+
+def tuple_text(squares: Tuple, board: Board) -> str:
+    """The reverse of `parse_tuple`."""
+    return " ".join(square_name(square, board) for square in squares)

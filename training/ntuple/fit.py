@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from boardenvs.board.bitboard import Board
 from boardenvs.game.state import FloatArray, IntArray, take
 from boardenvs.search.evaluation import POINT, Evaluation, Terms
 from training.ntuple.play import Positions
@@ -32,9 +33,11 @@ class Fit(NamedTuple):
     held_back: IntArray  # (stages,): how many these were
 
 
-def stages_of(count: int, fewest: int, most: int) -> IntArray:
-    """The stage by the pieces on the board, (65,): so many of equal length from fewest to most."""
-    pieces = np.arange(65)
+def stages_of(board: Board, count: int, fewest: int, most: int) -> IntArray:
+    """The stage by the pieces on the board, (squares + 1,): so many of equal length from fewest to
+    most.
+    """
+    pieces = np.arange(board.size + 1)
     stages: IntArray = (pieces - fewest) * count // (most - fewest + 1)
     return np.clip(stages, 0, count - 1)
 
@@ -59,7 +62,7 @@ def fit(
     weights = np.zeros((count, terms.size + 1)) if begun is None else begun.copy()
     found = Fit(weights, np.zeros(count), np.zeros(count), np.zeros(count, np.int64))
     held_back = positions.game % _HELD_BACK == 0
-    stage = stages[np.bitwise_count(positions.own | positions.opp)]
+    stage = stages[terms.game.piece_counts(positions.as_state(terms.game))]
     results = positions.result.astype(np.float64)
     everything = _Sample(_numbers(terms, positions), heuristic, results)
     for k, its in enumerate(weights):
@@ -128,7 +131,7 @@ def _solve(
 def _numbers(terms: Terms, positions: Positions) -> IntArray:
     """The weights of each position, (N, terms) int32."""
     state = positions.as_state(terms.game)
-    starts = range(0, max(len(positions.own), 1), _ROWS)
+    starts = range(0, max(len(positions.result), 1), _ROWS)
     parts = (terms.weights_of(take(state, slice(k, k + _ROWS))) for k in starts)
     return np.concatenate([part.astype(np.int32) for part in parts])
 

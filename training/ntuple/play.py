@@ -39,8 +39,7 @@ _KIND = ArchiveKind("positions", "training.ntuple", PositionsFileError)
 class Positions(NamedTuple):
     """N positions, as their side to move sees them."""
 
-    own: WordArray  # (N,)
-    opp: WordArray  # (N,)
+    words: WordArray  # (N, words): what they are made of, without a history
     result: Float32Array  # (N,): its target
     game: IntArray  # (N,) int32: which game it is of
     to_move: Int8Array  # (N,): its role
@@ -53,9 +52,11 @@ class Positions(NamedTuple):
 
     def as_state(self, game: Game) -> State:
         """As rows whose legal actions are not worked out."""
-        state = game.empty(len(self.own))
+        state = game.empty(len(self.result))
         state.legal_bits[:], state.terminated[:] = 0, False
-        return state._replace(words=(self.own, self.opp), to_move=self.to_move, ply=self.ply)
+        nothing = np.zeros_like(self.words[:, 0])
+        words = (*np.ascontiguousarray(self.words.T), *[nothing] * game.history)
+        return state._replace(words=words, to_move=self.to_move, ply=self.ply)
 
 
 def play(
@@ -86,7 +87,8 @@ def play(
         else:
             target = of_search(engine, seen, settings.targets, rng)
         numbers = rows[kept].astype(np.int32)
-        parts.append(Positions(seen.own, seen.opp, target, numbers, seen.to_move, seen.ply))
+        words = np.stack(seen.words[: game.known_words], axis=1)
+        parts.append(Positions(words, target, numbers, seen.to_move, seen.ply))
         seeds = rng.integers(1 << 64, size=len(rows), dtype=np.uint64)
         actions = engine.search(state, seeds, settings.limits).action
         if by_heuristic.any():
@@ -149,9 +151,8 @@ def moved_on(game: Game, state: State, share: float, rng: np.random.Generator) -
 
 
 def _empty_squares(game: Game, state: State) -> IntArray:
-    taken = state.own | state.opp | np.uint64(game.holes)
-    empty: IntArray = np.bitwise_count(~taken).astype(np.int64)
-    return empty
+    in_play = game.board.size - game.holes.bit_count()
+    return in_play - game.piece_counts(state)
 
 
 def save_positions(path: Path, positions: Positions) -> None:

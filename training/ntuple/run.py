@@ -35,7 +35,7 @@ class NTupleRun:
         self._game = config.make_game()
         features = self._game.feature_sizes if config.features else {}
         self._terms = Terms(self._game, config.all_tuples(), features)
-        self._stages = stages_of(config.stages, *config.pieces)
+        self._stages = stages_of(self._game.board, config.stages, *config.pieces)
 
     def learn(self) -> Evaluation:
         """The evaluation of the last generation, with weights of their own for one ply where these
@@ -70,7 +70,7 @@ class NTupleRun:
             paths = sorted((self._folder / "positions").glob(f"{generation - 1}_*.npz"))
             parts += map(load_positions, paths)
         positions = Positions.joined(parts)
-        heuristic = np.zeros(len(positions.own))
+        heuristic = np.zeros(len(positions.result))
         if config.heuristic:
             heuristic = self._game.values(positions.as_state(self._game)).astype(np.float64)
 
@@ -136,7 +136,7 @@ def play_round(
         before.terms,
         stages,
         positions,
-        np.zeros(len(positions.own)),
+        np.zeros(len(positions.result)),
         settings.fit,
         lambda stage: progress(settings.games),
         as_weights(before),

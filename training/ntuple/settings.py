@@ -22,7 +22,7 @@ from training.settings import (
     SuiteSettings,
 )
 
-Pieces = Annotated[int, Field(ge=0, le=64)]
+Pieces = Annotated[int, Field(ge=0, le=256)]
 Depth = Annotated[int, Field(ge=1, le=100)]
 
 
@@ -109,7 +109,7 @@ class NTupleConfig(GameSettings):
     """All settings of a run; `configs/ntuple/othello.yaml` says what each means."""
 
     tuples: tuple[str, ...] = ()
-    blocks: tuple[Annotated[str, Field(pattern=r"^[1-8]x[1-8]$")], ...] = ()
+    blocks: tuple[Annotated[str, Field(pattern=r"^[1-9][0-9]?x[1-9][0-9]?$")], ...] = ()
     stages: Annotated[int, Field(ge=1, le=60)] = 15
     pieces: Annotated[tuple[Pieces, Pieces], Ascending] = (0, 64)
     heuristic: bool = False
@@ -151,17 +151,19 @@ class NTupleConfig(GameSettings):
 
     def all_tuples(self) -> tuple[Tuple, ...]:
         """Those of `tuples` and `blocks`."""
-        return tuple(map(parse_tuple, self.tuples)) + tuple(self._blocks())
+        board = self.make_game().board
+        return tuple(parse_tuple(x, board) for x in self.tuples) + tuple(self._blocks())
 
     def _blocks(self) -> list[Tuple]:
         """Blocks in every place; of those that are images of one another, one."""
         game, found = self.make_game(), list[Tuple]()
         known: set[frozenset[int]] = set()
         for block in self.blocks:
-            files, ranks = int(block[0]), int(block[2])
-            corners = [8 * y + x for y in range(9 - ranks) for x in range(9 - files)]
-            for corner in corners:
-                squares = tuple(corner + 8 * y + x for y in range(ranks) for x in range(files))
+            files, ranks = map(int, block.split("x"))
+            width = game.board.columns
+            down, across = range(game.board.rows + 1 - ranks), range(width + 1 - files)
+            for corner in (width * y + x for y in down for x in across):
+                squares = tuple(corner + width * y + x for y in range(ranks) for x in range(files))
                 if frozenset(squares) not in known:
                     found.append(squares)
                     known |= {frozenset(s.squares[x] for x in squares) for s in game.symmetries}

@@ -1,10 +1,10 @@
 """A position judged by tables of weights, over tuples of squares and over the game's features.
 
-Each tuple reads its squares as digits, 0 where empty, 1 for own, 2 for opposing pieces, and so is a
-number in base three, by which its table is indexed (n-tuple networks, Lucas 2007; the patterns of
-Buro's Logistello). Search judges many positions that are alike. So the numbers of one of them are
-kept, and those of another are made of them, square by square where the two are different, four
-numbers in a word at once.
+Each tuple reads its squares as digits, 0 where empty, else by the kind of what is there (in most
+games 1 for own, 2 for opposing pieces), and so is a number, by which its table is indexed (n-tuple
+networks, Lucas 2007; the patterns of Buro's Logistello). Search judges many positions that are
+alike. So the numbers of one of them are kept, and those of another are made of them, square by
+square where the two are different, four numbers in a word at once.
 """
 
 from __future__ import annotations
@@ -17,15 +17,23 @@ from boardenvs.kernel.loops import (
     Array,
     Word,
     add_words,
+    board_words,
+    changed,
+    digit,
+    digit_count,
     evaluate,
     feature_count,
     features,
     inline,
     number,
-    popcount,
+    pieces,
+    read_words,
+    square_count,
     sum_weights,
     trailing_zeros,
     word,
+    word_count,
+    write_words,
 )
 
 
@@ -34,11 +42,12 @@ class TupleTables(NamedTuple):
 
     Few arrays, since each takes the time to pass seven words. `words` has, one after the other,
     what each square adds to the numbers of the tuples where its digit changes from one to another,
-    (64, 3, 3, width); where the table of each tuple begins in a row of the weights, (width, 4);
-    where the row begins for so many pieces on the board, (65,); where the table of each feature
-    begins in a row; for each side to move the position that others are compared with, own pieces,
-    opposing ones and its numbers, (2, 2 + width); and room for the numbers of another, (width,). A
-    row of the weights begins with what the game's heuristic counts for, in 256ths.
+    (squares, digits, digits, width); where the table of each tuple begins in a row of the weights,
+    (width, 4); where the row begins for so many pieces on the board, (squares + 1,); where the
+    table of each feature begins in a row; for each side to move the position that others are
+    compared with, its words and its numbers, (2, words + width); and room for the numbers of
+    another, (width,). A row of the weights begins with what the game's heuristic counts for, in
+    256ths.
     """
 
     words: Array
@@ -50,28 +59,24 @@ class TupleTables(NamedTuple):
 @inline
 def offsets_of(tables: TupleTables) -> Word:
     """Where in the words the tables' offsets begin."""
-    return word(64 * 9 * tables.width)
+    return square_count() * digit_count() * digit_count() * word(tables.width)
 
 
 @inline
 def kept_position(to_move: Word, tables: TupleTables) -> Word:
     """Where in the words the position begins that those of this side to move are compared with."""
     width = word(tables.width)
-    return (
-        offsets_of(tables)
-        + word(4) * width
-        + word(65 + feature_count())
-        + to_move * (width + word(2))
-    )
+    starts = word(4) * width + square_count() + ONE + word(feature_count())
+    return offsets_of(tables) + starts + to_move * (width + word(word_count()))
 
 
-def keep_position(own: Word, opp: Word, to_move: Word, tables: TupleTables) -> None:
+def keep_position(position: tuple[Word, ...], to_move: Word, tables: TupleTables) -> None:
     """Compare with this position from now on: those that are judged next are like it."""
     if tables.width > 0:
-        words, kept = tables.words, kept_position(to_move, tables)
-        numbers = kept + word(2)
-        change_numbers(numbers, numbers, own, opp, words[kept], words[kept + ONE], tables)
-        words[kept], words[kept + ONE] = own, opp
+        kept = kept_position(to_move, tables)
+        numbers = kept + word(word_count())
+        change_numbers(numbers, numbers, position, read_words(tables.words, kept), tables)
+        write_words(tables.words, kept, position)
 
 
 def forget_positions(tables: TupleTables) -> None:
@@ -85,46 +90,38 @@ def forget_positions(tables: TupleTables) -> None:
 def change_numbers(
     target: Word,
     source: Word,
-    own: Word,
-    opp: Word,
-    own_before: Word,
-    opp_before: Word,
+    position: tuple[Word, ...],
+    before: tuple[Word, ...],
     tables: TupleTables,
 ) -> Word:
     """Make the numbers at `source`, which are those of the position before, those of another, at
     `target`; or leave them where they are, if they are the same. Returns where.
     """
     width = word(tables.width)
-    changed = (own ^ own_before) | (opp ^ opp_before)
-    while changed != ZERO:
-        square = trailing_zeros(changed)
-        changed &= changed - ONE
-        before = digit_at(square, own_before, opp_before)
-        change = (word(9) * square + word(3) * before + digit_at(square, own, opp)) * width
-        add_words(tables.words, target, source, change, width)
-        source = target
+    squares = changed(*position, *before)
+    for k in range(board_words()):
+        left = squares[k]
+        while left != ZERO:
+            square = word(64 * k) + trailing_zeros(left)
+            left &= left - ONE
+            digits = digit_count() * square + digit(*before, square)[0]
+            change = (digit_count() * digits + digit(*position, square)[0]) * width
+            add_words(tables.words, target, source, change, width)
+            source = target
     return source
-
-
-@inline
-def digit_at(square: Word, own: Word, opp: Word) -> Word:
-    """What is on a square as a digit."""
-    digit: Word = ((own >> square) & ONE) + (((opp >> square) & ONE) << ONE)
-    return digit
 
 
 def tuple_value(position: tuple[Word, ...], to_move: Word, ply: Word, tables: TupleTables) -> int:
     """What the position of these words is worth to the side to move."""
-    own, opp = position[0], position[1]
     words, weights, width = tables.words, tables.weights, word(tables.width)
     offsets, kept = offsets_of(tables), kept_position(to_move, tables)
-    row = words[offsets + word(4) * width + popcount(own | opp)]
-    room = kept_position(word(2), tables)
-    numbers = change_numbers(room, kept + word(2), own, opp, words[kept], words[kept + ONE], tables)
+    row = words[offsets + word(4) * width + pieces(*position)[0]]
+    room, source = kept_position(word(2), tables), kept + word(word_count())
+    numbers = change_numbers(room, source, position, read_words(words, kept), tables)
     total = sum_weights(weights, row, words, numbers, offsets, width)
     if tables.featured == 1:
         counted = features(*position, to_move, ply)
-        table = offsets + word(4) * width + word(65)
+        table = offsets + word(4) * width + square_count() + ONE
         for i in range(feature_count()):
             total += number(weights[row + words[table + word(i)] + counted[i]])
     share = number(weights[row])

@@ -4,7 +4,7 @@ before it by a learnt evaluation or the game's heuristic.
 
 from __future__ import annotations
 
-from boardenvs.kernel.loops import ONE, Word, evaluate, inline, margin_counts, number
+from boardenvs.kernel.loops import ONE, Word, evaluate, inline, margin_counts, number, turned
 from boardenvs.search.compiled.memory import SearchMemory
 from boardenvs.search.compiled.position import Position, final_margin
 from boardenvs.search.compiled.tuples import keep_position, tuple_value
@@ -58,5 +58,5 @@ def static_value_of(position: Position, memory: SearchMemory) -> int:
 def judge_near(position: Position, memory: SearchMemory) -> None:
     """What is judged next are positions after moves of this one: that makes it cheap."""
     if memory.judged_by_tables == 1:
-        words = position.words
-        keep_position(words[1], words[0], position.to_move ^ ONE, memory.tables)
+        words = turned(*position.words)
+        keep_position(words, position.to_move ^ ONE, memory.tables)
