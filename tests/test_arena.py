@@ -373,10 +373,14 @@ def test_the_report_has_pictures(written: tuple[Path, Results]) -> None:
     folder, results = written
     report = (folder / "report.md").read_text()
     for table in results.tables:
-        for kind in ("ratings", "heatmap"):
+        standings = table.standings.items()
+        timed = [name for name, x in standings if x.plays and x.ms_per_move is not None]
+        shown = {"ratings": table.entrants, "cost": timed, "heatmap": table.entrants}
+        for kind, entrants in shown.items():
             drawn = (folder / table.name / f"{kind}.svg").read_text()
-            assert all(f">{entrant}</text>" in drawn for entrant in table.entrants)
+            assert [f">{entrant}</text>" in drawn for entrant in entrants] == [True] * len(entrants)
             assert f"({table.name}/{kind}.svg)" in report
+        assert len(timed) > 1
 
 
 def test_without_matplotlib_there_are_numbers_and_a_note(

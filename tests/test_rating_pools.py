@@ -229,8 +229,9 @@ def test_the_command_rates_anybody() -> None:
     found = json.loads(run("rate", "python:arena_agents:lowest", *words, "--json"))
     assert found.keys() == {
         "agent", "game", "rating", "low", "high", "where", "games", "seconds", "seed", "pool",
-        "against", "forfeits", "message", "note",
+        "against", "forfeits", "message", "note", "cpu_ms_per_move",
     }  # fmt: skip
+    assert found["cpu_ms_per_move"] > 0
     assert (found["games"], found["where"], found["forfeits"]) == (20, "on", 0)
     output = run("rate", "level:2", *words)
     assert "level:2 is rated" in output

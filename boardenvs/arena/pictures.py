@@ -1,4 +1,4 @@
-"""Pictures of a table: ratings with intervals, and a heat map of scores."""
+"""Pictures of a table: ratings with intervals, over CPU time too, and a heat map of scores."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.transforms import blended_transform_factory
 
 from boardenvs.agents import AGENTS
-from boardenvs.arena.report import interval_text, rating_text, title
+from boardenvs.arena.report import interval_text, rating_text, time_text, title
 from boardenvs.arena.results import Crosstable
 from boardenvs.utils.pictures import BLUE, FAINT, INK, RULE, STYLE, to_svg
 
@@ -75,6 +75,43 @@ def _draw_interval(axes: Axes, table: Crosstable, row: int, reach: float) -> Non
             (found.rating[row], end if bounded else beyond), (row, row), color=INK, linewidth=1.3,
             marker="|" if bounded else arrow, markevery=[1], markersize=5, zorder=4,
         )  # fmt: skip
+
+
+@_STYLE
+def cost(table: Crosstable) -> bytes:
+    """An SVG: ratings over the CPU time a move, and a line along the players of which none is as
+    strong at less cost.
+    """
+    timed = [
+        (ms, i)
+        for i, standing in enumerate(table.standings.values())
+        if (ms := standing.ms_per_move) and standing.plays
+    ]
+    figure = Figure(figsize=(9.0, 5.4), layout="constrained")
+    axes = figure.subplots()
+    found, colours = table.ratings, _colours(table)
+    best, best_times = list[float](), list[float]()
+    for place, (ms, i) in enumerate(sorted(timed)):
+        rating, ends = found.rating[i], np.array([found.low[i], found.high[i]])
+        lengths = np.where(np.isfinite(ends), abs(ends - rating), 0)[:, None]
+        axes.errorbar(ms, rating, lengths, color=colours[i], marker="o", linewidth=1.3, zorder=3)
+        axes.annotate(
+            _name(table.entrants[i]), (ms, rating), (6, (4, -10)[place % 2]),
+            textcoords="offset points", fontsize=8, color=INK,
+        )  # fmt: skip
+        if not best or rating > best[-1]:
+            best, best_times = [*best, rating], [*best_times, ms]
+    axes.plot(best_times, best, color=FAINT, linewidth=1, linestyle="--", zorder=2)
+    axes.set(
+        xscale="log", xlabel="CPU time a move", ylabel=f"Elo points above {_name(found.anchor)}"
+    )
+    axes.xaxis.set_major_formatter(lambda ms, _: time_text(ms))
+    axes.margins(x=0.18)
+    axes.grid(color=RULE, linewidth=0.8, zorder=0)
+    axes.tick_params(which="both", length=0, colors=INK)
+    axes.spines[:].set_visible(False)
+    _head(figure, f"{title(table)}: rating over CPU time, with 95 % bootstrap intervals")
+    return to_svg(figure)
 
 
 @_STYLE

@@ -65,6 +65,11 @@ class Faults:
         """Spent on all moves, were those as quick that were not timed."""
         return self.cpu_seconds / max(1, self.timed_moves) * self.moves
 
+    @property
+    def ms_per_move(self) -> float | None:
+        """CPU milliseconds that it thought about a move; None where nothing was timed."""
+        return 1000 * self.cpu_seconds / self.timed_moves if self.timed_moves else None
+
     def explain(self, label: str, games: int, where: str = "") -> str | None:
         """What the agent did wrong in a match of so many games; None where nothing."""
         if self.forfeits:

@@ -28,7 +28,7 @@ from boardenvs.utils.html import report_page
 from boardenvs.utils.tables import markdown_table
 from boardenvs.utils.version import processor, version
 
-_PICTURES = ("ratings", "heatmap")
+_PICTURES = ("ratings", "cost", "heatmap")
 _COUNTS = ("wins", "draws", "losses")
 _MISREAD = ("illegal", "unparsable", "ambiguous")  # replies
 _COSTS = ("tokens/move", "cost")
@@ -215,6 +215,7 @@ def table_parts(table: Crosstable, has_pictures: bool) -> Iterator[str]:
     yield f"{_ladder_table(table)}\n"
     yield from _steps(table)
     if has_pictures:
+        yield f"![Rating over CPU time]({_picture(table, 'cost')})\n"
         yield f"![Scores]({_picture(table, 'heatmap')})\n"
     yield _crosstable(table)
 
@@ -232,7 +233,7 @@ def _ladder_table(table: Crosstable) -> str:
             f"{above[i]:.1%}" if i < len(above) and not np.isnan(above[i]) else "",
             f"{standing.score:.1%}",
             *(" ".join(map(str, three)) for three in (standing.counts, *standing.by_role)),
-            _time_text(standing.ms_per_move),
+            time_text(standing.ms_per_move),
             *counted_texts(standing.faults),
         ]
         for i, (label, standing) in enumerate(table.standings.items())
@@ -285,20 +286,20 @@ def _points(counts: Sequence[int]) -> str:
     return f"{whole or '' if half else whole}{'½' * half}" if sum(counts) else "·"
 
 
-def _time_text(milliseconds: float | None) -> str:
+def _escaped(text: str) -> str:
+    return re.sub(r"([\\`*|\[\]])", r"\\\1", text).replace("<", "&lt;")
+
+
+# ---- words that report, pictures and terminal share ----------------------------------------------
+
+
+def time_text(milliseconds: float | None) -> str:
     """A time a move in the unit that suits it."""
     if milliseconds is None:
         return ""
     if milliseconds < 1:
         return f"{1000 * milliseconds:.3g} µs"
     return f"{milliseconds:.3g} ms" if milliseconds < 1000 else f"{milliseconds / 1000:.3g} s"
-
-
-def _escaped(text: str) -> str:
-    return re.sub(r"([\\`*|\[\]])", r"\\\1", text).replace("<", "&lt;")
-
-
-# ---- words that report, pictures and terminal share ----------------------------------------------
 
 
 def title(table: Crosstable) -> str:

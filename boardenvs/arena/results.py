@@ -52,8 +52,7 @@ class Standing:
     @property
     def ms_per_move(self) -> float | None:
         """CPU milliseconds that it thought about a move; None where nothing was timed."""
-        faults = self.faults
-        return 1000 * faults.cpu_seconds / faults.timed_moves if faults.timed_moves else None
+        return self.faults.ms_per_move
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ WRITTEN = (
     "games/*.jsonl",
     "report.html",
     "*/ratings.svg",
+    "*/cost.svg",
     "*/heatmap.svg",
 )
 

@@ -54,6 +54,7 @@ class Rate:
         from boardenvs.arena.estimate import estimate_rating
         from boardenvs.arena.openings import note_on_openings
         from boardenvs.arena.pools import rating_pool
+        from boardenvs.arena.report import time_text
         from boardenvs.cli.console import counting, make_console, print_json, print_report
         from boardenvs.games import parse
 
@@ -82,8 +83,10 @@ class Rate:
         console = make_console()
         console.print(_table(found))
         console.print(f"\n{_verdict(self.agent, pool, found)}", style="bold", soft_wrap=True)
+        thought = time_text(found.faults.ms_per_move)
+        took = f"{found.seconds:.0f} s" + (f", {thought} of CPU a move" if thought else "")
         console.print(
-            f"{found.games} games in {found.seconds:.0f} s; the pool was measured on {pool.made} "
+            f"{found.games} games in {took}; the pool was measured on {pool.made} "
             f"with version {pool.boardenvs}. {note}".strip(),
             soft_wrap=True,
         )
@@ -104,6 +107,7 @@ class Rate:
             "seed": self.seed,
             "pool": {"made": pool.made, "boardenvs": pool.boardenvs},
             "against": [asdict(against) for against in found.against],
+            "cpu_ms_per_move": found.faults.ms_per_move,
             "forfeits": found.faults.forfeits,
             "message": found.faults.message,
             "note": note,
