@@ -27,7 +27,7 @@ from boardenvs.records.jsonl import write_record
 from boardenvs.utils.files import is_unused, one_process_at_a_time, replacing
 
 GAMES = "games.jsonl"
-WRITTEN = (GAMES, "report.md", "report.html", "*/ratings.png", "*/heatmap.png")
+WRITTEN = (GAMES, "report.md", "report.html", "*/ratings.svg", "*/heatmap.svg")
 
 Pairs = Sequence[tuple[Counting, Counting]]
 
