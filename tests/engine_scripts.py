@@ -5,9 +5,14 @@ made to do wrong in all the ways that a program can.
 from __future__ import annotations
 
 import itertools
+import os
+import random
 import re
+import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from boardenvs.engines import Engine, Host, Transport, servers_of
@@ -16,12 +21,14 @@ from boardenvs.engines.player import ask_each
 from boardenvs.engines.server import Ended
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.state import IntArray, State
+from boardenvs.games import parse
 
 # What a script does with a line: bytes that it writes, or seconds that it takes.
 Doing = Iterable[bytes | float]
 Script = Callable[[str], Doing]
 
 END = -1.0  # it ends
+CHUNK = 1 << 16  # bytes that are read at once
 
 
 @dataclass
@@ -51,6 +58,9 @@ class Scripted(Transport):
             if not self._left:
                 doing = next(self._ahead, None)
                 if isinstance(doing, bytes) and doing:
+                    if len(doing) > CHUNK:
+                        parts = [doing[i : i + CHUNK] for i in range(0, len(doing), CHUNK)]
+                        doing, self._ahead = parts[0], itertools.chain(parts[1:], self._ahead)
                     self.read_bytes += len(doing)
                     return doing
                 self._ended = doing == END
@@ -167,8 +177,7 @@ FAULTS: dict[str, Fault] = {
     "dies": _in_place(END),
     "dies after half a line": _half,
     "writes no line's end": lambda honestly: (b"".join(honestly).rstrip(b"\n"),),
-    "floods with lines": _flood(b"info depth 1 nodes 2\n" * 1000),
-    "floods with empty lines": _flood(b"\n" * 9999),
+    "floods with lines": _flood(b"info depth 1 nodes 2 " * 60 + b"\n"),
     "floods without a line's end": _flood(b"x" * 65536),
     "floods with zeros": _flood(bytes(65536)),
     "writes a line of a million": lambda honestly: (b"x" * 1_000_000 + b"\n", *honestly),
@@ -188,6 +197,9 @@ FAULTS: dict[str, Fault] = {
     "asks to be run": _moved(b"__import__('os').abort()"),
     "ends in the other's words": _in_place(b"=9999999 d3\n\nbestmove\n=== \npong 77\n", 1e9),
 }
+
+# Of lines so short that they count for more than their bytes; slower to read than all others.
+SHORT_LINES = _flood(b"\n" * 9999)
 
 # What is unusual, and not wrong.
 HABITS: dict[str, Fault] = {
@@ -217,6 +229,119 @@ def faulty(script: Script, fault: Fault, when: int, asked: Callable[[str], bool]
     return answer
 
 
+@dataclass
+class Composed:
+    """A faulty engine that a seed decides: which protocol and game it plays, when it does wrong, to
+    what sort of line, once or from then on, in which of the processes started, and what: up to
+    three changes of what it should have written.
+    """
+
+    seed: int
+
+    def __post_init__(self) -> None:
+        rng = self._rng = random.Random(self.seed)
+        self.protocol = rng.choice(("gtp", "nboard", "ugi"))
+        self.name = (
+            "othello" if self.protocol == "nboard" else rng.choice(("othello", "wolf_and_sheep"))
+        )
+        self.told = rng.random() < 0.8  # the protocol, or it is found out
+        self.always_faulty = rng.random() < 0.2  # each process, not the first alone
+        self._from_then_on = rng.random() < 0.3
+        self._asked = rng.choice((is_question, is_question, lambda line: True))
+        self._when = rng.choice((0, 0, 1, 1, 2, 3, 5, 8))
+        self._changes = [rng.choice(_CHANGES) for _ in range(rng.choice((1, 1, 2, 3)))]
+
+    def script(self, number: int) -> Script:
+        """What the process does that is started as the nth."""
+        honestly, times = honest(parse(self.name), self.protocol), itertools.count()
+
+        def answer(line: str) -> Doing:
+            if not self._asked(line) or (number and not self.always_faulty):
+                return honestly(line)
+            time = next(times)
+            if time != self._when and not (self._from_then_on and time > self._when):
+                return honestly(line)
+            doing: list[bytes | float] = list(honestly(line))
+            for change in self._changes:
+                doing = change(self._rng, doing)
+            return doing
+
+        return answer
+
+
+Change = Callable[[random.Random, list[bytes | float]], list[bytes | float]]
+
+
+def _with(*inserted: bytes | float) -> Change:
+    """One of these, somewhere between."""
+
+    def change(rng: random.Random, doing: list[bytes | float]) -> list[bytes | float]:
+        place = rng.randint(0, len(doing))
+        return [*doing[:place], rng.choice(inserted), *doing[place:]]
+
+    return change
+
+
+def _to_one(edit: Callable[[random.Random, bytes], list[bytes]]) -> Change:
+    """One of the writings becomes others."""
+
+    def change(rng: random.Random, doing: list[bytes | float]) -> list[bytes | float]:
+        places = [place for place, said in enumerate(doing) if isinstance(said, bytes)]
+        if not places:
+            return doing
+        place = rng.choice(places)
+        said = doing[place]
+        assert isinstance(said, bytes)
+        return [*doing[:place], *edit(rng, said), *doing[place + 1 :]]
+
+    return change
+
+
+def _scattered(rng: random.Random, said: bytes) -> list[bytes]:
+    places = rng.sample(range(len(said)), min(len(said), rng.choice((1, 3, 20))))
+    return [bytes(rng.randrange(256) if i in places else b for i, b in enumerate(said))]
+
+
+def _changed_ply(rng: random.Random, said: bytes) -> list[bytes]:
+    other = rng.choice((b"a1", b"h8", b"a1-b2", b"z9", b"pass", b"0", b"", b"--", b"d3 d4"))
+    return [re.sub(rb"\b[a-hA-H][1-8](-[a-h][1-8])?\b", other, said)]
+
+
+def _in_part(rng: random.Random, said: bytes) -> list[bytes]:
+    start, end = sorted((rng.randint(0, len(said)), rng.randint(0, len(said))))
+    return [said[start:end]]
+
+
+_CHANGES: tuple[Change, ...] = (
+    _with(0.5, 9.0, 70.0, 1e9),
+    _with(END),
+    _with(b"\n", b"\r", b"?\n", b"=\n\n", b"\x00", b"\x1b[2J\n", b"\xff\xfe\n", b"x" * 70_000),
+    _with(b"=1\n\n", b"=99 d3\n\n", b"?2 no\n\n", b"pong 1\n", b"pong 2\n", b"=== D3\n", b"===\n"),
+    _with(
+        b"bestmove d3\n", b"bestmove\n", b"readyok\n", b"ugiok\n", b"id name \x07\n", b"resign\n"
+    ),
+    _with(
+        b"info depth 9 " * 400 + b"\n", b"y" * 9000 + b"\n", b"Traceback (most recent call last):\n"
+    ),
+    _to_one(_scattered),
+    _to_one(_scattered),
+    _to_one(_changed_ply),
+    _to_one(_changed_ply),
+    _to_one(_in_part),
+    _to_one(lambda rng, said: []),
+    _to_one(lambda rng, said: [said] * rng.choice((2, 3, 30))),
+    _to_one(lambda rng, said: [bytes([b]) for b in said[:999]]),
+    _to_one(lambda rng, said: [said.rstrip(b"\n")]),
+    _to_one(lambda rng, said: [said.swapcase()]),
+    _to_one(lambda rng, said: [said.replace(b" ", b"\t ")]),
+    _to_one(lambda rng, said: [said.strip()[:99] * rng.choice((2, 9000))]),
+    lambda rng, doing: doing[: rng.randint(0, len(doing))],
+    lambda rng, doing: rng.sample(doing, len(doing)),
+    lambda rng, doing: [*doing, *[b"x" * 65536] * 80],
+    lambda rng, doing: [*doing, *[(b"z" * 999 + b"\n") * 60] * 80],
+)
+
+
 def on_another_board(script: Script) -> Script:
     """Takes back, in secret, what was played last."""
 
@@ -241,3 +366,47 @@ def refusing(script: Script, move: str = "") -> Script:
         return (f"?{words[0]} illegal move\n\n".encode(),) if refused else said
 
     return answer
+
+
+# ---- processes -----------------------------------------------------------------------------------
+
+
+class Held:
+    """A pipe that a program holds open while it, or what it started, runs."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = str(path)
+        os.mkfifo(path)
+        self._reading = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+
+    def wait(self, ended: bool) -> None:
+        """Until nobody holds it, or until somebody does."""
+        until = time.monotonic() + 60
+        while self._is_free() is not ended:
+            assert time.monotonic() < until
+            time.sleep(0.01)
+
+    def _is_free(self) -> bool:
+        try:
+            return not os.read(self._reading, 1)
+        except BlockingIOError:
+            return False
+
+
+def run_composed(seed: int) -> None:
+    """Be the faulty engine of this seed on standard input and output."""
+    script = Composed(seed).script(0)
+    for line in sys.stdin:
+        for doing in script(line.rstrip("\n")):
+            if doing == END:
+                return
+            if isinstance(doing, bytes):
+                sys.stdout.buffer.write(doing)
+                sys.stdout.buffer.flush()
+            else:
+                time.sleep(min(doing, 1000.0))
+
+
+if __name__ == "__main__":
+    open_while_it_runs = os.open(sys.argv[2], os.O_WRONLY)
+    run_composed(int(sys.argv[1]))

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from command_line import run
+from engine_scripts import Composed, Held
 from variants import PACKAGE, random_line
 from web_server import served
 
@@ -26,6 +27,7 @@ from boardenvs.exams import take_exam
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.state import IntArray, State
 from boardenvs.play import reply
+from boardenvs.records import check, record_match
 
 OTHELLO = games.make("othello")
 
@@ -173,6 +175,32 @@ def test_a_program_with_rules_of_its_own_plays_as_it_does_here(flips: str, proto
     )
     assert through.faults[0].explain("it", 100) is None
     assert np.array_equal(np.array(through.actions), np.array(within.actions))
+
+
+# ---- processes that do wrong ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(36))
+def test_faulty_processes_cost_games_and_nothing_else(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The faults that scripts have in test_engines.py, of processes, in matches that go on."""
+    monkeypatch.setattr("boardenvs.engines.engine.START", 4.0)
+    held, faulty = Held(tmp_path / "held"), Composed(seed)
+    program = Path(__file__).with_name("engine_scripts.py")
+    command = f"{sys.executable} {program} {seed} {held.path}"
+    game = games.parse(faulty.name)
+    agent = make_agent(f"engine:{command},protocol={faulty.protocol},move_time=0.2")
+    result = play_match(game, agent, "random", 1)
+    assert not result.forfeits[result.forfeits != 1].any()
+    assert not (result.scores[result.forfeits == 1]).any()
+    records = record_match(game, result, ("it", "random"))
+    assert all(verdict.error is None for verdict in check(records))
+    message = result.faults[0].message or ""
+    assert message.isprintable()
+    assert len(message) < 2000
+    del agent
+    held.wait(ended=True)
 
 
 # ---- our own, through pipes ----------------------------------------------------------------------

@@ -13,6 +13,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 
 from boardenvs.engines.channel import Channel, EngineError, escaped
 from boardenvs.engines.nboard import squares_from_the_top
@@ -26,6 +27,7 @@ from boardenvs.utils.version import __version__
 COLOURS = ("black", "white")
 POSITION = "boardenvs-position"  # our own command, with a position as `Position.fen` writes it
 _GRHINO_POSITION = "grhino-setup_board"
+_ANSWER = re.compile(r"([=?])([0-9]{1,9})\b")
 
 
 def colours(game: Game) -> tuple[str, str]:
@@ -130,8 +132,9 @@ class Gtp(Protocol):
 
     def _answer(self, number: int) -> tuple[bool, list[str]]:
         """Whether the command of this number was refused, and the lines of its answer."""
-        while (begun := re.match(rf"([=?]){number}\b", line := self.channel.line())) is None:
-            pass  # what belongs to no question of ours
+        begun = None
+        while begun is None or int(begun[2]) != number:  # what belongs to no question of ours
+            begun = _ANSWER.match(line := self.channel.line())
         lines = [line[begun.end() :].strip()]
         while line := self.channel.line():
             lines.append(line)
@@ -168,10 +171,10 @@ class GtpServer(Server):
         try:
             if command not in self._commands:
                 raise ValueError("unknown command")
-            method = getattr(self, f"do_{command.replace('-', '_')}")
-            if not takes(method, arguments):
+            name = f"do_{command.replace('-', '_')}"
+            if not takes(getattr(GtpServer, name), 1 + len(arguments)):
                 raise ValueError("wrong number of arguments")
-            text = method(*arguments)
+            text = getattr(self, name)(*arguments)
         except Ended:
             yield f"={number}\n"
             raise
@@ -281,10 +284,11 @@ class GtpServer(Server):
             raise ValueError(f"it is the turn of {names[host.position.to_move]}")
 
 
-def takes(method: Callable[..., str], arguments: list[str]) -> bool:
-    """Whether a method can be called with these."""
+@cache
+def takes(function: Callable[..., str], arguments: int) -> bool:
+    """Whether a function can be called with so many arguments."""
     try:
-        inspect.signature(method).bind(*arguments)
+        inspect.signature(function).bind(*range(arguments))
     except TypeError:
         return False
     return True
