@@ -82,6 +82,19 @@ def test_an_arena_is_played_resumed_and_widened(tmp_path: Path) -> None:
     assert "other settings" in run("arena", "--resume", "--trust", "--seed", 1, *out, code=2)
 
 
+def test_a_pairing_that_was_interrupted_is_not_recorded_twice(tmp_path: Path) -> None:
+    """Its games are on disk before it is in the journal."""
+    out = tmp_path / "arena"
+    few = ("--game", "reversi", "--pairs", 2, "--workers", 1, "--out", out)
+    run("arena", "random", "greedy", "positional", *few)
+    journal, games = out / "journal.jsonl", out / "games" / "reversi.jsonl"
+    before = games.read_bytes()
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join(lines[:-1]))
+    assert "going on: 2 of 3 pairings" in run("arena", "--resume", "--workers", 1, "--out", out)
+    assert games.read_bytes() == before
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="needs limits on files")
 def test_games_that_cannot_be_written_are_named_and_played_again(tmp_path: Path) -> None:
     """The journal has no pairing of which the games are not there."""

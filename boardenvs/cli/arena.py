@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import shlex
 from dataclasses import dataclass
@@ -117,6 +118,8 @@ class Arena:
 
         settings, console = self._settings(), make_console()
         check_folder(self.out)
+        if self.resume:
+            _drop_games_to_come(self.out)
         try:
             with counting("pairings") as show:
 
@@ -209,6 +212,24 @@ def _record(folder: Path, played: Played) -> None:
         path = _games_file(folder, played.game)
         path.parent.mkdir(exist_ok=True)
         append_lines(path, (write_record(record).encode() for record in found))
+
+
+def _drop_games_to_come(folder: Path) -> None:
+    """Leave out the games of a pairing that was interrupted before it came into the journal: it is
+    played again.
+    """
+    from boardenvs.arena.tournament import open_journal
+    from boardenvs.utils.files import write_atomically
+    from boardenvs.utils.lines import whole_lines
+
+    journal = open_journal(folder)
+    known = {(played.game, *sorted(played.key[1:])) for played in journal.played}
+    for game in journal.settings["opening_plies"]:
+        path = _games_file(folder, game)
+        lines = whole_lines(path) if path.exists() else []
+        kept = [x for x in lines if (game, *sorted(json.loads(x)["players"].values())) in known]
+        if kept != lines:
+            write_atomically(path, b"".join(line + b"\n" for line in kept))
 
 
 def _ratings(results: Results) -> Table:

@@ -11,7 +11,7 @@ def cut(text: str, most: int = 60) -> str:
     """The text, shortened in its middle where it is long: messages quote, they do not repeat."""
     if len(text) <= most:
         return text
-    return f"{text[: most // 2]}...{text[-most // 4 :]}"
+    return f"{text[: most // 2]}...{text[len(text) - most // 4 :]}"
 
 
 # Writes no more than what is shown: a value that others sent can be billions of times as long.
