@@ -11,6 +11,7 @@
 
 from boardenvs.text.disguise import Disguise
 from boardenvs.text.env import Result, Step, TextEnv
+from boardenvs.text.exam import ExamEnv
 from boardenvs.text.faces import Comparison, Face, compare
 from boardenvs.text.player import TextPlayer
 from boardenvs.text.prompt import Style
@@ -21,6 +22,7 @@ __all__ = [
     "Comparison",
     "Counts",
     "Disguise",
+    "ExamEnv",
     "Face",
     "Reading",
     "Result",

@@ -47,7 +47,8 @@ class TextEnv:
     """A seat at a game for who reads and writes, against an opponent that is any player.
 
     game: a game or its text. opponent, seat: as in `boardenvs.envs.single.BoardSingleEnv`, whose
-    games these are: the same seeds and moves are the same games. board, legal_moves: see `Style`.
+    games these are: the same seeds and moves are the same games. Without an opponent (None) both
+    sides are asked, and rewards are those of the first. board, legal_moves: see `Style`.
     disguise: the seed of a `Disguise`, or one. opening_plies: so many random plies come first, a
     range. retries: how often a move is asked for again before the game is forfeited. name: what
     records call the player.
@@ -69,7 +70,7 @@ class TextEnv:
         self,
         game: Game | str,
         *,
-        opponent: Opponent = "random",
+        opponent: Opponent | None = "random",
         seat: str = "random",
         board: Board = "ascii",
         legal_moves: bool = False,
@@ -83,14 +84,16 @@ class TextEnv:
         check_plies(opening_plies, "opening_plies")
         if not is_whole(retries, 0, 100):
             raise ValueError(f"retries is {quote(retries)}: it must be 0 to 100, and whole")
-        self.opponent = agent_for(self.game, opponent)
+        self.opponent = None if opponent is None else agent_for(self.game, opponent)
         drawn = Disguise.draw(self.game, disguise) if isinstance(disguise, int) else disguise
         self.style = Style(board, legal_moves, drawn)
         self._seat, self._opening_plies, self._retries = seat, opening_plies, retries
-        self._names = name, opponent if isinstance(opponent, str) else type(opponent).__name__
+        other = name if opponent is None else opponent
+        self._names = name, other if isinstance(other, str) else type(other).__name__
         self._games = 0
         self._rng = seeding.np_random()[0]
         self._session: GameSession | None = None
+        self.counts = Counts()  # of the game in progress
 
     # ---- what is -----------------------------------------------------------------------------
 
@@ -107,9 +110,21 @@ class TextEnv:
         return self.session.position
 
     @property
+    def role(self) -> int:
+        """Who is asked, an index of `game.roles`."""
+        return self.position.to_move if self.opponent is None else self._role
+
+    @property
     def done(self) -> bool:
         """Whether the game is over."""
         return self.session.is_over or self._forfeited
+
+    @property
+    def goal(self) -> tuple[float, float] | None:
+        """What both roles have at the end, 100, 50 or 0; None before it."""
+        if self._forfeited:
+            return (LOSS, WIN) if self.role == 0 else (WIN, LOSS)
+        return self.session.goal
 
     @property
     def prompt(self) -> str:
@@ -123,7 +138,7 @@ class TextEnv:
     @property
     def reward(self) -> float:
         """1, 0 or -1 for a win, a draw or a loss of the text player; 0 before the end."""
-        goal = self._goal()
+        goal = self.goal
         return 0.0 if goal is None else float(goal_to_reward(goal[self._role]))
 
     @property
@@ -136,17 +151,17 @@ class TextEnv:
             "legal_moves": style.legal_moves,
             "retries": self._retries,
             **({"disguise": style.disguise.to_json()} if style.disguise else {}),
-            "counts": self._counts.to_json(),
+            "counts": self.counts.to_json(),
             "transcript": self._transcript.entries,
         }
-        info = {"forfeit": self.game.roles[self._role]} if self._forfeited else {}
+        info = {"forfeit": self.game.roles[self.role]} if self._forfeited else {}
         record = replace(
             session.record(),
-            goal=self._goal(),
+            goal=self.goal,
             players=(first, second),
             info={**info, "text": text},
         )
-        return Result(self.reward, self._forfeited, self._counts, record)
+        return Result(self.reward, self._forfeited, self.counts, record)
 
     # ---- what is done ------------------------------------------------------------------------
 
@@ -165,7 +180,7 @@ class TextEnv:
                 if action >= 0:
                     session.play(action)
         self._session, self._forfeited = session, False
-        self._counts, self._transcript = Counts(), Transcript()
+        self.counts, self._transcript = Counts(), Transcript()
         self._go_on()
         return self.prompt
 
@@ -182,17 +197,19 @@ class TextEnv:
         if self.done:
             raise ResetNeededError("the game is over: call reset() before the next step")
         reading = self._question.answer(reply, finished=finished)
-        self._counts.add(reading, tokens)
+        self.counts.add(reading, tokens)
         self._transcript.add(self.position.ply, reply, reading, tokens)
         if reading.action is not None:
             self.session.play(reading.action)
             self._go_on()
         elif self._question.is_over:
             self._forfeited = True
-            self._counts.forfeits += 1
+            self.counts.forfeits += 1
         return Step(self.prompt, self.reward, self.done, reading)
 
     def _draw_role(self) -> int:
+        if self.opponent is None:
+            return 0
         if self._seat in self.game.roles:
             return self.game.roles.index(self._seat)
         return self._games % 2 if self._seat == "alternating" else int(self._rng.integers(2))
@@ -200,13 +217,9 @@ class TextEnv:
     def _go_on(self) -> None:
         """The opponent's plies while it is its turn, and then the next question."""
         session = self.session
-        while session.position.to_move != self._role and not session.is_over:
+        while session.position.to_move != self.role and not session.is_over:
+            assert self.opponent is not None
             state = stack([session.position])
             session.play(int(choose(self.opponent, self.game, state, self._rng)[0]))
         if not session.is_over:
             self._question = Question(self.style, session.positions, session.actions, self._retries)
-
-    def _goal(self) -> tuple[float, float] | None:
-        if self._forfeited:
-            return (LOSS, WIN) if self._role == 0 else (WIN, LOSS)
-        return self.session.goal

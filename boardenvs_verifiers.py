@@ -1,0 +1,5 @@
+"""The id that trainers load: `verifiers` imports a plugin by the name of a module at the top."""
+
+from boardenvs.text.adapters.verifiers import BoardEnv, BoardTaskset, OneTurnHarness
+
+__all__ = ["BoardEnv", "BoardTaskset", "OneTurnHarness"]
