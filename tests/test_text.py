@@ -18,10 +18,11 @@ from boardenvs import records
 from boardenvs.board.bitboard import square_name, squares_of
 from boardenvs.envs.opponent import choose
 from boardenvs.envs.single import BoardSingleEnv
+from boardenvs.exams import take_exam
 from boardenvs.exams.positions import exam_positions
 from boardenvs.game.contract import stack
 from boardenvs.records.jsonl import parse_record, write_record
-from boardenvs.text import Disguise, Style, TextEnv, TextPlayer, compare, read
+from boardenvs.text import Disguise, ExamEnv, Style, TextEnv, TextPlayer, compare, read
 from boardenvs.text.disguise import PARTS
 
 pytestmark = pytest.mark.usefixtures("in_python")
@@ -239,6 +240,18 @@ def test_a_game_in_disguise_is_kept_as_the_same_game(name):
 # ---- the environment -----------------------------------------------------------------------------
 
 
+def first_by_name(prompt):
+    """A model: the first of the legal moves by name, in a sentence."""
+    legal = re.search(r"Your legal moves are: (.*)\.", prompt)
+    return f"I play {min(legal[1].split(', '))}." if legal else "I pass."
+
+
+def first_by_name_in_process(game, state, rng):
+    positions = game.positions(state)
+    moves = [min(p.legal_actions(), key=lambda a, p=p: game.action_name(a, p)) for p in positions]
+    return np.array(moves)
+
+
 @pytest.mark.parametrize("player", ["random", "greedy", "level:5"])
 @pytest.mark.parametrize("name", ["othello", "lines_of_action", "wolf_and_sheep"])
 def test_players_score_as_they_do_in_process(name, player):
@@ -266,6 +279,53 @@ def test_players_score_as_they_do_in_process(name, player):
         assert result.record.goal == env.board.position.result()
         assert not result.forfeited
         assert result.record.players[game.roles.index(info["seat"])] == "text"
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_both_sides_may_be_asked(name):
+    """As one is, whose opponent plays in process."""
+    game = make(name)
+    opponent = first_by_name_in_process
+    both = TextEnv(game, opponent=None, legal_moves=True)
+    alone = TextEnv(game, opponent=opponent, seat=game.roles[0], legal_moves=True)
+    both.reset(seed=1)
+    alone.reset(seed=1)
+    while not both.done:
+        assert both.role == both.position.to_move
+        if both.role == 0:
+            assert both.prompt == alone.prompt
+            alone.step(first_by_name(alone.prompt))
+        both.step(first_by_name(both.prompt))
+    assert (both.reward, both.goal) == (alone.reward, alone.goal)
+    assert both.result.record.actions == alone.result.record.actions
+    both.reset()
+    both.step(first_by_name(both.prompt))
+    for _ in range(3):
+        assert not both.done
+        both.step("I do not know.")
+    assert (both.reward, both.goal) == (1, (100, 0))
+    assert both.result.record.info["forfeit"] == game.roles[1]
+
+
+@pytest.mark.parametrize("name", ["othello", "lines_of_action"])
+def test_the_questions_of_an_exam_pay_what_the_exam_says(name):
+    env = ExamEnv(name, legal_moves=True)
+    rewards = []
+    for number in range(len(env)):
+        prompt = env.reset() if number else env.reset(seed=0)
+        assert max(env.worths().values()) == 1 > min(env.worths().values()) == 0
+        step = env.step(first_by_name(prompt))
+        assert (step.done, step.prompt) == (True, "")
+        rewards.append(step.reward)
+    mark = take_exam(make(name), TextPlayer(first_by_name, legal_moves=True)).total
+    share = mark.kept if mark.best is None else mark.best
+    assert np.mean(np.array(rewards) == 1) == pytest.approx(share)
+    with pytest.raises(boardenvs.ResetNeededError):
+        env.step("I pass.")
+    env.reset(seed=len(env) + 1)
+    assert env.number == 1
+    assert env.step("I do not know.").reward == 0
+    assert env.counts.forfeits == 1
 
 
 def test_bad_replies_are_asked_again_and_then_lose_the_game():
@@ -353,23 +413,10 @@ def test_a_text_player_plays_as_its_function_would(threads):
     """The same games, with the history in its prompts; and those without a legal move are lost."""
     game = make("othello")
 
-    def model(prompt):
-        legal = re.search(r"Your legal moves are: (.*)\.", prompt)
-        return f"I play {min(legal[1].split(', '))}." if legal else "I pass."
-
-    def function(game, state, rng):
-        return np.array(
-            [
-                min(p.legal_actions(), key=lambda action: game.action_name(action))
-                for p in game.positions(state)
-            ]
-        )
-
-    player = TextPlayer(model, legal_moves=True, threads=threads)
+    player = TextPlayer(first_by_name, legal_moves=True, threads=threads)
     by_text = boardenvs.play_match(game, player, "greedy", 3)
-    assert np.array_equal(
-        by_text.actions, boardenvs.play_match(game, function, "greedy", 3).actions
-    )
+    expected = boardenvs.play_match(game, first_by_name_in_process, "greedy", 3)
+    assert np.array_equal(by_text.actions, expected.actions)
     assert player.counts.replies == player.counts.move > 100
     silent = TextPlayer(lambda prompt: "", retries=1)
     lost = boardenvs.play_match(game, silent, "random", 1)

@@ -57,8 +57,7 @@ class Style:
             f"You play {shown.title}. You are {own}, and {other} is your opponent.",
             f"# Rules\n\n{shown.write(rules)}",
             f"# The game so far\n\n{_history(positions, actions, shown)}",
-            f"# The position\n\n{_position(position, shown, self.board)}\n\nIt is your turn: "
-            f"{own} is to move.",
+            f"# The position\n\n{self.draw(position)}\n\nIt is your turn: {own} is to move.",
         ]
         if position.legal_actions() == [game.noop]:
             parts.append('You have no move, so you must pass: your move is "pass".')
@@ -69,6 +68,10 @@ class Style:
         if reading is not None:
             parts.append(complaint(reading))
         return "\n\n".join(parts) + "\n"
+
+    def draw(self, position: Position) -> str:
+        """The position alone, as prompts have it."""
+        return _position(position, self.disguise or Disguise(position.game), self.board)
 
 
 def _unwrapped(text: str) -> str:

@@ -1,8 +1,8 @@
 """verifiers: a policy that writes, trained by what its moves are worth in Othello's exam.
 
-The policy is a table: a weight for each kind of square, by its distances to the edges. It is served as
-a model behind an endpoint; verifiers loads the environment by its id, asks the endpoint, and pays each
-reply what its move is worth. REINFORCE learns from these traces alone.
+The policy is a table: a weight for each kind of square, by its distances to the edges. It is served
+as a model behind an endpoint; verifiers loads the environment by its id, asks there, and pays
+each reply what its move is worth. REINFORCE learns from these traces alone.
 """
 # python3 -m venv .venv-examples/text && . .venv-examples/text/bin/activate \
 #     && pip install verifiers==0.4.0 --editable . && python training/examples/verifiers_table.py
@@ -21,7 +21,7 @@ import verifiers.v1 as vf
 import boardenvs
 from boardenvs.text import ExamEnv, TextPlayer
 
-BATCHES, BATCH, RATE, HELD_OUT = 12, 25, 0.5, 160
+BATCHES, BATCH, RATE = 8, 25, 0.5
 weights = defaultdict(float)
 batch = 0  # what chance is drawn from, with the prompt: in whatever order prompts are answered
 
@@ -94,7 +94,9 @@ async def play(env, tasks, url):
     async with env.serving():
         slots = [slot for task in tasks for slot in env.slots(task)]
         episodes = await asyncio.gather(*(env.run_slot(slot, context) for slot in slots))
-    wrong = [(error.type, error.message) for e in episodes for t in (e, *e.traces) for error in t.errors]
+    wrong = [
+        (error.type, error.message) for e in episodes for t in (e, *e.traces) for error in t.errors
+    ]
     assert all(episode.ok for episode in episodes), wrong
     return [trace for episode in episodes for trace in episode.traces]
 
@@ -123,8 +125,9 @@ print(f"a move of questions that were held out is worth {before:.3f}, then {afte
 assert after > before + 0.08
 
 # Whole games, paid by the level of the opponent.
-for trace in asyncio.run(play(load(reward="level"), load(reward="level").taskset.take(3), url)):
-    print(f"against level {trace.task.data.parameters['opponent']}: {trace.reward}", trace.metrics)
+env = load(reward="level")
+for trace in asyncio.run(play(env, env.taskset.take(2), url)):
+    print(f"against {trace.task.data.parameters['opponent']}: {trace.reward}", trace.metrics)
     assert trace.metrics["illegal"] == 0
 
 player = TextPlayer(write, legal_moves=True)

@@ -109,7 +109,7 @@ class BoardEnv(vf.Env[BoardEnvConfig]):
 
     async def run(self, task: BoardTask, agents: vf.Agents) -> None:
         data = task.data
-        env = (ExamEnv if data.reward == "move" else TextEnv)(**data.parameters)
+        env: Any = (ExamEnv if data.reward == "move" else TextEnv)(**data.parameters)
         await asyncio.to_thread(env.reset, seed=data.seed)
         async with agents.player.interaction(task) as talk:
             while not env.done and not (segment := await talk.turn(env.prompt)).terminated:
@@ -135,7 +135,10 @@ class OneTurnHarness(vf.Harness[vf.HarnessConfig]):
     EXECUTES_CODE = False
     NEEDS_CONTAINER = False
 
-    async def resume(self, ctx, trace, runtime, endpoint, secret, mcp_urls, data, messages, *_):
+    async def resume(
+        self, ctx: Any, trace: Any, runtime: Any, endpoint: str, secret: str, _: Any, *rest: Any
+    ) -> vf.ProgramResult:
+        data, messages = rest[:2]
         system = [{"role": "system", "content": data.system_prompt}] if data.system_prompt else []
         asked = [{"role": "user", "content": message.content} for message in messages]
         async with httpx.AsyncClient(timeout=None) as client:

@@ -1,0 +1,113 @@
+"""A server of the Model Context Protocol: a game for whoever calls tools; `boardenvs mcp`.
+
+    server_of("othello", "level:3").run("stdio")
+
+A model has one game at a time, and reads what each tool returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+
+from boardenvs import games
+from boardenvs.agents import analyse
+from boardenvs.agents.spec import runs_code
+from boardenvs.envs.core import ResetNeededError
+from boardenvs.text.env import TextEnv
+from boardenvs.utils.checks import cut
+from boardenvs.utils.version import __version__
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+class Table:
+    """One game at a time, and the tools that play it. Each returns what a model is to read.
+
+    Whoever calls them may name any game and player but those that are code: these can only be what
+    the table was made with.
+    """
+
+    def __init__(self, game: str = "othello", opponent: str = "level:1") -> None:
+        self._named = game, opponent
+        self._env: TextEnv | None = None
+        TextEnv(game, opponent=opponent)  # raises what is wrong before anybody sits down
+
+    def new_game(
+        self,
+        game: str | None = None,
+        opponent: str | None = None,
+        seat: str = "random",
+        position: str | None = None,
+        seed: int | None = None,
+    ) -> str:
+        """Begin a game, and get its rules, its position and how to answer.
+
+        game: othello, reversi, othello_holes, lines_of_action or wolf_and_sheep, with options such
+        as othello_holes:holes=8. opponent: level:1 (weak) to level:10 (strong), random, greedy and
+        other players. seat: a role of the game, or random. position: a text as boards have, or
+        nothing for the start. The same seed gives the same opponent.
+        """
+        game, opponent = game or self._named[0], opponent or self._named[1]
+        if game != self._named[0] and games.imports_code(game):
+            raise ValueError(f"game {cut(game)!r} is code, which may not be named here")
+        if opponent != self._named[1] and runs_code(opponent):
+            raise ValueError(f"opponent {cut(opponent)!r} is code, which may not be named here")
+        env = TextEnv(game, opponent=opponent, seat=seat, legal_moves=True, retries=100, name="mcp")
+        env.reset(seed=seed, position=position)
+        self._env = env
+        return self.board()
+
+    def board(self) -> str:
+        """The game so far: its rules, all moves, the position, whose turn it is; or its end."""
+        env = self._playing()
+        if not env.done:
+            return env.prompt
+        word = {1: "You have won.", 0: "It is a draw.", -1: "You have lost."}[round(env.reward)]
+        return f"The game is over. {word}\nThe last position: {env.position.fen()}"
+
+    def legal_moves(self) -> list[str]:
+        """The moves that can be played now."""
+        position = self._playing().position
+        return [position.game.action_name(action, position) for action in position.legal_actions()]
+
+    def play(self, move: str) -> str:
+        """Play a move, such as e3 or b1-b3, and get the board after the opponent's answer."""
+        self._playing().step(move)
+        return self.board()
+
+    def analyse(self, moves: int = 5) -> dict[str, Any]:
+        """What the best moves of the position are worth to the side to move, and what is proven."""
+        found = analyse(self._playing().position).to_json()
+        return found | {"moves": found["moves"][: max(moves, 0)]}
+
+    def _playing(self) -> TextEnv:
+        if self._env is None:
+            raise ResetNeededError("there is no game yet: call new_game first")
+        return self._env
+
+
+def server_of(game: str = "othello", opponent: str = "level:1") -> MCPServer:
+    """A server with the tools of a `Table`."""
+    server, table = MCPServer("boardenvs", version=__version__), Table(game, opponent)
+    for tool in (table.new_game, table.board, table.legal_moves, table.play, table.analyse):
+        server.tool()(_told(tool))
+    return server
+
+
+def _told(tool: Callable[_P, _T]) -> Callable[_P, _T]:
+    """The tool, with what was wrong told to who called it."""
+
+    @wraps(tool)
+    def call(*args: _P.args, **values: _P.kwargs) -> _T:
+        try:
+            return tool(*args, **values)
+        except (ValueError, TypeError, ResetNeededError) as error:
+            raise ToolError(str(error)) from error
+
+    return call

@@ -1,0 +1,46 @@
+"""MCP: the official client starts `boardenvs mcp`, and wins Wolf and Sheep by its tools."""
+# python3 -m venv .venv-examples/text && . .venv-examples/text/bin/activate \
+#     && pip install mcp==2.0.0 --editable . && python training/examples/mcp_client.py
+
+import asyncio
+import re
+import sys
+
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+SERVER = StdioServerParameters(command=sys.executable, args=["-m", "boardenvs", "mcp"])
+
+
+async def main():
+    async with Client(stdio_client(SERVER)) as client:
+
+        async def call(tool, **arguments):
+            """What a tool says."""
+            result = await client.call_tool(tool, arguments)
+            text = "\n".join(part.text for part in result.content)
+            return ("Error: " if result.is_error else "") + text
+
+        tools = [tool.name for tool in (await client.list_tools()).tools]
+        assert tools == ["new_game", "board", "legal_moves", "play", "analyse"], tools
+        assert await call("board") == "Error: there is no game yet: call new_game first"
+        told = await call("new_game", opponent="python:os:system")
+        assert re.match("Error.*is code", told), told
+
+        told = await call("new_game", game="wolf_and_sheep", seat="sheep", seed=1)
+        assert "You play Wolf and Sheep. You are sheep" in told, told
+        told = await call("play", move="I move a1-a2")
+        assert "You chose a1-a2, which is not a legal move" in told, told
+        moves = 0
+        while "The game is over" not in told:
+            found = await client.call_tool("analyse", {"moves": 1})
+            best = found.structured_content["moves"][0]["move"]
+            legal = await client.call_tool("legal_moves", {})
+            assert best in legal.structured_content["result"], (best, legal)
+            told = await call("play", move=best)
+            moves += 1
+        print(f"after {moves} moves: {told}")
+        assert "You have won" in told, told
+
+
+asyncio.run(main())
