@@ -49,7 +49,7 @@ browser: $(VENV)/.dev
 # Other libraries on these games, each in an environment of its own that stays in .venv-examples/;
 # one of them: `make examples EXAMPLES=torchrl_ppo`.
 examples:
-	$(PYTHON) .ci/examples.py $(EXAMPLES)
+	UV_SYSTEM_CERTS=1 $(PYTHON) .ci/examples.py $(EXAMPLES)
 
 # Wrong inputs of all kinds, so many of each: `make fuzz FUZZ_CASES=1000`. Those that fail are kept
 # in tests/fuzz/corpus and tried first the next time.

@@ -307,7 +307,7 @@ def test_both_sides_may_be_asked(name):
     assert both.result.record.info["forfeit"] == game.roles[1]
 
 
-@pytest.mark.parametrize("name", ["othello", "lines_of_action"])
+@pytest.mark.parametrize("name", ["othello", "wolf_and_sheep"])
 def test_the_questions_of_an_exam_pay_what_the_exam_says(name):
     env = ExamEnv(name, legal_moves=True)
     rewards = []

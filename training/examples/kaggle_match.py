@@ -2,9 +2,9 @@
 
 Kaggle's package asks for many others, among them for its other games; none is needed here.
 """
-# python3 -m venv .venv-examples/text && . .venv-examples/text/bin/activate \
-#     && pip install jsonschema==4.26.0 requests==2.34.2 --editable . \
-#     && pip install --no-deps kaggle-environments==1.33.2 \
+# python3 -m venv .venv-examples/text && . .venv-examples/text/bin/activate && pip install uv \
+#     && uv pip install --requirement training/examples/text.txt --editable . \
+#     && uv pip install --no-deps kaggle-environments==1.33.2 \
 #     && python training/examples/kaggle_match.py
 
 import random

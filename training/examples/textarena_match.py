@@ -1,6 +1,8 @@
 """TextArena: two writers play Othello, and one that plays against the rules loses."""
-# python3 -m venv .venv-examples/text && . .venv-examples/text/bin/activate \
-#     && pip install textarena==0.7.4 --editable . && python training/examples/textarena_match.py
+# python3 -m venv .venv-examples/text && . .venv-examples/text/bin/activate && pip install uv \
+#     && uv pip install --requirement training/examples/text.txt --editable . \
+#     && uv pip install --no-deps kaggle-environments==1.33.2 \
+#     && python training/examples/textarena_match.py
 
 import random
 import re
