@@ -36,16 +36,15 @@ GAMES = ("othello_holes", "lines_of_action", "wolf_and_sheep_described")
 def test_replies_are_read_as_meant():
     """Every kind in every game, and under another face."""
     wrong, count = [], 0
-    for seed in (0, 1):
-        for position in positions(seed):
-            for number, kind in enumerate(kinds()):
-                filled = fill(kind, position, random.Random(f"{seed} {number}"))
-                if filled is None:
-                    continue
-                count += 1
-                reading = read(filled[0], position)
-                if (reading.kind, reading.action) != (kind.means, filled[1]):
-                    wrong.append((kind, filled[0], reading))
+    for position in positions(0):
+        for number, kind in enumerate(kinds()):
+            filled = fill(kind, position, random.Random(number))
+            if filled is None:
+                continue
+            count += 1
+            reading = read(filled[0], position)
+            if (reading.kind, reading.action) != (kind.means, filled[1]):
+                wrong.append((kind, filled[0], reading))
     assert count > 5000
     assert not wrong
 

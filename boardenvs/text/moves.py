@@ -17,16 +17,22 @@ Move = tuple[str, ...]  # the squares by which it is named
 PASS: Move = ("pass",)
 
 _BEFORE, _AFTER = r"(?<!\w)(?<!\w-)", r"(?!\w|-\w)"
+_TO = "(?:to|nach|zu|à|a|para|vers|到)"
+_ITSELF = (  # between the squares of a move
+    r"(?:piece|checker|disc|stone|man|moves?|goes|slides?|steps?|jumps?|over|up|down|across|around|"
+    r"along|back|forward|straight|all|the|way)"
+)
 _BETWEEN = (
-    r"(?:\s*(?:-+>?|=+>|[>→⟶➔➡—x\u00d7:]|\.\.+)\s*"
-    r"|\s+(?:moves |goes |up |down )?(?:on)?to (?:square )?"
+    r"(?:\s*(?:-+>?|=+>|[>—x\u00d7:\u2190-\u21ff\u2794-\u27bf\u27f0-\u27ff]|\.\.+)\s*"
+    rf"|\s+(?:{_ITSELF} ){{0,3}}(?:on)?{_TO} (?:square )?"
     r"|\s+(?:x|takes|captures|capturing)(?: on| at)? |)"
 )
 # In prose two squares in a row may be any two squares; a piece's way may be told at length.
 _PAIR = rf"{_BEFORE}({SQUARE}){_BETWEEN}({SQUARE}){_AFTER}"
 _WAY = (
-    rf"\b(?:from|on|at) ({SQUARE}),? (?:[a-z-]{{1,20}},? ){{0,6}}?(?:on)?to (?:square )?({SQUARE})"
-    rf"{_AFTER}"
+    rf"(?:\b(?:from|on|at|von|de|da)|从) ({SQUARE}),? (?:[a-z-]{{1,20}},? ){{0,6}}?"
+    rf"(?:(?:on)?{_TO}|(?:put|place|drop|set) it (?:on|at)) "
+    rf"(?:square )?({SQUARE}){_AFTER}"
 )
 _IN_A_ROW = rf"{_BEFORE}({SQUARE})(?:\s*[,;/]\s*|\s+)({SQUARE}){_AFTER}"
 _ONE = rf"{_BEFORE}({SQUARE}){_AFTER}"
@@ -120,4 +126,4 @@ def _patterns(per_move: int, answer: bool, others: tuple[str, ...]) -> list[re.P
     patterns = [_ONE] if per_move == 1 else [_WAY, _PAIR, *([_IN_A_ROW] * answer)]
     if others:
         patterns.append(rf"(?<!\w)(?:{'|'.join(map(re.escape, others))})(?!\w)")
-    return [re.compile(pattern) for pattern in patterns]
+    return [re.compile(pattern, re.ASCII) for pattern in patterns]  # "d3입니다" names d3

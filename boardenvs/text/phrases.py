@@ -24,7 +24,7 @@ _WILL = (
     " choose to| decide to| think i(?:'ll| will| would|'d)?"
 )
 _BEST = (
-    "best|final|strongest|correct|right|chosen|optimal|winning|only|better|safest|natural|legal|"
+    "best|final|strongest|top|obvious|logical|key|clear|correct|right|chosen|optimal|winning|only|better|safest|natural|legal|"
     "selected|recommended|new|my|good|strong|reasonable|solid"
 )
 _MOVE = (
@@ -46,21 +46,45 @@ COMMITS = re.compile(
     rf"|\byou should (?:{_DO})\b"
     rf"|\bi(?:'ve| have)?(?: finally| now)? (?:{_DONE})\b"
     rf"|\bi(?:'m| am)(?: now)? (?:{_DOING})\b"
+    r"|\bi (?:mean|meant)\b"
     r"|\bi(?:'d| would| will|'ll) (?:say|change (?:my move |it )?to)\b"
     rf"|\b(?:my|your) (?:\w+ ){{0,2}}(?:{_MOVE})(?: now| here)?{_IS}"
-    rf"|\b(?:the |a |another )?(?:{_BEST}) (?:\w+ )?(?:{_MOVE})"
+    rf"|\b(?:{_BEST}) (?:\w+ )?(?:{_MOVE})"
     rf"(?: that \w+ \w+| here| for me| now| overall| in this position| available| i have)*{_IS}"
+    r"|\b(?:and|but|so)(?: (?:i|finally|now|thus|therefore|instead|will|i'll))* "
+    rf"(?:{_DO}|{_DONE})\b"
     rf"|\bthe (?:move|answer|choice)(?: i(?:'d like to|'ll| will)? \w+)?{_IS}"
     rf"|\b(?:let's|let me|let us) (?:just )?(?:{_DO}|do)\b"
     r"|\b(?:going|gone|go|went) (?:ahead )?with\b|\bsettl(?:e|ing) (?:on|for)\b|\bopt(?:ing)? for\b"
     r"|\bby (?:playing|moving|placing)\b|\bdecid(?:ed|ing) (?:on|to play)\b"
     r"|\b(?:that|which|this) leaves(?: me)?(?: with)?(?: only| just)?\b"
     rf"|\b(?:{_SO}),?:? (?:it's |it is )?(?:the move is )?$"
-    r"|^\W*(?:(?:and|then|now|ok|okay|alright|sure),? ){0,2}"
+    r"|(?:^|:)\W*(?:(?:and|then|now|ok|okay|alright|sure),? ){0,2}"
     r"(?:play|place|move|take|go|playing|moving|placing|choose|choosing)"
     r"(?: with| to| at| on| it at| (?:a|my|the) \w+(?: piece)?(?: on| at| from)?)?\W{0,3}$"
     rf"|(?:\b(?:{_NO})\b[^a-z0-9]{{1,6}})+(?:make that |it's |it is |better )?$"
+    # In other languages: "I play", "my move".
+    r"|\b(?:ich (?:ziehe|spiele|wähle|nehme|setze)|mein zug|je (?:joue|choisis|déplace)|"
+    r"je vais jouer|mon coup|juego|voy a jugar|elijo|muevo|mi (?:movimiento|jugada)|gioco|scelgo|"
+    r"muovo|la mia mossa|jogo|escolho|meu (?:movimento|lance)|хожу|играю|выбираю|мой ход)\b"
+    r"|[我走下选擇择](?:择|擇|下|走)?|私の手は"
 )
+BEST_IS = re.compile(
+    rf"\b(?:{_BEST}|the|most \w+)(?! other| last| worst| second) (?:\w+ )?"
+    rf"(?:{_MOVE}|candidate|idea)\b[^.;,]{{0,60}}?{_IS}\W{{0,4}}$"
+)
+# What says that the move named before is the one, and not that named after.
+BETTER = re.compile(
+    r" (?:is|seems|looks|would be) (?:\w+ )?(?:(?:better|stronger|safer) than|(?:superior|"
+    r"preferable) to) "
+    r"| (?:clearly |easily |simply )?(?:beats|outclasses|outperforms|ahead of) "
+)
+PRAISED = re.compile(
+    r"\W{0,3} (?:as |to be |is )?(?:clearly )?(?:the |my )?"
+    r"(?:best|strongest|better|stronger|highest|most|safest|favou?rite)\b(?! for (?:the|my|@))"
+)
+UNBEATEN = re.compile(r"\b(?:nothing|no)\b[^.;,]{0,30}(?:better[^.;,]{0,15} than|beats)\W{0,3}$")
+IF_ANY = re.compile(r"\bif i (?:must|had to|have to|were to) (?:choose|pick|decide)\b(?: one)?,?")
 # The same, said after the move.
 CONFIRMS = re.compile(
     r"[^a-z0-9]{0,4}(?:it is\b(?! not| illegal| a )|it's\b"
@@ -68,27 +92,35 @@ CONFIRMS = re.compile(
     r"(?:move|choice|answer|pick|decision|play|selection|one|way to go|winner)\b(?! for \w)"
     r"|is what i|stands out\b|is (?:clearly |the )?(?:best|strongest)\b|is (?:better|stronger|"
     r"safer)\W*(?:$|than)"
+    r"|(?:is|was|feels|seems) (?:forced|necessary|required|a must)|(?:comes?|came) out on top"
     r"|wins (?:the game |immediately|at once|on the spot)|now\b)"
 )
-INTRODUCES = re.compile(r":\W{0,4}$")
+INTRODUCES = re.compile(
+    r":\W{0,4}$"
+    r"|^\W*(?:since|because|after|given|considering|with|without|as|to|for|in order|based)\b"
+    r"[^.;]*,\W*$"
+)
 LISTS = re.compile(
-    r"\b(?:legal|options?|candidates?|threat|history|last (?:move|turn)|next turn|plan|reply|"
+    r"\b(?:legal|options?|candidates?|threat|history|last (?:move|turn)|next turn|reply|"
     r"replies|"
     r"responses?|previous|available|example|such as|if|then|expected|alternatives?|evaluate|"
     r"backup|(?:second|2nd|third|3rd) (?:choice|option|idea|best))\b[^.;]*$"
 )
 # Before a choice: then it is none, or one of another time.
 _IF = (
-    "if|when|whenever|unless|once|should i|had i|were i|suppose|supposing|what if|next turn|"
-    "next move|whether"
+    "if|when|whenever|unless|once|should i|had i|"
+    "were i|suppose|supposing|what if|next turn|next move|whether"
 )
 _NEAR = (
-    "last turn|last time|before|earlier|previously|could|might|may|can|cannot|can't|won't|don't|"
+    "last turn|last time|before|earlier|previously|refus(?:e|es|ing)|could|might|may|can|cannot|"
+    "can't|won't|don't|"
     "didn't|wouldn't|not|never|considered|tempted|"
     "thought about|wanted|would have|going to have|later|afterwards|then|so that|hoping|"
     "plan(?:ning)? to|threaten(?:s|ing)?|i was|how|which"
 )
-UNLESS = re.compile(rf"\b(?:{_IF})\b[^.;:\n]*$|\b(?:{_NEAR})\b[^.;:,\n]*$|\bhad\W*$")
+UNLESS = re.compile(
+    rf"\b(?:{_IF})\b[^.;:\n]*$|\b(?:{_NEAR})\b[^.;:,\n]*$|\bhad\W*$|^\W*(?:last|earlier|previously)\b[^,]*,\W*$"
+)
 ONLY_IF = re.compile(r"\W{0,3}(?:if|unless) (?:it|only|not|that|there) (?:were|was|is|had)")
 AFTER = re.compile(r"\bafter\b")
 
@@ -100,29 +132,33 @@ _LOOKED = (
     "thinking (?:of|about)|was going to|looked at|looking at|look at|compared (?:to|with)|versus|"
     "vs|(?:moves|options|squares) like|from|tried|examine|examining|check|checking|analy[sz]e|"
     "analy[sz]ing|could|might|may|can|if|whether|abandon(?:ing)?|neither|so (?:does|do|is|are)|"
-    "torn between|as for|leaning towards?|although|while|even though"
+    "torn between|refuse|pass on|no to|(?:any|every)thing but|afraid of|fear|as for|"
+    "leaning towards?|although|while|even though"
 )
 REJECTS = re.compile(
-    rf"(?:n't|\b(?:not|never|no longer|cannot|nor|{_LOOKED}))\b"
+    rf"(?:(?:n't|\bnot|\bnever) (?:think|believe|see|trust|find)|n't"
+    rf"|\b(?:not|never|no longer|cannot|nor|{_LOOKED}))\b"
     r"(?: to| i| we| play| playing| moving| move| the| a| at| on| with| option| or| simply| also|"
     r" both| like| want| see){0,4}\W{0,3}$"
 )
+INSTEAD = re.compile(r"\b(?:instead of|rather than|unlike) [^,]*, ?$")
+COULD = re.compile(r"\b(?:toss-up|undecided|torn|could|might|may|can)(?: \w+){0,3}\W{0,3}$")
 _BAD = (
     "not|illegal|bad|worse|weak(?:er)?|impossible|blocked|risky|inferior|a mistake|a blunder|"
     "out\\b|"
     "refuted|losing|terrible|tempting|interesting|an option|possible|legal|another|invalid|poor|"
-    "unavailable|dangerous|slow(?:er)?|lose|leave|let|allow|hand|give|fail|walk|passive|premature|"
-    "taken|occupied|ruled|no good|too|attractive|natural|aggressive|safe\\b|safer|fine|annoying"
+    "unavailable|dangerous|wrong|slow(?:er)?|lose|leave|let|allow|hand|give|fail|walk|passive|premature|"
+    "taken|occupied|ruled|no good|too|attractive|aggressive|annoying|played\\b"
 )
 REJECTED = re.compile(
     r"[\"')\]]{0,2},?(?: move| option)?"
     r"(?:,? (?:which|that|but it|but that|but this|though it))? ?"
-    r"(?:(?:is|was|'s|would be|would have been|looks|look|seems|are|would|might be|could be|may be)"
+    r"(?:(?:is|was|'s|would be|looks|look|seems|are|would|might be|could be|may be)"
     r" (?:also |too |simply |clearly |actually |probably |far |much |just |only |rather |quite |"
     r"very )*"
     rf"(?:{_BAD})"
-    r"|isn't|wasn't|wouldn't|fails|loses|drops|does too|hangs|blunders|doesn't|does not|cannot|"
-    r"can't|won't|runs into|"
+    r"|isn't|wasn't|wouldn't|(?:would|could|should|might) have|fails|loses|drops|does too|hangs|"
+    r"blunders|doesn't|does not|cannot|can't|won't|runs into|"
     r"gives (?:away|up|the opponent|my opponent)|allows|leaves|lets|walks into|hands\b)"
 )
 # Without a choice: what takes up the choice before.
@@ -150,31 +186,31 @@ _OWN = (
 )
 # Before a move that is neither chosen nor rejected: it is spoken of for another reason.
 AWAY = re.compile(
-    r"\b(?:threat(?:en|ens|ening)?|prevent(?:s|ing)?|block(?:s|ing)?|stop(?:s|ping)?|responses?|"
-    r"repl(?:y|ies|ied)|responds?|answers?|answered by|followed by|follow(?:ing)? up|next turn|"
-    r"next move|later|after|following|last (?:move|turn)|previous(?:ly)?|earlier|prepar(?:es|ing)|"
-    r"planning|idea of|so that|hop(?:e|ing)|allow(?:s|ing)|anticipat\w*|expect\w*|then|"
-    r"afterwards|if|"
-    r"eventually|in (?:two|three) moves|attack(?:s|ing)?|defend(?:s|ing)?|connect(?:s|ing|ed)?|"
-    r"flip(?:s|ping)?|next to|adjacent to|near|(?<!it is )(?<!it's )(?<!decide )between|towards|"
-    r"eyeing|eyes|"
-    r"legal(?: moves?)?|possible|available|for example|such as|e\.g|options? (?:are|include)|"
-    r"candidate\b|"
-    r"history|from|because|since|fails? to|runs into|due to|refuted by|protects?|controls?|"
-    r"captur(?:es|ing)|plan)\b[^.;]*$"
+    r"\b(?:responses?|repl(?:y|ies|ied)|responds?|answers?|answered by|followed by|"
+    r"follow(?:ing)? up|next turn|next move|later|following|last (?:move|turn)|previous(?:ly)?|"
+    r"earlier|prepar(?:es|ing)|planning|idea of|so that|hop(?:e|ing)|anticipat\w*|expect\w*|then|"
+    r"afterwards|if|eventually|in (?:two|three) moves|eyeing|eyes|for example|such as|e\.g|"
+    r"options? (?:are|include)|candidate\b|history|refuted by|plan)\b[^.;]*$"
+    r"|\b(?:threat(?:en|ens|ening)?|prevent(?:s|ing)?|block(?:s|ing)?|stop(?:s|ping)?|after|"
+    r"allow(?:s|ing)|attack(?:s|ing)?|defend(?:s|ing)?|connect(?:s|ing|ed)?|flip(?:s|ping)?|"
+    r"next to|adjacent to|near|(?<!it is )(?<!it's )(?<!decide )between|towards|"
+    r"legal(?: moves?)?|possible|available|from|because|since|fails? to|runs into|due to|"
+    r"protects?|controls?|captur(?:es|ing))\b[^.;,]*$"
 )
 AGAINST = re.compile(
     r"\b(?:(?:respond|reply|answer|react)(?:ing)? to|(?:counter|block|stop|prevent|meet|"
     r"parry)(?:ing)?) $"
 )
+WITH = re.compile(r" (?:with|by) (?:playing |moving )?")
 WITH_IT = re.compile(r",? (?:with|by|i)(?: playing| moving| play)? ?")
 
-LINK = re.compile(r"(?:,|;|/|\s|\band\b|\bor\b|\bnor\b|&)+")
+LINK = re.compile(r"(?:,|/|\s|\band\b|\bor\b|\bnor\b|&)+")
 ALSO = re.compile(r"\b(?:or|and)\b|[/&]")
 
 PASSES = re.compile(
     r"^\W*(?:pass|skip|noop)\W*$|\b(?:must|have to|will|'ll|forced to|(?:choose|decide|going|"
     r"want) to|so i|i) (?:therefore |now )?(?:pass|skip)\b"
+    r"(?! (?:on|the|it|this|that|over)\b(?! turn| move))"
 )
 WEIGHS = re.compile(
     r"\b(?:let me|let's|would|could|might|maybe|perhaps|consider|option|candidate|look|check|"

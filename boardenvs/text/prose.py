@@ -5,19 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 from boardenvs.text import phrases
-from boardenvs.text.moves import PASS, Mention, Move, Moves
+from boardenvs.text.moves import PASS, SQUARE, Mention, Move, Moves
 
 _WORD = re.compile(r"\S+")
 _FENCED = re.compile(r"(?:```|~~~)[a-z]*[ \t]*\n?(.*?)(?:```|~~~|$)", re.DOTALL)
 _QUOTED = re.compile(r'"(?=[^"\n]* [^"\n]* )[^"\n]{0,500}"')  # more than a move
 _TABLE = re.compile(r"^[ \t]*\|(?!\|).*$", re.MULTILINE)
+_FROM_TO = re.compile(
+    rf"\b(?:from|source|start|origin)\W{{1,4}}({SQUARE})\W*\s"
+    rf"\W*(?:to|target|end|destination)\W{{1,4}}({SQUARE})\b"
+)  # in two lines
 _BULLET = re.compile(r"^[ \t]*(?:[-*•+]|\(?\d{1,3}[.)])[ \t]+")
 _SENTENCE = re.compile(r"[^\n.!?]*(?:[.!?](?=\S)[^\n.!?]*)*[.!?\n]*")
 _MARKS = re.compile(r"[*_`]")
 _BRACKETS = re.compile(r"\[([^\[\]\n]{1,30})\]")
+_BRACKETED = re.compile(rf"[(<]({SQUARE})[)>]")
 _EMPHASIS = re.compile(r"(?:\*\*|__|\*|`|\[)([^*_`\[\]\n]{1,40})(?:\*\*|__|\*|`|\])")
 _BEFORE_IT = re.compile(r"^\W*(?:\d{1,3}\.+\s+)?(?:i )?(?:(?:move|play)\W{1,3})?")
 _END = re.compile(r"(?:[.!?…)\]\"'*`>}~|]|[^\w\s,;:(\[-])\s*$")
@@ -35,10 +40,11 @@ def choice(text: str, moves: Moves) -> Chosen:
     """
     text = _WORD.sub(lambda word: " " if word[0].count("/") > 2 else word[0], text)  # no FEN
     text = _FENCED.sub(lambda block: _unfenced(block[1], moves), text)
-    text = _TABLE.sub("", text).strip()
+    text = _FROM_TO.sub(r"\1-\2", _TABLE.sub("", text)).strip()
     if text.count('"') > 2 or text[:1] + text[-1:] != '""':  # not all of it
         text = _QUOTED.sub(" ", text)
-    bare = _MARKS.sub("", _BRACKETS.sub(r"\1", text))
+    text = phrases.IF_ANY.sub("", text)
+    bare = _MARKS.sub("", _BRACKETED.sub(r"\1", _BRACKETS.sub(r"\1", text)))
     lines = [line for line in bare.split("\n") if re.search(r"\w", line)]
     if not lines:
         return ()
@@ -47,7 +53,7 @@ def choice(text: str, moves: Moves) -> Chosen:
     story = _Story(moves, lines)
     if story.chosen or story.withdrawn:
         return _distinct(story.chosen)
-    sentences = [s for s in _SENTENCE.findall(lines[-1]) if s.strip()]
+    sentences = [s for s in _SENTENCE.findall(_BULLET.sub("", lines[-1])) if s.strip()]
     if len(sentences) > 1 and (last := _closing(sentences, moves)):
         return (last,)
     emphasised = (_alone(match[1], moves) for match in _EMPHASIS.finditer(text))
@@ -67,6 +73,8 @@ class _Story:
         self.chosen: list[Move] = []  # more than one: "this or that"
         self.withdrawn = False  # the last choice, without another
         self.open: list[Move] = []  # named without a choice or a reservation
+        self.last: list[Move] = []  # of these, those in the last sentence with any, at its end
+        self.possible: list[Move] = []  # named as what could be played, and no more
         self._others, self._own = _patterns_of(*moves.roles)
         bullets = sum(bool(_BULLET.match(line)) for line in lines) > 1
         for line in lines:
@@ -76,11 +84,15 @@ class _Story:
 
     def remaining(self) -> Chosen:
         """What may be meant where nothing is chosen."""
-        if self.moves.per_move > 1:
-            return _distinct(self.open)
-        # Where pieces are placed, prose names squares with pieces on them, too, as what they are.
-        free = [move for move in self.open if move[0] not in self.moves.occupied]
-        return _distinct(free or self.open)
+        found = self.open
+        if self.moves.per_move == 1:
+            # Prose names squares with pieces on them, too, as what they are.
+            found = [move for move in found if move[0] not in self.moves.occupied] or found
+        chosen = _distinct(found)
+        if len(chosen) > 1 and self.last and self.last[0] in chosen:
+            return (self.last[0],)
+        possible = _distinct(self.possible)
+        return possible if not chosen and len(possible) > 1 else chosen
 
     def _read(self, sentence: str, listed: bool) -> None:
         passes = phrases.PASSES.search(sentence)
@@ -95,33 +107,62 @@ class _Story:
             self.chosen, self.withdrawn = [], True
         listed_here = _runs(sentence, mentions)
         question = sentence.rstrip().endswith("?")
-        end, said = 0, ""
-        for mention in mentions:
+        end, said, unreserved = 0, "", len(self.open)
+        for mention, following in zip_longest(mentions, mentions[1:]):
             move, near = mention.squares, max(0, mention.start - _FAR)
             before, whole = sentence[max(end, near) : mention.start], sentence[near : mention.start]
             after, end = sentence[mention.end : mention.end + _FAR], mention.end
             linked = said if phrases.LINK.fullmatch(before) else ""
             others = bool(self._others.search(whole))
-            is_out = phrases.REJECTS.search(before) or phrases.REJECTED.match(after)
-            if is_out or phrases.ONLY_IF.match(after) or linked == "rejected":
+            between = following and sentence[mention.end : following.start]
+            introduced = phrases.INTRODUCES.search(whole) and not (
+                after.strip(" \n.!\"'")
+                or phrases.LISTS.search(before)
+                or self._others.search(before)
+            )
+            praised = (
+                phrases.PRAISED.match(after)
+                or phrases.BETTER.fullmatch(between or "")
+                or phrases.UNBEATEN.search(before)
+            )
+            is_out = not (introduced or praised) and (
+                phrases.REJECTS.search(before) or phrases.REJECTED.match(after)
+            )
+            instead = linked == "rejected" and phrases.INSTEAD.search(whole)
+            if instead and not after.strip(" \n.!"):
+                said = "chosen"
+                self._choose(move)
+            elif is_out or phrases.ONLY_IF.match(after) or linked == "rejected":
                 said = "rejected"
                 if move in self.chosen:
                     self.chosen, self.withdrawn = [], True
+                elif linked and phrases.COULD.search(sentence[: mentions[0].start]):
+                    self.possible += [mentions[0].squares, move]
             elif question or mention in listed_here:
                 said = ""
-            elif phrases.AGAINST.search(before):
+                if question and phrases.ALSO.search(before):
+                    self.possible += [mentions[0].squares, move]
+            elif phrases.AGAINST.search(before) or phrases.WITH.fullmatch(between or ""):
                 said = "against"
             elif linked == "chosen" and phrases.ALSO.search(before):
                 self.chosen.append(move)
-            elif (said == "against" and phrases.WITH_IT.fullmatch(before)) or self._commits(
-                before, whole, after, others
+            elif (
+                introduced
+                or (praised and not (others or phrases.UNLESS.search(whole)))
+                or (said == "against" and phrases.WITH_IT.fullmatch(before))
+                or self._commits(before, whole, after, others)
             ):
                 said = "chosen"
                 self._choose(move)
+            elif listed or others or linked == "away" or phrases.AWAY.search(whole):
+                said = "away"
             else:
                 said = ""
-                if not (listed or others or phrases.AWAY.search(whole)):
-                    self.open.append(move)
+                self.open.append(move)
+        if mentions:
+            named = _distinct(self.open[unreserved:])
+            at_end = not sentence[mentions[-1].end :].strip(" \n.!*`'\"")
+            self.last = [*named] if at_end and named == (mentions[-1].squares,) else []
 
     def _commits(self, before: str, whole: str, after: str, others: bool) -> bool:
         """Whether a move is chosen: by what is said since the move before it, in the sentence up to
@@ -129,9 +170,7 @@ class _Story:
         """
         if not others and phrases.CONFIRMS.match(after):
             return not phrases.UNLESS.search(whole)
-        if phrases.INTRODUCES.search(before) and not (
-            after.strip(" \n.!\"'") or phrases.LISTS.search(before) or self._others.search(before)
-        ):
+        if not others and phrases.BEST_IS.search(whole):
             return True
         said = [*phrases.COMMITS.finditer(before), *self._own.finditer(before)]
         if not said:

@@ -15,7 +15,7 @@ from boardenvs.text import phrases
 from boardenvs.text.disguise import Disguise
 from boardenvs.text.moves import PASS, Moves, plain
 from boardenvs.text.prose import Chosen, choice
-from boardenvs.text.slots import said, slots
+from boardenvs.text.slots import is_open, said, slots
 from boardenvs.utils.checks import cut
 
 MOST_READ = 20_000  # characters of what is said: the last ones
@@ -67,7 +67,7 @@ def read(
             return _verdict(choice(later, moves), moves, "the reply takes its answer back")
         if chosen or slot.strict:
             return _verdict(chosen, moves, f"{cut(slot.text.strip())!r} is no move")
-    if not finished:
+    if not finished or is_open(rest):
         return Reading("unparsable", None, "the reply is cut off")
     return _verdict(choice(rest, moves), moves, "the reply chooses no move")
 

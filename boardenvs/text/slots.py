@@ -66,9 +66,15 @@ _KEYS = (
 )
 _OTHER_KEYS = (
     *("final", "action", "play", "choice", "square", "response", "reply", "output", "result"),
-    *("value", "notation"),
+    *("value", "notation", "decision"),
 )
 _KEY = "|".join(key.replace("_", "[_ ]?") for key in (*_KEYS, *_OTHER_KEYS))
+# A key that none of these words are in may be a move's too.
+_NOT_KEY = re.compile(
+    "opp|enem|their|last|prev|threat|expect|predict|alt|second|backup|candidate|consider|legal|"
+    "valid|avail|option|reject|avoid|bad|worst|weak|reason|thought|think|think|analy|comment|note|"
+    "explan|why|plan|idea|history|board|state|pv|line|variation|ponder|player|role|turn|from|if"
+)
 _PAIR = re.compile(
     rf"""(?:["']|[{{,]\s*)(?:{_KEY})["']?\s*:\s*(?:"([^"\n]*)"|'([^'\n]*)'|([^"'\s,{{}}\[\]][^,}}\n]*)(?=[,}}]))"""
 )
@@ -80,16 +86,16 @@ _XML = re.compile(
 )
 _BOXED = re.compile(r"\\?\bf?boxed\s*\{((?:[^{}]|\{[^{}]*\})*)(\}|$)")
 _CALL = re.compile(
-    r"\b(?:make|play|submit)_?move\b\s*(?:\(\s*(?:move\s*=\s*)?[\"']?([^\"'()\n]{0,60})[\"']?\s*\)"
+    r"\b(?:make|play|submit|best)_?move\b\s*(?:\(\s*(?:move\s*=\s*)?[\"']?([^\"'()\n]{0,60})[\"']?\s*\)"
     r"|[: ]\s*(\S{1,30}))"
 )
 _WHICH = r"(?:(?:my|the|our|final|best|chosen|selected|next|recommended|actual|definitive) ){0,3}"
 _MARK = r"[*_`#\"]{0,4}"
 _LABEL = re.compile(
     rf"(?:^|(?<=[.!?:;\n]))[ \t>#*_\-•]*{_MARK}{_WHICH}"
-    r"(?:move|answer|action|choice|decision|selection|final|result|output)"
+    r"(?:move|answer|action|choice|decision|selection|final|result|output|response)"
     rf"(?: is| now| \([^()\n]{{0,40}}\))?{_MARK}"
-    rf"\s?(?::|=+>?|->|→| - ){_MARK}"
+    rf"\s?(?::|=+>?|->|→|—| - ){_MARK}"
     r"[ \t]*(?P<rest>[^\n]*)(?=(?:\n\s*(?P<below>[^\n]+))?)"
     rf"|(?<!\w){_MARK}(?:final|my) (?:move|answer|choice|decision){_MARK}\s?(?::|->){_MARK}"
     r"[ \t]*(?P<rest2>[^\n]*)(?=(?:\n\s*(?P<below2>[^\n]+))?)"
@@ -143,6 +149,11 @@ def slots(text: str) -> tuple[list[Slot], str]:
     return sorted(answers, key=lambda slot: (slot.end, -slot.start)), rest
 
 
+def is_open(rest: str) -> bool:
+    """Whether what `slots` left ends within an object of JSON."""
+    return re.search(r"""\{\s*"[^"\n]{1,40}"\s*:[^{}]*$""", rest) is not None
+
+
 def _has_another(outer: Slot, found: list[Slot]) -> bool:
     """Whether there is a slot within, as of JSON between tags."""
     return any(s is not outer and outer.start <= s.start and s.end <= outer.end for s in found)
@@ -171,7 +182,9 @@ def _json_slots(text: str) -> tuple[list[Slot], str]:
     return found, "".join([*pieces, text[end:]])
 
 
-_MOVELIKE = re.compile(r"\d|\bpass\b|\bnoop\b")
+_SQUARE = re.compile(r"[a-zA-Z]\d{1,2}")
+_NAMED = re.compile(rf"({_SQUARE.pattern})(?:[-x ]*({_SQUARE.pattern}))?")
+_MOVELIKE = re.compile(r"(?!.*/.*/).*(?:\d|\bpass\b|\bnoop\b)")  # and no position
 _DECODER = json.JSONDecoder(strict=False, parse_int=str, parse_float=str)
 
 
@@ -179,14 +192,19 @@ def _answer_of(value: Any, depth: int = 8) -> str | None:
     """What an object answers: under one of the keys, or in an object within."""
     if not isinstance(value, dict) or not depth:
         return None
-    ends = [value.get(key) for key in ("from", "to")]
-    if all(isinstance(end, str) for end in ends):
-        return "-".join(map(str, ends))
-    for key in (*_KEYS, *_OTHER_KEYS):
-        for name in (key, key.replace("_", " "), key.replace("_", "")):
-            answer = _text_of(value[name], depth) if name in value else None
-            if answer is not None and (key in _KEYS or _MOVELIKE.search(answer)):
-                return answer
+    for keys in (_KEYS, _OTHER_KEYS):
+        for key in keys:
+            for name in (key, key.replace("_", " "), key.replace("_", "")):
+                answer = _text_of(value[name], depth) if name in value else None
+                if answer is not None and (keys is _KEYS or _MOVELIKE.match(answer)):
+                    return answer
+        ends = [v for v in value.values() if isinstance(v, str) and _SQUARE.fullmatch(v)]
+        if len(ends) == 2 and len(value) < 5:
+            return "-".join(ends)  # {"from": "b1", "to": "b3"}
+    others = [_text_of(v, 0) for key, v in value.items() if not _NOT_KEY.search(key)]
+    named = [text for text in others if text is not None and _NAMED.fullmatch(text)]
+    if len(named) == 1:
+        return named[0]
     inner = (_answer_of(v, depth - 1) for v in value.values() if isinstance(v, dict))
     return next((answer for answer in inner if answer is not None), None)
 
