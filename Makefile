@@ -84,6 +84,7 @@ docs: $(VENV)/.dev $(VENV)/.docs
 	$(BIN)/python .ci/site/pages.py runs/pages
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet --config-file .ci/site/mkdocs.yml
 	$(BIN)/python -m pytest tests/test_site.py
+	@echo "The site is in runs/site/: open $(CURDIR)/runs/site/index.html"
 
 install: $(VENV)/.dev
 

@@ -15,6 +15,8 @@ from boardenvs.envs.page import page_of
 
 ROOT = Path(__file__).resolve().parents[1]
 
+TUTORIALS = ROOT / "training" / "tutorials"
+
 _FENCED = re.compile(r"^( *)```(\w*)\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
 
 
@@ -29,8 +31,14 @@ class Example(NamedTuple):
 def guides() -> list[Path]:
     """README.md and all other pages in Markdown that people read."""
     pages = [ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "SECURITY.md"]
-    inner = [p for folder in ("boardenvs", "training") for p in (ROOT / folder).rglob("README.md")]
-    return [page for page in [ROOT / "README.md", *pages, *sorted(inner)] if page.exists()]
+    inner = [p for folder in ("boardenvs", "training") for p in (ROOT / folder).rglob("*.md")]
+    found = [page for page in sorted(inner) if page.name != "report.md"]
+    return [page for page in [ROOT / "README.md", *pages, *found] if page.exists()]
+
+
+def tutorials() -> list[Path]:
+    """The pages that go step by step, which `follow` follows."""
+    return sorted(set(TUTORIALS.glob("*.md")) - {TUTORIALS / "README.md"})
 
 
 def docstrings() -> Iterator[tuple[str, str]]:
@@ -70,10 +78,15 @@ def run_example(example: Example, folder: Path, *, readme: bool = False) -> str:
     file.write_text(example.text, encoding="utf-8")
     path = os.pathsep.join([str(ROOT), *([] if readme else [str(ROOT / "tests")])])
     backend = {} if trains(example) else {"BOARDENVS_BACKEND": "numpy"}
+    return _run(file, {**backend, "PYTHONPATH": path})
+
+
+def _run(file: Path, environment: dict[str, str]) -> str:
+    """What a file prints that is run in its folder."""
     shown = subprocess.run(
         [sys.executable, str(file)],
-        cwd=folder,
-        env={**os.environ, **backend, "PYTHONPATH": path},
+        cwd=file.parent,
+        env={**os.environ, **environment},
         capture_output=True,
         text=True,
         check=False,
@@ -83,9 +96,32 @@ def run_example(example: Example, folder: Path, *, readme: bool = False) -> str:
     return shown.stdout
 
 
+def follow(tutorial: Path, folder: Path) -> str:
+    """What all blocks of a tutorial print, in their order, as one who follows it in a checkout in
+    this folder would run them.
+
+    Python goes on in one session, what begins with the name of a file is written there, and
+    commands are run by the shell.
+    """
+    script = ["import subprocess", "from pathlib import Path"]
+    for _, language, text in _FENCED.findall(tutorial.read_text(encoding="utf-8")):
+        file = re.match(r"# ([\w.]+\.(?:py|yaml))\n", text)
+        if file:
+            script.append(f"Path({file[1]!r}).write_text({text!r})")
+        elif language == "python":
+            script.append(text)
+        elif language == "sh":
+            script.append(f"subprocess.run(['bash', '-euc', {text!r}], check=True)")
+    (folder / "training").symlink_to(ROOT / "training")
+    (folder / "tutorial.py").write_text("\n".join(script), encoding="utf-8")
+    programs = Path(sys.executable).parent  # `python` and `boardenvs`
+    path = {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
+    return _run(folder / "tutorial.py", path)
+
+
 def texts() -> Iterator[tuple[str, str]]:
     """All prose with examples: guides, docstrings, the pages of the games."""
-    for guide in guides():
+    for guide in sorted(set(guides()) - set(tutorials())):
         yield str(guide.relative_to(ROOT)), guide.read_text(encoding="utf-8")
     yield from docstrings()
     for game_id in games.BUILT_IN:

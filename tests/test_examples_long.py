@@ -3,8 +3,10 @@
 `make jax`, `make rllib` and `make learning` run them by these names.
 """
 
+import re
+
 import pytest
-from examples import run_example, runs_jax, trains
+from examples import TUTORIALS, follow, run_example, runs_jax, trains
 from test_examples import PYTHON
 
 JAX = [e for e in PYTHON if runs_jax(e)]
@@ -36,3 +38,20 @@ def test_rllib(example, tmp_path):
 def test_learning(example, tmp_path):
     pytest.importorskip("sb3_contrib")
     run_example(example, tmp_path)
+
+
+# Each tutorial prints scores, the last of which is that of what it has trained.
+TRAINING = {
+    "learning-sb3": ("sb3.md", r"'random': (\d\.\d+), 'greedy': \d\.\d+\}"),
+    "learning-single-file": ("single_file.md", r"  (\d\.\d+) \[.*\] against random"),
+    "rllib": ("rllib.md", r"│ random +│ (\d\.\d+) "),
+    "jax": ("jax.md", r"after (\d\.\d+) \["),
+}
+NEEDED = {"rllib": "ray.rllib", "jax": "jax"}
+
+
+@pytest.mark.parametrize("name", TRAINING)
+def test_tutorial(name, tmp_path):
+    pytest.importorskip(NEEDED.get(name, "sb3_contrib"))
+    page, score = TRAINING[name]
+    assert float(re.findall(score, follow(TUTORIALS / page, tmp_path))[-1]) > 0.7

@@ -3,7 +3,8 @@
 import re
 
 import pytest
-from examples import ROOT, guides, readme_examples, run_example
+from examples import ROOT, guides, readme_examples, run_example, tutorials
+from test_examples_long import TRAINING
 
 from boardenvs import games
 
@@ -74,6 +75,10 @@ def test_every_guide_can_be_reached():
         reached.add(guide)
         new += [path for path, _ in links(guide) if path.suffix == ".md" and path not in reached]
     assert set(guides()) <= reached
+
+
+def test_every_tutorial_is_followed():
+    assert {page for page, _ in TRAINING.values()} | {"engine.md"} == {p.name for p in tutorials()}
 
 
 def test_the_commands_are_explained():

@@ -21,6 +21,8 @@ from boardenvs.envs.page import page_of, title_of
 
 ROOT = Path(__file__).resolve().parents[2]
 
+TUTORIALS = [f"tutorial_{name}" for name in ("sb3", "single_file", "rllib", "jax", "engine")]
+
 # Each page and the file that it shows.
 GUIDES = {
     "index.md": "README.md",
@@ -35,6 +37,9 @@ GUIDES = {
     "text.md": "boardenvs/text/README.md",
     "web.md": "boardenvs/web/README.md",
     "benchmark.md": "boardenvs/bench/README.md",
+    "comparison.md": "boardenvs/bench/comparison.md",
+    "tutorials.md": "training/tutorials/README.md",
+    **{f"{name}.md": f"training/tutorials/{name[9:]}.md" for name in TUTORIALS},
     "architecture.md": "boardenvs/README.md",
     "training.md": "training/README.md",
     "rllib.md": "training/rllib/README.md",

@@ -58,6 +58,21 @@ def original() -> Any:
     return _resetting(pgx.make("othello"))
 
 
+def ludax() -> Any:
+    """Ludax's Othello, which it calls Reversi."""
+    from ludax import LudaxEnvironment
+    from ludax.games import reversi
+
+    env = LudaxEnvironment(game_str=reversi)
+
+    def step(state: Any, action: Any, key: jax.Array) -> Any:
+        after = env.step(state, action)
+        over = after.terminated | after.truncated
+        return jax.tree.map(partial(jnp.where, over), env.init(key), after)
+
+    return SimpleNamespace(init=env.init, step=step)
+
+
 def _adapter(game: Game) -> Any:
     from boardenvs.envs.jax.pgx import PgxEnv
 

@@ -22,7 +22,7 @@ from boardenvs.utils.version import processor, version
 
 _PACKAGES = (
     *("boardenvs", "numpy", "numba", "jax", "jaxlib", "optax"),
-    *("open_spiel", "pettingzoo", "pgx", "envpool"),
+    *("open_spiel", "pettingzoo", "pgx", "ludax", "envpool"),
 )
 
 
@@ -163,6 +163,7 @@ _COLOURS = {
     "numba": "#d1495b",
     "OpenSpiel": "#5f5f5f",
     "Pgx": "#e09f3e",
+    "Ludax": "#3d9d94",
     "EnvPool": "#6a994e",
     "PettingZoo": "#9a7aa0",
 }

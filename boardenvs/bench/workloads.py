@@ -95,6 +95,7 @@ def peers(games: Sequence[Game], sizes: list[int]) -> Iterator[Workload]:
         for maker in ("raw_env", "env")
     ]
     rows += [("pgx", "Pgx", "othello", "lax.scan", n, partial(_pgx, n)) for n in sizes]
+    rows += [("ludax", "Ludax", "othello", "lax.scan", n, partial(_ludax, n)) for n in sizes]
     rows += [("envpool", "EnvPool", "othello", "step", n, partial(_envpool, n)) for n in sizes]
     for module, library, game, interface, boards, start in rows:
         if find_spec(module):
@@ -241,6 +242,12 @@ def _pgx(boards: int) -> Play:
     from boardenvs.bench.jax import original, play
 
     return play(original, "Pgx's", boards)
+
+
+def _ludax(boards: int) -> Play:
+    from boardenvs.bench.jax import ludax, play
+
+    return play(ludax, "mask", boards)
 
 
 def _envpool(boards: int) -> Play:
