@@ -236,6 +236,11 @@ class CompiledRules(Rules):
         self.kernels.pieces.batch(list(state.words), [counts])
         return counts
 
+    def empty_squares(self, state: State) -> IntArray:
+        """How many squares in play are empty on each board, (B,) int64."""
+        squares: IntArray = self.board.size - self.holes.bit_count() - self.piece_counts(state)
+        return squares
+
     def kinds_on(self, state: State) -> WordArray:
         """The squares of each of the `kinds`, (kinds, W, B), W words a board."""
         width = self.board.words

@@ -130,7 +130,7 @@ class Engine:
         )
         wanted = legal.sum(axis=1) > (0 if forced else 1)
         alone = is_end if limits.time is None and stop is None else wanted
-        squares = np.where(is_end, self._empty_squares(state), 0)
+        squares = np.where(is_end, self.game.empty_squares(state), 0)
         for row in np.flatnonzero(wanted & alone).tolist():
             self._search_one(call, row, int(squares[row]))
         # Several positions a call, so that threads which share Python seldom wait for it, but only
@@ -152,7 +152,7 @@ class Engine:
             value = value if position.to_move == before.to_move else -value
             if position.terminated or position.is_truncated():
                 break
-            squares = int(self._empty_squares(stack([position]))[0])
+            squares = int(self.game.empty_squares(stack([position]))[0])
             ahead = squares if self._solved else depth - len(actions)
             results = SearchResults(*map(array_for_loops, _no_results(1)))
             results.value[0] = value
@@ -167,15 +167,8 @@ class Engine:
 
     def is_end(self, state: State, limits: Limits) -> BoolArray:
         """Which rows these limits have solved to the end at once, (B,) bool."""
-        ends: BoolArray = self._empty_squares(state) <= limits.endgame
+        ends: BoolArray = self.game.empty_squares(state) <= limits.endgame
         return ends & self._has_exact_end
-
-    def _empty_squares(self, state: State) -> IntArray:
-        width = self.game.board.words
-        sides = zip(state.words[:width], state.words[width : 2 * width], strict=True)
-        taken = sum(np.bitwise_count(own | opp).astype(np.int64) for own, opp in sides)
-        squares: IntArray = self.game.board.size - self.game.holes.bit_count() - taken
-        return squares
 
     def _search_one(self, call: _Call, row: int, squares: int) -> None:
         """Search a position, first to the end where that many empty squares are left."""

@@ -117,7 +117,7 @@ def of_ended(game: Game, ended: State) -> Float32Array:
     """Of games that are over, (B,)."""
     margin: Float32Array = game.score_margin(ended).astype(np.float32)
     if game.margin_counts:
-        margin += np.sign(margin) * _empty_squares(game, ended)
+        margin += np.sign(margin) * game.empty_squares(ended)
     else:
         margin = np.sign(margin) * np.float32(WIN)
     return margin
@@ -134,7 +134,7 @@ def of_search(
     if game.margin_counts:
         # A search by depth sees an end in the middle of the game; so many squares are empty there,
         # or more.
-        ended_early = _empty_squares(game, state) - found.depth
+        ended_early = game.empty_squares(state) - found.depth
         margin = value - SEARCHED_WIN * sign + sign * ended_early
     else:
         margin = WIN * sign
@@ -148,11 +148,6 @@ def moved_on(game: Game, state: State, share: float, rng: np.random.Generator) -
     moved = rng.random(len(state.ply)) < share
     after = game.step(state, game.sample(state, rng))
     return where(moved & ~game.is_over(after), after, state)
-
-
-def _empty_squares(game: Game, state: State) -> IntArray:
-    in_play = game.board.size - game.holes.bit_count()
-    return in_play - game.piece_counts(state)
 
 
 def save_positions(path: Path, positions: Positions) -> None:
