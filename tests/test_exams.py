@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -11,8 +12,10 @@ import numpy as np
 import pytest
 from command_line import run
 from negamax import is_over, lead_with_best_play, loses_within, wins_within
+from test_policy import random_policy
 
 from boardenvs.agents import Agent, as_agent, make_agent
+from boardenvs.agents.policy_file import save_policy
 from boardenvs.exams import take_exam
 from boardenvs.exams.__main__ import Distinct
 from boardenvs.exams.positions import FOLDER, ExamPosition, exam_positions
@@ -192,3 +195,15 @@ def test_all_games_are_taken_that_the_player_can_play() -> None:
     output = run("exam", "perfect")
     assert "sheep to win" in output
     assert "win in 1 ply" not in output
+
+
+def test_a_card_stands_beside_a_policy(tmp_path: Path) -> None:
+    game = make("wolf_and_sheep")
+    policy = replace(random_policy(game, (8,)), notes={"run": "of ```mine", "steps": 7})
+    save_policy(policy, tmp_path / "mine.npz")
+    run("export", tmp_path / "mine.npz", tmp_path / "README.md")
+    card = (tmp_path / "README.md").read_text()
+    assert '"policy:mine.npz"' in card
+    assert json.loads(card.split("```json")[1].split("\n```\n")[0]) == policy.notes
+    marked = take_exam(game, make_agent(f"policy:{tmp_path}/mine.npz"))
+    assert f"| all | {marked.total.positions} | {marked.total.kept:.3f} [" in card

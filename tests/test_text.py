@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from negamax import leads
 from text_kinds import fill, kinds, legal_names, positions
 from variants import BUILT_IN, make, random_line, random_position
 
@@ -24,6 +25,7 @@ from boardenvs.game.contract import stack
 from boardenvs.records.jsonl import parse_record, write_record
 from boardenvs.text import Disguise, ExamEnv, Style, TextEnv, TextPlayer, compare, read
 from boardenvs.text.disguise import PARTS
+from boardenvs.text.lessons import save_lessons, solved_lessons
 
 pytestmark = pytest.mark.usefixtures("in_python")
 
@@ -325,6 +327,28 @@ def test_the_questions_of_an_exam_pay_what_the_exam_says(name):
     assert env.number == 1
     assert env.step("I do not know.").reward == 0
     assert env.counts.forfeits == 1
+
+
+def test_solved_positions_are_lessons(tmp_path):
+    """The lead that every line of play comes to; what is not proven is left out."""
+    game = make("othello_holes")
+    line = random_line(game, 3, 60)[0]
+    late = [position for position in line if not position.is_over()][-5:]
+    style = Style(disguise=Disguise.draw(game, 3))
+    found = [*solved_lessons([*late, line[-1]], style)]
+    assert not [*solved_lessons([game.start()], agent="alphabeta:depth=1")]
+    assert save_lessons(tmp_path / "lessons.jsonl", found) == len(late)
+    lines = (tmp_path / "lessons.jsonl").read_text().splitlines()
+    for position, line in zip(late, map(json.loads, lines), strict=True):
+        assert line["prompt"] == style.write([position], [])
+        assert line["position"] == position.fen()
+        names = {
+            style.disguise.move(a, position): lead for a, lead in leads(game, position).items()
+        }
+        assert line["values"] == names
+        best = max(names, key=names.get)
+        assert line["rewards"][best] == 1
+        assert read(f'{{"move": "{best}"}}', position, style.disguise).kind == "move"
 
 
 def test_bad_replies_are_asked_again_and_then_lose_the_game():

@@ -12,7 +12,7 @@ from boardenvs.agents.policy_file import load_policy, save_policy
 from boardenvs.agents.trained import trained_policy
 from boardenvs.games import parse, spec_of
 from boardenvs.utils.checks import check_name
-from boardenvs.utils.files import check_writable
+from boardenvs.utils.files import check_writable, write_atomically
 
 
 def export(
@@ -28,7 +28,8 @@ def export(
         Path,
         Argument(
             metavar="OUT",
-            help="The file to write: `.onnx`, or `.npz` for a policy file with float32 weights.",
+            help="The file to write: `.onnx`, `.npz` for a policy file with float32 weights, or "
+            "`.md` for a card that says what the policy is.",
         ),
     ],
 ) -> None:
@@ -36,19 +37,26 @@ def export(
 
     An ONNX model (`pip install 'boardenvs[onnx]'`) has the inputs `observation` and `action_mask`,
     as the environments give them, for any number of boards, and the outputs `logits`,
-    `probabilities` and `value`. Its metadata say which game it plays.
+    `probabilities` and `value`. Its metadata say which game it plays. A card has what the policy's
+    notes say, and its marks in the game's exam.
 
     ```
     boardenvs export runs/othello/policy.npz othello.onnx
+    boardenvs export runs/othello/policy.npz README.md
     boardenvs export wolf_and_sheep:rules=described wolf.onnx
     ```
     """
-    check_name("format to export to", out.suffix, (".onnx", ".npz"))
+    check_name("format to export to", out.suffix, (".onnx", ".npz", ".md"))
     check_writable(out)
     is_file = policy.endswith(".npz") or Path(policy).exists()
     chosen = load_policy(policy) if is_file else trained_policy(parse(policy))
     if out.suffix == ".onnx":
         chosen.to_onnx(out)
+    elif out.suffix == ".md":
+        from boardenvs.exams import model_card
+
+        card = model_card(chosen, f"policy:{Path(policy).name}" if is_file else "trained")
+        write_atomically(out, card.encode())
     else:
         save_policy(chosen, out, stored="float32")
     shape = ", ".join(map(str, chosen.game.observation_shape))

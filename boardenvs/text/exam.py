@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
 from boardenvs import games
@@ -14,6 +11,7 @@ from boardenvs.game.contract import Game, Position
 from boardenvs.game.state import take
 from boardenvs.text.disguise import Disguise
 from boardenvs.text.env import Step
+from boardenvs.text.lessons import rewards_of
 from boardenvs.text.prompt import Board, Style
 from boardenvs.text.question import Counts, Question
 
@@ -98,9 +96,7 @@ class ExamEnv:
             self.counts.forfeits += 1
         return Step(self.prompt, self.reward, self.done, reading)
 
-    def _worths(self) -> Mapping[int, float]:
-        values: Any = self._asked.values[self.number]
+    def _worths(self) -> dict[int, float]:
+        values = self._asked.values[self.number]
         legal = np.flatnonzero(np.isfinite(values))
-        worst, best = values[legal].min(), values[legal].max()
-        scaled = (values[legal] - worst) / (best - worst) if best > worst else values[legal] * 0 + 1
-        return dict(zip(legal.tolist(), scaled.tolist(), strict=True))
+        return rewards_of(dict(zip(legal.tolist(), values[legal].tolist(), strict=True)))
