@@ -41,6 +41,10 @@ def test_words(kind):
 
 # All with pairs; with uint64, which does the same by the test above, one of each kind: see below.
 WITH_UINT64 = ["othello_holes", "wolf_and_sheep"]
+MORE_GAMES = (
+    *("connect_four:ConnectFour", "hex:Hex", "checkers:Checkers"),
+    *("morris:NineMensMorris", "go:Go", "chess:Chess"),
+)
 GAMES = [*[(name, PAIRS) for name in VARIANTS], *[(name, UINT64) for name in WITH_UINT64]]
 
 
@@ -56,7 +60,7 @@ def test_every_game_is_that_of_numpy(name, kind):
     [
         ("lines_of_action:max_steps=31", UINT64),
         ("three_in_a_row:ThreeInARow", PAIRS),
-        ("boardenvs_hex:Hex", PAIRS),
+        *((f"boardenvs_{game}", PAIRS) for game in MORE_GAMES),
     ],
 )
 def test_games_with_parameters_and_of_others(game, kind):

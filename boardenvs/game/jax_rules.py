@@ -11,8 +11,6 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
-from jax.experimental.xla_metadata import set_xla_metadata
 
 from boardenvs.game.contract import Game
 from boardenvs.game.rules import turned
@@ -20,10 +18,6 @@ from boardenvs.game.state import State, WordArray
 from boardenvs.kernel import Kernel
 from boardenvs.kernel.jax_words import Stored, bits_of, halves, low_half, words_in_use
 from boardenvs.kernel.jax_writer import compile_jax
-
-# JAX gives neither a type.
-_metadata: Any = set_xla_metadata
-_barrier: Any = lax.optimization_barrier
 
 
 class Board(NamedTuple):
@@ -49,17 +43,17 @@ class JaxRules:
         self.game = game
         self.words = words_in_use()
         kernels = game.kernels
-        self._advance = apart(self._compiled(kernels.advance))
-        self._planes = apart(self._compiled(kernels.planes))
-        self._sample = apart(self._compiled(kernels.sample))
+        self._advance = self._compiled(kernels.advance, pieces=True)
+        self._planes = self._compiled(kernels.planes, pieces=True)
+        self._sample = self._compiled(kernels.sample, pieces=True)
         self._is_legal = self._compiled(kernels.is_legal)
         self._points = self._compiled(kernels.points)
         with jax.ensure_compile_time_eval():  # it may be made where a function is being traced
             starts = self.boards(game.init(1))
             self.start: Board = jax.tree.map(lambda x: x[0], starts)
 
-    def _compiled(self, kernel: Kernel) -> Callable[..., Any]:
-        return compile_jax(kernel.program(), kernel.name, self.words)
+    def _compiled(self, kernel: Kernel, pieces: bool = False) -> Callable[..., Any]:
+        return compile_jax(kernel.program(), kernel.name, self.words, pieces)
 
     def boards(self, state: State) -> Board:
         """A batch of positions in JAX: every array has B rows."""
@@ -166,25 +160,3 @@ def _numbers(word: Stored) -> WordArray:
 def choose(condition: jax.Array, first: Any, second: Any) -> Any:
     """`first` where the condition, () bool, holds, else `second`; both are trees of arrays."""
     return jax.tree.map(lambda x, y: jnp.where(condition, x, y), first, second)
-
-
-def apart(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, kept from being merged with what uses its results.
-
-    XLA on the CPU merges cheap operations with what follows, and would compute the rules anew for
-    every byte of the masks and planes that are made of their words. It leaves a function alone that
-    is marked as one not to be inlined; elsewhere a barrier does the same.
-    """
-    call = jax.jit(function)
-
-    def on_cpu(*arguments: Any) -> Any:
-        with _metadata(inlineable="false"):
-            return call(*arguments)
-
-    def elsewhere(*arguments: Any) -> Any:
-        return _barrier(function(*arguments))
-
-    def run(*arguments: Any) -> Any:
-        return lax.platform_dependent(*arguments, cpu=on_cpu, default=elsewhere)
-
-    return run

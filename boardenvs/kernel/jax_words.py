@@ -17,11 +17,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.experimental.xla_metadata import set_xla_metadata
 
 from boardenvs.kernel.flow import Table
 from boardenvs.kernel.operations import OPERATIONS
 from boardenvs.kernel.word_functions import OperatorWord
 from boardenvs.kernel.words import ALL, ROUNDS
+
+# JAX gives neither a type.
+_metadata: Any = set_xla_metadata
+_barrier: Any = lax.optimization_barrier
 
 HALF = 0xFFFFFFFF
 Half: TypeAlias = Any  # a uint32 array, or an int where the bits are known
@@ -150,6 +155,28 @@ def repeat(function: Callable[..., Any], words: Sequence[Any], count: int) -> li
     start = (stored(words[:count]), jnp.array(True), jnp.zeros((), jnp.int32))
     found, *_ = lax.while_loop(lambda carried: carried[1], body, start)
     return list(map(kind.load, found))
+
+
+def apart(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, kept from being merged with what uses its results.
+
+    XLA on the CPU merges cheap operations with what follows, and would compute the rules anew for
+    every byte of the masks and planes that are made of their words. It leaves a function alone that
+    is marked as one not to be inlined; elsewhere a barrier does the same.
+    """
+    call = jax.jit(function)
+
+    def on_cpu(*arguments: Any) -> Any:
+        with _metadata(inlineable="false"):
+            return call(*arguments)
+
+    def elsewhere(*arguments: Any) -> Any:
+        return _barrier(call(*arguments))
+
+    def run(*arguments: Any) -> Any:
+        return lax.platform_dependent(*arguments, cpu=on_cpu, default=elsewhere)
+
+    return run
 
 
 def words_in_use() -> type[Word64] | type[Pair]:

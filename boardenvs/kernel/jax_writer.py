@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from boardenvs.kernel.flow import Table
 from boardenvs.kernel.generated import run_source
-from boardenvs.kernel.trace import Program
+from boardenvs.kernel.trace import Node, Program
 from boardenvs.kernel.word_functions import WordFunctions
+
+# Programs of more operations than LONG are cut into pieces of so many. XLA on the CPU computes what
+# is cheap anew for every result that needs it: chess, 2,700 operations with 180 results, is not
+# compiled in minutes as one piece, and Go is a third as fast.
+LONG, PIECE = 1000, 200
+
+
+class Piece(NamedTuple):
+    """A part of a longer program; its outputs are nodes of that."""
+
+    program: Program
+    given: list[int]  # the nodes that are its inputs
 
 
 def write_jax(program: Program, name: str) -> str:
@@ -18,11 +31,34 @@ def write_jax(program: Program, name: str) -> str:
     return "\n".join([*functions.lines, ""])
 
 
-def compile_jax(program: Program, name: str, words: Any) -> Callable[..., tuple[Any, ...]]:
+def compile_jax(
+    program: Program, name: str, words: Any, pieces: bool = False
+) -> Callable[..., tuple[Any, ...]]:
     """A function that JAX can trace, of `program.num_inputs` stored words or small numbers; it
-    returns a tuple of stored words. `words` is the kind that `jax_words.words_in_use` says.
+    returns a tuple of stored words. `words` is the kind that `jax_words.words_in_use` says. In
+    `pieces`, each of so many operations is kept `apart` from what uses its results.
     """
-    from boardenvs.kernel.jax_words import repeat, when  # JAX is imported where it is used
+    from boardenvs.kernel.jax_words import apart, repeat, when  # JAX is imported where it is used
+
+    if pieces:
+        size = PIECE if len(program.steps()) > LONG else LONG
+        compiled = [
+            (piece, apart(compile_jax(piece.program, f"{name}_{k}", words)))
+            for k, piece in enumerate(cut(program, size))
+        ]
+
+        def in_pieces(*inputs: Any) -> tuple[Any, ...]:
+            stored = {
+                i: words.store(words.load(inputs[node.extra]) if node.op == "input" else node.extra)
+                for i, node in enumerate(program.nodes)
+                if node.op in ("input", "const")
+            }
+            for piece, function in compiled:
+                found = function(*(stored[i] for i in piece.given))
+                stored.update(zip(piece.program.outputs, found, strict=True))
+            return tuple(stored[i] for i in program.outputs)
+
+        return in_pieces
 
     names: dict[str, Any] = {"Table": Table, "repeat": repeat, "when": when}
     run_source(write_jax(program, name), f"{name} (jax)", names)
@@ -32,3 +68,26 @@ def compile_jax(program: Program, name: str, words: Any) -> Callable[..., tuple[
         return tuple(map(words.store, function(*map(words.load, inputs))))
 
     return run
+
+
+def cut(program: Program, size: int) -> list[Piece]:
+    """The program in pieces of so many operations, to be run one after the other."""
+    steps, parts = program.steps(), []
+    while steps:
+        end = size
+        while end < len(steps) and program.nodes[steps[end]].op == "part":
+            end += 1  # with its `repeat`, whose words are no word
+        parts.append(steps[:end])
+        steps = steps[end:]
+    pieces, needed = [], set(program.outputs)
+    for part in reversed(parts):
+        made = needed.intersection(part)
+        args = {i for step in part for i in program.nodes[step].args}.difference(part)
+        given = sorted(i for i in args if program.nodes[i].op != "const")
+        nodes = list(program.nodes)
+        for k, i in enumerate(given):
+            nodes[i] = Node("input", extra=k)
+        own = replace(program, num_inputs=len(given), nodes=nodes, outputs=tuple(sorted(made)))
+        pieces.append(Piece(own, given))
+        needed.update(given)
+    return pieces[::-1]
