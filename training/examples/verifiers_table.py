@@ -19,6 +19,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import verifiers.v1 as vf
+from verifiers.v1.serve import EnvClient, EnvServer
 
 import boardenvs
 from boardenvs.text import ExamEnv, TextPlayer
@@ -103,9 +104,21 @@ async def play(env, tasks, url):
     return [trace for episode in episodes for trace in episode.traces]
 
 
-def load(**settings):
+async def play_served(config, count, url):
+    """The episodes of a server, as trainers have it: they send it tasks, and get traces back."""
+    server = EnvServer(config, address="tcp://127.0.0.1:0")
+    serving, client = asyncio.create_task(server.run()), EnvClient(server.address)
+    asked = {"client": vf.EvalClientConfig(base_url=url), "sampling": vf.SamplingConfig()}
+    tasks = [json.loads(task.data.model_dump_json()) for task in server.env.taskset.take(count)]
+    found = [await client.run(model="table", task_data=task, **asked) for task in tasks]
+    await client.close()
+    serving.cancel()
+    return found
+
+
+def config(**settings):
     settings = {"id": "boardenvs-verifiers", "game": "othello", **settings}
-    return vf.load_environment(vf.resolve_env_config({"taskset": settings}))
+    return vf.resolve_env_config({"taskset": settings})
 
 
 ThreadingHTTPServer.request_queue_size = 100  # as many ask at once
@@ -113,7 +126,7 @@ server = ThreadingHTTPServer(("127.0.0.1", 0), Model)
 threading.Thread(target=server.serve_forever, daemon=True).start()
 url = f"http://127.0.0.1:{server.server_port}/v1"
 
-exam, env = ExamEnv("othello", legal_moves=True), load(reward="move")
+exam, env = ExamEnv("othello", legal_moves=True), vf.load_environment(config(reward="move"))
 before = worth(exam)
 rng = np.random.default_rng(0)
 tasks = [task for task in env.taskset if task.data.idx % 3]
@@ -127,10 +140,12 @@ print(f"a move of questions that were held out is worth {before:.3f}, then {afte
 assert after > before + 0.08
 
 # Whole games, paid by the level of the opponent.
-env = load(reward="level")
-for trace in asyncio.run(play(env, env.taskset.take(2), url)):
-    print(f"against {trace.task.data.parameters['opponent']}: {trace.reward}", trace.metrics)
-    assert trace.metrics["illegal"] == 0
+for episode in asyncio.run(play_served(config(reward="level"), 2, url)):
+    assert episode.ok, episode
+    (trace,) = episode.traces
+    print(trace.task.data.name, trace.reward, trace.metrics)
+    assert trace.metrics["move"] > 20
+    assert not trace.metrics["illegal"] + trace.metrics["forfeits"]
 
 player = TextPlayer(write, legal_moves=True)
 score = boardenvs.play_match(boardenvs.games.make("othello"), player, "random", pairs=50).score
