@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boardenvs.kernel import ALL, Kernel, trace
+from boardenvs.kernel import ALL, Kernel, Table, trace
 from boardenvs.kernel.operations import OPERATIONS, Operation
 
 # What each row means, of words, modulo 2**64.
@@ -132,3 +132,11 @@ def test_bounds_hold(board):
 def test_masks_that_change_nothing_are_left_out():
     program = trace(lambda a: (((a >> 56) & 0xFF) | 0, (a << 60) & ~0xFF), 1, "batch")
     assert str(program) == "t2 = shr i0 0x38\nt4 = shl i0 0x3c\nreturn t2 t4"
+
+
+def test_a_table_ends_with_its_last_element(backend):
+    """Machine code reads no other memory for an index beyond it."""
+    kernel = Kernel(lambda index: Table([3, 5, 7])[index], 1, "element")
+    inputs, found = np.array([0, 2, 3, 1 << 20] * 9, np.uint64), np.zeros(36, np.uint64)
+    kernel.batch([inputs], [found])
+    assert found.tolist() == [3, 7, 7, 7] * 9

@@ -59,12 +59,15 @@ class SimdWord(OperatorWord):
         return SimdWord(builder, value)
 
     def lookup(self, table: Table) -> SimdWord:
-        """The element of a `Table` in each lane."""
+        """The element of a `Table` in each lane; the last one for an index beyond it."""
         builder, array = self.builder, _constant_array(self.builder.module, table)
         one_word = self.value.type == WORD
+        last = splat(self.value.type, len(table.values) - 1)
+        inside = builder.icmp_unsigned("<", self.value, last)
+        place = builder.select(inside, self.value, last)
         elements = [
             builder.load(builder.gep(array, [WORD(0), index], inbounds=True))
-            for index in ([self.value] if one_word else split(builder, self.value))
+            for index in ([place] if one_word else split(builder, place))
         ]
         return SimdWord(builder, elements[0] if one_word else join(builder, elements))
 
@@ -89,7 +92,7 @@ def when(condition: SimdWord, function: Function, *args: Operand) -> SimdWord:
 
     before = builder.block
     with builder.if_then(some):
-        # Operands of the other lanes, which are no positions, could lie outside of its tables.
+        # Operands of the other lanes, which are no positions, could take its loops long.
         given = [where_set(x.value) if isinstance(x, SimdWord) else splat(kind, x) for x in args]
         (result,) = call(function, builder, given, kind)
         value = where_set(result)
