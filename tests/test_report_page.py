@@ -2,6 +2,7 @@
 
 import base64
 import re
+from xml.etree import ElementTree
 
 import pytest
 
@@ -68,20 +69,43 @@ def test_numbers_stand_to_the_right_in_the_tables_of_a_report():
     assert table.splitlines()[1] == "| --- | ---: | ---: | ---: | --- |"
 
 
-def test_legends_are_where_no_data_can_be(monkeypatch):
-    pytest.importorskip("sb3_contrib")
+def draw_curves():
+    """The pictures of a training of many opponents."""
     from training import plots
     from training.evaluation import Score, SuiteResult
 
-    monkeypatch.setattr(plots, "_svg", lambda figure, title: figure)
     score = Score(score=0.4, low=0.1, high=0.9, wins=4, draws=0, losses=6)
     scores = dict.fromkeys(("random", "greedy", "positional", "alphabeta:depth=5"), score)
     results = [SuiteResult(steps=n * 10**6, minutes=n, scores=scores, exam=0.5) for n in range(9)]
     metrics = [{"steps": n, "train/entropy": 1.0 / (n + 1), "games/pool": 0.9} for n in range(99)]
-    for figure in (
-        plots.learning_curve("demo", results, results[3], scores, scores),
-        plots.metrics_over_steps("demo", metrics),
-    ):
+    yield plots.learning_curve("demo", results, results[3], scores, scores)
+    yield plots.metrics_over_steps("demo", metrics)
+
+
+def test_pictures_have_text_of_12_pixels_and_colours_for_light_and_dark():
+    pytest.importorskip("sb3_contrib")
+    from training.plots import rating_scale
+
+    ratings = {"policy": (100.0, None, 120.0), "random": (0.0, 0.0, 0.0)}
+    for drawn in (*draw_curves(), rating_scale("demo", ratings, ["policy"])):
+        svg = ElementTree.fromstring(drawn)
+        a_unit = float(svg.get("width").removesuffix("pt")) / float(svg.get("viewBox").split()[2])
+        texts = list(svg.iter("{http://www.w3.org/2000/svg}text"))
+        sizes = [float(re.search(r"([\d.]+)px", text.get("style"))[1]) for text in texts]
+        assert min(sizes) * a_unit * 96 / 72 >= 12
+        assert all("fill: var(--" in text.get("style") for text in texts)
+        (style,) = [part.text for part in svg.iter("{http://www.w3.org/2000/svg}style")][:1]
+        light, dark = style.split("@media (prefers-color-scheme: dark)")
+        assert re.findall("--[a-z]+", light) == re.findall("--[a-z]+", dark)
+        assert not {b"fill: #ffffff", b"stroke: #000000"} & set(re.findall(rb"\w+: #\w+", drawn))
+
+
+def test_legends_are_where_no_data_can_be(monkeypatch):
+    pytest.importorskip("sb3_contrib")
+    from training import plots
+
+    monkeypatch.setattr(plots, "_svg", lambda figure, title: figure)
+    for figure in draw_curves():
         figure.canvas.draw()
         legends = [a.get_legend() for a in figure.axes if a.get_legend()] + figure.legends
         assert legends

@@ -16,6 +16,7 @@ _DARK = {INK: "#e8ebee", FAINT: "#a3adb8", RULE: "#454d55", BLUE: "#3d9fe0"}
 STYLE: dict[Any, Any] = {
     **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor"), INK),
     **dict.fromkeys(("xtick.color", "ytick.color"), INK),
+    "axes.facecolor": "none",
     "legend.facecolor": "none",
     "legend.edgecolor": "none",
     "legend.fontsize": 9,
@@ -28,8 +29,6 @@ def to_svg(figure: Figure) -> bytes:
     """
     import matplotlib
 
-    for axes in figure.axes:
-        axes.patch.set_visible(False)
     buffer = io.StringIO()
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "boardenvs"}):
         figure.savefig(buffer, format="svg", facecolor="none", metadata={"Date": None})

@@ -114,7 +114,10 @@ export class NewGame {
     this.warning.textContent = table.running ? T.ends(table.node.ply) : "";
     this.#show();
     this.element.showModal();
-    this.element.querySelector("input[name=opponent]:checked")?.focus();
+    const chosen = this.element.querySelector("input[name=opponent]:checked");
+    chosen?.focus({ preventScroll: true });
+    this.element.querySelector(".body").scrollTop = 0;
+    chosen?.scrollIntoView({ block: "nearest" }); // game and colour stay in view where there is room
   }
 
   async #choose(text) {
