@@ -42,6 +42,8 @@ def folder(tmp_path_factory):
     run.mkdir()
     (run / "config.yaml").write_text("game: othello\nsteps: 1000\n")
     (run / "report.html").write_text("<h1>Report</h1>")
+    curve = "steps,evaluation/random,evaluation/greedy\n0,.5,.2\n1000000,.9,.4\n"
+    (run / "evaluations.csv").write_text(curve)
     shutil.copy(TRAINED / "othello.npz", run / "policy.npz")
     (folder / "arena").mkdir()
     (folder / "arena" / "journal.jsonl").write_text("{}\n")
