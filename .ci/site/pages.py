@@ -73,7 +73,7 @@ REFERENCE = {
     "search": ("Search", ["search"]),
     "records": ("Records", ["records"]),
     "render": ("Pictures", ["render"]),
-    "text": ("Text", ["text"]),
+    "text": ("Text", ["text", "text.lessons"]),
     "tablebase": ("Exact solutions", ["tablebase"]),
 }
 
