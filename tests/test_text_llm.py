@@ -5,7 +5,7 @@ import random
 import re
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
@@ -143,27 +143,27 @@ def test_no_move_is_paid_for_twice(tmp_path):
 
 
 def test_an_arena_stops_and_goes_on(tmp_path):
-    """By a limit that its processes have together, and by an endpoint that is back later."""
+    """In processes of its own, by an endpoint that is back later."""
     with served([None] * 5 + [401]) as (url, asked):
-        spec = (
-            f"llm:tiny,base_url={url},log={tmp_path / 'log'},legal_moves=true,threads=1,retries=0"
-        )
-
-        def play(spec):
-            entrants = {"model": spec, "random": "random", "greedy": "greedy"}
-            settings = make_settings(entrants, ["wolf_and_sheep"], pairs=1)
-            resume = (tmp_path / "arena").exists()
-            return run_tournament(settings, tmp_path / "arena", resume=resume, workers=2)
-
-        for limit, said in ((10**6, "status 401"), (2000, "tokens are used, of 2,000")):
-            with pytest.raises(StopPlayError, match=said):
-                play(f"{spec},tokens={limit}")
-        # At both ends a request of each process may have been under way.
-        assert len(asked) <= 1 + 2000 // 110 + 4
-        found = play(spec)
-        assert len(asked) <= 1 + len((tmp_path / "log").read_text().splitlines()) + 4
+        spec = f"llm:tiny,base_url={url},log={tmp_path / 'log'},legal_moves=true,threads=1"
+        settings = make_settings({"model": spec, "random": "random"}, ["wolf_and_sheep"], pairs=1)
+        with pytest.raises(StopPlayError, match="status 401"):
+            run_tournament(settings, tmp_path / "arena", workers=1)
+        found = run_tournament(settings, tmp_path / "arena", resume=True, workers=1)
+        assert len(asked) == 1 + len((tmp_path / "log").read_text().splitlines())
     assert not found.dead
     assert not [note for note in found.notes if "forfeited" in note or "void" in note]
+
+
+def test_players_with_one_log_have_one_limit(tmp_path):
+    with served() as (url, asked):
+        spec = f"llm:tiny,base_url={url},log={tmp_path / 'log'},tokens=500,threads=1,retries=0"
+        first, second = (boardenvs.make_agent(spec) for _ in range(2))
+        for player in (first, second, first, second, second):
+            with suppress(StopPlayError):
+                boardenvs.play_match(make("othello"), player, "random", 1, seed=len(asked))
+        assert len(asked) == 5  # at 110 each
+        assert first.tokens == second.tokens == 550
 
 
 def test_limits_of_cost(tmp_path):
