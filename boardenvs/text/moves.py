@@ -24,7 +24,7 @@ _ITSELF = (  # between the squares of a move
 )
 _BETWEEN = (
     r"(?:\s*(?:-+>?|=+>|[>—x\u00d7:\u2190-\u21ff\u2794-\u27bf\u27f0-\u27ff]|\.\.+)\s*"
-    rf"|\s+(?:{_ITSELF} ){{0,3}}(?:on)?{_TO} (?:square )?"
+    rf"|\s+(?:{_ITSELF}\s+){{0,3}}(?:on)?{_TO}\s+(?:square )?"
     r"|\s+(?:x|takes|captures|capturing)(?: on| at)? |)"
 )
 # In prose two squares in a row may be any two squares; a piece's way may be told at length.

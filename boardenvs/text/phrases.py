@@ -10,7 +10,8 @@ import re
 _DO = (
     "play|move|choose|select|pick|place|put|go|take|make|capture|commit|decide|settle|opt|stick|"
     "advance|step|slide|jump|recommend|suggest|submit|answer|drop|set|try|prefer|start|begin|open|"
-    "continue|proceed|respond|reply|counter|react|give|switch"
+    "continue|proceed|respond|reply|counter|react|give|switch|block|stop|prevent|parry|meet|defend|"
+    "attack"
 )
 _DOING = (
     "playing|moving|choosing|selecting|picking|going|placing|taking|settling|answering|trying|"
@@ -70,8 +71,8 @@ COMMITS = re.compile(
     r"|[我走下选擇择](?:择|擇|下|走)?|私の手は"
 )
 BEST_IS = re.compile(
-    rf"\b(?:{_BEST}|the|most \w+)(?! other| last| worst| second) (?:\w+ )?"
-    rf"(?:{_MOVE}|candidate|idea)\b[^.;,]{{0,60}}?{_IS}\W{{0,4}}$"
+    rf"\b(?:{_BEST}|most \w+|the(?! other| last| worst| second| first)) (?:\w+ )?"
+    rf"(?:{_MOVE}|(?<!the )(?:candidate|idea|way|thing))\b[^.;,]{{0,60}}?{_IS}\W{{0,4}}$"
 )
 # What says that the move named before is the one, and not that named after.
 BETTER = re.compile(
@@ -101,10 +102,10 @@ INTRODUCES = re.compile(
     r"[^.;]*,\W*$"
 )
 LISTS = re.compile(
-    r"\b(?:legal|options?|candidates?|threat|history|last (?:move|turn)|next turn|reply|"
-    r"replies|"
+    r"\b(?:legal|options?|candidates?|threat|history|last (?:move|turn)|next turn|reply|replies|"
     r"responses?|previous|available|example|such as|if|then|expected|alternatives?|evaluate|"
     r"backup|(?:second|2nd|third|3rd) (?:choice|option|idea|best))\b[^.;]*$"
+    r"|\b(?:runner-?up|worst|second|bad|weak|other)\W*$"
 )
 # Before a choice: then it is none, or one of another time.
 _IF = (
@@ -118,10 +119,16 @@ _NEAR = (
     "thought about|wanted|would have|going to have|later|afterwards|then|so that|hoping|"
     "plan(?:ning)? to|threaten(?:s|ing)?|i was|how|which"
 )
+THEN = re.compile(r"^\W*(?:(?:ok|okay|well|yes|no|so|and)\b\W*)?then\b,?")
 UNLESS = re.compile(
-    rf"\b(?:{_IF})\b[^.;:\n]*$|\b(?:{_NEAR})\b[^.;:,\n]*$|\bhad\W*$|^\W*(?:last|earlier|previously)\b[^,]*,\W*$"
+    rf"\b(?:{_IF})\b[^.;:\n]*$|\b(?:{_NEAR})\b[^.;:,\n]*$|\bhad\W*$"
+    r"|^\W*(?:(?:in|on) )?(?:(?:the|my) )?(?:last|earlier|previous(?:ly)?)\b"
+    r"(?: (?:turn|move|time|round))?,?\W*$"
 )
-ONLY_IF = re.compile(r"\W{0,3}(?:if|unless) (?:it|only|not|that|there) (?:were|was|is|had)")
+ONLY_IF = re.compile(
+    r"\W{0,3}(?:if|unless) (?:it|only|not|that|there) (?:were|was|is|had)"
+    r"|\W(?:earlier|previously|last (?:turn|time|move))\b"
+)
 AFTER = re.compile(r"\bafter\b")
 
 # Between what was said before and the move: it is another that is meant.
@@ -195,7 +202,8 @@ AWAY = re.compile(
     r"allow(?:s|ing)|attack(?:s|ing)?|defend(?:s|ing)?|connect(?:s|ing|ed)?|flip(?:s|ping)?|"
     r"next to|adjacent to|near|(?<!it is )(?<!it's )(?<!decide )between|towards|"
     r"legal(?: moves?)?|possible|available|from|because|since|fails? to|runs into|due to|"
-    r"protects?|controls?|captur(?:es|ing))\b[^.;,]*$"
+    r"protects?|controls?|captur(?:es|ing)|second|third|backup|worst|mistake|blunder|bad idea)\b"
+    r"[^.;,]*$"
 )
 AGAINST = re.compile(
     r"\b(?:(?:respond|reply|answer|react)(?:ing)? to|(?:counter|block|stop|prevent|meet|"

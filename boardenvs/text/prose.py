@@ -15,7 +15,7 @@ _FENCED = re.compile(r"(?:```|~~~)[a-z]*[ \t]*\n?(.*?)(?:```|~~~|$)", re.DOTALL)
 _QUOTED = re.compile(r'"(?=[^"\n]* [^"\n]* )[^"\n]{0,500}"')  # more than a move
 _TABLE = re.compile(r"^[ \t]*\|(?!\|).*$", re.MULTILINE)
 _FROM_TO = re.compile(
-    rf"\b(?:from|source|start|origin)\W{{1,4}}({SQUARE})\W*\s"
+    rf"\b(?:from|source|start|origin|piece)\W{{1,4}}({SQUARE})\W*\s"
     rf"\W*(?:to|target|end|destination)\W{{1,4}}({SQUARE})\b"
 )  # in two lines
 _BULLET = re.compile(r"^[ \t]*(?:[-*•+]|\(?\d{1,3}[.)])[ \t]+")
@@ -95,6 +95,8 @@ class _Story:
         return possible if not chosen and len(possible) > 1 else chosen
 
     def _read(self, sentence: str, listed: bool) -> None:
+        if not self.chosen:  # else it is of what comes next
+            sentence = phrases.THEN.sub("", sentence)
         passes = phrases.PASSES.search(sentence)
         if passes and not (
             phrases.UNLESS.search(sentence[: passes.start()])
@@ -124,6 +126,7 @@ class _Story:
                 phrases.PRAISED.match(after)
                 or phrases.BETTER.fullmatch(between or "")
                 or phrases.UNBEATEN.search(before)
+                or phrases.BEST_IS.search(whole)
             )
             is_out = not (introduced or praised) and (
                 phrases.REJECTS.search(before) or phrases.REJECTED.match(after)
@@ -170,8 +173,6 @@ class _Story:
         """
         if not others and phrases.CONFIRMS.match(after):
             return not phrases.UNLESS.search(whole)
-        if not others and phrases.BEST_IS.search(whole):
-            return True
         said = [*phrases.COMMITS.finditer(before), *self._own.finditer(before)]
         if not said:
             return False

@@ -144,9 +144,14 @@ def slots(text: str) -> tuple[list[Slot], str]:
         slot
         for slot in found
         if slot.text is None
-        or not (_is_form(slot.text) or (not slot.text.strip() and _has_another(slot, found)))
+        or not (_is_form(slot.text) or (_is_empty(slot.text) and _has_another(slot, found)))
     ]
     return sorted(answers, key=lambda slot: (slot.end, -slot.start)), rest
+
+
+def _is_empty(answer: str) -> bool:
+    """Whether nothing is in it, or a fence around what was JSON."""
+    return not answer.replace("```json", "").strip(" \n`")
 
 
 def is_open(rest: str) -> bool:
