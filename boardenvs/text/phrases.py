@@ -82,7 +82,8 @@ BETTER = re.compile(
 )
 PRAISED = re.compile(
     r"\W{0,3} (?:as |to be |is )?(?:clearly )?(?:the |my )?"
-    r"(?:best|strongest|better|stronger|highest|most|safest|favou?rite)\b(?! for (?:the|my|@))"
+    r"(?:best|strongest|better|stronger|highest|most|safest|favou?rite)\b"
+    r"(?! for (?:the|my|@)|[^.;,]* is\b)"
 )
 UNBEATEN = re.compile(r"\b(?:nothing|no)\b[^.;,]{0,30}(?:better[^.;,]{0,15} than|beats)\W{0,3}$")
 IF_ANY = re.compile(r"\bif i (?:must|had to|have to|were to) (?:choose|pick|decide)\b(?: one)?,?")
@@ -91,14 +92,16 @@ CONFIRMS = re.compile(
     r"[^a-z0-9]{0,4}(?:it is\b(?! not| illegal| a )|it's\b"
     r"|is (?:therefore |thus |then |clearly |definitely )?(?:my|the) (?:\w+ ){0,2}"
     r"(?:move|choice|answer|pick|decision|play|selection|one|way to go|winner)\b(?! for \w)"
-    r"|is what i|stands out\b|is (?:clearly |the )?(?:best|strongest)\b|is (?:better|stronger|"
-    r"safer)\W*(?:$|than)"
+    r"|is (?:correct|right)\b|(?:instead|for sure|for me)\W*$|is what i(?! should avoid)|wins\W*$"
+    r"|stands out\b|is (?:clearly |the )?(?:best|strongest)\b"
+    r"|is (?:better|stronger|safer)\W*(?:$|than)"
     r"|(?:is|was|feels|seems) (?:forced|necessary|required|a must)|(?:comes?|came) out on top"
     r"|wins (?:the game |immediately|at once|on the spot)|now\b)"
 )
 INTRODUCES = re.compile(
     r":\W{0,4}$"
-    r"|^\W*(?:since|because|after|given|considering|with|without|as|to|for|in order|based)\b"
+    r"|^\W*(?:since|because|after|given|considering|with|without|as|to|for|against|based|"
+    r"in (?:order|view|light))\b"
     r"[^.;]*,\W*$"
 )
 LISTS = re.compile(
@@ -109,17 +112,18 @@ LISTS = re.compile(
 )
 # Before a choice: then it is none, or one of another time.
 _IF = (
-    "if|when|whenever|unless|once|should i|had i|"
+    "no way|were (?:it|i)|if|when|whenever|unless|once|should i|had i|"
     "were i|suppose|supposing|what if|next turn|next move|whether"
 )
 _NEAR = (
     "last turn|last time|before|earlier|previously|refus(?:e|es|ing)|could|might|may|can|cannot|"
     "can't|won't|don't|"
     "didn't|wouldn't|not|never|considered|tempted|"
-    "thought about|wanted|would have|going to have|later|afterwards|then|so that|hoping|"
+    "thought about|wanted|would have|going to have|later|afterwards|then|so that(?!'s)|hoping|"
     "plan(?:ning)? to|threaten(?:s|ing)?|i was|how|which"
 )
 THEN = re.compile(r"^\W*(?:(?:ok|okay|well|yes|no|so|and)\b\W*)?then\b,?")
+IF = re.compile(rf"\b(?:{_IF})\b[^.;:,\n]*$")
 UNLESS = re.compile(
     rf"\b(?:{_IF})\b[^.;:\n]*$|\b(?:{_NEAR})\b[^.;:,\n]*$|\bhad\W*$"
     r"|^\W*(?:(?:in|on) )?(?:(?:the|my) )?(?:last|earlier|previous(?:ly)?)\b"
@@ -127,7 +131,7 @@ UNLESS = re.compile(
 )
 ONLY_IF = re.compile(
     r"\W{0,3}(?:if|unless) (?:it|only|not|that|there) (?:were|was|is|had)"
-    r"|\W(?:earlier|previously|last (?:turn|time|move))\b"
+    r"| if i could|\W(?:earlier|previously|last (?:turn|time|move))\b"
 )
 AFTER = re.compile(r"\bafter\b")
 
@@ -139,8 +143,8 @@ _LOOKED = (
     "thinking (?:of|about)|was going to|looked at|looking at|look at|compared (?:to|with)|versus|"
     "vs|(?:moves|options|squares) like|from|tried|examine|examining|check|checking|analy[sz]e|"
     "analy[sz]ing|could|might|may|can|if|whether|abandon(?:ing)?|neither|so (?:does|do|is|are)|"
-    "torn between|refuse|pass on|no to|(?:any|every)thing but|afraid of|fear|as for|"
-    "leaning towards?|although|while|even though"
+    "torn between|(?:take|took) back|retract|refuse|pass on|no to|(?:any|every)thing but|afraid of|"
+    "fear|as for|leaning towards?|although|while|even though"
 )
 REJECTS = re.compile(
     rf"(?:(?:n't|\bnot|\bnever) (?:think|believe|see|trust|find)|n't"
@@ -154,8 +158,9 @@ _BAD = (
     "not|illegal|bad|worse|weak(?:er)?|impossible|blocked|risky|inferior|a mistake|a blunder|"
     "out\\b|"
     "refuted|losing|terrible|tempting|interesting|an option|possible|legal|another|invalid|poor|"
-    "unavailable|dangerous|wrong|slow(?:er)?|lose|leave|let|allow|hand|give|fail|walk|passive|premature|"
-    "taken|occupied|ruled|no good|too|attractive|aggressive|annoying|played\\b"
+    "unavailable|dangerous|wrong|slow(?:er)?|lose|leave|let|allow|hand|give|fail|walk|passive|"
+    "premature|pointless|useless|an error|taken|occupied|ruled|no good|too|attractive|"
+    "aggressive|annoying|played\\b"
 )
 REJECTED = re.compile(
     r"[\"')\]]{0,2},?(?: move| option)?"
@@ -165,7 +170,8 @@ REJECTED = re.compile(
     r"very )*"
     rf"(?:{_BAD})"
     r"|isn't|wasn't|wouldn't|(?:would|could|should|might) have|fails|loses|drops|does too|hangs|"
-    r"blunders|doesn't|does not|cannot|can't|won't|runs into|"
+    r"blunders|invites|makes no|is what (?:the opponent|i should avoid)|doesn't|does not|cannot|can't|"
+    r"won't|runs into|"
     r"gives (?:away|up|the opponent|my opponent)|allows|leaves|lets|walks into|hands\b)"
 )
 # Without a choice: what takes up the choice before.
@@ -195,8 +201,8 @@ _OWN = (
 AWAY = re.compile(
     r"\b(?:responses?|repl(?:y|ies|ied)|responds?|answers?|answered by|followed by|"
     r"follow(?:ing)? up|next turn|next move|later|following|last (?:move|turn)|previous(?:ly)?|"
-    r"earlier|prepar(?:es|ing)|planning|idea of|so that|hop(?:e|ing)|anticipat\w*|expect\w*|then|"
-    r"afterwards|if|eventually|in (?:two|three) moves|eyeing|eyes|for example|such as|e\.g|"
+    r"earlier|prepar(?:es|ing)|planning|idea of|so that(?!'s)|hop(?:e|ing)|anticipat\w*|expect\w*|"
+    r"then|afterwards|if|eventually|in (?:two|three) moves|eyeing|eyes|for example|such as|e\.g|"
     r"options? (?:are|include)|candidate\b|history|refuted by|plan)\b[^.;]*$"
     r"|\b(?:threat(?:en|ens|ening)?|prevent(?:s|ing)?|block(?:s|ing)?|stop(?:s|ping)?|after|"
     r"allow(?:s|ing)|attack(?:s|ing)?|defend(?:s|ing)?|connect(?:s|ing|ed)?|flip(?:s|ping)?|"
@@ -210,8 +216,17 @@ AGAINST = re.compile(
     r"parry)(?:ing)?) $"
 )
 WITH = re.compile(r" (?:with|by) (?:playing |moving )?")
-WITH_IT = re.compile(r",? (?:with|by|i)(?: playing| moving| play)? ?")
+WITH_IT = re.compile(r",? (?:with|by|i)(?: playing| moving| play)? ?| to ")
 
+# Between two moves: the second is what is said of the first.
+SAME_CLAUSE = re.compile(
+    r"(?=[^a-z]*[a-z])(?!.*\bas (?:good|strong) as)"
+    r"(?:(?![,;:()]|\b(?:and|but|or|so|while|whereas|though)\b).)*"
+)
+FROM = re.compile(r"\bfrom\W{1,3}$")
+TAKES_IT = re.compile(
+    rf"\b(?:i|we)(?:'m|'ll| will| am)* (?:{_DO}|{_DOING})(?: with)? (?:it|that)\b"
+)
 LINK = re.compile(r"(?:,|/|\s|\band\b|\bor\b|\bnor\b|&)+")
 ALSO = re.compile(r"\b(?:or|and)\b|[/&]")
 

@@ -15,8 +15,8 @@ _FENCED = re.compile(r"(?:```|~~~)[a-z]*[ \t]*\n?(.*?)(?:```|~~~|$)", re.DOTALL)
 _QUOTED = re.compile(r'"(?=[^"\n]* [^"\n]* )[^"\n]{0,500}"')  # more than a move
 _TABLE = re.compile(r"^[ \t]*\|(?!\|).*$", re.MULTILINE)
 _FROM_TO = re.compile(
-    rf"\b(?:from|source|start|origin|piece)\W{{1,4}}({SQUARE})\W*\s"
-    rf"\W*(?:to|target|end|destination)\W{{1,4}}({SQUARE})\b"
+    rf"\b(?:from|source|start|origin|piece)(?: square)?\W*[:=]\W{{0,3}}({SQUARE})\W*\s"
+    rf"\W*(?:to|target|end|destination)(?: square)?\W{{1,4}}({SQUARE})\b"
 )  # in two lines
 _BULLET = re.compile(r"^[ \t]*(?:[-*•+]|\(?\d{1,3}[.)])[ \t]+")
 _SENTENCE = re.compile(r"[^\n.!?]*(?:[.!?](?=\S)[^\n.!?]*)*[.!?\n]*")
@@ -136,7 +136,9 @@ class _Story:
                 said = "chosen"
                 self._choose(move)
             elif is_out or phrases.ONLY_IF.match(after) or linked == "rejected":
-                said = "rejected"
+                said = (
+                    "against" if phrases.FROM.search(before) and between == " to " else "rejected"
+                )
                 if move in self.chosen:
                     self.chosen, self.withdrawn = [], True
                 elif linked and phrases.COULD.search(sentence[: mentions[0].start]):
@@ -145,7 +147,11 @@ class _Story:
                 said = ""
                 if question and phrases.ALSO.search(before):
                     self.possible += [mentions[0].squares, move]
-            elif phrases.AGAINST.search(before) or phrases.WITH.fullmatch(between or ""):
+            elif (
+                phrases.AGAINST.search(before)
+                or phrases.WITH.fullmatch(between or "")
+                or (before.endswith("from ") and between == " to ")
+            ):
                 said = "against"
             elif linked == "chosen" and phrases.ALSO.search(before):
                 self.chosen.append(move)
@@ -157,11 +163,20 @@ class _Story:
             ):
                 said = "chosen"
                 self._choose(move)
-            elif listed or others or linked == "away" or phrases.AWAY.search(whole):
-                said = "away"
+            elif (
+                listed
+                or others
+                or linked == "away"
+                or (said in ("open", "chosen") and phrases.SAME_CLAUSE.fullmatch(before))
+                or phrases.AWAY.search(whole)
+                or phrases.IF.search(whole)
+            ):
+                said = "away"  # or an object: "d3 stops e4"
             else:
-                said = ""
+                said = "open"
                 self.open.append(move)
+        if mentions and said != "rejected" and phrases.TAKES_IT.search(sentence[end:]):
+            self._choose(mentions[0].squares)
         if mentions:
             named = _distinct(self.open[unreserved:])
             at_end = not sentence[mentions[-1].end :].strip(" \n.!*`'\"")
