@@ -170,8 +170,8 @@ REJECTED = re.compile(
     r"very )*"
     rf"(?:{_BAD})"
     r"|isn't|wasn't|wouldn't|(?:would|could|should|might) have|fails|loses|drops|does too|hangs|"
-    r"blunders|invites|makes no|is what (?:the opponent|i should avoid)|doesn't|does not|cannot|can't|"
-    r"won't|runs into|"
+    r"blunders|invites|makes no|is what (?:the opponent|i should avoid)|doesn't|does not|cannot|"
+    r"can't|won't|runs into|"
     r"gives (?:away|up|the opponent|my opponent)|allows|leaves|lets|walks into|hands\b)"
 )
 # Without a choice: what takes up the choice before.
