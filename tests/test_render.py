@@ -125,6 +125,36 @@ def test_pixels(game: Game) -> None:
         assert bytes(shown) == bytes.fromhex(colour[1:])
 
 
+def test_hexagons_touch_where_cells_of_hex_are_neighbours() -> None:
+    """In pictures and in text; those that touch are nearest to each other."""
+    game = games.make("boardenvs_hex:Hex")
+    board, cells = game.board, range(game.board.size)
+    six = [(0, 1), (1, 0), (1, -1), (0, -1), (-1, 0), (-1, 1)]
+    x, y = np.array(cells) % board.columns, np.array(cells) // board.columns
+    steps = np.stack([x[:, None] - x, y[:, None] - y], axis=-1)
+    neighbours = (steps[:, :, None] == six).all(axis=-1).any(axis=-1)
+
+    def alone(cell: int) -> Position:
+        return Position((*game.split((1 << cell, 0)),), (), 0, 0, False, game)
+
+    drawn = [uses(render.to_svg(game, alone(cell)), "black") for cell in cells]
+    centres = np.array(drawn)[:, 0]
+    apart = np.linalg.norm(centres[:, None] - centres, axis=-1)
+    np.testing.assert_array_equal(apart < 1, neighbours | np.eye(len(cells), dtype=bool))
+    assert np.ptp(apart[neighbours]) < 0.001
+    texts = [render.to_ansi(game, alone(cell), colour=False).split("\n") for cell in cells]
+    seen = np.array([[(y, t.index("B")) for y, t in enumerate(text) if "B" in t] for text in texts])
+    away = np.abs(seen - seen[:, 0])
+    touch = (away == (0, 4)).all(axis=-1) | (away == (1, 2)).all(axis=-1)
+    np.testing.assert_array_equal(touch, neighbours)
+    empty = render.to_rgb(game, game.start(), unit=UNIT)
+    for cell in (0, 27, 120):
+        changed = (render.to_rgb(game, alone(cell), unit=UNIT) != empty).any(axis=2)
+        rows, columns = np.nonzero(changed[: 10 * UNIT])
+        middle = [columns.mean() / UNIT - 1, rows.mean() / UNIT - 1]
+        np.testing.assert_allclose(middle, centres[cell], atol=0.05)
+
+
 def test_svg_refers_only_to_what_it_defines(game: Game) -> None:
     svg = render.to_svg(game, game.start(), legal=True)
     ids = {element.get("id") for element in fromstring(svg).iter()} - {None}

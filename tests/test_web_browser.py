@@ -58,6 +58,26 @@ def test_a_piece_drops_from_anywhere_in_its_column(browser, folder, monkeypatch)
         tab.close()
 
 
+def test_hexagons_are_played_on_where_they_are_seen(browser, folder, monkeypatch):
+    """The upper left corner of a hexagon's box is its neighbour's."""
+    monkeypatch.setenv("PYTHONPATH", str(MORE_GAMES))
+    with served("--folder", str(folder), "--game", "boardenvs_hex:Hex") as server:
+        tab = Tab(browser, server).open()
+        tab.new_game("boardenvs_hex:Hex")
+        played = [(0.5, 0.06, "e5"), (0.1, 0.05, "d6"), (0.9, 0.95, "f4"), (0.9, 0.05, "e6")]
+        for ply, (right, down, name) in enumerate(played, 1):
+            box = tab.square("e5").bounding_box()
+            tab.page.mouse.click(box["x"] + right * box["width"], box["y"] + down * box["height"])
+            tab.until_ply(ply)
+            assert "last move" in tab.label(name)
+        tab.button("Flip board").click()
+        box = tab.square("g7").bounding_box()
+        tab.page.mouse.click(box["x"] + 0.1 * box["width"], box["y"] + 0.05 * box["height"])
+        tab.until_ply(len(played) + 1)
+        assert "last move" in tab.label("h6")
+        tab.close()
+
+
 def test_the_address_in_a_file_leads_to_the_page(browser, server):
     tab = Tab(browser, server)
     address = address_in_file(server.url)

@@ -106,8 +106,11 @@ class Look(NamedTuple):
 
     board: a name in `boardenvs.render.geometry.BOARDS`: "felt" (squares parted by lines) or "wood"
     (light and dark squares). pieces: by role; None draws discs with the first letters of the roles.
-    groups: whether it matters how many groups of neighbours a side has, and is to be shown.
-    badges: what is drawn over pieces on the squares of a word, with its name: ("kings", CROWN).
+    hexagons: whether the squares are hexagons, each row of them half a hexagon further to the right
+    than the one below it: a square touches those to its north, south, west and east, and to its
+    north-west and south-east. groups: whether it matters how many groups of neighbours a side has,
+    and is to be shown. badges: what is drawn over pieces on the squares of a word, with its name:
+    ("kings", CROWN).
     sides: what the sides are called where people read it; None: by their roles. from_top: whether
     they read squares with rows counted from the top. rule_sheet: the look of the rule sheet, where
     that is another; roles, actions and the texts of positions are the sheet's in either.
@@ -115,6 +118,7 @@ class Look(NamedTuple):
 
     board: str = "wood"
     pieces: tuple[PieceLook, PieceLook] | None = None
+    hexagons: bool = False
     groups: bool = False
     badges: tuple[tuple[str, Drawing], ...] = ()
     sides: tuple[str, str] | None = None

@@ -24,13 +24,16 @@ def write_ansi(seen: View, colour: bool = True) -> str:
     look = board_look(seen.look.board)
     rows, columns = seen.board
     width = len(str(rows))  # of a rank's number
-    files = " " * (width + 1) + "".join(f" {name} " for name in ascii_lowercase[:columns])
-    ranks = []
+    # Hexagons are four letters wide, so that a row can be half a hexagon further to the right.
+    space, shift = (" ", 2) if seen.look.hexagons else ("", 0)
+    names = space.join(f" {name} " for name in ascii_lowercase[:columns])
+    files = " " * (width + 1) + names
+    ranks = [" " * shift * (rows - 1) + files]
     for y in reversed(range(rows)):
-        cells = "".join(_cell(seen, look, columns * y + x) for x in range(columns))
+        cells = space.join(_cell(seen, look, columns * y + x) for x in range(columns))
         rank = f"{seen.look.write(f'a{y + 1}', rows)[1:]:>{width}}"
-        ranks.append(f"{rank} {cells}{RESET} {rank}")
-    text = "\n".join([files, *ranks, files, seen.caption])
+        ranks.append(f"{' ' * shift * y}{rank} {cells}{RESET} {rank}")
+    text = "\n".join([*ranks, files, seen.caption])
     return text if colour else _CODES.sub("", text)
 
 

@@ -1,18 +1,20 @@
 """Where everything is in the picture of a position, and in which colours: what all renderers draw.
 
-The board, a square of it one unit wide, is framed by half a unit on each side with the labels of
-files and ranks; north is on top. The caption has a strip of the frame below the board.
+The board, whose squares or hexagons lie in boxes one unit wide, is framed by half a unit on each
+side with the labels of files and ranks; north is on top. The caption has a strip of the frame below
+the board.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 from string import ascii_lowercase
 from typing import NamedTuple
 
 from boardenvs.board.bitboard import Board, squares_of
-from boardenvs.game.look import Circle, Drawing, Ink, Placed, Rect, Scene, Shape, Text
+from boardenvs.game.look import Circle, Drawing, Ink, Placed, Polygon, Rect, Scene, Shape, Text
 from boardenvs.render.view import View
 from boardenvs.utils.checks import unknown
 
@@ -20,6 +22,7 @@ MARGIN = 0.5
 CAPTION = 0.45  # height of the caption's strip
 LABEL = 1.0  # height of the label above a picture on a sheet
 GAP = 0.5  # between pictures on a sheet
+LINED = 0.96  # of a hexagon is within the lines that part it from others
 NOTEBOOK_UNIT = 48  # pixels of a square where notebooks show a board
 
 
@@ -70,31 +73,62 @@ def board_look(name: str) -> BoardLook:
     return BOARDS[name]
 
 
-def corner(square: int, board: Board, flipped: bool = False) -> tuple[float, float]:
-    """The upper left corner of a square; `flipped` has the lower right square in the upper left
-    corner of the board.
+class Cells(NamedTuple):
+    """Where the squares of a board are, from its upper left corner; each in a box of 1x1.
+
+    Hexagons stand on a corner, each row half a hexagon further to the right than the one below it.
     """
-    y, x = divmod(board.size - 1 - square if flipped else square, board.columns)
-    return MARGIN + x, MARGIN + board.rows - 1 - y
+
+    board: Board
+    hexagons: bool
+
+    @property
+    def across(self) -> float:
+        """From a square to the next one of its row."""
+        return math.sqrt(3) / 2 if self.hexagons else 1
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """The width and the height of the board."""
+        rows, columns = self.board
+        if not self.hexagons:
+            return columns, rows
+        return self.across * (columns + (rows - 1) / 2), 0.75 * (rows - 1) + 1
+
+    def corner(self, square: int, flipped: bool = False) -> tuple[float, float]:
+        """The upper left corner of a square's box; `flipped` has the board turned by half."""
+        y, x = divmod(self.board.size - 1 - square if flipped else square, self.board.columns)
+        if not self.hexagons:
+            return x, self.board.rows - 1 - y
+        return self.across * (x + y / 2 + 0.5) - 0.5, 0.75 * (self.board.rows - 1 - y)
+
+    def outline(self, shrunk: float = 1) -> tuple[tuple[float, float], ...]:
+        """The corners of a square in its box; `shrunk` is less than 1 for one within it."""
+        u, v = shrunk * self.across / 2, shrunk / 2
+        if not self.hexagons:
+            return (0.5 - u, 0.5 - v), (0.5 + u, 0.5 - v), (0.5 + u, 0.5 + v), (0.5 - u, 0.5 + v)
+        right = (0.5 + u, 0.5 - v / 2), (0.5 + u, 0.5 + v / 2)
+        return (0.5, 0.5 - v), *right, (0.5, 0.5 + v), *((1 - x, y) for x, y in reversed(right))
 
 
 def scene(seen: View, *, caption: bool = True, flipped: bool = False) -> Scene:
     """The picture of what is seen."""
     look = board_look(seen.look.board)
-    board = seen.board
-    width = board.columns + 2 * MARGIN
-    height = board.rows + 2 * MARGIN + (CAPTION if caption else 0)
+    cells = Cells(seen.board, seen.look.hexagons)
+    width, height = (length + 2 * MARGIN for length in cells.size)
+    height += CAPTION if caption else 0
     drawings = [piece.drawing for piece in seen.look.pieces_of(seen.sides)]
     layers = [
-        ("hole", seen.holes, _hole(look)),
-        ("mark", seen.marks, mark(look)),
+        ("hole", seen.holes, _hole(look, cells)),
+        ("mark", seen.marks, mark(look, cells)),
         *zip(seen.sides, seen.pieces, drawings, strict=True),
         *((name, s, d) for (name, d), s in zip(seen.look.badges, seen.badges, strict=True)),
         ("target", seen.targets, target(look)),
     ]
-    placed = [Placed("board", _board(look, board, height, (flipped, seen.look.from_top)), 0, 0)]
+    placed = [Placed("board", _board(look, cells, height, (flipped, seen.look.from_top)), 0, 0)]
     for what, squares, drawing in layers:
-        placed += [Placed(what, drawing, *corner(s, board, flipped)) for s in squares_of(squares)]
+        corners = (cells.corner(square, flipped) for square in squares_of(squares))
+        placed += [Placed(what, drawing, MARGIN + x, MARGIN + y) for x, y in corners]
     if caption:
         text = Text(width / 2, CAPTION / 2, seen.caption, 0.36, Ink(look.label))
         drawing = Drawing(width, CAPTION, (text,))
@@ -117,14 +151,38 @@ def sheet(scenes: Sequence[Scene], labels: Sequence[str], columns: int) -> Scene
 
 
 @lru_cache
-def _board(look: BoardLook, board: Board, height: float, turned: tuple[bool, bool]) -> Drawing:
+def _board(look: BoardLook, cells: Cells, height: float, turned: tuple[bool, bool]) -> Drawing:
     """The frame, the labels in it and the empty squares, which look alike from both sides."""
-    rows, columns = board
-    width, bottom = columns + 2 * MARGIN, rows + 2 * MARGIN
+    rows, columns = cells.board
+    width, bottom = (length + 2 * MARGIN for length in cells.size)
     edge = 0.05
     shapes: list[Shape] = [
         Rect(0, 0, width, height, Ink(look.frame_edge), 0.2),
         Rect(edge, edge, width - 2 * edge, height - 2 * edge, Ink(look.frame), 0.2 - edge),
+    ]
+    shapes += _hexagons(look, cells) if cells.hexagons else _squares(look, cells)
+    flipped, from_top = turned
+    files, ranks = ascii_lowercase[:columns], range(rows, 0, -1)
+    if flipped:
+        files = files[::-1]
+    if flipped != from_top:
+        ranks = ranks[::-1]
+    middle = MARGIN / 2
+    firsts = [cells.corner(columns * y) for y in reversed(range(rows))]  # of each row, from above
+    left = MARGIN + (1 - cells.across) / 2 - middle
+    places = [(MARGIN + cells.corner(x)[0] + 0.5, bottom - middle, f) for x, f in enumerate(files)]
+    places += [
+        (left + x, MARGIN + y + 0.5, str(rank)) for (x, y), rank in zip(firsts, ranks, strict=True)
+    ]
+    shapes += [Text(x, y, name, 0.32, Ink(look.label)) for x, y, name in places]
+    return Drawing(width, height, tuple(shapes))
+
+
+def _squares(look: BoardLook, cells: Cells) -> list[Shape]:
+    """Parted by lines, or light and dark."""
+    rows, columns = cells.board
+    edge = 0.05
+    shapes: list[Shape] = [
         Rect(
             MARGIN - edge, MARGIN - edge, columns + 2 * edge, rows + 2 * edge, Ink(look.frame_edge)
         ),
@@ -137,19 +195,22 @@ def _board(look: BoardLook, board: Board, height: float, turned: tuple[bool, boo
         shapes += [Rect(MARGIN, start + y, columns, thick, ink) for y in range(1, rows)]
     else:
         # As in chess, the square in the lower right corner, h1, is light.
-        light = [s for s in range(board.size) if is_light(s, board)]
-        shapes += [Rect(*corner(s, board), 1, 1, Ink(look.light)) for s in light]
-    flipped, from_top = turned
-    files, ranks = ascii_lowercase[:columns], range(rows, 0, -1)
-    if flipped:
-        files = files[::-1]
-    if flipped != from_top:
-        ranks = ranks[::-1]
-    first, middle = MARGIN + 0.5, MARGIN / 2
-    places = [(first + x, bottom - middle, name) for x, name in enumerate(files)]
-    places += [(middle, first + y, str(rank)) for y, rank in enumerate(ranks)]
-    shapes += [Text(x, y, name, 0.32, Ink(look.label)) for x, y, name in places]
-    return Drawing(width, height, tuple(shapes))
+        light = [cells.corner(s) for s in range(cells.board.size) if is_light(s, cells.board)]
+        shapes += [Rect(MARGIN + x, MARGIN + y, 1, 1, Ink(look.light)) for x, y in light]
+    return shapes
+
+
+def _hexagons(look: BoardLook, cells: Cells) -> list[Shape]:
+    """Of one colour, parted by lines."""
+    corners = [cells.corner(square) for square in range(cells.board.size)]
+    layers = ((1.06, look.frame_edge), (1.0, look.line), (LINED, look.light))
+    return [
+        Polygon(
+            tuple((MARGIN + x + u, MARGIN + y + v) for u, v in cells.outline(size)), Ink(colour)
+        )
+        for size, colour in layers
+        for x, y in corners
+    ]
 
 
 def is_light(square: int, board: Board) -> bool:
@@ -159,8 +220,10 @@ def is_light(square: int, board: Board) -> bool:
 
 
 @lru_cache
-def _hole(look: BoardLook) -> Drawing:
+def _hole(look: BoardLook, cells: Cells) -> Drawing:
     """A square cut out of the board: the wood below it, in the shadow of its upper left edges."""
+    if cells.hexagons:
+        return Drawing(1, 1, (Polygon(cells.outline(), Ink(look.hole)),))
     depth = 0.12
     return Drawing(
         1,
@@ -174,9 +237,10 @@ def _hole(look: BoardLook) -> Drawing:
 
 
 @lru_cache
-def mark(look: BoardLook) -> Drawing:
+def mark(look: BoardLook, cells: Cells) -> Drawing:
     """What marks a square of the last action."""
-    return Drawing(1, 1, (Rect(0, 0, 1, 1, look.mark),))
+    shape = Polygon(cells.outline(), look.mark) if cells.hexagons else Rect(0, 0, 1, 1, look.mark)
+    return Drawing(1, 1, (shape,))
 
 
 @lru_cache

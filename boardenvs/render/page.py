@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from boardenvs.board.bitboard import squares_of
 from boardenvs.game.contract import Game, Position
-from boardenvs.render.geometry import NOTEBOOK_UNIT, board_look, mark, scene, target
+from boardenvs.render.geometry import MARGIN, NOTEBOOK_UNIT, Cells, board_look, mark, scene, target
 from boardenvs.render.svg import id_of, write_layers
 from boardenvs.render.view import View, view
 
@@ -110,7 +110,12 @@ class _Writer:
             return self._numbers[key]
         number = self._numbers[key] = len(self.looks)
         look, sides = board_look(seen.look.board), seen.sides
-        drawings = [mark(look), *(p.drawing for p in seen.look.pieces_of(sides)), target(look)]
+        cells = Cells(seen.board, seen.look.hexagons)
+        drawings = [
+            mark(look, cells),
+            *(p.drawing for p in seen.look.pieces_of(sides)),
+            target(look),
+        ]
         marked, first, second, dot = map(id_of, drawings)
         empty = seen._replace(pieces=(0, 0), marks=0, targets=0, caption=" and ".join(sides))
         for flipped in (False, True):
@@ -124,6 +129,11 @@ class _Writer:
                 "pieces": [first, second],
                 "target": dot,
                 "board": seen.board,
+                "corners": [
+                    [round(MARGIN + x, 3) for x in cells.corner(square)]
+                    for square in range(seen.board.size)
+                ],
+                "width": picture.width,
                 "sides": list(sides),
                 "fromTop": seen.look.from_top,
             }

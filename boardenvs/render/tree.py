@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from boardenvs.game.contract import Position
 from boardenvs.game.look import Drawing, Ink, Placed, Polygon, Scene, Text
-from boardenvs.render.geometry import GAP, LABEL, MARGIN, scene
+from boardenvs.render.geometry import GAP, LABEL, MARGIN, Cells, scene
 from boardenvs.render.svg import write_svg
 from boardenvs.render.view import view
 from boardenvs.utils.checks import is_whole, quote
@@ -41,11 +41,11 @@ class GameTree:
                 raise ValueError(f"{name} is {quote(value)}: it must be {low} to {high}")
 
     def __str__(self) -> str:
-        board = self.position.game.board
+        game = self.position.game
         branch = self._branch(self.position, None, 0.0, 0)
         deepest = max(one.y for one in branch.placed)
         title = f"{self.plies} plies from {self.position!r}"
-        size = branch.right, deepest + board.rows + 2 * MARGIN
+        size = branch.right, deepest + Cells(game.board, game.look.hexagons).size[1] + 2 * MARGIN
         return write_svg(Scene(*size, "#ffffff", title, tuple(branch.placed)), _UNIT)
 
     def _repr_svg_(self) -> str:

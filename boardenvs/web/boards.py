@@ -20,7 +20,7 @@ from boardenvs.game.look import Look
 from boardenvs.game.notation import Dropping, Moving
 from boardenvs.play.session import GameSession
 from boardenvs.records.record import Record, parse_names, positions
-from boardenvs.render.geometry import board_look
+from boardenvs.render.geometry import LINED, Cells, board_look
 from boardenvs.render.svg import write_drawing
 from boardenvs.render.view import view
 from boardenvs.web.messages import Line, SaveRequest
@@ -50,7 +50,13 @@ def describe_game(game: Game) -> dict[str, Any]:
 
 def _describe_look(game: Game, look: Look) -> dict[str, Any]:
     colours, sides = board_look(look.board), look.sides or game.roles
+    cells = Cells(game.board, look.hexagons)
     return {
+        "cells": {
+            "size": cells.size,
+            "corners": list(map(cells.corner, range(game.board.size))),
+            "outline": cells.outline(LINED) if look.hexagons else None,
+        },
         "sides": sides,
         "from_top": look.from_top,
         "colours": {name: getattr(colours, name) for name in ("light", "dark", "line", "hole")},

@@ -27,7 +27,7 @@ class Hex(Game):
     roles: ClassVar = ("black", "white")
     shape: ClassVar = BOARD
     notation: ClassVar = Placing()
-    look: ClassVar = Look("felt", (BLACK, WHITE))
+    look: ClassVar = Look("felt", (BLACK, WHITE), hexagons=True)
 
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:

@@ -54,6 +54,7 @@ export class Board {
     if (newLook) {
       for (const [key, colour] of Object.entries(look.colours)) this.element.style.setProperty(`--${key}`, colour);
       this.element.classList.toggle("lined", look.colours.light === look.colours.dark);
+      this.#fit(look.cells);
     }
     this.#arrange();
     for (let square = 0; square < this.#size; square++) this.#draw(square);
@@ -79,8 +80,18 @@ export class Board {
   }
 
   #centre(square) {
-    const place = this.order.indexOf(square), columns = this.shape[1];
-    return [(place % columns) + 0.5, Math.floor(place / columns) + 0.5];
+    const { corners } = this.look.cells;
+    return corners[this.flipped ? corners.length - 1 - square : square].map((from) => from + 0.5);
+  }
+
+  #fit({ size: [width, height], outline }) {
+    this.over.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    for (const element of [this.element, document.documentElement]) {
+      element.style.setProperty("--rows", height);
+      element.style.setProperty("--columns", width);
+    }
+    this.element.classList.toggle("hexagons", Boolean(outline));
+    this.element.style.setProperty("--outline", outline?.map((ends) => ends.map((end) => `${100 * end}%`).join(" ")).join(",") ?? "");
   }
 
   #make(shape) {
@@ -89,11 +100,6 @@ export class Board {
     this.squares = Array.from({ length: rows * columns }, (_, square) => this.#square(square));
     this.rows.replaceChildren(...Array.from({ length: rows }, () => el("span")));
     this.columns.replaceChildren(...Array.from({ length: columns }, () => el("span")));
-    this.over.setAttribute("viewBox", `0 0 ${columns} ${rows}`);
-    for (const element of [this.element, document.documentElement]) {
-      element.style.setProperty("--rows", rows);
-      element.style.setProperty("--columns", columns);
-    }
     this.grid.replaceChildren();
     this.focused = 0;
     this.pointed = null;
@@ -130,8 +136,16 @@ export class Board {
     }
     this.order = order;
     if (this.grid.firstChild !== this.squares[order[0]]) this.grid.replaceChildren(...order.map((square) => this.squares[square]));
-    [...this.columns.children].forEach((label, i) => { label.textContent = this.name(order[i])[0]; });
-    [...this.rows.children].forEach((label, i) => { label.textContent = this.name(order[columns * i]).slice(1); });
+    this.squares.forEach((made, square) => this.#place(made, square));
+    [...this.columns.children].forEach((label, i) => { label.textContent = this.name(order[i])[0]; this.#place(label, order[columns * (rows - 1) + i]); });
+    [...this.rows.children].forEach((label, i) => { label.textContent = this.name(order[columns * i]).slice(1); this.#place(label, order[columns * i]); });
+  }
+
+  // Hexagons, and the labels of their rows and files, are placed one by one.
+  #place(element, square) {
+    const [x, y] = this.#centre(square);
+    element.style.setProperty("--x", x);
+    element.style.setProperty("--y", y);
   }
 
   // The move that a click on this square would play; what drops, it does from anywhere in its column.
