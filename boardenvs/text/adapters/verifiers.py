@@ -4,8 +4,7 @@
     env = vf.load_environment(vf.resolve_env_config(config))
 
 A task is a game against one of `opponents`, in turn, or with `reward="move"` a question of the
-game's exam. The taskset brings a harness of its own, which asks in this process and one prompt at a
-time, as each prompt has the whole game in it: each reply is a sample to train on.
+game's exam.
 """
 
 from __future__ import annotations
@@ -15,14 +14,14 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
-import httpx
 import verifiers.v1 as vf
 from pydantic import model_validator
 
+from boardenvs.agents.levels import LEVELS
 from boardenvs.records.jsonl import write_record
 from boardenvs.text import ExamEnv, TextEnv
 
-_LEVELS = [f"level:{number}" for number in range(1, 11)]
+_LEVELS = [f"level:{number}" for number in range(1, LEVELS + 1)]
 
 
 class BoardConfig(vf.TasksetConfig):
@@ -43,10 +42,25 @@ class BoardConfig(vf.TasksetConfig):
     disguise: int | None = None
     retries: int = 2
 
+    def parameters(self, number: int) -> dict[str, Any]:
+        """Those of the environment of this task."""
+        names = {"game", "board", "legal_moves", "disguise", "retries"}
+        if self.reward == "move":
+            return dict(self.model_dump(include=names))
+        opponent = self.opponents[number % len(self.opponents)]
+        names |= {"seat", "opening_plies"}
+        return {**self.model_dump(include=names), "opponent": opponent}
+
     @model_validator(mode="after")
-    def _check_opponents(self) -> BoardConfig:
+    def _check(self) -> BoardConfig:
+        """Raise what is wrong before there is a task."""
         if not self.opponents or (self.reward == "level" and {*self.opponents} - {*_LEVELS}):
-            raise ValueError(f"opponents is {self.opponents}: it must have one or more levels")
+            raise ValueError(
+                f"opponents is {self.opponents}: it must have one or more, and nothing but levels "
+                "where these are paid"
+            )
+        for number in range(len(self.opponents)):
+            _made(self.reward, self.parameters(number))
         return self
 
 
@@ -71,30 +85,27 @@ class BoardTaskset(vf.Taskset[BoardTask, BoardConfig]):
 
     def load(self) -> Iterator[BoardTask]:
         config = self.config
-        common = {"game", "board", "legal_moves", "disguise", "retries"}
-        more = {"seat", "opening_plies"} if self.INFINITE else set()
-        parameters = config.model_dump(include=common | more)
         seeds: Iterable[int] = itertools.count()
-        if not self.INFINITE:
-            seeds = range(len(ExamEnv(**parameters)))
+        if config.reward == "move":
+            seeds = range(len(ExamEnv(**config.parameters(0))))
         for seed in seeds:
-            opponent = {"opponent": config.opponents[seed % len(config.opponents)]}
-            data = BoardData(
-                name=f"{config.game}#{seed}",
-                reward=config.reward,
-                parameters=parameters | (opponent if self.INFINITE else {}),
-                seed=seed,
-            )
+            name, parameters = f"{config.game}#{seed}", config.parameters(seed)
+            data = BoardData(name=name, reward=config.reward, parameters=parameters, seed=seed)
             yield BoardTask(data, config.task)
 
 
-def _reward(env: TextEnv | ExamEnv, data: BoardData) -> float:
+def _made(reward: str, parameters: dict[str, Any]) -> Any:
+    """The environment of a task: an `ExamEnv` or a `TextEnv`."""
+    return (ExamEnv if reward == "move" else TextEnv)(**parameters)
+
+
+def _worth(env: TextEnv | ExamEnv, data: BoardData) -> float:
     """What the episode is worth, 0 to 1; a game that was broken off is lost."""
     if data.reward == "move":
         return env.reward
     score = (env.reward + 1) / 2 if env.done else 0.0
     if data.reward == "level":
-        score *= int(data.parameters["opponent"].removeprefix("level:")) / len(_LEVELS)
+        score *= int(data.parameters["opponent"].removeprefix("level:")) / LEVELS
     return score
 
 
@@ -109,7 +120,7 @@ class BoardEnv(vf.Env[BoardEnvConfig]):
 
     async def run(self, task: BoardTask, agents: vf.Agents) -> None:
         data = task.data
-        env: Any = (ExamEnv if data.reward == "move" else TextEnv)(**data.parameters)
+        env = _made(data.reward, data.parameters)
         await asyncio.to_thread(env.reset, seed=data.seed)
         async with agents.player.interaction(task) as talk:
             while not env.done and not (segment := await talk.turn(env.prompt)).terminated:
@@ -121,33 +132,7 @@ class BoardEnv(vf.Env[BoardEnvConfig]):
                     finished=call.finish_reason != "length",
                     tokens=(used.input_tokens, used.completion_tokens) if used else (0, 0),
                 )
-        talk.trace.record_reward(data.reward, _reward(env, data))
+        talk.trace.record_reward(data.reward, _worth(env, data))
         talk.trace.record_metrics(env.counts.to_json())
         if isinstance(env, TextEnv):
             talk.trace.info["record"] = write_record(env.result.record)
-
-
-class OneTurnHarness(vf.Harness[vf.HarnessConfig]):
-    """Asks the model for one reply to each prompt alone, without those before it."""
-
-    APPENDS_SYSTEM_PROMPT = True
-    SUPPORTS_RESUME = True
-    EXECUTES_CODE = False
-    NEEDS_CONTAINER = False
-
-    async def resume(
-        self, ctx: Any, trace: Any, runtime: Any, endpoint: str, secret: str, _: Any, *rest: Any
-    ) -> vf.ProgramResult:
-        data, messages = rest[:2]
-        system = [{"role": "system", "content": data.system_prompt}] if data.system_prompt else []
-        asked = [{"role": "user", "content": message.content} for message in messages]
-        async with httpx.AsyncClient(timeout=None) as client:
-            answer = await client.post(
-                f"{endpoint}/chat/completions",
-                headers={"Authorization": f"Bearer {secret}"},
-                json={"model": ctx.model, "messages": system + asked},
-            )
-        return vf.ProgramResult(exit_code=int(answer.is_error), stdout="", stderr=answer.text)
-
-    async def launch(self, *_: Any, **__: Any) -> vf.ProgramResult:
-        raise NotImplementedError("BoardEnv opens each exchange")
