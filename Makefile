@@ -36,7 +36,7 @@ compiled: $(VENV)/.dev
 
 # A program that others wrote as a player, where there is one (Debian's grhino), and ours through pipes.
 engines: $(VENV)/.dev
-	$(BIN)/python -m pytest -rs tests/test_engines_long.py
+	$(BIN)/python -m pytest -rs tests/test_engines_long.py tests/test_examples_long.py -k engines
 
 # Every game in JAX, and training there: minutes, most of them compiling.
 jax: $(VENV)/.dev

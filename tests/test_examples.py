@@ -5,7 +5,7 @@ import runpy
 from pathlib import Path
 
 import pytest
-from examples import TUTORIALS, examples, follow, run_example, runs_jax, trains
+from examples import examples, run_example, runs_jax, trains
 
 import boardenvs
 
@@ -27,11 +27,6 @@ def test_examples_run_alone(example, tmp_path, monkeypatch, in_python):
     monkeypatch.chdir(tmp_path)
     Path("example.py").write_text(example.text, encoding="utf-8")
     runpy.run_path("example.py", run_name="__main__")
-
-
-def test_the_tutorial_on_engines(tmp_path):
-    """The other tutorials, which train, in `test_examples_long.py`."""
-    assert "my_engine.py is rated" in follow(TUTORIALS / "engine.md", tmp_path)
 
 
 def test_there_are_examples_of_every_kind():

@@ -55,3 +55,7 @@ def test_tutorial(name, tmp_path):
     pytest.importorskip(NEEDED.get(name, "sb3_contrib"))
     page, score = TRAINING[name]
     assert float(re.findall(score, follow(TUTORIALS / page, tmp_path))[-1]) > 0.7
+
+
+def test_the_tutorial_on_engines(tmp_path):
+    assert "my_engine.py is rated" in follow(TUTORIALS / "engine.md", tmp_path)

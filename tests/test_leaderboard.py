@@ -191,7 +191,7 @@ def test_the_page_has_what_players_told_and_shows_names_as_they_are(tmp_path):
     page = (tmp_path / "board" / "report.html").read_text()
     assert "<b>$" not in page
     assert 'src="http' not in page
-    assert page.count("data:image/svg+xml") == 2
+    assert page.count("data:image/svg+xml") == 3
 
 
 def test_a_tournament_s_folder_is_taken(tmp_path):

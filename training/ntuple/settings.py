@@ -162,6 +162,10 @@ class NTupleConfig(GameSettings):
             files, ranks = map(int, block.split("x"))
             width = game.board.columns
             down, across = range(game.board.rows + 1 - ranks), range(width + 1 - files)
+            if not (down and across):
+                raise ValueError(
+                    f"blocks: {block} does not fit on {game.board.rows} ranks of {width} files"
+                )
             for corner in (width * y + x for y in down for x in across):
                 squares = tuple(corner + width * y + x for y in range(ranks) for x in range(files))
                 if frozenset(squares) not in known:
