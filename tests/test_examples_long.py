@@ -43,7 +43,7 @@ def test_learning(example, tmp_path):
 # Each tutorial prints scores, the last of which is that of what it has trained.
 TRAINING = {
     "learning-sb3": ("sb3.md", r"'random': (\d\.\d+), 'greedy': \d\.\d+\}"),
-    "learning-single-file": ("single_file.md", r"  (\d\.\d+) \[.*\] against random"),
+    "learning-single-file": ("single_file.md", r"  (\d\.\d+) \[.*\) against random"),
     "rllib": ("rllib.md", r"│ random +│ (\d\.\d+) "),
     "jax": ("jax.md", r"after (\d\.\d+) \["),
 }
