@@ -61,12 +61,12 @@ COMMITS = re.compile(
     r"|\b(?:that|which|this) leaves(?: me)?(?: with)?(?: only| just)?\b"
     rf"|\b(?:{_SO}),?:? (?:it's |it is )?(?:the move is )?$"
     r"|(?:^|:)\W*(?:(?:and|then|now|ok|okay|alright|sure),? ){0,2}"
-    r"(?:play|place|move|take|go|playing|moving|placing|choose|choosing)"
+    r"(?:play|place|move|take|go|bring|send|push|slide|playing|moving|placing|choose|choosing)"
     r"(?: with| to| at| on| it at| (?:a|my|the) \w+(?: piece)?(?: on| at| from)?)?\W{0,3}$"
     rf"|(?:\b(?:{_NO})\b[^a-z0-9]{{1,6}})+(?:make that |it's |it is |better )?$"
     # In other languages: "I play", "my move".
-    r"|\b(?:ich (?:ziehe|spiele|wähle|nehme|setze)|mein zug|je (?:joue|choisis|déplace)|"
-    r"je vais jouer|mon coup|juego|voy a jugar|elijo|muevo|mi (?:movimiento|jugada)|gioco|scelgo|"
+    r"|\b(?:ich (?:ziehe|spiele|wähle|nehme|setze)|(?:ziehe|spiele|wähle) ich|mein zug|"
+    r"je (?:joue|choisis|déplace)|je vais jouer|mon coup|juego|voy a jugar|elijo|muevo|mi (?:movimiento|jugada)|gioco|scelgo|"
     r"muovo|la mia mossa|jogo|escolho|meu (?:movimento|lance)|хожу|играю|выбираю|мой ход)\b"
     r"|[我走下选擇择](?:择|擇|下|走)?|私の手は"
 )
@@ -108,7 +108,7 @@ LISTS = re.compile(
     r"\b(?:legal|options?|candidates?|threat|history|last (?:move|turn)|next turn|reply|replies|"
     r"responses?|previous|available|example|such as|if|then|expected|alternatives?|evaluate|"
     r"backup|(?:second|2nd|third|3rd) (?:choice|option|idea|best))\b[^.;]*$"
-    r"|\b(?:runner-?up|worst|second|bad|weak|other)\W*$"
+    r"|\b(?:runner-?up|worst|second(?:\Wbest)?|next|bad|weak|other)\W*$"
 )
 # Before a choice: then it is none, or one of another time.
 _IF = (
@@ -131,7 +131,7 @@ UNLESS = re.compile(
 )
 ONLY_IF = re.compile(
     r"\W{0,3}(?:if|unless) (?:it|only|not|that|there) (?:were|was|is|had)"
-    r"| if i could|\W(?:earlier|previously|last (?:turn|time|move))\b"
+    r"| if i could|\W(?:next turn|later|earlier|previously|last (?:turn|time|move))\b"
 )
 AFTER = re.compile(r"\bafter\b")
 
@@ -169,6 +169,7 @@ REJECTED = re.compile(
     r" (?:also |too |simply |clearly |actually |probably |far |much |just |only |rather |quite |"
     r"very )*"
     rf"(?:{_BAD})"
+    r"|: ?(?:not|no|bad|weak|illegal|fails|loses)\b"
     r"|isn't|wasn't|wouldn't|(?:would|could|should|might) have|fails|loses|drops|does too|hangs|"
     r"blunders|invites|makes no|is what (?:the opponent|i should avoid)|doesn't|does not|cannot|"
     r"can't|won't|runs into|"
@@ -227,7 +228,7 @@ FROM = re.compile(r"\bfrom\W{1,3}$")
 TAKES_IT = re.compile(
     rf"\b(?:i|we)(?:'m|'ll| will| am)* (?:{_DO}|{_DOING})(?: with)? (?:it|that)\b"
 )
-LINK = re.compile(r"(?:,|/|\s|\band\b|\bor\b|\bnor\b|&)+")
+LINK = re.compile(r"(?:,|/|\s|\bpossibly\b|\bmaybe\b|\bperhaps\b|\band\b|\bor\b|\bnor\b|&)+")
 ALSO = re.compile(r"\b(?:or|and)\b|[/&]")
 
 PASSES = re.compile(

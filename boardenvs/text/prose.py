@@ -60,6 +60,9 @@ def choice(text: str, moves: Moves) -> Chosen:
     marked = _distinct(move for move in emphasised if move in story.open)
     if len(marked) == 1:
         return marked
+    opening = [s for s in _SENTENCE.findall(lines[0]) if s.strip()][1::-1]
+    if len(opening) > 1 and (first := _closing(opening, moves)):
+        return (first,)
     if first := _closing(lines[1::-1], moves):
         return (first,)
     return () if _is_cut_off(lines[-1], moves) else story.remaining()
@@ -129,7 +132,11 @@ class _Story:
                 or phrases.BEST_IS.search(whole)
             )
             is_out = not (introduced or praised) and (
-                phrases.REJECTS.search(before) or phrases.REJECTED.match(after)
+                phrases.REJECTS.search(before)
+                or (
+                    phrases.REJECTED.match(after)
+                    and not (after[:2] == ", " and self._commits(before, whole, "", others))
+                )
             )
             instead = linked == "rejected" and phrases.INSTEAD.search(whole)
             if instead and not after.strip(" \n.!"):

@@ -80,11 +80,13 @@ def _answer(text: str, moves: Moves) -> Chosen:
     distinct = tuple(dict.fromkeys(mention.squares for mention in named))
     if len(distinct) == 1:
         return distinct
+    between = text[named[0].end : named[1].start].strip(" ,;*`'\"")
+    lead = text[: named[0].start].strip(" \"'*`([{")
+    if not lead and between[:1] in (".", "(") and not phrases.RETRACTS.search(between):
+        return distinct[:1]
     chosen = choice(text, moves)
     if len(chosen) == 1:
         return chosen
-    between = text[named[0].end : named[1].start].strip(" ,;*`'\"")
-    lead = text[: named[0].start].strip(" \"'*`([{")
     if not lead and between not in ("", "or", "and", "/", "&", "|", "+", "or maybe", "or else"):
         return distinct[:1]  # what follows explains it
     return distinct
