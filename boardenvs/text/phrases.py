@@ -39,6 +39,14 @@ _NO = (
     "on reflection"
 )
 
+# "I play", "my move" in other languages.
+_FOREIGN = (
+    "ich (?:ziehe|spiele|wähle|nehme|setze)|(?:ziehe|spiele|wähle) ich|mein zug|"
+    "je (?:joue|choisis|déplace|vais jouer)|mon coup|juego|voy a jugar|elijo|muevo|"
+    "mi (?:movimiento|jugada)|gioco|scelgo|muovo|la mia mossa|jogo|escolho|"
+    "meu (?:movimento|lance)|хожу|играю|выбираю|мой ход"
+)
+
 # What says that the move named next is the one.
 COMMITS = re.compile(
     rf"\bi(?:{_WILL}){{0,4}} (?:{_DO})\b"
@@ -64,11 +72,7 @@ COMMITS = re.compile(
     r"(?:play|place|move|take|go|bring|send|push|slide|playing|moving|placing|choose|choosing)"
     r"(?: with| to| at| on| it at| (?:a|my|the) \w+(?: piece)?(?: on| at| from)?)?\W{0,3}$"
     rf"|(?:\b(?:{_NO})\b[^a-z0-9]{{1,6}})+(?:make that |it's |it is |better )?$"
-    # In other languages: "I play", "my move".
-    r"|\b(?:ich (?:ziehe|spiele|wähle|nehme|setze)|(?:ziehe|spiele|wähle) ich|mein zug|"
-    r"je (?:joue|choisis|déplace)|je vais jouer|mon coup|juego|voy a jugar|elijo|muevo|mi (?:movimiento|jugada)|gioco|scelgo|"
-    r"muovo|la mia mossa|jogo|escolho|meu (?:movimento|lance)|хожу|играю|выбираю|мой ход)\b"
-    r"|[我走下选擇择](?:择|擇|下|走)?|私の手は"
+    rf"|\b(?:{_FOREIGN})\b|[我走下选擇择](?:择|擇|下|走)?|私の手は"
 )
 BEST_IS = re.compile(
     rf"\b(?:{_BEST}|most \w+|the(?! other| last| worst| second| first)) (?:\w+ )?"
