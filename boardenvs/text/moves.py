@@ -19,11 +19,11 @@ PASS: Move = ("pass",)
 _BEFORE, _AFTER = r"(?<!\w)(?<!\w-)", r"(?!\w|-\w)"
 _TO = "(?:to|nach|zu|à|a|para|vers|到)"
 _ITSELF = (  # between the squares of a move
-    r"(?:piece|checker|disc|stone|man|moves?|goes|slides?|steps?|jumps?|over|up|down|across|around|"
+    r"(?:piece|checker|disc|stone|man|moves?|goes?|should|will|heads|slides?|steps?|jumps?|over|up|down|across|around|"
     r"along|back|forward|straight|all|the|way)"
 )
 _BETWEEN = (
-    r"(?:\s*(?:-+>?|=+>|[>—x\u00d7:\u2190-\u21ff\u2794-\u27bf\u27f0-\u27ff]|\.\.+)\s*"
+    r"(?:\s*(?:-+>?|=+>|>+|[—x\u00d7:\u2190-\u21ff\u2794-\u27bf\u27f0-\u27ff]|\.\.+)\s*"
     rf"|\s+(?:{_ITSELF}\s+){{0,3}}(?:on)?{_TO}\s+(?:square )?"
     r"|\s+(?:x|takes|captures|capturing)(?: on| at)? |)"
 )

@@ -62,7 +62,7 @@ COMMITS = re.compile(
     rf"(?: that \w+ \w+| here| for me| now| overall| in this position| available| i have)*{_IS}"
     r"|\b(?:and|but|so)(?: (?:i|finally|now|thus|therefore|instead|will|i'll))* "
     rf"(?:{_DO}|{_DONE})\b"
-    rf"|\bthe (?:move|answer|choice)(?: i(?:'d like to|'ll| will)? \w+)?{_IS}"
+    rf"|(?:\bthe|^\W*)\b ?(?:move|answer|choice)(?: i(?:'d like to|'ll| will)? \w+)?{_IS}"
     rf"|\b(?:let's|let me|let us) (?:just )?(?:{_DO}|do)\b"
     r"|\b(?:going|gone|go|went) (?:ahead )?with\b|\bsettl(?:e|ing) (?:on|for)\b|\bopt(?:ing)? for\b"
     r"|\bby (?:playing|moving|placing)\b|\bdecid(?:ed|ing) (?:on|to play)\b"
@@ -89,12 +89,19 @@ PRAISED = re.compile(
     r"(?:best|strongest|better|stronger|highest|most|safest|favou?rite)\b"
     r"(?! for (?:the|my|@)|[^.;,]* is\b)"
 )
-UNBEATEN = re.compile(r"\b(?:nothing|no)\b[^.;,]{0,30}(?:better[^.;,]{0,15} than|beats)\W{0,3}$")
-IF_ANY = re.compile(r"\bif i (?:must|had to|have to|were to) (?:choose|pick|decide)\b(?: one)?,?")
+UNBEATEN = re.compile(
+    r"\b(?:nothing|no|(?:all|every|any) other)\b[^.;,]{0,30}"
+    r"(?:(?:better|worse|weaker)[^.;,]{0,15} than|beats)\W{0,3}$"
+)
+IF_ANY = re.compile(
+    r"\bif i (?:must|had to|have to|were to) (?:choose|pick|decide)\b(?: one)?,?"
+    r"|\b(?:if|when) in doubt,?"
+)
 # The same, said after the move.
 CONFIRMS = re.compile(
     r"[^a-z0-9]{0,4}(?:it is\b(?! not| illegal| a )|it's\b"
-    r"|is (?:therefore |thus |then |clearly |definitely )?(?:my|the) (?:\w+ ){0,2}"
+    r"|is (?:therefore |thus |then |clearly |definitely )?(?:my|the)"
+    r" (?!worst|wrong|last|other|second)(?:\w+ ){0,2}"
     r"(?:move|choice|answer|pick|decision|play|selection|one|way to go|winner)\b(?! for \w)"
     r"|is (?:correct|right)\b|(?:instead|for sure|for me)\W*$|is what i(?! should avoid)|wins\W*$"
     r"|stands out\b|is (?:clearly |the )?(?:best|strongest)\b"
@@ -147,8 +154,8 @@ _LOOKED = (
     "thinking (?:of|about)|was going to|looked at|looking at|look at|compared (?:to|with)|versus|"
     "vs|(?:moves|options|squares) like|from|tried|examine|examining|check|checking|analy[sz]e|"
     "analy[sz]ing|could|might|may|can|if|whether|abandon(?:ing)?|neither|so (?:does|do|is|are)|"
-    "torn between|(?:take|took) back|retract|refuse|pass on|no to|(?:any|every)thing but|afraid of|"
-    "fear|as for|leaning towards?|although|while|even though"
+    "torn between|(?:take|took) back|retract|refuse|pass on|no to|contrary to|"
+    "(?:any|every)thing but|afraid of|fear|as for|leaning towards?|although|while|even though"
 )
 REJECTS = re.compile(
     rf"(?:(?:n't|\bnot|\bnever) (?:think|believe|see|trust|find)|n't"
@@ -156,15 +163,23 @@ REJECTS = re.compile(
     r"(?: to| i| we| play| playing| moving| move| the| a| at| on| with| option| or| simply| also|"
     r" both| like| want| see){0,4}\W{0,3}$"
 )
-INSTEAD = re.compile(r"\b(?:instead of|rather than|unlike) [^,]*, ?$")
+INSTEAD = re.compile(
+    r"\b(?:instead of|rather than|unlike|contrary to|compared (?:to|with)|apart from|aside from|"
+    r"besides) [^,]*(?:, ?|\bthere's )$"
+)
+# Before a move in its clause, with nothing that chooses it.
+NEGATIVE = re.compile(
+    r"(?:n't(?! decide)|\b(?:not|no(?! choice| alternative| doubt| other| better| option)|never|"
+    r"doubts?|worr(?:y|ied)|hardly|hopes?|too \w+))\b[^.;,:]*$"
+)
 COULD = re.compile(r"\b(?:toss-up|undecided|torn|could|might|may|can)(?: \w+){0,3}\W{0,3}$")
 _BAD = (
     "not|illegal|bad|worse|weak(?:er)?|impossible|blocked|risky|inferior|a mistake|a blunder|"
     "out\\b|"
     "refuted|losing|terrible|tempting|interesting|an option|possible|legal|another|invalid|poor|"
     "unavailable|dangerous|wrong|slow(?:er)?|lose|leave|let|allow|hand|give|fail|walk|passive|"
-    "premature|pointless|useless|an error|taken|occupied|ruled|no good|too|attractive|"
-    "aggressive|annoying|played\\b"
+    "premature|the worst|the last thing|pointless|useless|an error|taken|occupied|ruled|no good|"
+    "too|attractive|aggressive|annoying|played\\b"
 )
 REJECTED = re.compile(
     r"[\"')\]]{0,2},?(?: move| option)?"

@@ -120,6 +120,8 @@ class _Story:
             linked = said if phrases.LINK.fullmatch(before) else ""
             others = bool(self._others.search(whole))
             between = following and sentence[mention.end : following.start]
+            if len(move) > 1 and between != " to ":
+                before, whole = (phrases.FROM.sub("", part) for part in (before, whole))
             introduced = phrases.INTRODUCES.search(whole) and not (
                 after.strip(" \n.!\"'")
                 or phrases.LISTS.search(before)
@@ -139,6 +141,7 @@ class _Story:
                 )
             )
             instead = linked == "rejected" and phrases.INSTEAD.search(whole)
+            linked = "" if instead else linked
             if instead and not after.strip(" \n.!"):
                 said = "chosen"
                 self._choose(move)
@@ -176,6 +179,7 @@ class _Story:
                 or linked == "away"
                 or (said in ("open", "chosen") and phrases.SAME_CLAUSE.fullmatch(before))
                 or phrases.AWAY.search(whole)
+                or phrases.NEGATIVE.search(before)
                 or phrases.IF.search(whole)
             ):
                 said = "away"  # or an object: "d3 stops e4"

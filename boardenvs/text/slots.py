@@ -71,17 +71,17 @@ _OTHER_KEYS = (
 _KEY = "|".join(key.replace("_", "[_ ]?") for key in (*_KEYS, *_OTHER_KEYS))
 # A key that none of these words are in may be a move's too.
 _NOT_KEY = re.compile(
-    "opp|enem|their|last|prev|threat|expect|predict|alt|second|backup|candidate|consider|legal|"
+    "opp|enem|their|runner|last|prev|threat|expect|predict|alt|second|backup|candidate|consider|legal|"
     "valid|avail|option|reject|avoid|bad|worst|weak|reason|thought|think|think|analy|comment|note|"
     "explan|why|plan|idea|history|board|state|pv|line|variation|ponder|player|role|turn|from|if"
 )
 _PAIR = re.compile(
     rf"""(?:["']|[{{,]\s*)(?:{_KEY})["']?\s*:\s*(?:"([^"\n]*)"|'([^'\n]*)'|([^"'\s,{{}}\[\]][^,}}\n]*)(?=[,}}]))"""
 )
-_OPEN_PAIR = re.compile(rf"""["'{{](?:{_KEY})["']?\s*:?\s*["'{{\[]?[^"'}}\n]{{0,60}}$""")
+_OPEN_PAIR = re.compile(rf"""["'{{](?:{_KEY})["']?\s*:?\s*["'{{\[]?[^"'}}>\n]{{0,60}}$""")
 _NAMES = r"move|final[_ ]?move|best[_ ]?move|final[_ ]?answer|answer|action|final|output"
 _XML = re.compile(
-    rf"<({_NAMES})>\s*(?:\n\s*)?([^<]{{0,2000}})(?:</\1>|(?=\n|$)|<)"
+    rf"<({_NAMES})(?: [^<>\n]{{0,60}})?(?<!/)>\s*(?:\n\s*)?([^<]{{0,2000}})(?:</\1>|(?=\n|$)|<)"
     rf"|\[({_NAMES})\]\s*([^\[\]]{{0,2000}})\[/\3\]|<({_NAMES}) ([a-z]\d[^<>]{{0,20}})/?>"
 )
 _BOXED = re.compile(r"\\?\bf?boxed\s*\{((?:[^{}]|\{[^{}]*\})*)(\}|$)")
@@ -179,15 +179,19 @@ def _json_slots(text: str) -> tuple[list[Slot], str]:
             value, stop = _DECODER.raw_decode(text, start)
         except (ValueError, RecursionError):
             continue
-        answer = _answer_of(value)
+        answer, prose = _answer_of(value), ""
         if answer is not None:
             found.append(Slot(answer, start, stop, True))
-        pieces += [text[end:start], " " * (stop - start)]
+        elif isinstance(value, dict):  # a reply that was wrapped
+            prose = next((v for k in _WRAPS if isinstance(v := value.get(k), str)), "")
+        pieces += [text[end:start], prose.ljust(stop - start)[: stop - start]]
         end = stop
     return found, "".join([*pieces, text[end:]])
 
 
 _SQUARE = re.compile(r"[a-zA-Z]\d{1,2}")
+_WRAPS = ("text", "message", "content", "response", "reply", "output")
+_TARGET = re.compile(r"(?:\b|_)to(?:\b|_)|target|dest|dst|end|final", re.IGNORECASE)
 _NAMED = re.compile(rf"({_SQUARE.pattern})(?:[-x ]*({_SQUARE.pattern}))?")
 _MOVELIKE = re.compile(r"(?!.*/.*/).*(?:\d|\bpass\b|\bnoop\b)")  # and no position
 _DECODER = json.JSONDecoder(strict=False, parse_int=str, parse_float=str)
@@ -197,20 +201,21 @@ def _answer_of(value: Any, depth: int = 8) -> str | None:
     """What an object answers: under one of the keys, or in an object within."""
     if not isinstance(value, dict) or not depth:
         return None
+    ends = {k: v for k, v in value.items() if isinstance(v, str) and _SQUARE.fullmatch(v)}
+    if len(ends) == 2 and _TARGET.search(list(ends)[1]):
+        return "-".join(ends.values())  # {"from": "b1", "to": "b3"}
     for keys in (_KEYS, _OTHER_KEYS):
         for key in keys:
             for name in (key, key.replace("_", " "), key.replace("_", "")):
                 answer = _text_of(value[name], depth) if name in value else None
                 if answer is not None and (keys is _KEYS or _MOVELIKE.match(answer)):
                     return answer
-        ends = [v for v in value.values() if isinstance(v, str) and _SQUARE.fullmatch(v)]
-        if len(ends) == 2 and len(value) < 5:
-            return "-".join(ends)  # {"from": "b1", "to": "b3"}
     others = [_text_of(v, 0) for key, v in value.items() if not _NOT_KEY.search(key)]
     named = [text for text in others if text is not None and _NAMED.fullmatch(text)]
     if len(named) == 1:
         return named[0]
-    inner = (_answer_of(v, depth - 1) for v in value.values() if isinstance(v, dict))
+    alone = (v[0] if isinstance(v, list) and len(v) == 1 else v for v in value.values())
+    inner = (_answer_of(v, depth - 1) for v in alone if isinstance(v, dict))
     return next((answer for answer in inner if answer is not None), None)
 
 
