@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from arena_agents import Otherwise, highest
+from boardenvs_connect_four import ConnectFour
 from command_line import run
 
 from boardenvs.agents import analyse, as_agent, make_agent
@@ -21,6 +22,7 @@ from boardenvs.arena import (
     MatchResult,
     RatingPool,
     estimate_rating,
+    pools,
     rating_pool,
 )
 from boardenvs.arena import estimate as estimate_module
@@ -266,6 +268,26 @@ def test_a_pool_is_made_from_random_play_up(
     assert ratings[0] == 0
     assert ratings == sorted(ratings)
     assert (pool.game, pool.pairs, pool.seed) == ("othello", 20, 1)
+
+
+@dataclass(frozen=True)
+class Own(ConnectFour):
+    files: ClassVar = Path()
+
+
+def test_a_game_of_another_package_has_a_pool_and_levels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: Callable[..., Strength]
+) -> None:
+    """In a folder that is made; players that search judge by playouts where it has no heuristic."""
+    playouts = "mcts:simulations=10"
+    known({"random": 0.0, "greedy": 80.0, playouts: 400.0})
+    monkeypatch.setattr(Own, "files", tmp_path / "files")
+    monkeypatch.setattr(pools, "PLAYOUTS", (playouts,))
+    make_module.main(["test_rating_pools:Own"], pairs=3, work=tmp_path, workers=0)
+    assert {anchor.agent for anchor in rating_pool(Own()).anchors} == {"random", "greedy", playouts}
+    levels = read_levels(Own())
+    assert len(levels) == LEVELS
+    assert levels[-1]["stronger"] == playouts
 
 
 STRENGTH = {"random": 0.0, "greedy": 80.0, "positional": 400.0, "alphabeta:depth=4": 1000.0}

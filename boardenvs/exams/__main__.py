@@ -1,8 +1,9 @@
 """Makes the test positions of the exams anew: `python -m boardenvs.exams`.
 
 They come out of games of players of several strengths against themselves, one of a game, and no two
-are images of one another. In the Othello family they are endgames whose every move is solved to the
-last disc; in Lines of Action forced wins and only defences, proven by search.
+are images of one another. Of games that fill up and in which points count, as in the Othello
+family, they are endgames whose every move is solved to the last disc; of all others, as of Lines of
+Action, forced wins and only defences, proven by search.
 """
 
 from __future__ import annotations
@@ -20,27 +21,25 @@ from rich.progress import track
 
 from boardenvs import games
 from boardenvs.arena.match import play_match
+from boardenvs.arena.pools import PLAYOUTS
 from boardenvs.exams.positions import FOLDER, ExamPosition, write_positions
 from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.perft import successors
 from boardenvs.game.rules import WIN
 from boardenvs.game.state import BoolArray, IntArray, State, take
-from boardenvs.games.files import path_of
+from boardenvs.games.files import new_file
 from boardenvs.search import Limits, search_position
-from boardenvs.utils.checks import check_name
 from boardenvs.utils.ending import ending_in_a_line
-from boardenvs.utils.files import check_writable, write_atomically
+from boardenvs.utils.files import write_atomically
 
-# Who plays against itself.
+# Who plays against itself, where the game has a heuristic.
 PLAYERS = ("random", "positional", "alphabeta:depth=2", "alphabeta:depth=4")
 
 EMPTIES = (8, 10, 12, 14)
 _ENDGAMES = 30  # of each number of empty squares and player
-_ENDGAME_PAIRS = 400  # of games of a player, which are enough
 
 _WINS = (1, 3, 5)  # plies
 _EACH = 80  # wins in so many plies, and defences
-_WIN_PAIRS = 150  # of games of a player
 _NOISE = 0.1  # share of random plies, lest all games end alike
 _MOST = 0.25  # of the moves may be right
 
@@ -56,12 +55,20 @@ def play_games(game: Game, player: str, pairs: int, noise: float, seed: int) -> 
     return [line[line >= 0].tolist() for line in lines]
 
 
+def players_of(game: Game) -> tuple[str, ...]:
+    """Who plays the game against itself."""
+    return PLAYERS if game.has_heuristic else ("random", *PLAYOUTS)
+
+
 def positions_of(game: Game, line: Sequence[int]) -> list[Position]:
     """The positions of a game, from the start to the last before its end."""
     positions = [game.start()]
     for action in line[:-1]:
         positions.append(positions[-1].step(action))
-    return positions
+    if not game.history:
+        return positions
+    # As texts have them, and files of exams.
+    return [game.position(one.by_role(), one.to_move, one.ply) for one in positions]
 
 
 class Distinct:
@@ -79,14 +86,14 @@ class Distinct:
         return is_new
 
 
-# ---- the Othello family --------------------------------------------------------------------------
+# ---- solved endgames ----------------------------------------------------------------------------
 
 
-def endgames(game: Game, seed: int) -> Iterator[ExamPosition]:
+def endgames(game: Game, seed: int, pairs: int = 400) -> Iterator[ExamPosition]:
     """Positions in which some moves give the win or the draw away and others do not, one a game."""
     distinct = Distinct()
-    for player in PLAYERS:
-        lines = iter(play_games(game, player, _ENDGAME_PAIRS, 0.0, seed))
+    for player in players_of(game):
+        lines = iter(play_games(game, player, pairs, 0.0, seed))
         for empties in EMPTIES:
             found = (_endgame(positions_of(game, line), empties) for line in lines)
             new = (one for one in found if one is not None and distinct.is_new(one.position))
@@ -94,9 +101,10 @@ def endgames(game: Game, seed: int) -> Iterator[ExamPosition]:
 
 
 def _endgame(positions: list[Position], empties: int) -> ExamPosition | None:
+    game = positions[0].game
     for position in positions:
-        squares = position.own | position.opp | position.game.holes
-        if 64 - squares.bit_count() == empties and len(position.legal_actions()) > 1:
+        squares = position.own | position.opp | game.holes
+        if game.board.size - squares.bit_count() == empties and len(position.legal_actions()) > 1:
             break
     else:
         return None
@@ -109,15 +117,17 @@ def _endgame(positions: list[Position], empties: int) -> ExamPosition | None:
     return ExamPosition(f"{empties} empty squares", position, values)
 
 
-# ---- Lines of Action -----------------------------------------------------------------------------
+# ---- forced wins, only defences ------------------------------------------------------------------
 
 Finder = Callable[[list[Position]], tuple[Position, list[int]] | None]
 
 
-def wins_and_defences(game: Game, seed: int) -> Iterator[ExamPosition]:
+def wins_and_defences(game: Game, seed: int, pairs: int = 150) -> Iterator[ExamPosition]:
     """Positions with a win in so many plies, and such with one move that does not lose at once."""
     lines = [
-        line for player in PLAYERS for line in play_games(game, player, _WIN_PAIRS, _NOISE, seed)
+        line
+        for player in players_of(game)
+        for line in play_games(game, player, pairs, _NOISE, seed)
     ]
     finders: dict[str, Finder] = {
         f"win in {plies} {'ply' if plies == 1 else 'plies'}": partial(_win, plies=plies)
@@ -158,7 +168,7 @@ def _only_defence(positions: list[Position]) -> tuple[Position, list[int]] | Non
     mover = state.to_move[rows]
     wins = _won_by(game, after, mover)
     safe = ~wins & ~_won_by(game, after, 1 - mover)
-    replying = np.flatnonzero(~game.is_over(after))
+    replying = np.flatnonzero(~game.is_over(after) & (after.to_move != mover))
     replied_to, _, replied = successors(game, take(after, replying))
     lost = _won_by(game, replied, 1 - mover[replying][replied_to])
     safe[replying[replied_to[lost]]] = False
@@ -181,11 +191,7 @@ def _won_by(game: Game, state: State, roles: IntArray) -> BoolArray:
 
 # ---- the command ---------------------------------------------------------------------------------
 
-_MAKERS: dict[str, Callable[[Game, int], Iterator[ExamPosition]]] = {
-    "othello": endgames,
-    "othello_holes": endgames,
-    "lines_of_action": wins_and_defences,
-}
+GAMES = ("othello", "othello_holes", "lines_of_action")
 
 
 def main(
@@ -193,21 +199,27 @@ def main(
         list[str] | None, typer.Argument(metavar="GAME", help="Which games. Default: all.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the games.", min=0)] = 0,
+    pairs: Annotated[
+        int | None,
+        typer.Option(help="Pairs of games of each player. Default: enough for ours.", min=1),
+    ] = None,
 ) -> None:
-    """Find test positions, solve them, and write them into the package."""
+    """Find test positions, solve them, and write them into the package, or into the folder that the
+    game's class names as `files`.
+    """
     console = Console()
     with ending_in_a_line():
-        for text in which or []:
-            check_name("exam", text, _MAKERS)
-        for text in which or _MAKERS:
-            game = games.make(text)
-            path = path_of(FOLDER, game, ".jsonl")
-            check_writable(path)
+        made = {text: games.parse(text) for text in which or GAMES}
+        paths = [new_file(FOLDER, game, ".jsonl") for game in made.values()]
+        for path, (text, game) in zip(paths, made.items(), strict=True):
             command = f"python -m boardenvs.exams {text} --seed {seed}"
-            positions = _MAKERS[text](game, seed)
+            find = endgames if game.fills_up and game.margin_counts else wins_and_defences
+            positions = find(game, seed)
+            if pairs is not None:
+                command, positions = f"{command} --pairs {pairs}", find(game, seed, pairs)
             found = list(track(positions, f"{text}: positions", console=console, transient=True))
-            made = datetime.datetime.now(datetime.UTC).date().isoformat()
-            write_atomically(path, write_positions(game, found, made, command))
+            today = datetime.datetime.now(datetime.UTC).date().isoformat()
+            write_atomically(path, write_positions(game, found, today, command))
             console.print(f"{len(found)} positions are in {path}", markup=False, soft_wrap=True)
 
 

@@ -16,6 +16,8 @@ from boardenvs.games.files import require_file
 from boardenvs.utils.decoding import decode
 
 FOLDER = Path(__file__).parent
+# Who searches without a heuristic, where a game has none.
+PLAYOUTS = ("mcts:simulations=10", "mcts:simulations=40", "mcts:simulations=160")
 
 
 @dataclass(frozen=True)

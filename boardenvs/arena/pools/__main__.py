@@ -28,9 +28,9 @@ from boardenvs.arena.settings import make_settings
 from boardenvs.arena.tournament import JOURNAL, run_tournament
 from boardenvs.game.contract import Game
 from boardenvs.game.state import FloatArray
-from boardenvs.games.files import digest, file_name, find_file, path_of
+from boardenvs.games.files import digest, file_name, find_file, new_file
 from boardenvs.utils.ending import ending_in_a_line
-from boardenvs.utils.files import check_writable, write_atomically
+from boardenvs.utils.files import write_atomically
 from boardenvs.utils.version import __version__
 
 GAMES = ("othello", "othello_holes", "lines_of_action", "wolf_and_sheep")
@@ -83,21 +83,25 @@ def main(
     """
     with ending_in_a_line():
         made = {text: games.parse(text) for text in texts or GAMES}
-        for game in made.values():
-            for folder in (pools.FOLDER, levels_package.FOLDER):
-                check_writable(_path(folder, game))
+        paths = {
+            text: [
+                new_file(folder, game, ".json") for folder in (pools.FOLDER, levels_package.FOLDER)
+            ]
+            for text, game in made.items()
+        }
         for text, game in made.items():
+            path_of_pool, path_of_levels = paths[text]
             if levels:
                 pool = pools.rating_pool(game)
             else:
                 folder = work / file_name(game)
                 pool = measure(text, folder, pairs=pairs, seed=seed, resume=resume, workers=workers)
-                _write(_path(pools.FOLDER, game), asdict(pool))
+                _write(path_of_pool, asdict(pool))
             found = find_levels(game, pool, seed, typer.echo)
             head = {name: getattr(pool, name) for name in ("game", "made", "boardenvs", "seed")}
             players = [level[side] for level in found for side in ("weaker", "stronger")]
             content = {**head, "made_with": made_with(game, players), "levels": found}
-            _write(_path(levels_package.FOLDER, game), content)
+            _write(path_of_levels, content)
 
 
 def measure(
@@ -105,6 +109,8 @@ def measure(
 ) -> RatingPool:
     """Have the anchors of a game meet in a round robin, whose journal is in the folder."""
     players = [player for player in PLAYERS if player not in _SLOW.get(game, ())]
+    if not games.parse(game).has_heuristic:
+        players += pools.PLAYOUTS
     settings = make_settings(players, [game], pairs=pairs, seed=seed, anchor=_RATED_0)
 
     def show(played: Played | None, done: int, total: int) -> None:
@@ -169,10 +175,6 @@ def fit_near(points: FloatArray, games: FloatArray) -> tuple[FloatArray, FloatAr
     told = weights / 4
     error = SCALE * np.sqrt((games * told**3).sum(axis=1)) / (games * told**2).sum(axis=1)
     return rating, error
-
-
-def _path(folder: Path, game: Game) -> Path:
-    return path_of(folder, game, ".json")
 
 
 def _write(path: Path, values: Mapping[str, Any]) -> None:

@@ -23,7 +23,7 @@ from boardenvs.agents import make_agent
 from boardenvs.agents.levels import LEVELS, Mixture
 from boardenvs.arena.estimate import estimate_rating
 from boardenvs.arena.match import MatchResult, play_match
-from boardenvs.arena.pools import RatingPool
+from boardenvs.arena.pools import PLAYOUTS, RatingPool
 from boardenvs.arena.ratings import SCALE, fit
 from boardenvs.game.contract import Game
 from boardenvs.game.state import FloatArray
@@ -39,6 +39,7 @@ _INGREDIENTS = (
     "alphabeta:depth=2,evaluation=trained",
     "alphabeta:depth=4,evaluation=trained",
     "perfect",
+    *PLAYOUTS,
 )
 _STEPS = 30  # of the ladder, about
 # Steps away on the ladder is who is met: about as far as levels will be apart.
