@@ -124,7 +124,7 @@ LISTS = re.compile(
 # Before a choice: then it is none, or one of another time.
 _IF = (
     "no way|were (?:it|i)|if|when|whenever|unless|once|should i|had i|"
-    "were i|suppose|supposing|what if|next turn|next move|whether"
+    "were i|suppose|supposing|what if|next turn|(?:on|for|in) (?:my|the) next move|whether"
 )
 _NEAR = (
     "last turn|last time|before|earlier|previously|refus(?:e|es|ing)|could|might|may|can|cannot|"
@@ -223,7 +223,8 @@ AWAY = re.compile(
     r"follow(?:ing)? up|next turn|next move|later|following|last (?:move|turn)|previous(?:ly)?|"
     r"earlier|prepar(?:es|ing)|planning|idea of|so that(?!'s)|hop(?:e|ing)|anticipat\w*|expect\w*|"
     r"then|afterwards|if|eventually|in (?:two|three) moves|eyeing|eyes|for example|such as|e\.g|"
-    r"options? (?:are|include)|candidate\b|history|refuted by|plan)\b[^.;]*$"
+    r"options? (?:are|include)|legality|let(?:'s| me) (?:check|verify|examine|consider)|"
+    r"candidate\b|history|refuted by|plan)\b[^.;]*$"
     r"|\b(?:threat(?:en|ens|ening)?|prevent(?:s|ing)?|block(?:s|ing)?|stop(?:s|ping)?|after|"
     r"allow(?:s|ing)|attack(?:s|ing)?|defend(?:s|ing)?|connect(?:s|ing|ed)?|flip(?:s|ping)?|"
     r"next to|adjacent to|near|(?<!it is )(?<!it's )(?<!decide )between|towards|"

@@ -39,7 +39,7 @@ def choice(text: str, moves: Moves) -> Chosen:
     only one that is emphasised, stands in the first line alone, or is named without a reservation.
     """
     text = _WORD.sub(lambda word: " " if word[0].count("/") > 2 else word[0], text)  # no FEN
-    text = _FENCED.sub(lambda block: _unfenced(block[1], moves), text)
+    text = _FENCED.sub(lambda block: _unfenced(block[1]), text)
     text = _FROM_TO.sub(r"\1-\2", _TABLE.sub("", text)).strip()
     if text.count('"') > 2 or text[:1] + text[-1:] != '""':  # not all of it
         text = _QUOTED.sub(" ", text)
@@ -220,9 +220,9 @@ def _patterns_of(own: str, other: str) -> tuple[re.Pattern[str], re.Pattern[str]
     return phrases.others(other), phrases.own(own)
 
 
-def _unfenced(content: str, moves: Moves) -> str:
-    """What stands for a block of code: a move alone, or nothing, as of boards."""
-    return f"\n{content.strip()}\n" if _alone(content, moves) else "\n"
+def _unfenced(content: str) -> str:
+    """What stands for a block of code: its only line, or nothing, as of boards."""
+    return f"\n{content.strip()}\n" if "\n" not in content.strip() else "\n"
 
 
 def _closing(parts: list[str], moves: Moves) -> Move | None:
@@ -267,5 +267,7 @@ def _is_cut_off(line: str, moves: Moves) -> bool:
     found = moves.find(sentence)
     if found and not sentence[found[-1].end :].strip():
         return False
+    if found and sentence[found[-1].end :].startswith(":"):
+        return True
     half = phrases.WEIGHS.search(sentence) or sentence.rstrip().endswith((":", ",", ";", "-", "("))
     return bool(half) or len(sentence.split()) > 12

@@ -61,6 +61,8 @@ def read(
     for slot in reversed(found):
         if slot.text is None:
             return Reading("unparsable", None, "the answer is cut off")
+        if phrases.REJECTS.search(rest[max(0, slot.start - 60) : slot.start].rpartition("\n")[2]):
+            continue  # 'not {"move": "d3"}'
         chosen = _answer(slot.text, moves)
         later = rest[slot.end :]
         if chosen and not slot.strict and phrases.RETRACTS.search(later):
