@@ -229,15 +229,15 @@ AWAY = re.compile(
     r"allow(?:s|ing)|attack(?:s|ing)?|defend(?:s|ing)?|connect(?:s|ing|ed)?|flip(?:s|ping)?|"
     r"next to|adjacent to|near|(?<!it is )(?<!it's )(?<!decide )between|towards|"
     r"legal(?: moves?)?|possible|available|from|because|since|fails? to|runs into|due to|"
-    r"protects?|controls?|captur(?:es|ing)|second|third|backup|worst|mistake|blunder|bad idea)\b"
-    r"[^.;,]*$"
+    r"protects?|controls?|captur(?:es|ing)|second|third|backup|worst|otherwise|mistake|blunder|"
+    r"bad idea)\b[^.;,]*$"
 )
 AGAINST = re.compile(
     r"\b(?:(?:respond|reply|answer|react)(?:ing)? to|(?:counter|block|stop|prevent|meet|"
     r"parry)(?:ing)?) $"
 )
-WITH = re.compile(r" (?:with|by) (?:playing |moving )?")
-WITH_IT = re.compile(r",? (?:with|by|i)(?: playing| moving| play)? ?| to ")
+WITH = re.compile(r" (?:with|by) (?:playing |moving |(?:the|a) (?:\w+ )?)?")
+WITH_IT = re.compile(r",? (?:with|by|i)(?: playing| moving| play| (?:the|a)(?: \w+)?)? ?| to ")
 
 # Between two moves: the second is what is said of the first.
 SAME_CLAUSE = re.compile(
