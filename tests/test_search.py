@@ -83,6 +83,7 @@ LIMITS = {
     "depth=3": Limits(3),
     "nodes=2000": Limits(nodes=2000, endgame=8),
     "probcut=1": Limits(4, probcut=1.0),
+    "reductions": Limits(4, reductions=True),
 }
 
 
@@ -228,13 +229,14 @@ def test_a_position_that_is_no_end_is_searched() -> None:
 @pytest.mark.usefixtures("in_python")
 @pytest.mark.parametrize(("name", "plies"), [(CLASSIC, 5), (DESCRIBED, 4)])
 def test_short_wins_and_losses_are_those_of_the_tablebase(name: str, plies: int) -> None:
+    """With reductions too what is found is true, if perhaps not the shortest way."""
     game = game_of(name, max_plies=200)
     table, state = Tablebase.load(game), random_placings(game, 300, seed=3)
     _, distance = table.lookup(state)
 
-    def search(rows: BoolArray, depth: int) -> tuple[State, SearchResults]:
-        part = take(state, np.flatnonzero(rows)[:40])
-        return part, engine_for(game).search(part, seeds_of(part), Limits(depth), forced=True)
+    def search(rows: BoolArray, depth: int, **more: Any) -> tuple[State, SearchResults]:
+        part, limits = take(state, np.flatnonzero(rows)[:40]), Limits(depth, **more)
+        return part, engine_for(game).search(part, seeds_of(part), limits, forced=True)
 
     def solution(part: State) -> IntArray:
         value, distance = table.lookup(part)
@@ -247,6 +249,12 @@ def test_short_wins_and_losses_are_those_of_the_tablebase(name: str, plies: int)
     after = solution(game.step(near, found.action))
     np.testing.assert_array_equal(after, -found.value - np.sign(found.value))
     assert not search(distance > plies, plies - 2)[1].exact.any()
+    near, reduced = search((distance > 0) & (distance <= plies), plies + 1, reductions=True)
+    known, true = np.sign(solution(near)), np.sign(reduced.value)
+    decided = reduced.exact == 1
+    assert decided.sum() > 20
+    np.testing.assert_array_equal(true[decided], known[decided])
+    assert not search(distance > plies, plies - 2, reductions=True)[1].exact.any()
 
 
 # Found by search of random games: the plies to the end.

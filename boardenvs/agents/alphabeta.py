@@ -44,6 +44,10 @@ class AlphaBetaAgent:
     probcut: with an evaluation of the Othello family, by how many standard deviations a search of
     half the depth must be sure that a move is not worth searching deeper (ProbCut); 0: never.
 
+    reductions: search moves that do not seem good less deep (late move reductions). In Lines of
+    Action that is stronger the longer a move takes; in Othello, where ProbCut says better what may
+    be left out, it is weaker.
+
     Ties are broken at random where the heuristic of the positions after the moves is equal too.
     """
 
@@ -53,6 +57,7 @@ class AlphaBetaAgent:
     endgame: int | None = None
     evaluation: str | None = None
     probcut: float = 0.0
+    reductions: bool = False
 
     def __post_init__(self) -> None:
         self._limits()  # raises ValueError where a limit is wrong
@@ -68,6 +73,7 @@ class AlphaBetaAgent:
             self.time,
             endgame if self.endgame is None else self.endgame,
             self.probcut,
+            self.reductions,
         )
 
     def check_game(self, game: Game) -> None:

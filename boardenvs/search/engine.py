@@ -85,6 +85,7 @@ class Engine:
             tuple_tables(trained if evaluation is None else evaluation),
             int(evaluation is not None),
             0,
+            0,
         )
         self._solved = False  # whether the search before has seen the end at once
         self._compile(Limits(1, nodes=1))
@@ -115,7 +116,7 @@ class Engine:
             self._compile(Limits(1, nodes=1, endgame=64))
         in_points = self._has_exact_end and self._memory.judged_by_tables
         probcut = round(100 * limits.probcut) if in_points else 0
-        self._memory = self._memory._replace(probcut=probcut)
+        self._memory = self._memory._replace(probcut=probcut, reductions=int(limits.reductions))
         legal = self.game.legal(state)
         found = _no_results(len(seeds))
         found.action[:] = legal.argmax(axis=1)

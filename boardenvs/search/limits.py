@@ -23,7 +23,8 @@ class Limits:
     are won by points, such as Othello, positions with at most so many empty squares are solved to
     the end at once, if half of `nodes` and `time` suffices. probcut: in these games, judged by a
     learnt evaluation, what a search of half the depth says to be so many standard deviations out of
-    reach is not searched deeper; 0: all is.
+    reach is not searched deeper; 0: all is. reductions: moves that do not seem good are searched
+    less deep, and as deep as the others only where that makes them seem better than the best.
     """
 
     depth: int = MAX_DEPTH
@@ -31,6 +32,7 @@ class Limits:
     time: float | None = None
     endgame: int = 0
     probcut: float = 0.0
+    reductions: bool = False
 
     def __post_init__(self) -> None:
         if not is_whole(self.depth, 1, MAX_DEPTH):
@@ -45,6 +47,8 @@ class Limits:
             raise ValueError(
                 f"probcut is {quote(self.probcut)}: it must be 0 to {MAX_PROBCUT} deviations"
             )
+        if not isinstance(self.reductions, bool):
+            raise ValueError(f"reductions is {quote(self.reductions)}: it must be true or false")
         if not is_whole(self.endgame, 0, 64):
             raise ValueError(f"endgame is {quote(self.endgame)}: it must be 0 to 64 empty squares")
 

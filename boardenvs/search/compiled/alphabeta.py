@@ -5,6 +5,10 @@ where a shallow value is so far above beta, or below alpha, that the deeper one 
 into the window, it is taken for it (M. Buro, "ProbCut: an effective selective extension of the
 alpha-beta algorithm", 1995). Only null windows are cut, so the line that is played is searched in
 full, and only where values are points: by the tables of a learnt evaluation.
+
+If asked, late moves are reduced: moves are in the order of what they seem worth, and later ones are
+searched less deep at first, to the full depth only where they come out better than the best
+(https://www.chessprogramming.org/Late_Move_Reductions).
 """
 
 from __future__ import annotations
@@ -235,7 +239,10 @@ def search(
         value, sign = INFINITE, sign_of(position.to_move, child.to_move)
         if place > first:  # is it better than the best at all?
             low, high = window(sign, lower, lower + 1)
-            value = sign * search(child, depth - 1, low, high, distance + 1, memory)
+            less = reduction(depth, place - first) if memory.reductions == 1 else 0
+            value = sign * search(child, depth - 1 - less, low, high, distance + 1, memory)
+            if less > 0 and value > lower:
+                value = sign * search(child, depth - 1, low, high, distance + 1, memory)
         if place == first or lower < value < beta:
             low, high = window(sign, lower, beta)
             value = sign * search(child, depth - 1, low, high, distance + 1, memory)
@@ -330,6 +337,18 @@ def half_depth(depth: int) -> int:
     """
     half = depth // 2
     return half - ((half ^ depth) & 1)
+
+
+@inline
+def reduction(depth: int, number_before: int) -> int:
+    """By how many plies less a move is searched, with so many moves before it."""
+    if depth < 3:
+        return 0
+    return (
+        (1 if number_before >= 2 else 0)
+        + (1 if number_before >= 6 and depth >= 4 else 0)
+        + (1 if number_before >= 14 and depth >= 6 else 0)
+    )
 
 
 @inline

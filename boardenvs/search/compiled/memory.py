@@ -62,11 +62,12 @@ class SearchMemory(NamedTuple):
     tables: TupleTables  # those of a learnt evaluation, if there is one
     judged_by_tables: int  # 1: positions are; 0: by the game's heuristic
     probcut: int  # hundredths of the deviation beyond which a shallow search cuts; 0: none does
+    reductions: int  # 1: later moves are searched less deep; 0: all are as deep
 
 
 def judging_by_tables(memory: SearchMemory) -> SearchMemory:
     """The same memory for a search that judges by the tables, if there are any."""
     judged = 1 if memory.tables.width + memory.tables.featured > 0 else 0
     return SearchMemory(
-        memory.table, memory.moves, memory.counters, memory.tables, judged, number(0)
+        memory.table, memory.moves, memory.counters, memory.tables, judged, number(0), number(0)
     )
