@@ -25,7 +25,7 @@ from boardenvs.game.contract import stack
 from boardenvs.records.jsonl import parse_record, write_record
 from boardenvs.text import Disguise, ExamEnv, Style, TextEnv, TextPlayer, compare, read
 from boardenvs.text.disguise import PARTS
-from boardenvs.text.lessons import save_lessons, solved_lessons
+from boardenvs.text.samples import save_samples, solved_samples
 
 pytestmark = pytest.mark.usefixtures("in_python")
 
@@ -335,10 +335,10 @@ def test_solved_positions_are_lessons(tmp_path):
     line = random_line(game, 3, 60)[0]
     late = [position for position in line if not position.is_over()][-5:]
     style = Style(disguise=Disguise.draw(game, 3))
-    found = [*solved_lessons([*late, line[-1]], style)]
-    assert not [*solved_lessons([game.start()], agent="alphabeta:depth=1")]
-    assert save_lessons(tmp_path / "lessons.jsonl", found) == len(late)
-    lines = (tmp_path / "lessons.jsonl").read_text().splitlines()
+    found = [*solved_samples([*late, line[-1]], style)]
+    assert not [*solved_samples([game.start()], agent="alphabeta:depth=1")]
+    assert save_samples(tmp_path / "samples.jsonl", found) == len(late)
+    lines = (tmp_path / "samples.jsonl").read_text().splitlines()
     for position, line in zip(late, map(json.loads, lines), strict=True):
         assert line["prompt"] == style.write([position], [])
         assert line["position"] == position.fen()

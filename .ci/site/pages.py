@@ -73,7 +73,7 @@ REFERENCE = {
     "search": ("Search", ["search"]),
     "records": ("Records", ["records"]),
     "render": ("Pictures", ["render"]),
-    "text": ("Text", ["text", "text.lessons"]),
+    "text": ("Text", ["text", "text.samples"]),
     "tablebase": ("Exact solutions", ["tablebase"]),
 }
 

@@ -11,9 +11,9 @@ from boardenvs.game.contract import Game, Position
 from boardenvs.game.state import take
 from boardenvs.text.disguise import Disguise
 from boardenvs.text.env import Step
-from boardenvs.text.lessons import rewards_of
 from boardenvs.text.prompt import Board, Style
 from boardenvs.text.question import Counts, Question
+from boardenvs.text.samples import rewards_of
 
 
 class ExamEnv:

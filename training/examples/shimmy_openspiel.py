@@ -20,7 +20,7 @@ torch.manual_seed(SEED)
 torch.set_num_threads(1)
 
 
-def play(env, *chances):
+def play(env, *shares):
     """One game; each player takes a random action with its chance, else what `net` likes best."""
     plies, results = [], [0.0, 0.0]
     env.reset()
@@ -33,7 +33,7 @@ def play(env, *chances):
             view = seen if isinstance(seen, dict) else {"observation": seen, **info}
             planes, legal = view["observation"].ravel(), np.flatnonzero(view["action_mask"])
             values = net(torch.as_tensor(planes, dtype=torch.float32))[legal]
-            choose = rng.random() < chances[role]
+            choose = rng.random() < shares[role]
             action = int(rng.choice(legal) if choose else legal[int(values.argmax())])
             plies.append((role, planes, action))
         env.step(action)

@@ -34,7 +34,7 @@ def kind(move):
     return tuple(sorted((min(column, 7 - column), min(row, 7 - row))))
 
 
-def chances(moves):
+def probabilities(moves):
     likely = np.exp([weights[kind(move)] for move in moves])
     return likely / likely.sum()
 
@@ -49,7 +49,7 @@ def write(prompt):
     if not moves:
         return "I pass."
     rng = np.random.default_rng([batch, zlib.crc32(prompt.encode())])
-    return json.dumps({"move": str(rng.choice(moves, p=chances(moves)))})
+    return json.dumps({"move": str(rng.choice(moves, p=probabilities(moves)))})
 
 
 class Model(BaseHTTPRequestHandler):
@@ -76,18 +76,18 @@ def learn(trace):
     prompt, reply = (message.content for message in trace.branches[-1].messages)
     moves, chosen = moves_in(prompt), json.loads(reply)["move"]
     better = trace.reward - 0.5
-    for move, chance in zip(moves, chances(moves), strict=True):
-        weights[kind(move)] += RATE * better * ((move == chosen) - chance)
+    for move, probability in zip(moves, probabilities(moves), strict=True):
+        weights[kind(move)] += RATE * better * ((move == chosen) - probability)
 
 
-def worth(env):
-    """The mean worth of moves in questions that were not trained on, chances taken as they are."""
+def mean_value(env):
+    """The mean value of moves in questions that were not trained on."""
     found = []
     for number in range(len(env)):
         if number % 3 == 0:
             env.reset(seed=number)
             worths = env.worths()
-            found.append(chances(worths) @ [*worths.values()])
+            found.append(probabilities(worths) @ [*worths.values()])
     return np.mean(found)
 
 
@@ -127,7 +127,7 @@ threading.Thread(target=server.serve_forever, daemon=True).start()
 url = f"http://127.0.0.1:{server.server_port}/v1"
 
 exam, env = ExamEnv("othello", legal_moves=True), vf.load_environment(config(reward="move"))
-before = worth(exam)
+before = mean_value(exam)
 rng = np.random.default_rng(0)
 tasks = [task for task in env.taskset if task.data.idx % 3]
 for batch in range(BATCHES):
@@ -135,7 +135,7 @@ for batch in range(BATCHES):
     for trace in traces:
         learn(trace)
     print(f"{batch:2d} paid {np.mean([trace.reward for trace in traces]):.3f}")
-after = worth(exam)
+after = mean_value(exam)
 print(f"a move of questions that were held out is worth {before:.3f}, then {after:.3f}")
 assert after > before + 0.08
 

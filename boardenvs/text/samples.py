@@ -22,7 +22,7 @@ from boardenvs.utils.files import write_atomically
 _SCORES = {outcome: score for score, outcome in OUTCOMES.items()}
 
 
-class Lesson(TypedDict):
+class Sample(TypedDict):
     """A prompt, and each legal move by its name in the prompt.
 
     values: to the side that makes the move, with best play of both: points ahead where the game
@@ -38,19 +38,19 @@ class Lesson(TypedDict):
     rewards: dict[str, float]
 
 
-def exam_lessons(game: Game | str, style: Style | None = None) -> Iterator[Lesson]:
+def exam_samples(game: Game | str, style: Style | None = None) -> Iterator[Sample]:
     """The questions of a game's exam; ValueError where there is none."""
     game = games.make(game)
     asked = exam_positions(game)
     rows = zip(asked.kinds, game.positions(asked.state), asked.values, strict=True)
     for kind, position, values in rows:
         legal = np.flatnonzero(np.isfinite(values)).tolist()
-        yield _lesson(position, kind, {action: float(values[action]) for action in legal}, style)
+        yield _sample(position, kind, {action: float(values[action]) for action in legal}, style)
 
 
-def solved_lessons(
+def solved_samples(
     positions: Iterable[Position], style: Style | None = None, *, agent: Agent | str | None = None
-) -> Iterator[Lesson]:
+) -> Iterator[Sample]:
     """Those of the positions in which every move is proven by an agent, by default by the exact
     solution or the endgame solver; others are left out, and so are those where the game is over.
     """
@@ -63,7 +63,7 @@ def solved_lessons(
                 exact = found.unit == "margin" and move.value is not None
                 values[move.action] = move.value if exact else _SCORES[move.outcome]
         if values and len(values) == len(position.legal_actions()):
-            yield _lesson(position, str(solver), values, style)
+            yield _sample(position, str(solver), values, style)
 
 
 def rewards_of(values: Mapping[int, float]) -> dict[int, float]:
@@ -72,24 +72,24 @@ def rewards_of(values: Mapping[int, float]) -> dict[int, float]:
     return {a: (v - worst) / (best - worst) if best > worst else 1.0 for a, v in values.items()}
 
 
-def save_lessons(path: Path | str, lessons: Iterable[Lesson]) -> int:
-    """Write a line of JSON for each lesson, and return how many there are.
+def save_samples(path: Path | str, samples: Iterable[Sample]) -> int:
+    """Write a line of JSON for each sample, and return how many there are.
 
     ```python
     import boardenvs
-    from boardenvs.text.lessons import exam_lessons, save_lessons
+    from boardenvs.text.samples import exam_samples, save_samples
 
-    print(save_lessons("othello.jsonl", exam_lessons("othello")))
+    print(save_samples("othello.jsonl", exam_samples("othello")))
     ```
     """
-    lines = [json.dumps(lesson) + "\n" for lesson in lessons]
+    lines = [json.dumps(sample) + "\n" for sample in samples]
     write_atomically(Path(path), "".join(lines).encode())
     return len(lines)
 
 
-def _lesson(
+def _sample(
     position: Position, source: str, values: Mapping[int, Any], style: Style | None
-) -> Lesson:
+) -> Sample:
     style = style or Style(legal_moves=True)
     shown = style.disguise or Disguise(position.game)
     rewards = rewards_of(values)
