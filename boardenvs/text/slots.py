@@ -9,6 +9,7 @@ import re
 from typing import Any, NamedTuple
 
 _MOST_OBJECTS = 100  # of JSON that are tried, the last of a reply
+_MOST_SLOTS = 100  # that are looked at, the last
 
 # ---- thinking ------------------------------------------------------------------------------------
 
@@ -140,13 +141,14 @@ def slots(text: str) -> tuple[list[Slot], str]:
             beside = next((g for g in ("below", "below2", "below3") if match[g]), None)
         if beside is not None:
             found.append(Slot(match[beside], match.start(), match.end(beside), False))
+    found = sorted(found, key=lambda slot: (slot.end, -slot.start))[-_MOST_SLOTS:]
     answers = [
         slot
         for slot in found
         if slot.text is None
         or not (_is_form(slot.text) or (_is_empty(slot.text) and _has_another(slot, found)))
     ]
-    return sorted(answers, key=lambda slot: (slot.end, -slot.start)), rest
+    return answers, rest
 
 
 def _is_empty(answer: str) -> bool:
