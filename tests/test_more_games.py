@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, replace
+from itertools import pairwise, product
 from pathlib import Path
 from typing import ClassVar
 
@@ -34,7 +34,8 @@ from boardenvs.game.fen import parse_position
 from boardenvs.game.perft import perft
 from boardenvs.games.files import path_of
 from boardenvs.kernel import Bits, set_backend
-from boardenvs.search import Limits, engine_for, search_trees
+from boardenvs.play.review import loss_of
+from boardenvs.search import Limits, engine_for, search_position, search_trees
 
 game = GAMES["checkers"].game
 
@@ -149,6 +150,34 @@ def test_alpha_beta_is_plain_search() -> None:
                 line = line.step(action)
             sign = 1 if line.to_move == position.to_move else -1
             assert worth(game, line, 0, int(found.depth[0])) * sign == found.value
+
+
+def test_moves_after_which_a_turn_goes_on_are_worth_what_plain_search_says() -> None:
+    lines = [random_line(game, seed, 500)[0][:-1] for seed in range(6)]
+    goes_on = [a for line in lines for a, b in pairwise(line) if a.to_move == b.to_move]
+    assert len(goes_on) > 5
+    for position, depth in product(goes_on, (1, 2, 3)):
+        expected = worths(game, position, depth)
+        for move in search_position(position, Limits(depth)).moves:
+            value = expected[move.action]
+            if move.outcome in ("win", "loss"):
+                sign = 1 if move.outcome == "win" else -1
+                assert value == sign * (WIN - (move.plies or 0))
+            else:
+                assert move.value == value
+
+
+def test_a_review_counts_what_follows_for_the_mover() -> None:
+    """Where the analysis does not know the move, it is worth what comes after it."""
+    line, actions = random_line(game, 3, 500)
+    signs = set()
+    for action, (before, after) in zip(actions, pairwise(line[:-1]), strict=False):
+        seen, following = (search_position(p, Limits(2)) for p in (before, after))
+        known, _ = loss_of(action, replace(seen, moves=()), following)
+        expected = following.value if after.to_move == before.to_move else -(following.value or 0)
+        assert known == expected
+        signs.add(after.to_move == before.to_move)
+    assert signs == {True, False}
 
 
 def test_both_backends_search_alike() -> None:

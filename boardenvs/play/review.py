@@ -147,7 +147,8 @@ def loss_of(
     known = {move.action: move.value for move in seen.moves}
     after, later = known.get(action), None
     if following is not None and following.value is not None and following.unit == seen.unit:
-        later = -following.value  # the turn passes with every ply
+        same = following.position.to_move == seen.position.to_move
+        later = following.value if same else -following.value
     if after is None:
         after = later
     if seen.value is None or after is None:

@@ -125,8 +125,9 @@ class _Searcher:
         """For the side that makes the move, with its ply among depth, line and plies."""
         game, after = self._game, position.step(action)
         state = stack([after])
+        sign = 1 if after.to_move == position.to_move else -1
         if after.is_over():
-            lead = -int(game.score_margin(state)[0])
+            lead = sign * int(game.score_margin(state)[0])
             beyond = abs(lead) if game.margin_counts else -1
             return _Found((WIN + beyond) * int(np.sign(lead)), True, (action,), 1, 1)
         filled = 0 if action == game.noop else 1
@@ -136,10 +137,10 @@ class _Searcher:
         if limits.depth == 1 and not self._engine.is_end(state, below)[0]:
             judge, value = self._evaluation or game, 0
             if self._evaluation is not None or game.has_heuristic:
-                value = -int(judge.values(state)[0])
+                value = sign * int(judge.values(state)[0])
             return _Found(value, False, (action,), 1, 1)
         found = self.search(after, below)
-        value = -found.value
+        value = sign * found.value
         if abs(value) > DECIDED and not game.margin_counts:
             value -= int(math.copysign(1, value))  # a win is a ply farther away
         return found._replace(
