@@ -106,6 +106,7 @@ def cost(table: Crosstable) -> bytes:
         xscale="log", xlabel="CPU time a move", ylabel=f"Elo points above {_name(found.anchor)}"
     )
     axes.xaxis.set_major_formatter(lambda ms, _: time_text(ms))
+    axes.xaxis.set_minor_formatter("")
     axes.margins(x=0.18)
     axes.grid(color=RULE, linewidth=0.8, zorder=0)
     axes.tick_params(which="both", length=0, colors=INK)

@@ -153,10 +153,10 @@ def _table(game: Game, players: tuple[str, str], result: MatchResult) -> Table:
         low, high = score_interval(games.mean(axis=0))
         return f"{number} [{low:.3f}, {high:.3f}]"
 
-    rows = []
+    rows, sides = [], game.look.sides or game.roles
     for name, scores in (
         ("all", result.scores),
-        *((f"as {role}", result.scores[[i]]) for i, role in enumerate(game.roles)),
+        *((f"as {side}", result.scores[[i]]) for i, side in enumerate(sides)),
     ):
         row: dict[str, object] = {"": name, "games": str(scores.size)}
         for outcome, value in (("won", 1), ("drawn", 0.5), ("lost", 0)):
