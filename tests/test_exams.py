@@ -108,6 +108,12 @@ def test_an_exam_of_another_package_is_true(
         assert 1 <= sum(right) < len(right)
 
 
+def test_an_exam_of_the_exact_solution_has_no_file(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        make_module.main(["wolf_and_sheep"])
+    assert "its exam is of its exact solution" in capsys.readouterr().err
+
+
 def test_the_files_are_small() -> None:
     assert sum(path.stat().st_size for path in FOLDER.glob("*.jsonl")) <= 300_000
 

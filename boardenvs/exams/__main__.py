@@ -29,6 +29,7 @@ from boardenvs.game.rules import WIN
 from boardenvs.game.state import BoolArray, IntArray, State, take
 from boardenvs.games.files import new_file
 from boardenvs.search import Limits, search_position
+from boardenvs.tablebase import Tablebase
 from boardenvs.utils.ending import ending_in_a_line
 from boardenvs.utils.files import write_atomically
 
@@ -210,6 +211,9 @@ def main(
     console = Console()
     with ending_in_a_line():
         made = {text: games.parse(text) for text in which or GAMES}
+        for text, game in made.items():
+            if Tablebase.covers(game):
+                raise ValueError(f"{text} needs no file: its exam is of its exact solution")
         paths = [new_file(FOLDER, game, ".jsonl") for game in made.values()]
         for path, (text, game) in zip(paths, made.items(), strict=True):
             command = f"python -m boardenvs.exams {text} --seed {seed}"
