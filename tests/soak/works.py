@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -22,6 +23,9 @@ TINY = {
     "evaluation": {"every": 2000, "pairs": 2},
     "report": {"pairs": 2, "opponents": ["random"]},
 }
+
+
+_CPU = re.compile(rb'"cpu_seconds": [\d.e-]+')
 
 
 @dataclass
@@ -83,9 +87,12 @@ class Work:
         return problem or (f"left {left}" if left else "")
 
     def result(self, folder: Path) -> dict[str, list[bytes]]:
-        """The lines of its files, in any order, as workers end in any."""
+        """The lines of its files, in any order, as workers end in any; without CPU times."""
         paths = [path for pattern in self.made for path in sorted(folder.glob(pattern))]
-        return {str(p.relative_to(folder)): sorted(p.read_bytes().splitlines()) for p in paths}
+        return {
+            str(path.relative_to(folder)): sorted(_CPU.sub(b"", path.read_bytes()).splitlines())
+            for path in paths
+        }
 
     def undisturbed(self, folder: Path) -> tuple[dict[str, list[bytes]], float]:
         """Its result, and how many seconds it took."""
@@ -118,7 +125,8 @@ _ARENA, _TRAINING = (*_COMMAND, "arena", "--workers", "2", "--out", "out"), ("-m
 WORKS = [
     Work("training", (*_TRAINING, "tiny.yaml"), ("runs/tiny/policy.npz", "runs/tiny/ratings.svg"),
          (*_TRAINING, "tiny.yaml", "--resume"), "runs/tiny/config.yaml"),
-    Work("arena", (*_ARENA, *_PLAYERS), ("out/games/*", "out/reversi/*.svg"),
+    Work("arena", (*_ARENA, *_PLAYERS),
+         ("out/games/*", "out/reversi/ratings.svg", "out/reversi/heatmap.svg"),
          (*_ARENA, "--resume"), "out/journal.jsonl"),
     Work("records", (*_COMMAND, "match", "reversi", "random", "greedy", "--pairs", "100",
                      "--record", "games.jsonl"), ("games.jsonl",)),
