@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from itertools import pairwise, zip_longest
+from itertools import pairwise
+from typing import NamedTuple
 
 from boardenvs.text import phrases
 from boardenvs.text.moves import PASS, SQUARE, Mention, Move, Moves
@@ -68,6 +69,27 @@ def choice(text: str, moves: Moves) -> Chosen:
     return () if _is_cut_off(lines[-1], moves) else story.remaining()
 
 
+class _Sentence(NamedTuple):
+    """A sentence, and the moves that it mentions."""
+
+    text: str
+    mentions: list[Mention]
+    runs: list[Mention]  # those that are listed in it
+    listed: bool  # whether it is itself an item of a list
+    question: bool
+
+
+class _Near(NamedTuple):
+    """What stands around a move in its sentence."""
+
+    before: str  # since the move before it
+    whole: str  # since the sentence began
+    after: str
+    between: str  # it and the next move
+    links: bool  # whether nothing but "and", "or" and the like is before it
+    others: bool  # whether the other side is spoken of before it
+
+
 class _Story:
     """What a text says of moves, sentence by sentence."""
 
@@ -110,88 +132,102 @@ class _Story:
         mentions = self.moves.find(sentence)
         if not mentions and self.chosen and phrases.WITHDRAWS.search(sentence):
             self.chosen, self.withdrawn = [], True
-        listed_here = _runs(sentence, mentions)
-        question = sentence.rstrip().endswith("?")
-        end, said, unreserved = 0, "", len(self.open)
-        for mention, following in zip_longest(mentions, mentions[1:]):
-            move, near = mention.squares, max(0, mention.start - _FAR)
-            before, whole = sentence[max(end, near) : mention.start], sentence[near : mention.start]
-            after, end = sentence[mention.end : mention.end + _FAR], mention.end
-            linked = said if phrases.LINK.fullmatch(before) else ""
-            others = bool(self._others.search(whole))
-            between = following and sentence[mention.end : following.start]
-            if len(move) > 1 and between != " to ":
-                before, whole = (phrases.FROM.sub("", part) for part in (before, whole))
-            introduced = phrases.INTRODUCES.search(whole) and not (
-                after.strip(" \n.!\"'")
-                or phrases.LISTS.search(before)
-                or self._others.search(before)
-            )
-            praised = (
-                phrases.PRAISED.match(after)
-                or phrases.BETTER.fullmatch(between or "")
-                or phrases.UNBEATEN.search(before)
-                or phrases.BEST_IS.search(whole)
-            )
-            is_out = not (introduced or praised) and (
-                phrases.REJECTS.search(before)
-                or (
-                    phrases.REJECTED.match(after)
-                    and not (after[:2] == ", " and self._commits(before, whole, "", others))
-                )
-            )
-            instead = linked == "rejected" and phrases.INSTEAD.search(whole)
-            linked = "" if instead else linked
-            if instead and not after.strip(" \n.!"):
-                said = "chosen"
-                self._choose(move)
-            elif is_out or phrases.ONLY_IF.match(after) or linked == "rejected":
-                said = (
-                    "against" if phrases.FROM.search(before) and between == " to " else "rejected"
-                )
-                if move in self.chosen:
-                    self.chosen, self.withdrawn = [], True
-                elif linked and phrases.COULD.search(sentence[: mentions[0].start]):
-                    self.possible += [mentions[0].squares, move]
-            elif question or mention in listed_here:
-                said = ""
-                if question and phrases.ALSO.search(before):
-                    self.possible += [mentions[0].squares, move]
-            elif (
-                phrases.AGAINST.search(before)
-                or phrases.WITH.fullmatch(between or "")
-                or (before.endswith("from ") and between == " to ")
-            ):
-                said = "against"
-            elif linked == "chosen" and phrases.ALSO.search(before):
-                self.chosen.append(move)
-            elif (
-                introduced
-                or (praised and not (others or phrases.UNLESS.search(whole)))
-                or (said == "against" and phrases.WITH_IT.fullmatch(before))
-                or self._commits(before, whole, after, others)
-            ):
-                said = "chosen"
-                self._choose(move)
-            elif (
-                listed
-                or others
-                or linked == "away"
-                or (said in ("open", "chosen") and phrases.SAME_CLAUSE.fullmatch(before))
-                or phrases.AWAY.search(whole)
-                or phrases.NEGATIVE.search(before)
-                or phrases.IF.search(whole)
-            ):
-                said = "away"  # or an object: "d3 stops e4"
-            else:
-                said = "open"
-                self.open.append(move)
-        if mentions and said != "rejected" and phrases.TAKES_IT.search(sentence[end:]):
-            self._choose(mentions[0].squares)
+        said, unreserved = "", len(self.open)
+        about = _Sentence(
+            sentence, mentions, _runs(sentence, mentions), listed, sentence.rstrip().endswith("?")
+        )
+        for number, mention in enumerate(mentions):
+            said = self._say(self._near(about, number), about, mention, said)
         if mentions:
+            rest = sentence[mentions[-1].end :]
+            if said != "rejected" and phrases.TAKES_IT.search(rest):
+                self._choose(mentions[0].squares)
             named = _distinct(self.open[unreserved:])
-            at_end = not sentence[mentions[-1].end :].strip(" \n.!*`'\"")
+            at_end = not rest.strip(" \n.!*`'\"")
             self.last = [*named] if at_end and named == (mentions[-1].squares,) else []
+
+    def _near(self, about: _Sentence, number: int) -> _Near:
+        """What stands around the mention of this number in its sentence."""
+        text, mentions = about.text, about.mentions
+        mention, left = mentions[number], max(0, mentions[number].start - _FAR)
+        end = mentions[number - 1].end if number else 0
+        before, whole = text[max(end, left) : mention.start], text[left : mention.start]
+        links, others = bool(phrases.LINK.fullmatch(before)), bool(self._others.search(whole))
+        between = ""
+        if number + 1 < len(mentions):
+            between = text[mention.end : mentions[number + 1].start]
+        if len(mention.squares) > 1 and between != " to ":
+            before, whole = (phrases.FROM.sub("", part) for part in (before, whole))
+        after = text[mention.end : mention.end + _FAR]
+        return _Near(before, whole, after, between, links, others)
+
+    def _say(self, near: _Near, about: _Sentence, mention: Mention, said: str) -> str:
+        """What is said of a move that is mentioned; `said` is what was of the one before it."""
+        move, before, whole, after = mention.squares, near.before, near.whole, near.after
+        linked = said if near.links else ""
+        introduced, praised = self._introduces(near), _praises(near)
+        if linked == "rejected" and phrases.INSTEAD.search(whole):
+            linked = ""
+            if not after.strip(" \n.!"):
+                self._choose(move)
+                return "chosen"
+        is_out = not (introduced or praised) and self._rejects(near)
+        if is_out or phrases.ONLY_IF.match(after) or linked == "rejected":
+            if move in self.chosen:
+                self.chosen, self.withdrawn = [], True
+            elif linked and phrases.COULD.search(about.text[: about.mentions[0].start]):
+                self.possible += [about.mentions[0].squares, move]
+            return (
+                "against" if phrases.FROM.search(before) and near.between == " to " else "rejected"
+            )
+        if about.question or mention in about.runs:
+            if about.question and phrases.ALSO.search(before):
+                self.possible += [about.mentions[0].squares, move]
+            return ""
+        if (
+            phrases.AGAINST.search(before)
+            or phrases.WITH.fullmatch(near.between)
+            or (before.endswith("from ") and near.between == " to ")
+        ):
+            return "against"
+        if linked == "chosen" and phrases.ALSO.search(before):
+            self.chosen.append(move)
+            return "chosen"
+        if (
+            introduced
+            or (praised and not (near.others or phrases.UNLESS.search(whole)))
+            or (said == "against" and phrases.WITH_IT.fullmatch(before))
+            or self._commits(before, whole, after, near.others)
+        ):
+            self._choose(move)
+            return "chosen"
+        if (
+            about.listed
+            or near.others
+            or linked == "away"
+            or (said in ("open", "chosen") and phrases.SAME_CLAUSE.fullmatch(before))
+            or phrases.AWAY.search(whole)
+            or phrases.NEGATIVE.search(before)
+            or phrases.IF.search(whole)
+        ):
+            return "away"  # or an object: "d3 stops e4"
+        self.open.append(move)
+        return "open"
+
+    def _introduces(self, near: _Near) -> bool:
+        """Whether it ends what was announced: "My move: d3"."""
+        return bool(phrases.INTRODUCES.search(near.whole)) and not (
+            near.after.strip(" \n.!\"'")
+            or phrases.LISTS.search(near.before)
+            or self._others.search(near.before)
+        )
+
+    def _rejects(self, near: _Near) -> bool:
+        """Whether it is said to be no good, or not to be played."""
+        if phrases.REJECTS.search(near.before):
+            return True
+        commits = near.after[:2] == ", " and self._commits(near.before, near.whole, "", near.others)
+        return bool(phrases.REJECTED.match(near.after)) and not commits
 
     def _commits(self, before: str, whole: str, after: str, others: bool) -> bool:
         """Whether a move is chosen: by what is said since the move before it, in the sentence up to
@@ -213,6 +249,16 @@ class _Story:
 
     def _choose(self, move: Move) -> None:
         self.chosen, self.withdrawn = [move], False
+
+
+def _praises(near: _Near) -> bool:
+    """Whether it is said to be the best."""
+    return bool(
+        phrases.PRAISED.match(near.after)
+        or phrases.BETTER.fullmatch(near.between)
+        or phrases.UNBEATEN.search(near.before)
+        or phrases.BEST_IS.search(near.whole)
+    )
 
 
 @lru_cache(maxsize=64)

@@ -73,7 +73,7 @@ _KEY = "|".join(key.replace("_", "[_ ]?") for key in (*_KEYS, *_OTHER_KEYS))
 # A key that none of these words are in may be a move's too.
 _NOT_KEY = re.compile(
     "opp|enem|their|runner|last|prev|threat|expect|predict|alt|second|backup|candidate|consider|legal|"
-    "valid|avail|option|reject|avoid|bad|worst|weak|reason|thought|think|think|analy|comment|note|"
+    "valid|avail|option|reject|avoid|bad|worst|weak|reason|thought|think|analy|comment|note|"
     "explan|why|plan|idea|history|board|state|pv|line|variation|ponder|player|role|turn|from|if"
 )
 _PAIR = re.compile(
