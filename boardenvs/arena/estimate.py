@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -105,7 +105,7 @@ def estimate_rating(
         chosen = met.next()
         anchor = make_agent(met.anchors[chosen].agent)
         match = play_match(game, agent, anchor, pairs, seed=int(seeds.integers(1 << 62)))
-        met.add(chosen, match.pair_scores.tolist(), match.faults[0])
+        met.add(chosen, match)
         played += match.games
         progress(played, met.rating)
     return met.estimate(interval_rng, time.monotonic() - began)
@@ -118,8 +118,7 @@ def rating_of(pool: RatingPool, matches: Mapping[str, MatchResult], *, seed: int
     met = _Met(pool.anchors)
     for chosen, anchor in enumerate(pool.anchors):
         if anchor.agent in matches:
-            match = matches[anchor.agent]
-            met.add(chosen, match.pair_scores.tolist(), match.faults[0])
+            met.add(chosen, matches[anchor.agent])
     return met.estimate(np.random.default_rng(seed), 0.0)
 
 
@@ -142,10 +141,10 @@ class _Met:
         self._scores: list[list[float]] = [[] for _ in anchors]  # of pairs of games, 0 to 1
         self._faults: list[Faults] = []
 
-    def add(self, chosen: int, pair_scores: Iterable[float], faults: Faults) -> None:
+    def add(self, chosen: int, match: MatchResult) -> None:
         """A match of the player against one of the anchors."""
-        self._scores[chosen] += pair_scores
-        self._faults.append(faults)
+        self._scores[chosen] += match.pair_scores.tolist()
+        self._faults.append(match.faults[0])
 
     @property
     def games(self) -> FloatArray:

@@ -29,6 +29,8 @@ from boardenvs.utils.tables import markdown_table
 from boardenvs.utils.version import processor, version
 
 _PICTURES = ("ratings", "cost", "heatmap")
+# What `write_pages` writes into a folder.
+PAGES = ("report.md", "report.html", *(f"*/{kind}.svg" for kind in _PICTURES))
 _COUNTS = ("wins", "draws", "losses")
 _MISREAD = ("illegal", "unparsable", "ambiguous")  # replies
 _COSTS = ("tokens/move", "cost")

@@ -10,6 +10,7 @@ from typing import Any
 
 from boardenvs.arena.journal import Journal, JournalError, is_journal
 from boardenvs.arena.pairing import Played
+from boardenvs.arena.report import PAGES
 from boardenvs.arena.results import Results, summarise
 from boardenvs.arena.settings import Settings, make_plan
 from boardenvs.arena.workers import play_pairings
@@ -18,16 +19,7 @@ from boardenvs.utils.files import is_unused, remove_left_over, remove_written
 JOURNAL = "journal.jsonl"
 
 # All that a tournament writes into its folder; `overwrite` removes these and nothing else.
-WRITTEN = (
-    JOURNAL,
-    "results.json",
-    "report.md",
-    "games/*.jsonl",
-    "report.html",
-    "*/ratings.svg",
-    "*/cost.svg",
-    "*/heatmap.svg",
-)
+WRITTEN = (JOURNAL, "results.json", "games/*.jsonl", *PAGES)
 
 # The settings that decide the games of every pairing.
 _FIXED = ("format", "boardenvs", "pairs", "seed")

@@ -146,6 +146,7 @@ class _Keeper:
 
 def _table(game: Game, players: tuple[str, str], result: MatchResult) -> Table:
     from boardenvs.arena import score_interval
+    from boardenvs.games.notation import MoveNotation
     from boardenvs.utils.tables import make_table
 
     def counted(games: FloatArray, number: str) -> str:
@@ -153,7 +154,7 @@ def _table(game: Game, players: tuple[str, str], result: MatchResult) -> Table:
         low, high = score_interval(games.mean(axis=0))
         return f"{number} [{low:.3f}, {high:.3f}]"
 
-    rows, sides = [], game.look.sides or game.roles
+    rows, sides = [], MoveNotation(game).sides
     for name, scores in (
         ("all", result.scores),
         *((f"as {side}", result.scores[[i]]) for i, side in enumerate(sides)),

@@ -210,13 +210,14 @@ class Replay:
 
 def _summary(file: Path, found: Sequence[Record], verdicts: Sequence[Verdict]) -> Table:
     """A row for each game that the file has records of."""
+    from boardenvs.play import MoveNotation
     from boardenvs.records.batch import group_by_game
 
     rows = []
     for game, places in group_by_game(found).items():
         part = [verdicts[place] for place in places]
         goals = [verdicts[place].goal or found[place].goal for place in places]
-        sides = game.look.sides or game.roles
+        sides = MoveNotation(game).sides
         leads = [goal[0] - goal[1] for goal in goals if goal is not None]
         results = {
             f"{sides[0]} won": sum(lead > 0 for lead in leads),

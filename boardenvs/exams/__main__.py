@@ -216,11 +216,11 @@ def main(
                 raise ValueError(f"{text} needs no file: its exam is of its exact solution")
         paths = [new_file(FOLDER, game, ".jsonl") for game in made.values()]
         for path, (text, game) in zip(paths, made.items(), strict=True):
-            command = f"python -m boardenvs.exams {text} --seed {seed}"
             find = endgames if game.fills_up and game.margin_counts else wins_and_defences
-            positions = find(game, seed)
-            if pairs is not None:
-                command, positions = f"{command} --pairs {pairs}", find(game, seed, pairs)
+            more = () if pairs is None else (pairs,)
+            command = f"python -m boardenvs.exams {text} --seed {seed}"
+            command += "".join(f" --pairs {number}" for number in more)
+            positions = find(game, seed, *more)
             found = list(track(positions, f"{text}: positions", console=console, transient=True))
             today = datetime.datetime.now(datetime.UTC).date().isoformat()
             write_atomically(path, write_positions(game, found, today, command))

@@ -92,7 +92,7 @@ def when(condition: SimdWord, function: Function, *args: Operand) -> SimdWord:
 
     before = builder.block
     with builder.if_then(some):
-        # Operands of the other lanes, which are no positions, could take its loops long.
+        # Operands of the other lanes, which are no positions, could make its loops long.
         given = [where_set(x.value) if isinstance(x, SimdWord) else splat(kind, x) for x in args]
         (result,) = call(function, builder, given, kind)
         value = where_set(result)

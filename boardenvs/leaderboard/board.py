@@ -18,7 +18,7 @@ from boardenvs.arena.pairing import Played
 from boardenvs.arena.player import Faults
 from boardenvs.arena.pools import rating_pool
 from boardenvs.arena.ratings import Z95, Ratings
-from boardenvs.arena.report import table_parts, write_pages
+from boardenvs.arena.report import PAGES, table_parts, write_pages
 from boardenvs.arena.results import Crosstable
 from boardenvs.game.contract import Game
 from boardenvs.games import spec_of
@@ -27,7 +27,7 @@ from boardenvs.records.jsonl import write_record
 from boardenvs.utils.files import is_unused, one_process_at_a_time, replacing
 
 GAMES = "games.jsonl"
-WRITTEN = (GAMES, "report.md", "report.html", "*/ratings.svg", "*/heatmap.svg")
+WRITTEN = (GAMES, *PAGES)
 
 Pairs = Sequence[tuple[Counting, Counting]]
 

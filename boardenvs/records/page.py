@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from boardenvs.game.contract import Position
 from boardenvs.game.errors import IllegalActionError
 from boardenvs.games import spec_of
+from boardenvs.games.notation import MoveNotation
 from boardenvs.records.record import Record, positions
 from boardenvs.render.page import ShownGame, to_page
 
@@ -35,7 +36,7 @@ def show(record: Record) -> ShownGame:
         boards.extend(positions(record))
     except IllegalActionError as illegal:
         error = str(illegal)
-    sides = game.look.sides or game.roles
+    sides = MoveNotation(game).sides
     players = record.players or sides
     details = [("game", spec_of(game))]
     if record.players is not None:

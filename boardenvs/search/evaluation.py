@@ -150,7 +150,7 @@ class Places:
     """
 
     def __init__(self, game: Game, tuples: Sequence[Tuple]) -> None:
-        self._game, self._digits = game, game.kernels.num_kinds + 1
+        self._game, self.digits = game, game.kernels.num_kinds + 1
         self.tuples = tuple(tuples)
         self.squares: list[Tuple] = []  # of each image
         self.starts: list[int] = []  # of each image's table, in the tables one after the other
@@ -158,7 +158,7 @@ class Places:
         self.size = 0
         start = 0
         for squares in tuples:
-            _check_tuple(squares, game.board, self._digits)
+            _check_tuple(squares, game.board, self.digits)
             images = [tuple(s.squares[square] for square in squares) for s in game.symmetries]
             weight, count = np.unique(self._shared(squares, images), return_inverse=True)
             self.kept.append(self.size + count.astype(np.int64))
@@ -169,18 +169,18 @@ class Places:
                     there.add(frozenset(image))
                     self.squares.append(image)
                     self.starts.append(start)
-            start += self._digits ** len(squares)
+            start += self.digits ** len(squares)
 
     def _shared(self, squares: Tuple, images: list[Tuple]) -> IntArray:
         """For each number of a tuple the least of those that the symmetries which map it to itself
         make of it.
         """
-        numbers = np.arange(self._digits ** len(squares))
-        digits = [numbers // self._digits**k % self._digits for k in range(len(squares))]
+        numbers = np.arange(self.digits ** len(squares))
+        digits = [numbers // self.digits**k % self.digits for k in range(len(squares))]
         least = numbers
         for image in images:
             if set(image) == set(squares):
-                moved = sum(digits[squares.index(s)] * self._digits**k for k, s in enumerate(image))
+                moved = sum(digits[squares.index(s)] * self.digits**k for k, s in enumerate(image))
                 least = np.minimum(least, moved)
         # A chain of images may reach further down: they form a group, so one look at all is enough.
         return least
@@ -210,7 +210,7 @@ class Places:
         for number, squares in enumerate(self.squares):
             word, place = divmod(number, IN_A_WORD)
             for digit, square in enumerate(squares):
-                units[square, word] += np.uint64(self._digits**digit << (16 * place))
+                units[square, word] += np.uint64(self.digits**digit << (16 * place))
         return units
 
     def weights_of(self, state: State) -> IntArray:
@@ -233,7 +233,7 @@ def tuple_tables(evaluation: Evaluation | None) -> TupleTables:
     padding = -places.units.shape[1] % GROUP
     units: WordArray = np.pad(places.units, ((0, 0), (0, padding)))
     width = units.shape[1]
-    digits = np.arange(game.kernels.num_kinds + 1).astype(np.uint64)
+    digits = np.arange(places.digits).astype(np.uint64)
     changes = units[:, None, None] * (digits - digits[:, None])[:, :, None]
     # Before the tables a weight of 0, for the numbers that fill the last words.
     of_features = np.arange(places.size, evaluation.terms.size)

@@ -85,8 +85,7 @@ class TextEnv:
         if not is_whole(retries, 0, 100):
             raise ValueError(f"retries is {quote(retries)}: it must be 0 to 100, and whole")
         self.opponent = None if opponent is None else agent_for(self.game, opponent)
-        drawn = Disguise.draw(self.game, disguise) if isinstance(disguise, int) else disguise
-        self.style = Style(board, legal_moves, drawn)
+        self.style = Style.of(self.game, board, legal_moves, disguise)
         self._seat, self._opening_plies, self._retries = seat, opening_plies, retries
         other = name if opponent is None else opponent
         self._names = name, other if isinstance(other, str) else type(other).__name__
@@ -192,8 +191,6 @@ class TextEnv:
 
         TypeError for a reply that is no text, ResetNeededError where the game is over.
         """
-        if not isinstance(reply, str):
-            raise TypeError(f"the reply is a {type(reply).__name__}: it must be a text")
         if self.done:
             raise ResetNeededError("the game is over: call reset() before the next step")
         reading = self._question.answer(reply, finished=finished)

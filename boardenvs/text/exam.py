@@ -45,8 +45,7 @@ class ExamEnv:
         retries: int = 0,
     ) -> None:
         self.game = games.make(game)
-        drawn = Disguise.draw(self.game, disguise) if isinstance(disguise, int) else disguise
-        self.style = Style(board, legal_moves, drawn)
+        self.style = Style.of(self.game, board, legal_moves, disguise)
         self._asked, self._retries = exam_positions(self.game), retries
         self._question: Question | None = None
         self.number, self.counts = -1, Counts()
@@ -78,13 +77,11 @@ class ExamEnv:
 
     def worths(self) -> dict[str, float]:
         """The reward of each legal move, by its name in the prompt."""
-        shown = self.style.disguise or Disguise(self.game)
+        shown = self.style.shown(self.game)
         return {shown.move(a, self.position): worth for a, worth in self._worths().items()}
 
     def step(self, reply: str, *, finished: bool = True, tokens: tuple[int, int] = (0, 0)) -> Step:
         """Read a reply; as `TextEnv.step`."""
-        if not isinstance(reply, str):
-            raise TypeError(f"the reply is a {type(reply).__name__}: it must be a text")
         if not self.prompt or self._question is None:
             raise ResetNeededError("the question is answered: call reset() before the next step")
         reading = self._question.answer(reply, finished=finished)

@@ -87,9 +87,7 @@ class TextPlayer:
         return self._ask(asked, game)
 
     def _ask(self, asked: Sequence[tuple[list[Position], list[int]]], game: Game) -> IntArray:
-        given = self._disguise
-        drawn = Disguise.draw(game, given) if isinstance(given, int) else given
-        style = Style(self._board, self._legal_moves, drawn)
+        style = Style.of(game, self._board, self._legal_moves, self._disguise)
         questions = [
             None if line[-1].is_over() else Question(style, line, played, self._retries)
             for line, played in asked

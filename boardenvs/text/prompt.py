@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
 from boardenvs.board.bitboard import squares_of
-from boardenvs.game.contract import Position
+from boardenvs.game.contract import Game, Position
 from boardenvs.text.disguise import Disguise
 from boardenvs.text.reader import Reading
 from boardenvs.utils.checks import check_name, cut
@@ -39,6 +39,18 @@ class Style:
         if self.board == "picture" and self.disguise and not self.disguise.is_plain:
             raise ValueError("a picture shows the game's own squares and roles: leave disguise out")
 
+    @classmethod
+    def of(
+        cls, game: Game, board: Board, legal_moves: bool, disguise: Disguise | int | None
+    ) -> Style:
+        """The style for a game, in a disguise or in that of a seed."""
+        drawn = Disguise.draw(game, disguise) if isinstance(disguise, int) else disguise
+        return cls(board, legal_moves, drawn)
+
+    def shown(self, game: Game) -> Disguise:
+        """How the game is called."""
+        return self.disguise or Disguise(game)
+
     def write(
         self, positions: Sequence[Position], actions: Sequence[int], reading: Reading | None = None
     ) -> str:
@@ -48,7 +60,7 @@ class Style:
         """
         position = positions[-1]
         game = position.game
-        shown = self.disguise or Disguise(game)
+        shown = self.shown(game)
         own, other = shown.roles[position.to_move], shown.roles[1 - position.to_move]
         about = game.about
         rules = _unwrapped(about.instructions) or f"{about.rules}\n\n{about.end}".strip()
@@ -71,7 +83,7 @@ class Style:
 
     def draw(self, position: Position) -> str:
         """The position alone, as prompts have it."""
-        return _position(position, self.disguise or Disguise(position.game), self.board)
+        return _position(position, self.shown(position.game), self.board)
 
 
 def _unwrapped(text: str) -> str:

@@ -76,7 +76,12 @@ class Question:
         return picture(self._positions[-1], last, before)
 
     def answer(self, reply: str, *, finished: bool = True) -> Reading:
-        """Read a reply; where it is no legal move, the prompt then says so and asks again."""
+        """Read a reply; where it is no legal move, the prompt then says so and asks again.
+
+        TypeError for what is no text.
+        """
+        if not isinstance(reply, str):
+            raise TypeError(f"the reply is a {type(reply).__name__}: it must be a text")
         reading = read(reply, self._positions[-1], self._style.disguise, finished=finished)
         self._left -= 1
         self.action = reading.action

@@ -15,7 +15,6 @@ from boardenvs.agents.analyse import exact_analyst
 from boardenvs.exams.positions import exam_positions
 from boardenvs.game.contract import Game, Position
 from boardenvs.search.analysis import OUTCOMES
-from boardenvs.text.disguise import Disguise
 from boardenvs.text.prompt import Style
 from boardenvs.utils.files import write_atomically
 
@@ -91,7 +90,7 @@ def _sample(
     position: Position, source: str, values: Mapping[int, Any], style: Style | None
 ) -> Sample:
     style = style or Style(legal_moves=True)
-    shown = style.disguise or Disguise(position.game)
+    shown = style.shown(position.game)
     rewards = rewards_of(values)
     return {
         "game": games.spec_of(position.game),

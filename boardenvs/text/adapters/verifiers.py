@@ -20,6 +20,7 @@ from pydantic import model_validator
 from boardenvs.agents.levels import LEVELS
 from boardenvs.records.jsonl import write_record
 from boardenvs.text import ExamEnv, TextEnv
+from boardenvs.text.question import RETRIES
 
 _LEVELS = [f"level:{number}" for number in range(1, LEVELS + 1)]
 
@@ -40,7 +41,7 @@ class BoardConfig(vf.TasksetConfig):
     board: Literal["ascii", "fen", "json"] = "ascii"
     legal_moves: bool = True
     disguise: int | None = None
-    retries: int = 2
+    retries: int = RETRIES
 
     def parameters(self, number: int) -> dict[str, Any]:
         """Those of the environment of this task."""
