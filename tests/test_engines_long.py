@@ -22,7 +22,7 @@ from boardenvs import games, make_agent, play_match
 from boardenvs.arena import estimate_rating, make_settings, rating_pool, run_tournament
 from boardenvs.arena.tournament import open_journal
 from boardenvs.board.bitboard import SIZE
-from boardenvs.engines.lines import Lines
+from boardenvs.engines.protocol import plies_to
 from boardenvs.exams import take_exam
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.state import IntArray, State
@@ -44,7 +44,7 @@ PLAYER = f"engine:{RHINO} --level=1"
 def test_grhino_has_the_board_that_we_have(seed: int) -> None:
     """After random plies, passes too, and at the end of games: squares, colours, who is to move."""
     positions, actions = random_line(OTHELLO, seed, 200 if seed % 2 else 10 + 2 * seed)
-    plies = Lines().to(positions[-1], actions)
+    plies = plies_to(positions[-1], actions)
     assert plies is not None
     passed = [ply.name == "pass" for ply in plies]
     commands = [f"play {('black', 'white')[ply.role]} {ply.name}" for ply in plies]

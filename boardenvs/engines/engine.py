@@ -10,8 +10,7 @@ from typing import NoReturn
 
 from boardenvs.engines.channel import Channel, EngineError, EngineLateError, Limit, escaped
 from boardenvs.engines.clock import Clock
-from boardenvs.engines.lines import Lines
-from boardenvs.engines.protocol import Protocol, Question, notation_of
+from boardenvs.engines.protocol import Protocol, Question, notation_of, plies_to
 from boardenvs.engines.protocols import PROTOCOLS
 from boardenvs.engines.transport import Transport
 from boardenvs.game.contract import Game, Position
@@ -39,7 +38,6 @@ class Engine:
         self._protocol = protocol
         self._depth = depth
         self._clock = clock or Clock()
-        self._lines = Lines()
         self._late = 0  # times in a row
         self._used = 0.0  # CPU seconds of those that were ended
         self._lock = threading.Lock()
@@ -134,7 +132,7 @@ class Engine:
 
     def _ask(self, position: Position, actions: Sequence[int]) -> int:
         role, clock = position.to_move, self._clock
-        plies = self._lines.to(position, actions)
+        plies = plies_to(position, actions)
         taken = clock.taken(role, actions)
         limit = clock.limit(taken)
         protocol = self._ready(position.game)

@@ -10,15 +10,13 @@ GTP knows no positions, only moves from the start: programs have commands of the
 
 from __future__ import annotations
 
-import inspect
 import re
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections.abc import Iterator
 
 from boardenvs.engines.channel import Channel, EngineError, escaped
 from boardenvs.engines.nboard import squares_from_the_top
 from boardenvs.engines.protocol import Protocol, Question, is_othello, name_of, notation_of
-from boardenvs.engines.server import Ended, Host, Server
+from boardenvs.engines.server import Ended, Server
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.fen import parse_position
 from boardenvs.utils.checks import quote
@@ -26,6 +24,11 @@ from boardenvs.utils.version import __version__
 
 COLOURS = ("black", "white")
 POSITION = "boardenvs-position"  # our own command, with a position as `Position.fen` writes it
+COMMANDS = (  # that we answer
+    "boardenvs-position", "boardsize", "clear_board", "final_score", "genmove", "known_command",
+    "komi", "list_commands", "list_games", "name", "play", "protocol_version", "quit",
+    "reg_genmove", "set_game", "showboard", "time_left", "time_settings", "undo", "version",
+)  # fmt: skip
 _GRHINO_POSITION = "grhino-setup_board"
 _ANSWER = re.compile(r"([=?])([0-9]{1,9})\b")
 
@@ -152,114 +155,81 @@ def _plain(name: str) -> str:
 class GtpServer(Server):
     """Answers GTP."""
 
-    def __init__(self, host: Host) -> None:
-        super().__init__(host)
-        found = (name for name in dir(self) if name.startswith("do_"))
-        self._commands = sorted(name[3:].replace("boardenvs_", "boardenvs-") for name in found)
-
     @staticmethod
     def speaks(line: str) -> bool:
         words = re.sub(r"^\d+\s+", "", line).split()
-        return bool(words) and hasattr(GtpServer, f"do_{words[0]}")
+        return bool(words) and words[0] in COMMANDS
 
     def answer(self, line: str) -> Iterator[str]:
         found = re.match(r"\s*(\d*)\s*(\S+)\s*(.*)", line.partition("#")[0])
         if found is None:
             return
-        number, command, arguments = found[1], found[2], found[3].split()
         sign, text = "=", ""
         try:
-            if command not in self._commands:
-                raise ValueError("unknown command")
-            name = f"do_{command.replace('-', '_')}"
-            if not takes(getattr(GtpServer, name), 1 + len(arguments)):
-                raise ValueError("wrong number of arguments")
-            text = getattr(self, name)(*arguments)
+            text = self._do(found[2], found[3].split())
         except Ended:
-            yield f"={number}\n"
+            yield f"={found[1]}\n"
             raise
         except ValueError as error:
             sign, text = "?", " ".join(str(error).split())
-        yield f"{sign}{number} {text}\n"
+        yield f"{sign}{found[1]} {text}\n"
 
     def complain(self, wrong: str) -> str:
         return f"? {wrong}\n"
 
-    # ---- commands: their methods have their arguments ----------------------------------------
-
-    def do_protocol_version(self) -> str:
-        return "2"
-
-    def do_name(self) -> str:
-        return self.host.name
-
-    def do_version(self) -> str:
-        return __version__
-
-    def do_known_command(self, name: str) -> str:
-        return str(name in self._commands).lower()
-
-    def do_list_commands(self) -> str:
-        return "\n".join(self._commands)
-
-    def do_quit(self) -> str:
-        raise Ended
-
-    def do_list_games(self) -> str:
-        return name_of(self.host.game)
-
-    def do_set_game(self, *name: str) -> str:
-        if _plain(" ".join(name)) != _plain(name_of(self.host.game)):
-            raise ValueError("unsupported game")
-        self.host.start()
+    def _do(self, command: str, arguments: list[str]) -> str:
+        """What a command says; ValueError for what is wrong with it."""
+        host = self.host
+        match [command, *arguments]:
+            case ["protocol_version"]:
+                return "2"
+            case ["name"]:
+                return host.name
+            case ["version"]:
+                return __version__
+            case ["known_command", name]:
+                return str(name in COMMANDS).lower()
+            case ["list_commands"]:
+                return "\n".join(COMMANDS)
+            case ["list_games"]:
+                return name_of(host.game)
+            case ["showboard"]:
+                return host.position.fen()
+            case ["final_score"]:
+                return self._score()
+            case ["quit"]:
+                raise Ended
+            case ["genmove" | "reg_genmove", colour]:
+                self._turn(colour)
+                move = host.choose()
+                if command == "genmove" and not host.position.is_over():
+                    host.play(move)
+                return move
+            case ["play", colour, *move_words]:
+                self._turn(colour)
+                host.play(" ".join(move_words))
+            case ["undo"]:
+                host.undo()
+            case ["clear_board"]:
+                host.start()
+            case ["set_game", *words]:
+                if _plain(" ".join(words)) != _plain(name_of(host.game)):
+                    raise ValueError("unsupported game")
+                host.start()
+            case ["boardsize", size]:
+                if [size, size] != [str(length) for length in host.game.shape]:
+                    raise ValueError("unacceptable size")
+                host.start()
+            case ["boardenvs-position", *fen]:
+                host.start(parse_position(host.game, " ".join(fen)))
+            case ["komi", _] | ["time_settings" | "time_left", *_]:
+                pass  # the player's text says how long it thinks
+            case _:
+                known = command in COMMANDS
+                raise ValueError("wrong number of arguments" if known else "unknown command")
         return ""
 
-    def do_boardsize(self, size: str) -> str:
-        if [size, size] != [str(length) for length in self.host.game.shape]:
-            raise ValueError("unacceptable size")
-        self.host.start()
-        return ""
-
-    def do_clear_board(self) -> str:
-        self.host.start()
-        return ""
-
-    def do_komi(self, points: str) -> str:
-        return ""
-
-    def do_time_settings(self, *settings: str) -> str:
-        return ""  # the player's text says how long it thinks
-
-    def do_time_left(self, *settings: str) -> str:
-        return ""
-
-    def do_boardenvs_position(self, *fen: str) -> str:
-        self.host.start(parse_position(self.host.game, " ".join(fen)))
-        return ""
-
-    def do_play(self, colour: str, *move: str) -> str:
-        self._turn(colour)
-        self.host.play(" ".join(move))
-        return ""
-
-    def do_genmove(self, colour: str) -> str:
-        move = self.do_reg_genmove(colour)
-        if not self.host.position.is_over():
-            self.host.play(move)
-        return move
-
-    def do_reg_genmove(self, colour: str) -> str:
-        self._turn(colour)
-        return self.host.choose()
-
-    def do_undo(self) -> str:
-        self.host.undo()
-        return ""
-
-    def do_showboard(self) -> str:
-        return self.host.position.fen()
-
-    def do_final_score(self) -> str:
+    def _score(self) -> str:
         position: Position = self.host.position
         if not position.is_over():
             raise ValueError("cannot score")
@@ -282,13 +252,3 @@ class GtpServer(Server):
             host.play_action(host.game.noop)
         if host.position.to_move != given[0]:
             raise ValueError(f"it is the turn of {names[host.position.to_move]}")
-
-
-@cache
-def takes(function: Callable[..., str], arguments: int) -> bool:
-    """Whether a function can be called with so many arguments."""
-    try:
-        inspect.signature(function).bind(*range(arguments))
-    except TypeError:
-        return False
-    return True

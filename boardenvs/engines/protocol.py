@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -61,6 +62,18 @@ class Protocol(ABC):
     @abstractmethod
     def ask(self, question: Question) -> str:
         """What the engine plays, as it writes it."""
+
+
+def plies_to(position: Position, actions: Sequence[int]) -> tuple[Ply, ...] | None:
+    """The plies to the position; None where these actions do not lead there from the start."""
+    at, plies = position.game.start(), list[Ply]()
+    notation = notation_of(position.game)
+    for action in actions:
+        if not at.is_legal(action):
+            return None
+        plies.append(Ply(at.to_move, action, notation.write(action, at)))
+        at = at.step(action)
+    return tuple(plies) if at == position else None
 
 
 def notation_of(game: Game) -> MoveNotation:
