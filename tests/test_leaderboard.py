@@ -11,8 +11,8 @@ from variants import make
 
 from boardenvs import play_match
 from boardenvs.arena import rating_pool
-from boardenvs.leaderboard import add
 from boardenvs.records import load, record_match, save
+from boardenvs.records.leaderboard import add
 from boardenvs.text import TextPlayer
 
 pytestmark = pytest.mark.usefixtures("in_python")

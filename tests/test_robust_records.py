@@ -16,7 +16,7 @@ from three_in_a_row import ThreeInARow
 
 from boardenvs import games
 from boardenvs.games import make
-from boardenvs.records import Record, bounds, formats, load, save
+from boardenvs.records import Record, formats, jsonl, load, save
 from boardenvs.records.jsonl import read_jsonl
 from boardenvs.utils.decoding import MAX_DEPTH, parse_json
 
@@ -159,7 +159,7 @@ def traced(call: Callable[[], object]) -> tuple[int, int]:
 def test_games_take_no_more_memory_than_is_counted(change: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
     path.write_text(f"{line(**change)}\n" * 5)
-    assert traced(lambda: load(path))[0] < 5 * bounds.memory_of(line(**change))
+    assert traced(lambda: load(path))[0] < 5 * jsonl.memory_of(line(**change))
 
 
 MANY = 2_500

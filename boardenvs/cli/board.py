@@ -42,7 +42,7 @@ def board(
     ```
     """
     from boardenvs.arena.report import game_title, interval_text, rating_text
-    from boardenvs.leaderboard import add
+    from boardenvs.records.leaderboard import add
     from boardenvs.utils.tables import make_table
 
     check_name("action", action, ["add"])

@@ -14,7 +14,6 @@ from typer import Argument, Option
 from boardenvs.cli.console import make_console
 from boardenvs.cli.options import RuleSheet, check_out, chosen, game_names
 from boardenvs.game.contract import Position
-from boardenvs.game.errors import IllegalActionError
 from boardenvs.games import parse, spec_of
 from boardenvs.kernel.backend import no_compiling
 from boardenvs.utils.files import check_writable, write_atomically
@@ -165,16 +164,11 @@ class Replay:
         from rich.text import Text
 
         from boardenvs.play import MoveNotation
-        from boardenvs.records.record import positions
+        from boardenvs.records.record import until_illegal
         from boardenvs.render import to_ansi
 
-        game, error = record.game, None
+        game, (boards, error) = record.game, until_illegal(record)
         notation = MoveNotation(game, self.rule_sheet)
-        boards: list[Position] = []
-        try:
-            boards.extend(positions(record))
-        except IllegalActionError as illegal:
-            error = illegal
         actions = record.actions[: len(boards) - 1]
         last = len(actions) if self.ply is None else self.ply
         if last > len(actions):

@@ -4,14 +4,14 @@
         print(record.players, record.goal, replay(record)[-1])
 
 `record` is what a record is, `batch` replays thousands at once; `jsonl`, `moves` and `wthor`
-are the formats, `formats` tells them apart; `recorder` makes records of play.
+are the formats, `formats` tells them apart; `recorder` makes records of play, and `leaderboard`
+rates who played.
 """
 
 from boardenvs.records.batch import Verdict, check
 from boardenvs.records.formats import FORMATS, format_of, load, save
-from boardenvs.records.record import Record, make_record, replay
+from boardenvs.records.record import Record, Records, make_record, replay
 from boardenvs.records.recorder import EnvRecorder, record_match
-from boardenvs.records.table import Records
 
 __all__ = [
     "FORMATS",

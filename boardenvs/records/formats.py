@@ -8,11 +8,9 @@ from typing import NamedTuple
 
 from boardenvs.game.contract import Game
 from boardenvs.games import make
-from boardenvs.records.bounds import MAX_MEMORY
-from boardenvs.records.jsonl import GZIP, read_jsonl, write_jsonl
+from boardenvs.records.jsonl import GZIP, MAX_MEMORY, read_jsonl, write_jsonl
 from boardenvs.records.moves import read_moves_file, write_moves_file
-from boardenvs.records.record import Record
-from boardenvs.records.table import Records
+from boardenvs.records.record import Record, Records
 from boardenvs.records.wthor import read_wthor, write_wthor
 from boardenvs.utils.checks import check_name
 

@@ -18,7 +18,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TextIO, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -26,7 +26,6 @@ from boardenvs import games
 from boardenvs.game import fen
 from boardenvs.game.contract import Game
 from boardenvs.game.rules import LOSS, WIN
-from boardenvs.records.bounds import read_lines
 from boardenvs.records.record import Record, names, parse_names
 from boardenvs.utils.checks import cut, quote
 from boardenvs.utils.decoding import decode, parse_json
@@ -37,6 +36,15 @@ T = TypeVar("T")
 VERSION = 1
 GZIP = b"\x1f\x8b"  # how compressed files begin
 _MAX_MESSAGE = 300
+
+# How much of a file is read. A compressed one of a few megabytes can hold gigabytes, and JSON takes
+# thirty times the memory of its text where that is brackets alone.
+MAX_LINE = 1 << 20  # characters
+MAX_MEMORY = 1 << 31  # bytes that all games of a file take: more than half a million games
+
+GAME = 1000  # bytes that a game takes beside its line
+_CHARACTER, _MARK = 4, 100  # bytes at most that each in a line takes: tests measure it
+_MARKS = "[{,"
 
 
 class _Content(BaseModel):
@@ -151,3 +159,30 @@ def _by_role(game: Game, key: str, values: dict[str, T] | None) -> tuple[T, T] |
     if values.keys() != set(game.roles):
         raise ValueError(f"{key} is {quote(values)}: it must have a value for each of {game.roles}")
     return values[game.roles[0]], values[game.roles[1]]
+
+
+def read_lines(file: TextIO, path: Path, memory: int | None) -> Iterator[tuple[int, str]]:
+    """The lines of a file and their numbers, from 1 on.
+
+    ValueError, which names `path` and the line, where one is too long, or where the games so far
+    take more than so many bytes of `memory`; without it they are not counted.
+    """
+    taken = 0
+    for number, line in enumerate(iter(lambda: file.readline(MAX_LINE + 1), ""), start=1):
+        if len(line) > MAX_LINE:
+            raise ValueError(f"{path}, line {number}, has more than {MAX_LINE} characters")
+        if memory is not None:
+            taken += memory_of(line)
+            if taken > memory:
+                raise ValueError(f"{path}, line {number}: {too_much(memory)}")
+        yield number, line
+
+
+def memory_of(line: str) -> int:
+    """How many bytes the game of a line takes at most."""
+    return GAME + _CHARACTER * len(line) + _MARK * sum(map(line.count, _MARKS))
+
+
+def too_much(memory: int) -> str:
+    """What is wrong where games take more than so many bytes."""
+    return f"the games up to here may take more than {memory >> 20} MiB of memory: split the file"

@@ -18,7 +18,7 @@ from boardenvs.game.notation import PASS
 from boardenvs.games.notation import turned
 from boardenvs.games.othello import Othello
 from boardenvs.records.batch import play, starts_of
-from boardenvs.records.bounds import read_lines
+from boardenvs.records.jsonl import read_lines
 from boardenvs.records.record import Record, names, parse_names
 from boardenvs.utils.checks import cut
 from boardenvs.utils.files import replacing

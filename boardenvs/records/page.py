@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from boardenvs.game.contract import Position
-from boardenvs.game.errors import IllegalActionError
 from boardenvs.games import spec_of
 from boardenvs.games.notation import MoveNotation
-from boardenvs.records.record import Record, positions
+from boardenvs.records.record import Record, until_illegal
 from boardenvs.render.page import ShownGame, to_page
 
 
@@ -31,11 +29,7 @@ def write_page(records: Sequence[Record], *, title: str = "Games", legal: bool =
 
 def show(record: Record) -> ShownGame:
     """A record as a page has it."""
-    game, boards, error = record.game, list[Position](), None
-    try:
-        boards.extend(positions(record))
-    except IllegalActionError as illegal:
-        error = str(illegal)
+    game, (boards, error) = record.game, until_illegal(record)
     sides = MoveNotation(game).sides
     players = record.players or sides
     details = [("game", spec_of(game))]

@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from itertools import zip_longest
+from typing import Any, SupportsIndex, overload
 
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.errors import IllegalActionError
+from boardenvs.games import spec_of
+from boardenvs.games.notation import MoveNotation
+from boardenvs.utils.tables import html_table
+
+_SHOWN = 50  # records of a long list, in a notebook
 
 
 @dataclass(frozen=True)
@@ -77,20 +83,31 @@ def positions(record: Record) -> Iterator[Position]:
         yield position
 
 
+def until_illegal(record: Record) -> tuple[list[Position], str | None]:
+    """The positions of a record up to its first illegal action, and what is wrong with that; None
+    where there is none.
+    """
+    found: list[Position] = []
+    try:
+        found.extend(positions(record))
+    except IllegalActionError as error:
+        return found, str(error)
+    return found, None
+
+
 def names(record: Record) -> list[str]:
     """The actions as players write them: "d3", "b1-b3", "pass".
 
     From an illegal action on there are no positions, and a move has its direction for a target.
     """
-    game, found = record.game, list[str]()
+    game = record.game
     if not game.notation.needs_position:
         return [_standing_alone(game, action) for action in record.actions]
-    try:
-        for action, position in zip(record.actions, positions(record), strict=False):
-            found.append(game.action_name(action, position))
-    except IllegalActionError:
-        pass
-    return found + [game.action_name(action) for action in record.actions[len(found) :]]
+    found, _ = until_illegal(record)
+    return [
+        game.action_name(*pair)
+        for pair in zip_longest(record.actions, found[: len(record.actions)])
+    ]
 
 
 def parse_names(game: Game, words: Sequence[str], start: Position | None = None) -> tuple[int, ...]:
@@ -117,3 +134,43 @@ def _parse_name(game: Game, word: str) -> int:
 @lru_cache(1 << 12)
 def _standing_alone(game: Game, action: int) -> str:
     return game.action_name(action)
+
+
+class Records(list[Record]):
+    """What `load`, `record_match` and the recorder of an environment give: a list, and a table in a
+    notebook.
+    """
+
+    @overload
+    def __getitem__(self, place: SupportsIndex) -> Record: ...
+    @overload
+    def __getitem__(self, place: slice) -> Records: ...
+    def __getitem__(self, place: SupportsIndex | slice) -> Record | Records:
+        found = super().__getitem__(place)
+        return Records(found) if isinstance(found, list) else found
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the games, the first of them where there are many."""
+        texts = {spec_of(record.game) for record in self}
+        said = f"{len(self):,} game{'s' * (len(self) != 1)}"
+        said += f" of {next(iter(texts))}" if len(texts) == 1 else ""
+        said += f", the first {_SHOWN} of them" if len(self) > _SHOWN else ""
+        rows = [_row(number, record) for number, record in enumerate(self[:_SHOWN], start=1)]
+        return html_table([row | {"game": None} for row in rows] if len(texts) == 1 else rows, said)
+
+
+def _row(number: int, record: Record) -> dict[str, object]:
+    sides, players = MoveNotation(record.game).sides, record.players or ("", "")
+    result = None
+    if record.goal is not None:
+        first, second = record.goal
+        result = "draw" if first == second else f"{sides[first < second]} won"
+    return {
+        "": number,
+        "game": spec_of(record.game),
+        "first player": players[0],
+        "second player": players[1],
+        "result": result,
+        "plies": len(record.actions),
+        "more": ", ".join(f"{key} {value}" for key, value in record.info.items()),
+    }

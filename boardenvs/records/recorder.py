@@ -13,8 +13,7 @@ from pettingzoo.utils import BaseWrapper
 from boardenvs.envs.aec import BoardAECEnv
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.rules import LOSS, WIN
-from boardenvs.records.record import Record, make_record
-from boardenvs.records.table import Records
+from boardenvs.records.record import Record, Records, make_record
 
 if TYPE_CHECKING:
     from boardenvs.arena.match import MatchResult

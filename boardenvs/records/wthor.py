@@ -38,7 +38,7 @@ from boardenvs.games import make
 from boardenvs.games.notation import turned
 from boardenvs.games.othello import Othello
 from boardenvs.records.batch import play, starts_of
-from boardenvs.records.bounds import GAME, too_much
+from boardenvs.records.jsonl import GAME, too_much
 from boardenvs.records.moves import discs_placed, with_passes
 from boardenvs.records.record import Record
 from boardenvs.utils.checks import is_whole, quote

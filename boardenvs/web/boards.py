@@ -15,11 +15,10 @@ from boardenvs.board.bitboard import EIGHT, Board, neighbours, squares_of
 from boardenvs.envs.page import title_of
 from boardenvs.game import fen
 from boardenvs.game.contract import Game, Position
-from boardenvs.game.errors import IllegalActionError
 from boardenvs.game.look import Look
 from boardenvs.game.notation import Dropping, Moving
 from boardenvs.play.session import GameSession
-from boardenvs.records.record import Record, parse_names, positions
+from boardenvs.records.record import Record, parse_names, until_illegal
 from boardenvs.render.geometry import LINED, Cells, board_look
 from boardenvs.render.svg import write_drawing
 from boardenvs.render.view import view
@@ -76,17 +75,9 @@ def describe_line(record: Record, since: int = 0) -> tuple[list[dict[str, Any]],
     """The positions of a record from the one after `since` plies on, and what is wrong with the
     move after the last of them, if anything is.
     """
-    found: list[dict[str, Any]] = []
-    before = None
-    try:
-        for ply, position in enumerate(positions(record)):
-            if ply >= since:
-                action = record.actions[ply - 1] if ply else None
-                found.append(describe_position(record.game, position, action, before))
-            before = position
-    except IllegalActionError as error:
-        return found, str(error)
-    return found, None
+    found, wrong = until_illegal(record)
+    plies = list(zip(found, [None, *record.actions], [None, *found], strict=False))[since:]
+    return [describe_position(record.game, *ply) for ply in plies], wrong
 
 
 def describe_position(
