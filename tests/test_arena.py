@@ -34,7 +34,8 @@ from boardenvs.arena import (
     write_results,
 )
 from boardenvs.arena.openings import same_winner
-from boardenvs.arena.pairing import NOBODY, SECOND
+from boardenvs.arena.pairing import SECOND
+from boardenvs.arena.processes import NOBODY
 from boardenvs.arena.report import document, markdown
 from boardenvs.arena.results import OVERALL, Results, summarise
 from boardenvs.arena.settings import make_plan, resumed_settings

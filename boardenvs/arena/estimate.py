@@ -16,8 +16,10 @@ from typing import Literal
 
 import numpy as np
 
-from boardenvs.agents import Agent, check_game, make_agent
+from boardenvs.agents import agent_for, make_agent
+from boardenvs.arena.executor import Executor
 from boardenvs.arena.match import MatchResult, play_match
+from boardenvs.arena.pairing import Entrant, Pairing
 from boardenvs.arena.player import Faults
 from boardenvs.arena.pools import Anchor, RatingPool
 from boardenvs.arena.ratings import (
@@ -29,8 +31,10 @@ from boardenvs.arena.ratings import (
     expected_scores,
     last_below,
 )
+from boardenvs.arena.workers import play_in_parts
 from boardenvs.game.contract import Game
 from boardenvs.game.state import BoolArray, FloatArray
+from boardenvs.games import spec_of
 
 GAMES = 1000  # at most, if nothing else is said
 SECONDS = 100.0
@@ -66,21 +70,23 @@ class Estimate:
 
 def estimate_rating(
     game: Game,
-    agent: Agent,
+    agent: object,
     pool: RatingPool,
     *,
     games: int = GAMES,
     seconds: float | None = SECONDS,
     without: str | None = None,
     seed: int = 0,
+    executor: Executor | None = None,
     progress: Callable[[int, float], None] = lambda games, rating: None,
 ) -> Estimate:
     """Estimate a player's rating by at most so many games, in about so many seconds.
 
     Each opening is played twice, with roles swapped. The games go on until one of the limits is
     met; `seconds` may be None, and then the same seed gives the same result. `without` is an
-    anchor that is not met, as it is the player itself. `progress` is called with the games so far
-    and the rating.
+    anchor that is not met, as it is the player itself. The games of up to 25 openings are played at
+    a time where an `executor` has as many workers, which make the agent anew. `progress` is called
+    with the games so far and the rating.
 
     ValueError for fewer than two games, or where the agent cannot play the game.
 
@@ -97,14 +103,22 @@ def estimate_rating(
         raise ValueError(f"games is {games}: it must be 2 or more")
     if seconds is not None and not seconds > 0:
         raise ValueError(f"seconds is {seconds}: it must be more than 0")
-    check_game(agent, game)
+    player = agent_for(game, agent)
+
+    def play(anchor: str, pairs: int, seed: int) -> MatchResult:
+        if executor is None or not executor.parallel:
+            return play_match(game, player, make_agent(anchor), pairs, seed=seed)
+        entrants = Entrant("the player", agent), Entrant(anchor, anchor)
+        plies = game.opening_plies
+        pairing = Pairing(spec_of(game), game, *entrants, pairs, plies, seed)
+        return play_in_parts(pairing, executor)
+
     met = _Met([anchor for anchor in pool.anchors if anchor.agent != without])
     began, played = time.monotonic(), 0
     interval_rng, seeds = np.random.default_rng(seed).spawn(2)
     while pairs := _pairs_next(played, games, time.monotonic() - began, seconds):
         chosen = met.next()
-        anchor = make_agent(met.anchors[chosen].agent)
-        match = play_match(game, agent, anchor, pairs, seed=int(seeds.integers(1 << 62)))
+        match = play(met.anchors[chosen].agent, pairs, int(seeds.integers(1 << 62)))
         met.add(chosen, match)
         played += match.games
         progress(played, met.rating)

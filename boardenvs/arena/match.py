@@ -7,7 +7,7 @@ them first, then always three times as many as before, so that players of batche
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -49,6 +49,30 @@ class MatchResult:
     # a journal, and where nothing was played
     actions: IntArray | None = None
     note: str = ""  # which openings were left out, as a sentence; empty where none
+
+    @classmethod
+    def joined(cls, parts: Sequence[MatchResult]) -> MatchResult:
+        """The match that these are the parts of, in their order."""
+        actions = [part.actions for part in parts if part.actions is not None]
+        longest = max((x.shape[2] for x in actions), default=0)
+        padded = [
+            np.pad(x, ((0, 0), (0, 0), (0, longest - x.shape[2])), constant_values=-1)
+            for x in actions
+        ]
+        return cls(
+            scores=np.concatenate([part.scores for part in parts], axis=1),
+            forfeits=np.concatenate([part.forfeits for part in parts], axis=1),
+            mean_plies=float(
+                np.average([p.mean_plies for p in parts], weights=[p.games for p in parts])
+            ),
+            openings=parts[0].openings,
+            faults=(
+                Faults.sum(part.faults[0] for part in parts),
+                Faults.sum(part.faults[1] for part in parts),
+            ),
+            actions=np.concatenate(padded, axis=1) if len(actions) == len(parts) else None,
+            note=parts[0].note,
+        )
 
     @property
     def games(self) -> int:
@@ -127,6 +151,7 @@ def play_match(
     keep: Keep | None = same_winner,
     noise: float = 0.0,
     seed: int = 0,
+    part: tuple[int, int] | None = None,
     progress: Callable[[Ongoing], None] | None = None,
 ) -> MatchResult:
     """Play 2 * `pairs` games between `a` and `b`: each opening twice, with roles swapped.
@@ -138,8 +163,10 @@ def play_match(
     that is known, as in Wolf and Sheep; None plays all. Of the plies after them a share of `noise`,
     0 to 1, are drawn from all legal moves, whatever the players choose. A game that its cap on
     plies ends counts by its position. An agent loses the games that it forfeits
-    (`boardenvs.arena.player`). `progress` is called after every ply of the games that go on. The
-    same seed gives the same match if the agents draw their chance from the generator they get.
+    (`boardenvs.arena.player`). With `part` (from, to) only these of the openings are played, and
+    the chance of the players is the part's own. `progress` is called after every ply of the games
+    that go on. The same seed gives the same match if the agents draw their chance from the
+    generator they get.
 
     ValueError for fewer than one pair, for a share that is none, or for openings that no game is
     long enough for.
@@ -156,14 +183,20 @@ def play_match(
     if not is_number(noise, 0, 1):
         raise ValueError(f"noise is {quote(noise)}: it must be 0 to 1, a share of the plies")
     openings_rng, *rngs, noise_rng = np.random.default_rng(seed).spawn(4)
+    if part is not None:
+        _, *rngs, noise_rng = np.random.default_rng([seed, part[0]]).spawn(4)
     players = [Player(as_agent(x), rng) for x, rng in zip((a, b), rngs, strict=True)]
     plies = game.opening_plies if opening_plies is None else opening_plies
     openings = distinct_openings(game, pairs, plies, openings_rng, keep)
     note = note_on_openings(game) if keep is same_winner else ""
+    distinct = openings.distinct
+    if part is not None:
+        chosen = slice(*part)
+        openings = Openings(take(openings.state, chosen), openings.actions[chosen])
     games = Ongoing(game, openings, players, noise, noise_rng, note)
-    for block in _blocks(pairs):
+    for block in _blocks(len(openings.actions)):
         games.play(block, progress)
-    return games.result()
+    return replace(games.result(), openings=distinct)
 
 
 def _blocks(pairs: int) -> Iterator[range]:

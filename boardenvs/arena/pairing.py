@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -14,12 +15,14 @@ from boardenvs.agents import Agent, as_agent
 from boardenvs.agents.base import act_after, cpu_elsewhere, report_of
 from boardenvs.arena.match import MatchResult, play_match
 from boardenvs.arena.player import Amount, Count, Faults
+from boardenvs.arena.processes import NOBODY
 from boardenvs.game.contract import Game
+from boardenvs.game.errors import StopPlayError
 from boardenvs.game.state import IntArray, State
 from boardenvs.utils.decoding import decode
 from boardenvs.utils.imports import describe
 
-NOBODY, FIRST, SECOND = 0, 1, 2  # whose code is running
+FIRST, SECOND = 1, 2  # whose code is running, where it is not NOBODY's
 
 # In JSON: the first entrant's score of a game, and who forfeited it.
 _OUTCOMES = {
@@ -56,6 +59,9 @@ class Pairing:
     pairs: int  # of games: openings, each played twice
     opening_plies: tuple[int, int]
     seed: int
+    noise: float = 0.0  # the share of plies that are random
+    part: tuple[int, int] | None = None  # which of the openings, from and to; None: all
+    strict: bool = False  # an entrant that cannot be made ends all: it could, but not here
 
     @property
     def key(self) -> Key:
@@ -76,6 +82,12 @@ class Pairing:
             except KeyboardInterrupt:
                 raise
             except BaseException as error:  # as in a match
+                if self.strict:
+                    raise StopPlayError(
+                        f"{entrant.label} cannot be made on {platform.node()}, though it could "
+                        f"where the command runs: {describe(error)}. Files and modules that "
+                        "players are made of must be on every node, in the same place"
+                    ) from error
                 return self.forfeited(side, f"cannot be made: {describe(error)}")
         running(NOBODY)
         match = play_match(
@@ -85,6 +97,8 @@ class Pairing:
             self.pairs,
             opening_plies=self.opening_plies,
             seed=self.seed,
+            noise=self.noise,
+            part=self.part,
         )
         return Played(*self.key, match, time.monotonic() - wall, time.process_time() - cpu)
 
@@ -92,9 +106,10 @@ class Pairing:
         """All games lost by one side without being played; those of NOBODY are void."""
         if side == NOBODY:
             return Played(*self.key, None, void=message)
-        shape = (2, self.pairs)
+        pairs = self.pairs if self.part is None else self.part[1] - self.part[0]
+        shape = (2, pairs)
         faults = [Faults.none(), Faults.none()]
-        faults[side - 1].add(2 * self.pairs, message)
+        faults[side - 1].add(2 * pairs, message)
         match = MatchResult(
             scores=np.full(shape, float(side == SECOND)),
             forfeits=np.full(shape, side, np.int8),
@@ -103,6 +118,13 @@ class Pairing:
             faults=(faults[0], faults[1]),
         )
         return Played(*self.key, match)
+
+    def run(self, shared: None, running: Callable[[int], None]) -> Played:
+        """`play`, as an executor has it done."""
+        return self.play(running)
+
+    def lost(self, side: int) -> Played:
+        return self.forfeited(side, "the process died, twice")
 
 
 @dataclass(frozen=True)

@@ -36,12 +36,14 @@ def run_tournament(
     resume: bool = False,
     overwrite: bool = False,
     workers: int | None = None,
+    address: str | None = None,
     watcher: Watcher = lambda played, done, total: None,
 ) -> Results:
     """Play what the journal in `folder` does not have yet, and sum up.
 
     The results depend on the settings alone, not on `workers` (by default one a core; 0 plays in
-    this process), nor on where the tournament was interrupted. `resume` goes on with the folder's
+    this process), nor on the `address` of the Ray cluster that these are on, if one is given, nor
+    on where the tournament was interrupted. `resume` goes on with the folder's
     tournament; entrants and games may be added or left out then, and the anchor change, since no
     pairing depends on the others, but all else must be as it was. `overwrite` replaces it: the
     files that it wrote, by name, and no others.
@@ -56,9 +58,9 @@ def run_tournament(
     left = [pairing for pairing in plan.pairings if pairing.key not in results]
     total = len(plan.pairings)
     watcher(None, total - len(left), total)
-    playing = play_pairings(
-        left, workers=_cores() if workers is None else workers, known=journal.played
-    )
+    if workers is None and address is None:
+        workers = _cores()
+    playing = play_pairings(left, workers=workers, address=address, known=journal.played)
     with contextlib.closing(playing):
         for number, played in enumerate(playing, total - len(left) + 1):
             watcher(played, number, total)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from boardenvs.cli.options import OpeningPlies, game_names, player_names
+from boardenvs.cli.options import Address, OpeningPlies, game_names, player_names
 from boardenvs.utils.files import file_name
 
 if TYPE_CHECKING:
@@ -86,6 +86,7 @@ class Arena:
         int | None,
         typer.Option(help="Processes. Default: one a core.", min=1, show_default=False),
     ] = None
+    address: Address = None
     out: Annotated[
         Path, typer.Option(metavar="FOLDER", help="Where journal, report and pictures go.")
     ] = Path("runs/arena")
@@ -110,8 +111,8 @@ class Arena:
 
     def run(self) -> None:
         from boardenvs.arena import run_tournament, write_results
+        from boardenvs.arena.processes import WorkerError
         from boardenvs.arena.tournament import JOURNAL
-        from boardenvs.arena.workers import WorkerError
         from boardenvs.cli.console import counting, make_console
         from boardenvs.utils.ending import message_of, why_interrupted
         from boardenvs.utils.files import check_folder
@@ -146,6 +147,7 @@ class Arena:
                     resume=self.resume,
                     overwrite=self.overwrite,
                     workers=self.workers,
+                    address=self.address,
                     watcher=watch,
                 )
             lacking = write_results(results, self.out, _sample_games(results, self.out))
@@ -173,6 +175,7 @@ class Arena:
         from boardenvs.arena.settings import code_named
 
         words = ["boardenvs", "arena", "--resume", "--out", str(self.out)]
+        words += ["--address", self.address] if self.address else []
         labels = [entrant.label for entrant in settings.entrants]
         return shlex.join(words + ["--trust"] * bool(code_named(labels, settings.opening_plies)))
 

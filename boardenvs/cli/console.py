@@ -6,7 +6,7 @@ rich is imported when it prints, so that help is quick.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -76,15 +76,11 @@ def counting(name: str) -> Iterator[Callable[..., None]]:
         yield show
 
 
-def print_report(console: Console, agent: object) -> None:
-    """What a player counted, such as its illegal replies; nothing where it counts nothing."""
-    from boardenvs.agents.base import report_of
-
-    counted = [
-        f"{name.replace('_', ' ')} {value:,}" for name, value in report_of(agent).items() if value
-    ]
-    if counted:
-        console.print(f"the player counted: {', '.join(counted)}", soft_wrap=True)
+def print_report(console: Console, counted: Mapping[str, float]) -> None:
+    """What a player counted, such as its illegal replies; nothing where it counted nothing."""
+    said = [f"{name.replace('_', ' ')} {value:,}" for name, value in counted.items() if value]
+    if said:
+        console.print(f"the player counted: {', '.join(said)}", soft_wrap=True)
 
 
 def print_json(content: Any) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from boardenvs.agents import Agent, agent_for, check_game, make_agent
+from boardenvs.agents.base import report_of
 from boardenvs.cli.console import counting, make_console, print_json, print_report
 from boardenvs.cli.options import AsJson, Player, Seed, check_out, game_names
 from boardenvs.game.contract import Game
@@ -76,7 +77,7 @@ class Exam:
             console.print(f"positions: {found.made}\n", soft_wrap=True)
             if note := found.faults.explain(self.agent, found.total.positions):
                 console.print(note.replace("games", "positions"), style="yellow", soft_wrap=True)
-        print_report(console, examined[0][1])
+        print_report(console, report_of(examined[0][1]))
 
     def _examined(self) -> list[tuple[Game, Agent]]:
         if self.agent.partition(":")[0] in GAMES:

@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from boardenvs.cli.options import FirstPlayer, GameName, OpeningPlies, SecondPlayer, Seed
+from boardenvs.cli.options import (
+    Address,
+    FirstPlayer,
+    GameName,
+    OpeningPlies,
+    SecondPlayer,
+    Seed,
+    Workers,
+)
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from boardenvs.agents import Agent
     from boardenvs.arena.match import MatchResult, Ongoing
+    from boardenvs.arena.workers import Parts
     from boardenvs.game.contract import Game
     from boardenvs.game.state import FloatArray
 
@@ -53,6 +64,8 @@ class Match:
         typer.Option(help="Share of the plies, of both players, that are random.", min=0, max=1),
     ] = 0.0
     seed: Seed = 0
+    workers: Workers = None
+    address: Address = None
     record: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Save the games, in the format of the file's ending."),
@@ -61,7 +74,7 @@ class Match:
     def run(self) -> None:
         from boardenvs import records
         from boardenvs.agents import agent_for
-        from boardenvs.arena import play_match
+        from boardenvs.arena.match import Ongoing
         from boardenvs.cli.console import counting, make_console
         from boardenvs.games import parse
         from boardenvs.utils.files import check_writable
@@ -78,21 +91,13 @@ class Match:
         try:
             with counting(title) as show:
 
-                def progress(games: Ongoing) -> None:
-                    show(games.over, games.total, f"{title}, ply {games.plies}")
+                def progress(games: Ongoing | Parts) -> None:
+                    ply = f", ply {games.plies}" if isinstance(games, Ongoing) else ""
+                    show(games.over, games.total, title + ply)
                     if keeper is not None:
                         keeper.keep(games)
 
-                result = play_match(
-                    game,
-                    a,
-                    b,
-                    self.pairs,
-                    opening_plies=self.opening_plies,
-                    noise=self.noise,
-                    seed=self.seed,
-                    progress=progress,
-                )
+                result = self._play(game, a, b, progress)
         except BaseException:
             if keeper is not None:
                 console.print(keeper.keep_last())
@@ -107,6 +112,33 @@ class Match:
             if lacking:
                 console.print(f"that format does not hold their {' and '.join(lacking)}")
 
+    def _play(
+        self, game: Game, a: Agent, b: Agent, progress: Callable[[Ongoing | Parts], None]
+    ) -> MatchResult:
+        from boardenvs.arena import Entrant, Pairing, play_match
+        from boardenvs.arena.executor import Executor
+        from boardenvs.arena.workers import play_in_parts
+        from boardenvs.games import spec_of
+
+        plies = self.opening_plies or game.opening_plies
+        if self.workers is None and self.address is None:
+            return play_match(
+                game,
+                a,
+                b,
+                self.pairs,
+                opening_plies=plies,
+                noise=self.noise,
+                seed=self.seed,
+                progress=progress,
+            )
+        first, second = (Entrant(text, text) for text in (self.first, self.second))
+        pairing = Pairing(
+            spec_of(game), game, first, second, self.pairs, plies, self.seed, self.noise
+        )
+        with Executor(self.workers, self.address) as executor:
+            return play_in_parts(pairing, executor, progress)
+
 
 class _Keeper:
     """Keeps the games of a match that are over, so that an end before its time loses none."""
@@ -117,7 +149,7 @@ class _Keeper:
         self._path = path
         self._game = game
         self._names = names
-        self._games: Ongoing | None = None
+        self._games: Ongoing | Parts | None = None
         self._kept = 0
         self._next = time.monotonic() + self._EVERY
 
@@ -127,7 +159,7 @@ class _Keeper:
 
         return records.save(self._path, records.record_match(self._game, result, self._names))
 
-    def keep(self, games: Ongoing) -> None:
+    def keep(self, games: Ongoing | Parts) -> None:
         """Write the games that are over, now and then."""
         self._games = games
         if games.over > self._kept and time.monotonic() >= self._next:

@@ -77,6 +77,22 @@ SecondPlayer: TypeAlias = Annotated[
 ]
 
 Seed: TypeAlias = Annotated[int, Option(help="Seed of all random choices.", min=0)]
+Workers: TypeAlias = Annotated[
+    int | None,
+    Option(
+        help="Processes to play in. Default: this one or, with --address, one a core there.",
+        min=1,
+        show_default=False,
+    ),
+]
+Address: TypeAlias = Annotated[
+    str | None,
+    Option(
+        metavar="ADDRESS",
+        help="Play on the Ray cluster there: HOST:PORT, ray://HOST:PORT, or auto for this machine.",
+        show_default=False,
+    ),
+]
 AsJson: TypeAlias = Annotated[bool, Option("--json", help="Print JSON.")]
 OpeningPlies: TypeAlias = Annotated[
     tuple[int, int] | None,

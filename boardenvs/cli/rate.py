@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from boardenvs.cli.options import AsJson, Player, Seed, game_names
+from boardenvs.cli.options import Address, AsJson, Player, Seed, Workers, game_names
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -46,12 +46,15 @@ class Rate:
         typer.Option(help="Seconds at most, about; if they end it, results vary with the machine."),
     ] = 100.0
     seed: Seed = 0
+    workers: Workers = None
+    address: Address = None
     as_json: AsJson = False
 
     def run(self) -> None:
         from boardenvs.agents import agent_for
         from boardenvs.agents.base import report_of
         from boardenvs.arena.estimate import estimate_rating
+        from boardenvs.arena.executor import Executor
         from boardenvs.arena.openings import note_on_openings
         from boardenvs.arena.pools import rating_pool
         from boardenvs.arena.report import time_text
@@ -63,20 +66,21 @@ class Rate:
         game = parse(self.game)
         pool, agent = rating_pool(game), agent_for(game, self.agent)
         name = f"rating {self.agent}"
-        with counting(name) as show:
+        with Executor(self.workers, self.address) as executor, counting(name) as show:
             found = estimate_rating(
                 game,
-                agent,
+                self.agent if executor.parallel else agent,
                 pool,
                 games=self.games,
                 seconds=self.seconds,
                 without=self.agent,
                 seed=self.seed,
+                executor=executor,
                 progress=lambda games, rating: show(games, self.games, f"{name}: {rating:.0f}"),
             )
         note = note_on_openings(game)
+        counted = found.faults.counts if executor.parallel else report_of(agent)
         if self.as_json:
-            counted = report_of(agent)
             more = {"counted": counted} if counted else {}
             print_json(self._to_json(pool, found, note) | more)
             return
@@ -92,7 +96,7 @@ class Rate:
         )
         if fault := found.faults.explain(self.agent, found.games):
             console.print(fault, style="yellow", soft_wrap=True)
-        print_report(console, agent)
+        print_report(console, counted)
 
     def _to_json(self, pool: RatingPool, found: Estimate, note: str) -> dict[str, Any]:
         return {
