@@ -8,9 +8,8 @@ from boardenvs.agents.analyse import (
 )
 from boardenvs.agents.base import Agent, GameSpecific, check_game
 from boardenvs.agents.export import policy_from_sb3
-from boardenvs.agents.greedy import GreedyAgent
 from boardenvs.agents.perfect import PerfectAgent
-from boardenvs.agents.random import RandomAgent
+from boardenvs.agents.simple import GreedyAgent, RandomAgent
 from boardenvs.agents.spec import AGENTS, agent_for, as_agent, make_agent
 
 __all__ = [

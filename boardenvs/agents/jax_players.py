@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from boardenvs.agents.policy import Policy, PolicyAgent
-from boardenvs.agents.random import RandomAgent
+from boardenvs.agents.simple import RandomAgent
 from boardenvs.agents.spec import agent_for
 from boardenvs.agents.trained import TrainedAgent, trained_policy
 from boardenvs.game.contract import Game

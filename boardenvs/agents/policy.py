@@ -113,11 +113,11 @@ class Policy:
         return logits, values
 
     def to_onnx(self, path: Path | str) -> None:
-        """Write the policy to a file as an ONNX model: see `boardenvs.agents.onnx_file`.
+        """Write the policy to a file as an ONNX model: see `boardenvs.agents.export`.
 
         ImportError where `onnx` is not installed, OSError where the file cannot be written.
         """
-        from boardenvs.agents.onnx_file import onnx_bytes
+        from boardenvs.agents.export import onnx_bytes
 
         write_atomically(Path(path), onnx_bytes(self))
 

@@ -7,14 +7,12 @@ from collections.abc import Callable
 from boardenvs.agents.alphabeta import AlphaBetaAgent
 from boardenvs.agents.base import Agent, check_game
 from boardenvs.agents.foreign import adapt, load_agent
-from boardenvs.agents.greedy import GreedyAgent
 from boardenvs.agents.levels import LevelAgent
 from boardenvs.agents.mcts import mcts_agent
 from boardenvs.agents.openspiel.player import openspiel_agent
 from boardenvs.agents.perfect import PerfectAgent
-from boardenvs.agents.positional import PositionalAgent
-from boardenvs.agents.random import RandomAgent
 from boardenvs.agents.rust_reversi import RustReversiAgent
+from boardenvs.agents.simple import GreedyAgent, PositionalAgent, RandomAgent
 from boardenvs.agents.trained import TrainedAgent, policy_agent
 from boardenvs.engines import EngineAgent
 from boardenvs.game.contract import Game

@@ -1,0 +1,123 @@
+"""Players that look one ply ahead, or not at all."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from boardenvs.agents.base import check_heuristic
+from boardenvs.game.contract import Game, Position, stack
+from boardenvs.game.perft import successors
+from boardenvs.game.rules import MAX_VALUE
+from boardenvs.game.state import FloatArray, IntArray, State, for_movers
+from boardenvs.search.analysis import OUTCOMES, Analysis, MoveAnalysis
+
+
+@dataclass(frozen=True)
+class RandomAgent:
+    """Plays any legal action with the same probability."""
+
+    def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
+        return game.sample(state, np.random.default_rng(rng))
+
+    def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
+        """The same probability for each action, and no values."""
+        actions = position.legal_actions()
+        moves = tuple(
+            MoveAnalysis(action=action, probability=1 / len(actions), line=(action,))
+            for action in actions
+        )
+        return Analysis(position=position, moves=moves)
+
+
+class OnePlyAgent(ABC):
+    """Plays the action that leaves the opponent the lowest value; ties are broken at random.
+
+    A win at once is better than any value, a loss at once worse; the end of a game by its cap on
+    plies counts as its end.
+    """
+
+    @abstractmethod
+    def values(self, game: Game, state: State) -> IntArray:
+        """What each position is worth to its side to move, (B,)."""
+
+    def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
+        rows, moves, after = successors(game, state)
+        values = self._values_after(game, state.to_move[rows], after)
+        # Sorted by row, then value, then chance, the last move of each row is the choice.
+        order = np.lexsort((np.random.default_rng(rng).random(len(rows)), values, rows))
+        chosen = np.full(len(state.ply), game.noop, np.int64)
+        chosen[rows[order]] = moves[order]  # of equal indices the last assignment stays
+        return chosen
+
+    def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
+        """The values by which `act` chooses, its choice first."""
+        game, state = position.game, stack([position])
+        chosen = int(self.act(game, state, rng)[0])
+        rows, actions, after = successors(game, state)
+        values = self._values_after(game, state.to_move[rows], after)
+        columns = (actions.tolist(), values.tolist(), game.is_over(after).tolist())
+        moves = [
+            MoveAnalysis(
+                action=action,
+                value=float(np.clip(value, -MAX_VALUE, MAX_VALUE)),
+                outcome=OUTCOMES[np.sign(value)] if ends else None,
+                plies=1 if ends else None,
+                line=(action,),
+            )
+            for action, value, ends in zip(*columns, strict=True)
+        ]
+        moves.sort(key=lambda move: move.action != chosen)
+        wins = moves[0].outcome == "win"
+        return Analysis(
+            position=position,
+            unit="heuristic",
+            outcome="win" if wins else None,
+            plies=1 if wins else None,
+            moves=tuple(moves),
+            nodes=len(moves),
+        )
+
+    def _values_after(self, game: Game, movers: IntArray, after: State) -> FloatArray:
+        """What each position is worth to the side that has just moved, infinite where that decides
+        the game, (B,).
+        """
+        values: FloatArray = for_movers(movers, after, self.values(game, after)).astype(np.float64)
+        lead = for_movers(movers, after, game.score_margin(after)).astype(np.float64)
+        over = game.is_over(after)
+        values[over] = 0.0
+        decided = over & (lead != 0)
+        values[decided] = lead[decided] * np.inf
+        return values
+
+
+@dataclass(frozen=True)
+class GreedyAgent(OnePlyAgent):
+    """Wins at once where it can, does not lose at once where it can help it, and else takes the
+    largest margin in points (`Game.score_margin`; in Othello discs) after its move.
+
+    Where games have no points before their end (Lines of Action) all other moves are equal.
+    Equal moves are drawn from uniformly.
+    """
+
+    def values(self, game: Game, state: State) -> IntArray:
+        return game.score_margin(state)
+
+
+@dataclass(frozen=True)
+class PositionalAgent(OnePlyAgent):
+    """Wins at once where it can, does not lose at once where it can help it, and else takes the
+    best position by the game's heuristic (`Game.evaluate`) after its move.
+
+    In the Othello family these are the square weights that the literature compares with. Equal
+    moves are drawn from uniformly.
+    """
+
+    def check_game(self, game: Game) -> None:
+        """ValueError for a game without a heuristic."""
+        check_heuristic(self, game)
+
+    def values(self, game: Game, state: State) -> IntArray:
+        return game.values(state)
