@@ -12,8 +12,7 @@ from collections.abc import Iterator
 
 from boardenvs.engines.protocol import Protocol, Question, is_othello
 from boardenvs.engines.server import Ended, Server
-from boardenvs.game.contract import Game, Position
-from boardenvs.game.notation import PASS
+from boardenvs.game.contract import PASS, Game, Position
 from boardenvs.games.notation import turned
 
 _DISCS = "*O"

@@ -8,8 +8,7 @@ from functools import lru_cache
 from typing import IO
 
 from boardenvs.engines.protocol import notation_of
-from boardenvs.game.contract import Game, Position
-from boardenvs.game.notation import PASS
+from boardenvs.game.contract import PASS, Game, Position
 
 _MAX_LINE = 1 << 16  # characters
 _KEPT = 10_000  # moves whose meaning is remembered

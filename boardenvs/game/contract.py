@@ -27,6 +27,7 @@ from boardenvs.game.state import Int8Array, IntArray, State, take
 from boardenvs.kernel import ALL
 from boardenvs.utils.checks import is_whole, quote
 
+PASS, NOOP = "pass", "noop"  # the last action, as players and as the rule sheets write it
 MAX_PLY = 1 << 30  # of a position to start from: batches count plies in 32 bits
 
 
@@ -210,7 +211,8 @@ class Notation(ABC):
 
     Actions come in parts, as `Rules.moves` returns them; by default each part has one for each
     square of the board, so that action n * p + s, of n squares, belongs to square s of part p.
-    Actions that are given are in range; `position`, where given, is the one they are taken in.
+    Actions that are given are in range, and none is noop, which `Game` writes and reads itself;
+    `position`, where given, is the one they are taken in.
     """
 
     planes: int  # the number of such parts
@@ -228,13 +230,13 @@ class Notation(ABC):
     def parse(self, game: Game, text: str) -> int:
         """See `Game.parse_action`."""
 
-    @abstractmethod
     def write_gdl(self, game: Game, action: int, position: Position | None) -> str:
-        """See `Game.action_gdl`."""
+        """See `Game.action_gdl`; by default as players write it."""
+        return self.write(game, action, position)
 
-    @abstractmethod
     def parse_gdl(self, game: Game, text: str) -> int:
         """See `Game.parse_gdl`."""
+        return self.parse(game, text)
 
     @abstractmethod
     def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
@@ -424,37 +426,47 @@ class Game(CompiledRules):
         Where the target depends on the position and no position is given, the direction is written
         in its place: "b1-n".
         """
-        return self.notation.write(self, self._checked(action), position)
+        write = self.notation.write
+        return PASS if self._is_noop(action) else write(self, action, position)
 
     def parse_action(self, text: str) -> int:
         """The inverse of `action_name`; ValueError for anything else."""
-        return self.notation.parse(self, text)
+        return self._parsed(self.notation.parse, text, PASS)
 
     def action_gdl(self, action: int, position: Position | None = None) -> str:
         """An action as the rule sheets write it, without parentheses: "4 3", "b 1 b 3", "noop"."""
-        return self.notation.write_gdl(self, self._checked(action), position)
+        write = self.notation.write_gdl
+        return NOOP if self._is_noop(action) else write(self, action, position)
 
     def parse_gdl(self, text: str) -> int:
         """The inverse of `action_gdl`; ValueError for anything else."""
-        return self.notation.parse_gdl(self, text)
+        return self._parsed(self.notation.parse_gdl, text, NOOP)
 
     def action_squares(self, action: int, position: Position | None = None) -> tuple[int, ...]:
         """The squares that an action concerns: source and target, or target; none of a noop.
 
         As in `action_name`, without a position, a target that depends on it is left out.
         """
-        return self.notation.squares(self, self._checked(action), position)
+        squares = self.notation.squares
+        return () if self._is_noop(action) else squares(self, action, position)
 
     def action_images(self, symmetry: Symmetry) -> IntArray:
         """The image of each action under a symmetry of the board, noop included, (A,) intp."""
         return np.array([*self.notation.images(self, symmetry), self.noop], np.intp)
 
-    def _checked(self, action: int) -> int:
-        if 0 <= action < self.num_actions:
-            return action
-        raise ValueError(
-            f"action {action} is out of range: actions are 0 to {self.num_actions - 1}"
-        )
+    def _is_noop(self, action: int) -> bool:
+        """ValueError for a number that is no action."""
+        if 0 <= action <= self.noop:
+            return action == self.noop
+        raise ValueError(f"action {action} is out of range: actions are 0 to {self.noop}")
+
+    def _parsed(self, parse: Callable[[Game, str], int], text: str, noop: str) -> int:
+        try:
+            return parse(self, text)
+        except ValueError:
+            if text == noop:
+                return self.noop
+            raise
 
 
 def stack(positions: Sequence[Position]) -> State:

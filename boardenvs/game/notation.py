@@ -27,16 +27,13 @@ from boardenvs.board.bitboard import (
     steps,
 )
 from boardenvs.board.symmetry import Symmetry
-from boardenvs.game.contract import Game, Notation, Position
+from boardenvs.game.contract import PASS, Game, Notation, Position
 from boardenvs.utils.checks import quote
-
-PASS = "pass"
-NOOP = "noop"
 
 
 @dataclass(frozen=True)
 class Placing(Notation):
-    """Action s places a piece on square s; the last one is noop."""
+    """Action s places a piece on square s."""
 
     planes = 1
     needs_position = False
@@ -48,29 +45,27 @@ class Placing(Notation):
         )
 
     def write(self, game: Game, action: int, position: Position | None) -> str:
-        return PASS if action == game.noop else square_name(action, game.board)
+        return square_name(action, game.board)
 
     def parse(self, game: Game, text: str) -> int:
-        return game.noop if text == PASS else parse_square(text, game.board)
+        return parse_square(text, game.board)
 
     def write_gdl(self, game: Game, action: int, position: Position | None) -> str:
-        return NOOP if action == game.noop else "{} {}".format(*xy(action, game.board))
+        return "{} {}".format(*xy(action, game.board))
 
     def parse_gdl(self, game: Game, text: str) -> int:
-        if text == NOOP:
-            return game.noop
         match = re.fullmatch(r"(\d\d?) (\d\d?)", text)
         if match is None:
             raise ValueError(f'{quote(text)} is not a move: moves are written "4 3" or "noop"')
         return square_of(int(match[1]), int(match[2]), game.board)
 
     def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
-        return () if action == game.noop else (action,)
+        return (action,)
 
 
 @dataclass(frozen=True)
 class Dropping(Notation):
-    """Action x drops a piece into the file x, from 0; players write x + 1. The last one is noop."""
+    """Action x drops a piece into the file x, from 0; players write x + 1."""
 
     planes = 1
     needs_position = False
@@ -86,21 +81,15 @@ class Dropping(Notation):
         )
 
     def write(self, game: Game, action: int, position: Position | None) -> str:
-        return PASS if action == game.noop else str(action + 1)
+        return str(action + 1)
 
     def parse(self, game: Game, text: str) -> int:
-        if text == PASS:
-            return game.noop
         if text.isdecimal() and len(text) < 3 and 1 <= int(text) <= game.board.columns:
             return int(text) - 1
         raise ValueError(f"{quote(text)} is not a file: files are 1 to {game.board.columns}")
 
-    write_gdl, parse_gdl = write, parse
-
     def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
         """The square that the piece falls to; without a position, the file's highest."""
-        if action == game.noop:
-            return ()
         taken = 0 if position is None else position.own | position.opp
         board = game.board
         file = range(action, board.size, board.columns)
@@ -132,8 +121,6 @@ class Passing(Notation):
             raise ValueError(f"{quote(text)} is not {PASS!r}")
         return 0
 
-    write_gdl, parse_gdl = write, parse
-
     def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
         return ()
 
@@ -161,22 +148,16 @@ class Pairs(Notation):
 
     def write(self, game: Game, action: int, position: Position | None) -> str:
         squares = self.squares(game, action, position)
-        return "-".join(square_name(square, game.board) for square in squares) or PASS
+        return "-".join(square_name(square, game.board) for square in squares)
 
     def parse(self, game: Game, text: str) -> int:
-        if text == PASS:
-            return game.noop
         source, _, target = text.partition("-")
         end = parse_square(target, game.board)
         if end not in self.targets:
             raise ValueError(f"{quote(text)} ends on {target}, where no piece moves")
         return game.board.size * self.targets.index(end) + parse_square(source, game.board)
 
-    write_gdl, parse_gdl = write, parse
-
     def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
-        if action == game.noop:
-            return ()
         plane, source = divmod(action, game.board.size)
         return source, self.targets[plane]
 
@@ -231,13 +212,13 @@ class Parts(Notation):
 
     def _part_of(self, game: Game, action: int) -> tuple[Notation, int]:
         """The part that an action belongs to, and its number there."""
-        first = 0
-        for part in self.parts:
+        *others, last = self.parts
+        for part in others:
             size = sum(part.sizes(game))
-            if action < first + size:
-                return part, action - first
-            first += size
-        return self.parts[0], action  # noop
+            if action < size:
+                return part, action
+            action -= size
+        return last, action
 
     def _parse(self, game: Game, of: Callable[[Notation], tuple[Any, Any]], text: str) -> int:
         first, problem = 0, ValueError(f"{quote(text)} is not a move")
@@ -248,18 +229,16 @@ class Parts(Notation):
             except ValueError as error:
                 problem = error
             else:
-                if action != game.noop and write(game, action, None) == text:
+                if write(game, action, None) == text:
                     return first + action
             first += sum(part.sizes(game))
-        if text in (PASS, NOOP):
-            return game.noop
         raise problem
 
 
 @dataclass(frozen=True)
 class Moving(Notation):
     """Action n * d + s, on a board of n squares, moves the piece on square s in direction
-    `directions[d]`; the last one is noop.
+    `directions[d]`.
 
     distance: how many squares every piece goes; None where that takes a position to know.
     gdl_cell: how the rule sheet writes a cell: a format of x, y (1 to 8) and file (a to h).
@@ -286,19 +265,15 @@ class Moving(Notation):
         )
 
     def write(self, game: Game, action: int, position: Position | None) -> str:
-        return self._write(game, action, position, square_name, "-") or PASS
+        return self._write(game, action, position, square_name, "-")
 
     def parse(self, game: Game, text: str) -> int:
-        if text == PASS:
-            return game.noop
         return self._parse(game.board, text, text.split("-"), parse_square, '"b1-b3"')
 
     def write_gdl(self, game: Game, action: int, position: Position | None) -> str:
-        return self._write(game, action, position, self._write_cell, " ") or NOOP
+        return self._write(game, action, position, self._write_cell, " ")
 
     def parse_gdl(self, game: Game, text: str) -> int:
-        if text == NOOP:
-            return game.noop
         fields, board = text.split(" "), game.board
         half = len(self._write_cell(0, board).split(" "))
         ends = [" ".join(fields[:half]), " ".join(fields[half:])]
@@ -306,8 +281,6 @@ class Moving(Notation):
         return self._parse(board, text, ends, self._parse_cell, example)
 
     def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
-        if action == game.noop:
-            return ()
         plane, source = divmod(action, game.board.size)
         ends = 0  # where the piece ends: not known, or off the board
         if self.distance is not None:
@@ -342,7 +315,7 @@ class Moving(Notation):
         write: Callable[[int, Board], str],
         separator: str,
     ) -> str:
-        """The action with cells written this way and this separator; nothing for noop."""
+        """The action with cells written this way and this separator."""
         names = [write(square, game.board) for square in self.squares(game, action, position)]
         if len(names) == 1:
             names.append(self.directions[action // game.board.size].name)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from boardenvs.game.contract import Game, Position
+from boardenvs.game.contract import PASS, Game, Position
 from boardenvs.game.errors import IllegalActionError
 from boardenvs.game.look import Look
-from boardenvs.game.notation import PASS
 from boardenvs.utils.checks import cut
 
 _SEPARATORS = re.compile(r"[\s\-x:>]+")
