@@ -7,8 +7,7 @@ from __future__ import annotations
 import sys
 from typing import Literal, TypedDict, Unpack
 
-from boardenvs.envs.factory import makers
-from boardenvs.envs.options import BoardOptions, VectorOptions
+from boardenvs.envs.factory import BoardOptions, VectorOptions, makers
 from boardenvs.envs.page import GameModule
 
 game_id = "othello"

@@ -9,7 +9,7 @@ import pytest
 import boardenvs
 from boardenvs.board.bitboard import S, step
 from boardenvs.kernel import Kernel, nonzero
-from boardenvs.kernel.listing import write_listing
+from boardenvs.kernel.__main__ import write_listing
 from boardenvs.kernel.numba_writer import write_batch
 
 PACKAGE = Path(boardenvs.__file__).parent
@@ -79,7 +79,7 @@ def blocked():
 @pytest.mark.parametrize("form", ["trace", "python", "numpy", "jax"])
 def test_what_becomes_of_the_example(form):
     block = BLOCKS[form if form == "trace" else f"{form}-writer"]
-    assert write_listing(blocked(), form).source == block
+    assert write_listing(blocked(), form)[0] == block
 
 
 def test_what_numba_gets_of_the_example():

@@ -14,8 +14,8 @@ from pettingzoo.env_registry import registration
 from variants import HERE, PACKAGE
 
 from boardenvs import games
+from training.command import read_settings
 from training.config import Config
-from training.settings import read_settings
 
 ROOT = HERE.parent
 PAGE = ROOT / "boardenvs" / "games" / "README.md"

@@ -32,13 +32,12 @@ from boardenvs.search.gumbel import GumbelSettings, gumbel_search
 from boardenvs.search.limits import Limits
 from boardenvs.search.trained import trained_evaluation
 from training.checkpoint import load_checkpoint
-from training.gumbel.__main__ import main
+from training.command import read_settings
+from training.gumbel.__main__ import GumbelRun, main
 from training.gumbel.network import JudgedNetwork, NetworkLearner, new_network
 from training.gumbel.replay import ReplayBatch, ReplayBuffer
-from training.gumbel.run import GumbelRun
 from training.gumbel.self_play import SelfPlay
 from training.gumbel.settings import GumbelConfig
-from training.settings import read_settings
 
 BOARDS = 12
 NEVER = 1e-9  # a share of the plies that none of those played here is in

@@ -17,10 +17,10 @@ from boardenvs.agents.policy_file import load_policy
 from boardenvs.game.jax_rules import positions_of
 from boardenvs.games import make
 from training import jax_ppo
+from training.command import read_settings
 from training.jax_boards import Boards
-from training.jax_learner import Trainer
-from training.jax_ppo import JaxConfig
-from training.settings import ConfigError, read_settings
+from training.jax_ppo import JaxConfig, Trainer
+from training.settings import ConfigError
 
 jnp = jax.numpy
 ROOT = Path(__file__).parents[1]

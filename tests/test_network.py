@@ -23,12 +23,11 @@ from boardenvs.envs.sb3 import BoardVecEnv
 from boardenvs.game.openings import random_openings
 from boardenvs.games import GAMES, make
 from training.config import Config
-from training.device import find_precision
-from training.gumbel.run import GumbelRun
+from training.gumbel.__main__ import GumbelRun
 from training.gumbel.settings import GumbelConfig
 from training.learner import make_learner
 from training.ppo import make_env
-from training.start import widened
+from training.settings import find_precision, widened
 
 th.set_num_threads(1)
 
@@ -77,7 +76,7 @@ def test_bfloat16_computes_about_the_same(monkeypatch: pytest.MonkeyPatch) -> No
     assert 0 < difference < 0.02 * np.abs(values[0]).max()
     assert [find_precision(x) for x in ("float32", "bfloat16")] == ["float32", "bfloat16"]
     for name, expected in (("avx512_bf16", "bfloat16"), ("amx_bf16", "bfloat16"), ("", "float32")):
-        monkeypatch.setattr("training.device.processor", lambda name=name: {name: True})
+        monkeypatch.setattr("training.settings.processor", lambda name=name: {name: True})
         assert find_precision("auto") == expected
 
 

@@ -23,6 +23,7 @@ from boardenvs.search import engine_for
 from boardenvs.search.evaluation import POINT, Terms
 from boardenvs.search.evaluation_file import load_evaluation, parse_tuple
 from boardenvs.search.trained import trained_evaluation
+from training.command import read_settings
 from training.ntuple import run as learning
 from training.ntuple.__main__ import main
 from training.ntuple.fit import Fit, as_evaluation, as_weights, fit, stages_of
@@ -35,7 +36,6 @@ from training.ntuple.settings import (
     OnePlySettings,
     TargetSettings,
 )
-from training.settings import read_settings
 
 CONFIGS = Path(__file__).resolve().parents[1] / "configs" / "ntuple"
 TUPLES = tuple(map(parse_tuple, ("a1 b1", "d3 e3 f3", "b2 c3")))

@@ -24,12 +24,12 @@ from boardenvs.agents.policy_file import load_policy
 from boardenvs.envs.batch import BoardGroup
 from boardenvs.envs.rllib.ppo import BoardPPOConfig, NoRunnersError
 from boardenvs.utils.files import written
+from training.command import read_settings
 from training.folder import WRITTEN, resume_from
-from training.rllib.__main__ import main
+from training.rllib.__main__ import RLlibRun, main, running
 from training.rllib.cluster import joined
-from training.rllib.run import RLlibRun, running
 from training.rllib.settings import RLlibSettings
-from training.settings import ConfigError, read_settings
+from training.settings import ConfigError
 
 th.set_num_threads(1)
 

@@ -24,8 +24,9 @@ from boardenvs.arena import make_settings
 from boardenvs.arena.settings import resumed_settings
 from boardenvs.utils.checks import quote
 from training import ppo
+from training.command import read_settings
 from training.config import Config
-from training.settings import ConfigError, read_settings
+from training.settings import ConfigError
 
 PAGE = Path(__file__).parent.parent / "SECURITY.md"
 

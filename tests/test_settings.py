@@ -14,10 +14,11 @@ import yaml
 
 from boardenvs.games import make
 from training import ppo
+from training.command import read_settings
 from training.config import Config
 from training.gumbel.settings import GumbelConfig
 from training.ntuple.settings import NTupleConfig
-from training.settings import ConfigError, GameSettings, read_settings
+from training.settings import ConfigError, GameSettings
 
 CONFIGS = Path(__file__).resolve().parents[1] / "configs"
 KINDS: dict[str, type[GameSettings]] = {

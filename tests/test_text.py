@@ -17,7 +17,7 @@ from variants import BUILT_IN, make, random_line, random_position
 import boardenvs
 from boardenvs import records
 from boardenvs.board.bitboard import square_name, squares_of
-from boardenvs.envs.opponent import choose
+from boardenvs.envs.groups import choose
 from boardenvs.envs.single import BoardSingleEnv
 from boardenvs.exams import take_exam
 from boardenvs.exams.positions import exam_positions

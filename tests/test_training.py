@@ -29,10 +29,11 @@ from boardenvs.kernel import set_backend
 from boardenvs.utils.files import written
 from training import evaluation, exact, ppo, report, trackers
 from training.checkpoint import load_newest
+from training.command import read_settings
 from training.config import Config
 from training.evaluation import Score, SuiteResult
 from training.folder import WRITTEN
-from training.settings import ConfigError, read_settings
+from training.settings import ConfigError
 
 th.set_num_threads(1)
 pytestmark = pytest.mark.usefixtures("in_python")

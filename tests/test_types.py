@@ -14,7 +14,7 @@ import boardenvs
 from boardenvs import games, lines_of_action_v0, othello_holes_v0, othello_v0, reversi_v0
 from boardenvs import wolf_and_sheep_v0 as wolf_v0
 from boardenvs.envs.aec import BoardAECEnv
-from boardenvs.envs.options import BoardOptions, SingleOptions, VectorOptions
+from boardenvs.envs.factory import BoardOptions, SingleOptions, VectorOptions
 from boardenvs.envs.parallel import BoardParallelEnv
 from boardenvs.envs.single import BoardSingleEnv
 from boardenvs.envs.vector import BoardVectorEnv

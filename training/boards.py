@@ -10,7 +10,7 @@ import numpy as np
 from boardenvs.agents import RandomAgent, make_agent
 from boardenvs.arena.openings import same_winner
 from boardenvs.envs.batch import BoardGroup, EndedGames
-from boardenvs.envs.opponent import Opponent
+from boardenvs.envs.groups import Opponent
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import PlayedBy, distinct_openings, random_openings
 from boardenvs.game.state import State, concat

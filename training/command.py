@@ -1,28 +1,42 @@
-"""The command line of every way of training: `python -m training.X CONFIG [--resume | ...]`."""
+"""The command line of every way of training: `python -m training.X CONFIG [--resume | ...]`.
+
+Settings are read from YAML, and explained when they are wrong. Code that a configuration names is
+imported only where the user has said so: it may be of others, and `python:` players, and games and
+callbacks in modules, "MODULE:NAME", would run what they chose.
+"""
 
 from __future__ import annotations
 
 import argparse
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias, TypeVar, get_args
 
 import torch as th
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 from rich.console import Console
 from threadpoolctl import threadpool_limits
 
+from boardenvs import games
+from boardenvs.agents.spec import runs_code
+from boardenvs.utils.checks import cut, quote, unknown
+from boardenvs.utils.decoding import parse_yaml
 from boardenvs.utils.ending import interrupting
 from training.checkpoint import CheckpointError
 from training.folder import RUNS, RunError, make_folder
-from training.settings import ConfigError, Settings, read_settings
+from training.settings import ConfigError, GameSettings, Section
+
+Settings = TypeVar("Settings", bound=GameSettings)
 
 # Of the settings, the run's folder, whether to resume, and where to print.
 Train: TypeAlias = Callable[[Settings, Path, bool, Console], bool]
 
 EXIT_FAILURE, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
+_MOST = 2000  # characters of a message
 
 
 def training_command(
@@ -115,3 +129,106 @@ def _parser(module: str) -> argparse.ArgumentParser:
         help="change a setting, for example ppo.epochs=3 (may be repeated)",
     )
     return parser
+
+
+# ---- the settings -------------------------------------------------------------------------------
+
+
+def read_settings(
+    kind: type[Settings], path: Path, overrides: Sequence[str] = (), *, trust: bool = False
+) -> Settings:
+    """The settings of this kind in a YAML file, changed by overrides such as "ppo.epochs=3".
+
+    The run's name is the file's, where none is set. ConfigError for whatever is wrong and, without
+    `trust`, where the file names code; see the top of this file.
+    """
+    values = {"name": path.stem} | _read_yaml(path)
+    said = [_override(values, override) for override in overrides]
+    if not trust and (named := code_named(values, said)):
+        raise ConfigError(
+            f"{path} names code, which has not been imported: {', '.join(named)}. Where you trust "
+            "whoever wrote it, --trust imports it; or give it by --set"
+        )
+    try:
+        return kind.model_validate(values)
+    except ValidationError as errors:
+        lines = [f"  {_explain(kind, error)}" for error in errors.errors()]
+        more = [f"  and {len(lines) - 10} more"] if len(lines) > 10 else []
+        message = "\n".join([f"{path} cannot be used:", *lines[:10], *more])
+        raise ConfigError(cut(message, _MOST)) from None
+
+
+def _read_yaml(path: Path) -> dict[str, Any]:
+    try:
+        values = parse_yaml(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        known = sorted(str(p) for p in path.parent.glob("*.yaml"))
+        message = unknown("configuration file", str(path), known)
+        if not known:
+            message += " Write one: the line 'game: othello' and the line 'steps: 1000000' will do."
+        raise ConfigError(message) from None
+    except (OSError, ValueError) as error:  # a UnicodeDecodeError, or a number that is too long
+        raise ConfigError(f"{path} cannot be read: {cut(str(error), 400)}") from None
+    if not isinstance(values, dict):
+        raise ConfigError(f"{path} holds no settings: it must have lines such as 'game: othello'")
+    return values
+
+
+def _override(values: dict[str, Any], override: str) -> list[Any]:
+    """Set what an override says; returns its words and its value."""
+    key, separator, text = override.partition("=")
+    if not separator:
+        raise ConfigError(f"--set {cut(override)}: write it as key=value, for example ppo.epochs=3")
+    *groups, last = words = key.split(".")
+    for group in groups:
+        values = values.setdefault(group, {})
+        if not isinstance(values, dict):
+            raise ConfigError(f"--set {cut(override)}: {cut(group)} is not a group of settings")
+    try:
+        values[last] = parse_yaml(text)
+    except ValueError:
+        raise ConfigError(f"--set {cut(override)}: {quote(text)} is not a YAML value") from None
+    return [words, values[last]]
+
+
+def _explain(kind: type[Section], error: ErrorDetails) -> str:
+    *groups, last = error["loc"] or ("",)
+    where = cut(".".join(map(str, error["loc"])))
+    if error["type"] == "extra_forbidden":
+        return f"{where}: {unknown('setting', last, _fields_of(kind, groups))}"
+    if error["type"] == "missing":
+        return f"{where} is missing: it must be set"
+    message = cut(error["msg"].removeprefix("Value error, "), 600)
+    return f"{where} is {quote(error['input'])}: {message}" if where else message
+
+
+def _fields_of(kind: type[Section], groups: Sequence[int | str]) -> list[str]:
+    model: Any = kind
+    for group in groups:
+        if isinstance(group, str):
+            annotation = model.model_fields[group].annotation
+            model, *_ = get_args(annotation) or [annotation]  # where it is optional, or one of many
+    return list(model.model_fields)
+
+
+def code_named(settings: dict[str, Any], own: list[Any]) -> list[str]:
+    """The texts in settings that have code imported, without those that the user has said."""
+    found = [text for text in _texts(settings) if runs_code(text)]
+    game, callbacks = settings.get("game"), settings.get("callbacks")
+    if isinstance(game, str) and games.imports_code(game):
+        found.append(game)
+    if isinstance(callbacks, dict):
+        found += map(str, callbacks)
+    trusted = set(_texts(own))
+    return [cut(text) for text in dict.fromkeys(found) if text not in trusted]
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """All texts in nested dicts and lists, keys too; `parse_yaml` bounds how many there are."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for part in value:
+            yield from _texts(part)
+            if isinstance(value, dict):
+                yield from _texts(value[part])

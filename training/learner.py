@@ -27,7 +27,7 @@ from boardenvs.envs.sb3_buffer import TurnRolloutBuffer
 from boardenvs.game.contract import Game
 from training.checkpoint import to_arrays, to_tensors
 from training.config import Config
-from training.device import find_device, find_precision
+from training.settings import find_device, find_precision
 
 
 class MaskedPolicy(MaskableActorCriticPolicy):

@@ -19,9 +19,8 @@ from boardenvs.agents.policy import Policy
 from boardenvs.envs.sb3 import BoardVecEnv
 from boardenvs.utils.files import write_atomically
 from training.boards import board_groups, board_options, game_metrics
-from training.callbacks import Callbacks, make_callback
 from training.command import run, training_command
-from training.config import Config
+from training.config import Callbacks, Config, make_callback
 from training.history import policy_notes
 from training.learner import make_learner
 from training.run import Run
@@ -143,10 +142,7 @@ def _train(
 ) -> bool:
     """Train, evaluate the best policy and write the results; False where it was interrupted."""
     with contextlib.closing(PPORun(config, folder, callbacks)) as ppo:
-        if not ppo.train(resume, console):
-            return False
-        ppo.conclude(console)
-    return True
+        return ppo.whole(resume, console)
 
 
 def _callbacks_of(config: Config) -> list[BaseCallback]:
@@ -157,9 +153,7 @@ def _callbacks_of(config: Config) -> list[BaseCallback]:
         raise ConfigError(str(error)) from None
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit code, see `training.command`."""
-    return training_command("training.ppo", Config, _train, arguments)
+main = partial(training_command, "training.ppo", Config, _train)  # of the words; the exit code
 
 
 if __name__ == "__main__":

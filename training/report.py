@@ -25,11 +25,10 @@ from boardenvs.render.page import to_frame
 from boardenvs.utils.files import write_atomically
 from boardenvs.utils.html import report_page
 from boardenvs.utils.tables import make_table, markdown_table
-from training.device import find_precision, processor
 from training.evaluation import RAW, SHIELDED, FinalEvaluation, SuiteResult, evaluate_finally
 from training.history import REPORT_SEED, History
 from training.plots import learning_curve, metrics_over_steps, rating_scale
-from training.settings import RunSettings
+from training.settings import RunSettings, find_precision, processor
 
 
 def conclude(folder: Path, config: RunSettings, history: History, console: Console) -> None:

@@ -72,6 +72,15 @@ class Run(ABC):
 
     # ---- the run -----------------------------------------------------------------------------
 
+    def whole(self, resume: bool, console: Console) -> bool:
+        """Train, evaluate the best policy and write the results; False where it was interrupted.
+        Errors as of `train` and `conclude`.
+        """
+        if not self.train(resume, console):
+            return False
+        self.conclude(console)
+        return True
+
     def train(self, resume: bool, console: Console) -> bool:
         """Train to the end, from the newest checkpoint where it is to resume; False where it was
         interrupted.

@@ -1,23 +1,21 @@
-"""The settings of a run: read from YAML, checked, and explained when they are wrong."""
+"""The settings of a run, and what they mean on this machine; `training.command` reads them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 from operator import attrgetter
-from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, get_args
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
+import torch as th
 from pydantic import (
     AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
-    ValidationError,
     field_validator,
     model_validator,
 )
-from pydantic_core import ErrorDetails
 
 from boardenvs import games
 from boardenvs.agents import agent_for
@@ -25,10 +23,7 @@ from boardenvs.agents.policy import Policy
 from boardenvs.agents.policy_file import load_policy, readable_shapes
 from boardenvs.agents.trained import trained_policy
 from boardenvs.game.openings import MAX_PLIES
-from boardenvs.utils.checks import check_name, cut, quote, unknown
-from boardenvs.utils.decoding import parse_yaml
-from training.start import widened
-from training.trust import code_named
+from boardenvs.utils.checks import check_name
 
 
 def _ascending(ends: tuple[int, int]) -> tuple[int, int]:
@@ -53,9 +48,6 @@ SCRATCH, TRAINED = "scratch", "trained"
 
 # The names of boards that are not played against an opponent by specification.
 SELF_PLAY, POOL = "self-play", "pool"
-
-
-_MOST = 2000  # characters of a message
 
 
 class ConfigError(Exception):
@@ -206,6 +198,9 @@ class RunSettings(GameSettings):
         self.start_policy()
         return self
 
+    def check_machine(self) -> None:
+        find_device(self.device)
+
     @property
     def hidden(self) -> tuple[int, ...]:
         """The widths of the layers that policy and value share."""
@@ -254,86 +249,73 @@ class RunSettings(GameSettings):
                 )
 
 
-Settings = TypeVar("Settings", bound=GameSettings)
-
-
-def read_settings(
-    kind: type[Settings], path: Path, overrides: Sequence[str] = (), *, trust: bool = False
-) -> Settings:
-    """The settings of this kind in a YAML file, changed by overrides such as "ppo.epochs=3".
-
-    The run's name is the file's, where none is set. ConfigError for whatever is wrong and, without
-    `trust`, where the file names code; see `training.trust`.
-    """
-    values = {"name": path.stem} | _read_yaml(path)
-    said = [_override(values, override) for override in overrides]
-    if not trust and (named := code_named(values, said)):
-        raise ConfigError(
-            f"{path} names code, which has not been imported: {', '.join(named)}. Where you trust "
-            "whoever wrote it, --trust imports it; or give it by --set"
-        )
-    try:
-        return kind.model_validate(values)
-    except ValidationError as errors:
-        lines = [f"  {_explain(kind, error)}" for error in errors.errors()]
-        more = [f"  and {len(lines) - 10} more"] if len(lines) > 10 else []
-        message = "\n".join([f"{path} cannot be used:", *lines[:10], *more])
-        raise ConfigError(cut(message, _MOST)) from None
-
-
-def _read_yaml(path: Path) -> dict[str, Any]:
-    try:
-        values = parse_yaml(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        known = sorted(str(p) for p in path.parent.glob("*.yaml"))
-        message = unknown("configuration file", str(path), known)
-        if not known:
-            message += " Write one: the line 'game: othello' and the line 'steps: 1000000' will do."
-        raise ConfigError(message) from None
-    except (OSError, ValueError) as error:  # a UnicodeDecodeError, or a number that is too long
-        raise ConfigError(f"{path} cannot be read: {cut(str(error), 400)}") from None
-    if not isinstance(values, dict):
-        raise ConfigError(f"{path} holds no settings: it must have lines such as 'game: othello'")
-    return values
-
-
-def _override(values: dict[str, Any], override: str) -> list[Any]:
-    """Set what an override says; returns its words and its value."""
-    key, separator, text = override.partition("=")
-    if not separator:
-        raise ConfigError(f"--set {cut(override)}: write it as key=value, for example ppo.epochs=3")
-    *groups, last = words = key.split(".")
-    for group in groups:
-        values = values.setdefault(group, {})
-        if not isinstance(values, dict):
-            raise ConfigError(f"--set {cut(override)}: {cut(group)} is not a group of settings")
-    try:
-        values[last] = parse_yaml(text)
-    except ValueError:
-        raise ConfigError(f"--set {cut(override)}: {quote(text)} is not a YAML value") from None
-    return [words, values[last]]
-
-
-def _explain(kind: type[Section], error: ErrorDetails) -> str:
-    *groups, last = error["loc"] or ("",)
-    where = cut(".".join(map(str, error["loc"])))
-    if error["type"] == "extra_forbidden":
-        return f"{where}: {unknown('setting', last, _fields_of(kind, groups))}"
-    if error["type"] == "missing":
-        return f"{where} is missing: it must be set"
-    message = cut(error["msg"].removeprefix("Value error, "), 600)
-    return f"{where} is {quote(error['input'])}: {message}" if where else message
-
-
-def _fields_of(kind: type[Section], groups: Sequence[int | str]) -> list[str]:
-    model: Any = kind
-    for group in groups:
-        if isinstance(group, str):
-            annotation = model.model_fields[group].annotation
-            model, *_ = get_args(annotation) or [annotation]  # where it is optional, or one of many
-    return list(model.model_fields)
-
-
 def between(first: float, last: float, done: float) -> float:
     """What changes linearly from first to last, after this share of a run, 0 to 1."""
     return first + (last - first) * min(1.0, done)
+
+
+# ---- where and how precisely torch computes -----------------------------------------------------
+
+
+def find_device(name: str) -> th.device:
+    """The device that a setting means here: "auto" is a GPU if torch finds one, else the processor.
+
+    ConfigError where there is none of that name.
+    """
+    gpus = th.cuda.device_count()
+    if name == "auto":
+        return th.device("cuda" if gpus else "cpu")
+    device = th.device(name)
+    if device.type == "cuda" and (device.index or 0) >= gpus:
+        raise ConfigError(f"device is {name!r}: torch has {gpus} GPUs here, auto takes what it has")
+    if device.type == "mps" and not th.backends.mps.is_available():
+        raise ConfigError(f"device is {name!r}: torch has none here, auto takes what it has")
+    return device
+
+
+def find_precision(setting: str) -> str:
+    """The precision that a setting means here: "auto" is bfloat16 where the processor has it."""
+    if setting != "auto":
+        return setting
+    found = processor()
+    return "bfloat16" if found.get("avx512_bf16") or found.get("amx_bf16") else "float32"
+
+
+def processor() -> dict[str, Any]:
+    """What torch knows of the processor; nothing in versions that do not tell."""
+    capabilities: dict[str, Any] = getattr(th.cpu, "get_capabilities", dict)()
+    return capabilities
+
+
+# ---- what a network begins as -------------------------------------------------------------------
+
+
+# How far the copies of a unit are moved apart, relative to its weights: else they stay the same.
+_APART = 0.02
+
+
+def widened(policy: Policy, hidden: tuple[int, ...], rng: np.random.Generator) -> Policy:
+    """The policy with layers of these widths, none of them narrower than its own, which gives what
+    it gave.
+
+    A wider layer has copies of the units, which share what a unit gave (Net2Net, Chen et al.
+    2016), moved apart a little.
+    """
+    layers = list(policy.layers)
+    for index, width in enumerate(hidden):
+        weights, biases = layers[index]
+        units = len(biases)
+        if width == units:
+            continue
+        more = np.resize(rng.permutation(units), width - units)
+        source = np.concatenate([np.arange(units), more])
+        part = rng.uniform(0.3, 0.7, width)
+        part /= np.bincount(source, part)[source]
+        noise = 1 + _APART * rng.standard_normal((len(weights), width))
+        noise[:, :units] = 1
+        layers[index] = (weights[:, source] * noise).astype(np.float32), biases[source]
+        readers = layers[index + 1 :] if index == len(hidden) - 1 else [layers[index + 1]]
+        for place, (w, b) in enumerate(readers, start=index + 1):
+            layers[place] = (w[source] * part[:, None]).astype(np.float32), b
+    *wide, policy_head, value_head = layers
+    return replace(policy, hidden=tuple(wide), policy_head=policy_head, value_head=value_head)

@@ -17,7 +17,7 @@ from boardenvs.agents.trained import TrainedAgent
 from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.state import FloatArray, IntArray, State, take
 from boardenvs.search.analysis import OUTCOMES, Analysis, MoveAnalysis
-from boardenvs.search.tree_arrays import Subtree
+from boardenvs.search.compiler import Subtree
 from boardenvs.search.trees import (
     MAX_SIMULATIONS,
     Evaluator,

@@ -20,9 +20,8 @@ from gymnasium.vector import AutoresetMode
 
 from boardenvs.agents import Agent, agent_for
 from boardenvs.envs.core import OnIllegal, check_seed
-from boardenvs.envs.groups import BoardGroup, EndedGames, GroupInPlay
+from boardenvs.envs.groups import BoardGroup, EndedGames, GroupInPlay, Opponent, check_actions
 from boardenvs.envs.memory import ReusedMemory
-from boardenvs.envs.opponent import Opponent, check_actions
 from boardenvs.envs.symmetry import BoardSymmetries
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import IllegalActionError

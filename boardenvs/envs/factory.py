@@ -14,26 +14,81 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, Generic, NamedTuple, ParamSpec, Protocol, TypeVar, Unpack
+from typing import (
+    Any,
+    Generic,
+    Literal,
+    NamedTuple,
+    ParamSpec,
+    Protocol,
+    TypedDict,
+    TypeVar,
+    Unpack,
+)
 
 import gymnasium
+from gymnasium.vector import AutoresetMode
 
 from boardenvs import games
 from boardenvs.envs.aec import BoardAECEnv
-from boardenvs.envs.core import VERSION
-from boardenvs.envs.options import (
-    BoardOptions,
-    EnvOptions,
-    SingleEnvOptions,
-    SingleOptions,
-    VecEnvOptions,
-    VectorOptions,
-)
+from boardenvs.envs.core import VERSION, RenderMode, Reward, VectorRenderMode
+from boardenvs.envs.groups import Opponent
 from boardenvs.envs.parallel import BoardParallelEnv
 from boardenvs.envs.single import BoardSingleEnv
 from boardenvs.envs.vector import BoardVectorEnv
 from boardenvs.game.contract import Game
 from boardenvs.utils.checks import cut, unknown
+
+
+class BoardOptions(TypedDict, total=False):
+    """Of `env`, `raw_env` and `parallel_env`; see `BoardAECEnv`."""
+
+    reward: Reward
+    render_mode: RenderMode | None
+
+
+class VectorOptions(TypedDict, total=False):
+    """Of `vec_env`; see `BoardVectorEnv`."""
+
+    opponent: Opponent | None
+    seat: str
+    reward: Reward
+    opening_plies: tuple[int, int]
+    autoreset_mode: AutoresetMode | str
+    copy: bool
+    mask_in_observation: bool
+    render_mode: VectorRenderMode | None
+
+
+class SingleOptions(BoardOptions, total=False):
+    """Of `gymnasium.make`; see `BoardSingleEnv`."""
+
+    opponent: Opponent
+    seat: str
+    mask_in_observation: bool
+
+
+class RuleOptions(TypedDict, total=False):
+    """The parameters of the rules of the built-in games."""
+
+    holes: int
+    empties: Literal["nobody", "winner"]
+    rules: Literal["classic", "described"]
+    max_plies: int | None
+    max_steps: int
+
+
+class EnvOptions(BoardOptions, RuleOptions):
+    """Of `boardenvs.env`, `raw_env` and `parallel_env`."""
+
+
+class SingleEnvOptions(SingleOptions, RuleOptions):
+    """Of `gymnasium.make`."""
+
+
+class VecEnvOptions(VectorOptions, RuleOptions):
+    """Of `boardenvs.vec_env`."""
+
 
 try:
     from pettingzoo.env_registry import registration as in_pettingzoo

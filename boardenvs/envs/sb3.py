@@ -37,7 +37,7 @@ from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices
 
 from boardenvs import games
 from boardenvs.envs.batch import Batch, BatchOptions, BoardGroup, EndedGames, StepResult
-from boardenvs.envs.opponent import Opponent
+from boardenvs.envs.groups import Opponent
 from boardenvs.game.contract import Game
 from boardenvs.game.state import Array, BoolArray, FloatArray, Int8Array, IntArray, State
 

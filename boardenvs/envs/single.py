@@ -17,7 +17,7 @@ from boardenvs.envs.core import (
     Reward,
     observation_space,
 )
-from boardenvs.envs.opponent import Opponent, check_seat, choose
+from boardenvs.envs.groups import Opponent, check_seat, choose
 from boardenvs.game.contract import Game, stack
 from boardenvs.game.state import BoolArray
 

@@ -21,7 +21,7 @@ from boardenvs.envs.core import (
     env_name,
     observation_space,
 )
-from boardenvs.envs.opponent import Opponent
+from boardenvs.envs.groups import Opponent
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.rules import DRAW
 from boardenvs.game.state import BoolArray, FloatArray, Int8Array, IntArray, State

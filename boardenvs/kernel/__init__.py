@@ -13,10 +13,9 @@ boardenvs.kernel GAME RULE` shows it.
 
 from boardenvs.kernel.backend import Kernel, get_backend, set_backend
 from boardenvs.kernel.flow import Table, guard, repeat, spread, when
-from boardenvs.kernel.operations import less, nonzero, popcount
+from boardenvs.kernel.operations import ALL, Bits, less, nonzero, popcount
 from boardenvs.kernel.threads import get_num_threads, set_num_threads
 from boardenvs.kernel.trace import Program, Word, trace
-from boardenvs.kernel.words import ALL, Bits
 
 __all__ = [
     "ALL",

@@ -2,17 +2,45 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal, TypeAlias
 
 import typer
 
 from boardenvs.cli.console import make_console
 from boardenvs.cli.options import GameName
 from boardenvs.games import parse, spec_of
-from boardenvs.kernel import Kernel
-from boardenvs.kernel.listing import Form, write_listing
+from boardenvs.kernel.backend import Kernel, check_backend
+from boardenvs.kernel.jax_writer import write_jax
+from boardenvs.kernel.numba_writer import write_batch
+from boardenvs.kernel.numpy_writer import NumpyProgram
+from boardenvs.kernel.python_writer import write_python
 from boardenvs.utils.checks import unknown
 from boardenvs.utils.ending import ending_in_a_line
+
+Form: TypeAlias = Literal["trace", "python", "numpy", "numba", "jax"]
+
+
+def write_listing(kernel: Kernel, form: Form) -> tuple[str, str]:
+    """The traced operations, or the source that is run: "python" and "jax" for one board, "numpy"
+    and "numba" for a batch, as the trace is; and their size in a few words. ImportError for "numba"
+    where that is not installed.
+    """
+    program = kernel.program("scalar" if form == "python" else "batch")
+    size = f"{program.num_inputs} words in, {len(program.outputs)} out, {program.size()} operations"
+    match form:
+        case "trace":
+            return f"{program}\n", size
+        case "python":
+            return write_python(program, kernel.name)[0], f"{size}; for one board"
+        case "numpy":
+            compiled = NumpyProgram(program, kernel.name)
+            return compiled.source, f"{size}; for a batch, {compiled.num_buffers} buffers"
+        case "numba":
+            check_backend("numba")
+            return write_batch(program, kernel.name), f"{size}; for a batch"
+        case "jax":
+            return write_jax(program, kernel.name), f"{size}; for one board"
+
 
 app = typer.Typer(
     rich_markup_mode="markdown",
@@ -56,8 +84,8 @@ def show(
         kernels = {name: k for name, k in vars(rules.kernels).items() if isinstance(k, Kernel)}
         if rule not in kernels:
             raise ValueError(unknown("rule", rule, kernels))
-        listing = write_listing(kernels[rule], form)
-        text = f"# {rule} of {spec_of(rules)}: {listing.summary}\n\n{listing.source}"
+        source, size = write_listing(kernels[rule], form)
+        text = f"# {rule} of {spec_of(rules)}: {size}\n\n{source}"
         console = make_console()
         if console.is_terminal:
             console.print(

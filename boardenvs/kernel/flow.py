@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from boardenvs.kernel.operations import nonzero
+from boardenvs.kernel.operations import ALL, ROUNDS, Bits, nonzero
 from boardenvs.kernel.wide import Wide, join, split
-from boardenvs.kernel.words import ALL, ROUNDS, Bits
 
 
 def spread(flag: Bits, squares: int = ALL) -> Bits:

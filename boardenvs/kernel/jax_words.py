@@ -20,9 +20,8 @@ from jax import lax
 from jax.experimental.xla_metadata import set_xla_metadata
 
 from boardenvs.kernel.flow import Table
-from boardenvs.kernel.operations import OPERATIONS
+from boardenvs.kernel.operations import ALL, OPERATIONS, ROUNDS
 from boardenvs.kernel.word_functions import OperatorWord
-from boardenvs.kernel.words import ALL, ROUNDS
 
 # JAX gives neither a type.
 _metadata: Any = set_xla_metadata

@@ -15,9 +15,8 @@ import numpy as np
 
 from boardenvs.kernel.generated import run_source
 from boardenvs.kernel.layout import Layout, unpack
-from boardenvs.kernel.operations import OPERATIONS
+from boardenvs.kernel.operations import OPERATIONS, ROUNDS
 from boardenvs.kernel.trace import Node, Program
-from boardenvs.kernel.words import ROUNDS
 
 # Rows a chunk: large enough to hide the cost of a NumPy call, small enough that the buffers stay in
 # the processor's caches; measured, 8192 to 65536 differ little.

@@ -12,11 +12,16 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from boardenvs.kernel.words import ALL, Bits
+# An int, a uint64 array of shape (B,), a `trace.Word` or a `wide.Wide`. Operators on such a union
+# say nothing to a type checker, hence Any; the name is for the reader.
+Bits: TypeAlias = Any
+
+ALL = (1 << 64) - 1
+ROUNDS = 256  # of a loop of a rule: no board has more squares that could be added one by one
 
 
 class Operand(NamedTuple):

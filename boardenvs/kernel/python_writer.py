@@ -10,9 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from boardenvs.kernel.generated import run_source
-from boardenvs.kernel.operations import OPERATIONS
+from boardenvs.kernel.operations import ALL, OPERATIONS, ROUNDS
 from boardenvs.kernel.trace import Node, Program, write_constant
-from boardenvs.kernel.words import ALL, ROUNDS
 
 _MAX_NESTING = 12  # CPython's parser refuses deeply nested parentheses
 

@@ -15,8 +15,8 @@ from typing import Any, TypeAlias
 from llvmlite import ir  # type: ignore[import-untyped]
 
 from boardenvs.kernel.flow import Table
+from boardenvs.kernel.operations import ALL, ROUNDS
 from boardenvs.kernel.word_functions import OperatorWord
-from boardenvs.kernel.words import ALL, ROUNDS
 
 WORD = ir.IntType(64)
 

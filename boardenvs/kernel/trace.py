@@ -20,8 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from boardenvs.kernel.flow import Table
-from boardenvs.kernel.operations import OPERATIONS, Operand, add_operators
-from boardenvs.kernel.words import ALL
+from boardenvs.kernel.operations import ALL, OPERATIONS, Operand, add_operators
 
 Target = Literal["scalar", "batch"]
 

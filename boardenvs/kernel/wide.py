@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 from typing import Any
 
-from boardenvs.kernel.operations import add_operators, less, nonzero, popcount
-from boardenvs.kernel.words import ALL, Bits
+from boardenvs.kernel.operations import ALL, Bits, add_operators, less, nonzero, popcount
 
 _EACH = {"and": operator.and_, "or": operator.or_, "xor": operator.xor}
 

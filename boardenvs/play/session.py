@@ -10,7 +10,7 @@ import numpy as np
 
 from boardenvs.agents import Agent, agent_for
 from boardenvs.agents.base import HistoryAgent
-from boardenvs.envs.opponent import choose
+from boardenvs.envs.groups import choose
 from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.rules import LOSS, WIN
 from boardenvs.game.state import IntArray, State

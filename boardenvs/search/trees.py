@@ -21,15 +21,18 @@ from boardenvs.search.compiled.position import TO_MOVE
 from boardenvs.search.compiled.simulations import WALKS_A_LEAF, Leaves, Steps, TreeLimits
 from boardenvs.search.compiled.tree import NONE, add_roots, copy_subtree, edges_of
 from boardenvs.search.compiler import (
+    Subtree,
+    child_of,
     compile_for,
+    empty_tree,
     flat,
     numbers,
     position_size,
     position_words,
+    resized,
     room,
     state_of_words,
 )
-from boardenvs.search.tree_arrays import Subtree, child_of, empty_tree, resized
 from boardenvs.utils.splitmix import GOLDEN, mix
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])

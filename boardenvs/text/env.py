@@ -10,7 +10,7 @@ from gymnasium.utils import seeding
 from boardenvs import games
 from boardenvs.agents import agent_for
 from boardenvs.envs.core import ResetNeededError
-from boardenvs.envs.opponent import Opponent, check_seat, choose
+from boardenvs.envs.groups import Opponent, check_seat, choose
 from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.fen import parse_position
 from boardenvs.game.openings import check_plies, distinct_openings

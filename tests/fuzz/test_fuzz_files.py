@@ -229,8 +229,9 @@ configurations = mutated_values(CONFIG).map(lambda x: yaml.safe_dump(x, allow_un
 )
 def test_configurations(folder: Path, content: bytes, words: list[str]) -> None:
     pytest.importorskip("pydantic")
+    from training.command import read_settings
     from training.config import Config
-    from training.settings import ConfigError, read_settings
+    from training.settings import ConfigError
 
     path = folder / "settings.yaml"
     path.write_bytes(content)

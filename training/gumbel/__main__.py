@@ -8,28 +8,139 @@ README.md in the folder above explains the recipe, the metrics and the files of 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+import time
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import torch as th
 from rich.console import Console
 
+from boardenvs.agents.network import BoardNetwork
+from boardenvs.agents.policy import Policy
+from boardenvs.search import Evaluator
+from training.checkpoint import to_arrays, to_tensors
 from training.command import training_command
-from training.gumbel.run import GumbelRun
+from training.gumbel.network import (
+    JudgedNetwork,
+    NetworkEvaluator,
+    NetworkLearner,
+    new_network,
+)
+from training.gumbel.replay import ReplayBuffer
+from training.gumbel.self_play import SelfPlay
 from training.gumbel.settings import GumbelConfig
+from training.history import policy_notes
+from training.run import Run
+from training.settings import between, find_device, find_precision
+
+
+class GumbelRun(Run):
+    """A training by Gumbel search in progress."""
+
+    config: GumbelConfig
+
+    def __init__(self, config: GumbelConfig, folder: Path) -> None:
+        super().__init__(config, folder)
+        game = self.history.game
+        settings = config.learning
+        th.manual_seed(config.seed)
+        self._rng = np.random.default_rng([config.seed, 2])
+        network = new_network(game, settings.hidden, find_precision(config.precision))
+        if (start := config.start_policy()) is not None:
+            network.take(start)
+        network = network.to(find_device(config.device))
+        self.learner = NetworkLearner(game, network, settings.average, settings.weight_decay)
+        self._evaluator = _evaluator(config, self.learner.player)
+        symmetries = config.self_play.symmetries
+        self._replay = ReplayBuffer(
+            game, settings.replay, settings.search_value, symmetries=symmetries
+        )
+        self._self_play = SelfPlay(config, game, self._replay)
+        self._to_learn = 0.0  # positions to learn from, of those played
+
+    def _update(self) -> dict[str, float]:
+        """Play, and then learn."""
+        began, settings = time.monotonic(), self.config.learning
+        before = self._replay.added
+        self._self_play.play(self._evaluator, settings.plies_per_update)
+        played = self._replay.added - before
+        self.steps += played
+        playing = time.monotonic() - began
+        self._to_learn += played * settings.reuse
+        learnt = self._learn()
+        share = playing / (time.monotonic() - began)
+        return {"speed/playing": share, **self._self_play.take_metrics(), **learnt}
+
+    def _learn(self) -> dict[str, float]:
+        """Gradient steps on what was played, and what came of them; nan where there were none."""
+        settings = self.config.learning
+        rate = between(settings.learning_rate, settings.final_learning_rate, self._done())
+        losses, values = [th.full((3,), th.nan)], [np.float32(np.nan)]
+        if self._replay.ready < settings.batch_size:
+            self._to_learn = 0.0
+        while self._to_learn >= settings.batch_size:
+            self._to_learn -= settings.batch_size
+            batch = self._replay.sample(settings.batch_size, self._rng)
+            losses.append(self.learner.learn(batch, rate, settings.value_weight))
+            values.append(batch.value.var())
+        policy_loss, value_loss, entropy = th.stack(losses[1:] or losses).mean(dim=0).tolist()
+        variance = float(np.mean(values[1:] or values))
+        return {
+            "train/entropy": entropy,
+            "train/explained_variance": 1 - value_loss / max(variance, 1e-9),
+            "train/policy_loss": policy_loss,
+            "train/value_loss": value_loss,
+            "train/learning_rate": rate,
+            "train/gradient_steps": float(len(losses) - 1),
+        }
+
+    def _done(self) -> float:
+        """The share of the run that is over, 0 to 1, by steps or by minutes."""
+        limit = self.config.minutes
+        by_time = 0.0 if limit is None else self.history.minutes / limit
+        return max(self.steps / self.config.steps, by_time)
+
+    def _policy(self) -> Policy:
+        return self.learner.player.as_policy(
+            self.history.game, policy_notes(self.config, self.steps)
+        )
+
+    def _snapshot(self) -> dict[str, Any]:
+        return {
+            "to_learn": self._to_learn,
+            "rng": self._rng.bit_generator.state,
+            "learner": self.learner.snapshot(),
+            "replay": to_tensors(self._replay.snapshot()),
+            "games": to_tensors(self._self_play.snapshot()),
+        }
+
+    def _restore(self, snapshot: dict[str, Any]) -> list[str]:
+        self.learner.restore(snapshot["learner"])
+        self._replay.restore(to_arrays(snapshot["replay"]))
+        self._self_play.restore(to_arrays(snapshot["games"]))
+        self._rng.bit_generator.state = snapshot["rng"]
+        self._to_learn = snapshot["to_learn"]
+        return []
+
+
+def _evaluator(config: GumbelConfig, network: BoardNetwork) -> Evaluator:
+    """What judges the leaves of searches."""
+    evaluator, judge = NetworkEvaluator(network), config.search.judge
+    if judge is None:
+        return evaluator
+    return JudgedNetwork(evaluator, config.evaluation_of(judge), judge.depth, judge.share)
 
 
 def train(config: GumbelConfig, folder: Path, resume: bool, console: Console) -> bool:
     """Train, evaluate the best policy and write the results; False where it was interrupted."""
-    run = GumbelRun(config, folder)
-    if not run.train(resume, console):
-        return False
-    run.conclude(console)
-    return True
+    return GumbelRun(config, folder).whole(resume, console)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit code, see `training.command`."""
-    return training_command("training.gumbel", GumbelConfig, train, arguments)
+main = partial(
+    training_command, "training.gumbel", GumbelConfig, train
+)  # of the words; the exit code
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ from boardenvs.agents.alphabeta import AlphaBetaAgent
 from boardenvs.search.evaluation import Evaluation
 from boardenvs.search.gumbel import GumbelSettings
 from boardenvs.search.limits import MAX_DEPTH
-from training.device import find_device
 from training.settings import (
     TRAINED,
     Above0,
@@ -74,9 +73,6 @@ class GumbelConfig(RunSettings):
     device: Annotated[str, Field(pattern=r"^(auto|cpu|cuda(:\d+)?)$")] = "auto"
     search: SearchSettings = SearchSettings()
     learning: LearningSettings = LearningSettings()
-
-    def check_machine(self) -> None:
-        find_device(self.device)
 
     @model_validator(mode="after")
     def _both_roles(self) -> Self:

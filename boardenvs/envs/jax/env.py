@@ -18,7 +18,7 @@ import jax.numpy as jnp
 
 from boardenvs import games
 from boardenvs.agents.jax_players import JaxPlayer, jax_evaluator, jax_player
-from boardenvs.envs.opponent import Opponent
+from boardenvs.envs.groups import Opponent
 from boardenvs.game.contract import Game, stack
 from boardenvs.game.jax_rules import Board, JaxRules, choose
 from boardenvs.game.rules import ILLEGAL_ACTION_REWARD

@@ -1,8 +1,8 @@
 """Ray's RLlib on any game: environments for its own parts, and a PPO on whole batches of boards.
 
 `environments` has what RLlib's own env runners and modules take. `ppo` is RLlib's PPO with parts of
-ours: an env runner that steps all its boards at once and computes returns by sides (`runner`), a
-network with masks and its loss (`learner`), and a league of earlier selves.
+ours: an env runner that steps all its boards at once and computes returns by sides, a network with
+masks and its loss (`runner`), and a league of earlier selves.
 
     from boardenvs.envs.rllib.ppo import BoardPPOConfig
 

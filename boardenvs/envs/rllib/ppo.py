@@ -42,8 +42,7 @@ from boardenvs.agents.policy import Policy
 from boardenvs.agents.pool import OpponentPool
 from boardenvs.envs.batch import BoardGroup
 from boardenvs.envs.rllib.environments import MaskedVectorEnv
-from boardenvs.envs.rllib.learner import BoardLearner, BoardModule
-from boardenvs.envs.rllib.runner import BoardEnvRunner
+from boardenvs.envs.rllib.runner import BoardEnvRunner, BoardLearner, BoardModule
 from boardenvs.game.contract import Game
 
 # RLlib waits so long for a sign of runners that have failed, and so long before an error of one
