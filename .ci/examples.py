@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted((ROOT / "training" / "examples").glob("*.py"))
 
-_COMMAND = re.compile(r"^# (python3 -m venv .*(?:\n#     .*)*)$", re.MULTILINE)
+_COMMAND = re.compile(r"^# (uv venv .*(?:\n#     .*)*)$", re.MULTILINE)
 _SECONDS = 900  # an example, its environment included
 
 
@@ -25,7 +25,7 @@ def command_of(example: Path) -> str:
     """The command at the top of an example; ValueError where there is none."""
     found = _COMMAND.search(example.read_text(encoding="utf-8"))
     if found is None:
-        raise ValueError(f"{example.name} has no comment that begins with 'python3 -m venv'")
+        raise ValueError(f"{example.name} has no comment that begins with 'uv venv'")
     return found[1].replace("\n# ", "\n")
 
 

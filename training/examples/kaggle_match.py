@@ -2,7 +2,7 @@
 
 Kaggle's package asks for many others, among them for its other games; none is needed here.
 """
-# python3 -m venv .venv-examples/text && . .venv-examples/text/bin/activate && pip install uv \
+# uv venv --allow-existing .venv-examples/text && . .venv-examples/text/bin/activate \
 #     && uv pip install --requirement training/examples/text.txt --editable . \
 #     && uv pip install --no-deps kaggle-environments==1.33.2 \
 #     && python training/examples/kaggle_match.py

@@ -1,5 +1,5 @@
 """MCP: the official client starts `boardenvs mcp`, and wins Wolf and Sheep by its tools."""
-# python3 -m venv .venv-examples/text && . .venv-examples/text/bin/activate && pip install uv \
+# uv venv --allow-existing .venv-examples/text && . .venv-examples/text/bin/activate \
 #     && uv pip install --requirement training/examples/text.txt --editable . \
 #     && uv pip install --no-deps kaggle-environments==1.33.2 \
 #     && python training/examples/mcp_client.py

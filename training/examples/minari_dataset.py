@@ -3,7 +3,7 @@
 The player is a table: for each kind of square, by its distances to the edges, how much more often
 `level:5` took it than it could have by chance.
 """
-# python3 -m venv .venv-examples/text && . .venv-examples/text/bin/activate && pip install uv \
+# uv venv --allow-existing .venv-examples/text && . .venv-examples/text/bin/activate \
 #     && uv pip install --requirement training/examples/text.txt --editable . \
 #     && uv pip install --no-deps kaggle-environments==1.33.2 \
 #     && python training/examples/minari_dataset.py

@@ -1,7 +1,6 @@
 """OpenEnv: a server of games and a client play as the environment does in process."""
-# python3 -m venv .venv-examples/openenv && . .venv-examples/openenv/bin/activate \
-#     && pip install uv && uv pip install openenv==0.10.0 --editable . \
-#     && python training/examples/openenv_server.py
+# uv venv --allow-existing .venv-examples/openenv && . .venv-examples/openenv/bin/activate \
+#     && uv pip install openenv==0.10.0 --editable . && python training/examples/openenv_server.py
 
 import re
 import threading

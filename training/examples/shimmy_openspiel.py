@@ -2,8 +2,8 @@
 
 The learner plays both sides, and fits what its player got in the end to each action taken.
 """
-# python3 -m venv .venv-examples/shimmy && . .venv-examples/shimmy/bin/activate \
-#     && pip install torch==2.13.0 'shimmy[openspiel]==2.0.1' open_spiel==2.0.2 \
+# uv venv --allow-existing .venv-examples/shimmy && . .venv-examples/shimmy/bin/activate \
+#     && uv pip install torch==2.13.0 'shimmy[openspiel]==2.0.1' open_spiel==2.0.2 \
 #     --editable '.[fast]' && python training/examples/shimmy_openspiel.py
 
 import numpy as np

@@ -5,8 +5,8 @@ rewards, and the agent that waits says noop. What does not work on it is sb3-con
 which asks for `has_attr`: so here the policy takes the masks out of the observations. For
 MaskablePPO, and many times the speed, there is `boardenvs.envs.sb3.BoardVecEnv`.
 """
-# python3 -m venv .venv-examples/supersuit && . .venv-examples/supersuit/bin/activate \
-#     && pip install torch==2.13.0 stable-baselines3==2.9.2 supersuit==3.11.0 \
+# uv venv --allow-existing .venv-examples/supersuit && . .venv-examples/supersuit/bin/activate \
+#     && uv pip install torch==2.13.0 stable-baselines3==2.9.2 supersuit==3.11.0 \
 #     --editable '.[fast]' && python training/examples/supersuit_ppo.py
 
 import numpy as np

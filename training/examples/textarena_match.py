@@ -1,5 +1,5 @@
 """TextArena: two writers play Othello, and one that plays against the rules loses."""
-# python3 -m venv .venv-examples/text && . .venv-examples/text/bin/activate && pip install uv \
+# uv venv --allow-existing .venv-examples/text && . .venv-examples/text/bin/activate \
 #     && uv pip install --requirement training/examples/text.txt --editable . \
 #     && uv pip install --no-deps kaggle-environments==1.33.2 \
 #     && python training/examples/textarena_match.py

@@ -3,8 +3,8 @@
 Tianshou's DQN looks for planes and mask under the names "obs" and "mask": a Gymnasium wrapper
 renames what `mask_in_observation` gives.
 """
-# python3 -m venv .venv-examples/tianshou && . .venv-examples/tianshou/bin/activate \
-#     && pip install torch==2.13.0 tianshou==2.0.1 --editable '.[fast]' \
+# uv venv --allow-existing .venv-examples/tianshou && . .venv-examples/tianshou/bin/activate \
+#     && uv pip install torch==2.13.0 tianshou==2.0.1 --editable '.[fast]' \
 #     && python training/examples/tianshou_dqn.py
 
 import gymnasium

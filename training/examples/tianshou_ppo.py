@@ -3,8 +3,8 @@
 Tianshou hands observations on as they are: the network takes planes and mask from what
 `mask_in_observation` gives, and puts the mask on its logits.
 """
-# python3 -m venv .venv-examples/tianshou && . .venv-examples/tianshou/bin/activate \
-#     && pip install torch==2.13.0 tianshou==2.0.1 --editable '.[fast]' \
+# uv venv --allow-existing .venv-examples/tianshou && . .venv-examples/tianshou/bin/activate \
+#     && uv pip install torch==2.13.0 tianshou==2.0.1 --editable '.[fast]' \
 #     && python training/examples/tianshou_ppo.py
 
 import gymnasium

@@ -3,8 +3,8 @@
 `mask_in_observation` makes the masks an entry of TorchRL's tensordicts, for MaskedCategorical.
 The next state is the opponent's: gamma = -1 turns the sign of its value.
 """
-# python3 -m venv .venv-examples/torchrl && . .venv-examples/torchrl/bin/activate \
-#     && pip install torch==2.13.0 torchrl==0.14.1 --editable '.[fast]' \
+# uv venv --allow-existing .venv-examples/torchrl && . .venv-examples/torchrl/bin/activate \
+#     && uv pip install torch==2.13.0 torchrl==0.14.1 --editable '.[fast]' \
 #     && python training/examples/torchrl_ppo.py
 
 import torch

@@ -4,7 +4,7 @@ The policy is a table: a weight for each kind of square, by its distances to the
 as a model behind an endpoint; verifiers loads the environment by its id, asks there, and pays
 each reply what its move is worth. REINFORCE learns from these traces alone.
 """
-# python3 -m venv .venv-examples/text && . .venv-examples/text/bin/activate && pip install uv \
+# uv venv --allow-existing .venv-examples/text && . .venv-examples/text/bin/activate \
 #     && uv pip install --requirement training/examples/text.txt --editable . \
 #     && uv pip install --no-deps kaggle-environments==1.33.2 \
 #     && python training/examples/verifiers_table.py
