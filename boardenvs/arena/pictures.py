@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
@@ -14,9 +13,8 @@ from matplotlib.transforms import blended_transform_factory
 from boardenvs.agents import AGENTS
 from boardenvs.arena.report import interval_text, rating_text, time_text, title
 from boardenvs.arena.results import Crosstable
-from boardenvs.utils.pictures import BLUE, FAINT, INK, RULE, STYLE, to_svg
+from boardenvs.utils.pictures import BLUE, FAINT, INK, RULE, drawing, to_svg
 
-_STYLE = mpl.rc_context(STYLE)
 # After Okabe and Ito, told apart with every kind of colour vision; one for each kind of agent, in
 # the order of AGENTS.
 _COLOURS = (
@@ -30,35 +28,31 @@ _SCORES = LinearSegmentedColormap.from_list(
 _MAX_NAME = 34
 
 
-@_STYLE
 def ratings(table: Crosstable) -> bytes:
     """An SVG: a bar for each rating, the strongest on top, with its 95 % interval."""
-    found, count = table.ratings, len(table.entrants)
-    names = [_name(label) for label in table.entrants]
-    width, height, margin = 9.0, 1.2 + 0.34 * count, 0.25 + 0.085 * max(map(len, names))
-    figure = Figure(figsize=(width, height))
-    box = (margin / width, 0.6 / height, 1 - (margin + 1.9) / width, 1 - 1.1 / height)
-    axes = figure.add_axes(box)
-    rows = np.arange(count)
-    axes.barh(rows, found.rating, height=0.66, color=_colours(table), alpha=0.85, zorder=2)
-    axes.axvline(0, color=INK, linewidth=1, zorder=3)
-    known = np.concatenate([found.rating, found.low, found.high])
-    left, right = (float(f(known[np.isfinite(known)])) for f in (np.min, np.max))
-    reach = 0.06 * max(100.0, right - left)
-    across = blended_transform_factory(figure.transFigure, axes.transData)
-    place: dict[str, Any] = {"ha": "right", "va": "center", "transform": across, "fontsize": 9}
-    for row in range(count):
-        _draw_interval(axes, table, row, reach)
-        axes.text(1 - 1.3 / width, row, rating_text(table, row), fontweight="bold", **place)
-        axes.text(1 - 0.15 / width, row, interval_text(table, row), color=FAINT, **place)
-    axes.set(xlim=(left - 1.5 * reach * (left < 0), right + 0.5 * reach), ylim=(count - 0.4, -0.6))
-    axes.set_yticks(rows, names)
-    axes.set_xlabel(f"Elo points above {_name(found.anchor)}, with 95 % bootstrap intervals")
-    axes.grid(axis="x", color=RULE, linewidth=0.8, zorder=0)
-    axes.tick_params(length=0, colors=INK)
-    axes.spines[:].set_visible(False)
-    _head(figure, f"{title(table)}: ratings")
-    return to_svg(figure)
+    found, count, width = table.ratings, len(table.entrants), 9.0
+    with drawing(width, 1.2 + 0.34 * count) as figure:
+        figure.set_layout_engine("constrained", rect=(0, 0, 1 - 1.9 / width, 1))
+        axes, rows = figure.subplots(), np.arange(count)
+        axes.barh(rows, found.rating, height=0.66, color=_colours(table), alpha=0.85, zorder=2)
+        axes.axvline(0, color=INK, linewidth=1, zorder=3)
+        known = np.concatenate([found.rating, found.low, found.high])
+        left, right = (float(f(known[np.isfinite(known)])) for f in (np.min, np.max))
+        reach = 0.06 * max(100.0, right - left)
+        across = blended_transform_factory(figure.transFigure, axes.transData)
+        place: dict[str, Any] = {"ha": "right", "va": "center", "transform": across, "fontsize": 9}
+        place["in_layout"] = False  # there is room for it
+        for row in range(count):
+            _draw_interval(axes, table, row, reach)
+            axes.text(1 - 1.3 / width, row, rating_text(table, row), fontweight="bold", **place)
+            axes.text(1 - 0.15 / width, row, interval_text(table, row), color=FAINT, **place)
+        axes.set(
+            xlim=(left - 1.5 * reach * (left < 0), right + 0.5 * reach), ylim=(count - 0.4, -0.6)
+        )
+        axes.set_yticks(rows, map(_name, table.entrants))
+        axes.set_xlabel(f"Elo points above {_name(found.anchor)}, with 95 % bootstrap intervals")
+        axes.grid(visible=False, axis="y")
+        return _finished(figure, f"{title(table)}: ratings")
 
 
 def _draw_interval(axes: Axes, table: Crosstable, row: int, reach: float) -> None:
@@ -77,7 +71,6 @@ def _draw_interval(axes: Axes, table: Crosstable, row: int, reach: float) -> Non
         )  # fmt: skip
 
 
-@_STYLE
 def cost(table: Crosstable) -> bytes:
     """An SVG: ratings over the CPU time a move, and a line along the players of which none is as
     strong at less cost.
@@ -87,65 +80,59 @@ def cost(table: Crosstable) -> bytes:
         for i, standing in enumerate(table.standings.values())
         if (ms := standing.ms_per_move) and standing.plays
     ]
-    figure = Figure(figsize=(9.0, 5.4), layout="constrained")
-    axes = figure.subplots()
     found, colours = table.ratings, _colours(table)
     best, best_times = list[float](), list[float]()
-    for place, (ms, i) in enumerate(sorted(timed)):
-        rating, ends = found.rating[i], np.array([found.low[i], found.high[i]])
-        lengths = np.where(np.isfinite(ends), abs(ends - rating), 0)[:, None]
-        axes.errorbar(ms, rating, lengths, color=colours[i], marker="o", linewidth=1.3, zorder=3)
-        axes.annotate(
-            _name(table.entrants[i]), (ms, rating), (6, (4, -10)[place % 2]),
-            textcoords="offset points", fontsize=8, color=INK,
-        )  # fmt: skip
-        if not best or rating > best[-1]:
-            best, best_times = [*best, rating], [*best_times, ms]
-    axes.plot(best_times, best, color=FAINT, linewidth=1, linestyle="--", zorder=2)
-    axes.set(
-        xscale="log", xlabel="CPU time a move", ylabel=f"Elo points above {_name(found.anchor)}"
-    )
-    axes.xaxis.set_major_formatter(lambda ms, _: time_text(ms))
-    axes.xaxis.set_minor_formatter("")
-    axes.margins(x=0.18)
-    axes.grid(color=RULE, linewidth=0.8, zorder=0)
-    axes.tick_params(which="both", length=0, colors=INK)
-    axes.spines[:].set_visible(False)
-    _head(figure, f"{title(table)}: rating over CPU time, with 95 % bootstrap intervals")
-    return to_svg(figure)
+    with drawing(9.0, 5.4) as figure:
+        axes = figure.subplots()
+        for place, (ms, i) in enumerate(sorted(timed)):
+            rating, ends = found.rating[i], np.array([found.low[i], found.high[i]])
+            lengths = np.where(np.isfinite(ends), abs(ends - rating), 0)[:, None]
+            axes.errorbar(
+                ms, rating, lengths, color=colours[i], marker="o", linewidth=1.3, zorder=3
+            )
+            axes.annotate(
+                _name(table.entrants[i]), (ms, rating), (6, (4, -10)[place % 2]),
+                textcoords="offset points", fontsize=8,
+            )  # fmt: skip
+            if not best or rating > best[-1]:
+                best, best_times = [*best, rating], [*best_times, ms]
+        axes.plot(best_times, best, color=FAINT, linewidth=1, linestyle="--", zorder=2)
+        axes.set(
+            xscale="log", xlabel="CPU time a move", ylabel=f"Elo points above {_name(found.anchor)}"
+        )
+        axes.xaxis.set_major_formatter(lambda ms, _: time_text(ms))
+        axes.xaxis.set_minor_formatter("")
+        axes.margins(x=0.18)
+        said = f"{title(table)}: rating over CPU time, with 95 % bootstrap intervals"
+        return _finished(figure, said)
 
 
-@_STYLE
 def heatmap(table: Crosstable) -> bytes:
     """An SVG: the score of each row against each column in percent, the strongest first."""
-    count = len(table.entrants)
-    side = 0.52 * count
-    figure = Figure(figsize=(3.6 + side, 2.3 + side), layout="constrained")
-    axes = figure.subplots()
-    scores = table.scores
-    places = np.arange(count)
-    axes.pcolormesh(
-        places, places, np.ma.masked_invalid(scores), cmap=_SCORES.with_extremes(bad=RULE),
-        vmin=0, vmax=1,
-    )  # fmt: skip
-    axes.set_aspect("equal")
-    axes.invert_yaxis()
-    for i, j in zip(*np.nonzero(np.isfinite(scores)), strict=True):
-        share = scores[i, j]
-        dark = not 0.14 <= share <= 0.86
-        axes.text(
-            j, i, _percent(share), ha="center", va="center", fontsize=9,
-            color="white" if dark else "black",  # on their cells, light or dark around them
+    places, scores = np.arange(len(table.entrants)), table.scores
+    side, names = 0.52 * len(places), list(map(_name, table.entrants))
+    with drawing(3.6 + side, 2.3 + side) as figure:
+        axes = figure.subplots()
+        axes.grid(visible=False)
+        axes.pcolormesh(
+            places, places, np.ma.masked_invalid(scores), cmap=_SCORES.with_extremes(bad=RULE),
+            vmin=0, vmax=1,
         )  # fmt: skip
-    names = [_name(label) for label in table.entrants]
-    axes.set_xticks(range(count), names, rotation=50, ha="left", rotation_mode="anchor")
-    axes.set_yticks(range(count), names)
-    axes.xaxis.tick_top()
-    axes.tick_params(which="both", length=0, colors=INK)
-    axes.spines[:].set_visible(False)
-    axes.set_xlabel("score of the row against the column in percent, draws as halves", labelpad=8)
-    _head(figure, f"{title(table)}: scores")
-    return to_svg(figure)
+        axes.set_aspect("equal")
+        axes.invert_yaxis()
+        for i, j in zip(*np.nonzero(np.isfinite(scores)), strict=True):
+            share = scores[i, j]
+            axes.text(
+                j, i, _percent(share), ha="center", va="center", fontsize=9,
+                # on their cells, light or dark around them
+                color="black" if 0.14 <= share <= 0.86 else "white",
+            )  # fmt: skip
+        axes.set_xticks(places, names, rotation=50, ha="left", rotation_mode="anchor")
+        axes.set_yticks(places, names)
+        axes.xaxis.tick_top()
+        said = "score of the row against the column in percent, draws as halves"
+        axes.set_xlabel(said, labelpad=8)
+        return _finished(figure, f"{title(table)}: scores")
 
 
 def _colours(table: Crosstable) -> list[str]:
@@ -168,5 +155,7 @@ def _percent(share: float) -> str:
     return ">99" if 0.99 < share < 1 else f"{100 * share:.0f}"
 
 
-def _head(figure: Figure, text: str) -> None:
-    figure.suptitle(text, x=0.015, ha="left", fontsize=12.5, color=INK)
+def _finished(figure: Figure, text: str) -> bytes:
+    """The figure as SVG, under this title."""
+    figure.suptitle(text, x=0.015, ha="left", fontsize=12.5)
+    return to_svg(figure)

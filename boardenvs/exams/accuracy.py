@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -18,9 +17,9 @@ from boardenvs.exams.positions import ExamPositions, exam_positions
 from boardenvs.game.contract import Game
 from boardenvs.game.state import BoolArray, FloatArray, IntArray, State, take
 from boardenvs.utils.imports import describe
+from boardenvs.utils.pictures import BLUE, drawing, to_svg
 
 ALL = "all"
-_INK, _RULE, _DOT = "#1f2933", "#d5dbe1", "#0072B2"  # after Okabe and Ito
 _AT_ONCE = 50  # positions of one question to the player
 
 
@@ -147,27 +146,14 @@ def _mark(kind: str, kept: BoolArray, loss: FloatArray | None) -> Accuracy:
 
 def draw(agent: str, marked: Sequence[ExamResult]) -> bytes:
     """An SVG with a row for each kind of each game. ImportError where matplotlib is missing."""
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError('drawings need matplotlib: pip install "boardenvs[arena]"') from error
-    matplotlib.rcParams["svg.hashsalt"] = "boardenvs"
-    rows = [(f"{m.game}: {mark.kind}", mark) for m in marked for mark in m.marks]
-    figure = Figure(figsize=(8.0, 1.0 + 0.28 * len(rows)), layout="constrained")
-    axes = figure.subplots()
-    for place, (_, mark) in enumerate(rows):
-        axes.plot([mark.low, mark.high], [place, place], color=_DOT, linewidth=2)
-        axes.plot([mark.kept], [place], "o", color=_DOT, markersize=5)
-    axes.set_yticks(range(len(rows)), [name.replace("_", " ") for name, _ in rows], color=_INK)
-    axes.invert_yaxis()
-    axes.set_xlim(0, 1)
-    axes.set_xlabel("share of moves that keep the value, with 95 % intervals", color=_INK)
-    axes.set_title(agent, color=_INK)
-    axes.grid(axis="x", color=_RULE)
-    axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.tick_params(axis="y", length=0)
-    buffer = io.BytesIO()
-    # No date in it: the same marks give the same file.
-    figure.savefig(buffer, format="svg", metadata={"Date": None})
-    return buffer.getvalue()
+    rows = {f"{m.game}: {mark.kind}": mark for m in marked for mark in m.marks}
+    with drawing(8.0, 1.0 + 0.28 * len(rows)) as figure:
+        axes = figure.subplots()
+        for place, mark in enumerate(rows.values()):
+            axes.plot([mark.low, mark.high], [place, place], color=BLUE, linewidth=2)
+            axes.plot([mark.kept], [place], "o", color=BLUE, markersize=5)
+        axes.set_yticks(range(len(rows)), [name.replace("_", " ") for name in rows])
+        axes.invert_yaxis()
+        axes.set(xlim=(0, 1), title=agent.replace("$", r"\$"))
+        axes.set_xlabel("share of moves that keep the value, with 95 % intervals")
+        return to_svg(figure)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import itertools
 import math
 from typing import TYPE_CHECKING
@@ -11,14 +10,14 @@ from boardenvs.game.rules import MAX_VALUE
 from boardenvs.games.notation import MoveNotation
 from boardenvs.play.review import Review, ReviewedPly
 from boardenvs.search.analysis import Unit
+from boardenvs.utils.pictures import BLUE, INK, RULE, drawing, to_png, to_svg
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FORMATS = ("png", "svg")
-_DATED = {"svg": "Date", "png": "Software"}
+FORMATS = {"png": to_png, "svg": to_svg}
 
-_INK, _RULE, _LINE, _LOSS = "#1f2933", "#d5dbe1", "#0072B2", "#D55E00"  # after Okabe and Ito
+_LOSS = "#D55E00"  # after Okabe and Ito
 _MARKED = 3  # of each unit, the largest losses
 _UNITS: dict[Unit, str] = {
     "score": "expected result",
@@ -34,35 +33,24 @@ def draw_graph(review: Review, file_format: str, notation: MoveNotation | None =
     matplotlib is missing; ValueError where the agent has no values.
     """
     notation = notation or MoveNotation(review.record.game)
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError('graphs need matplotlib: pip install "boardenvs[arena]"') from error
-    matplotlib.rcParams["svg.hashsalt"] = "boardenvs"
-    figure = Figure(dpi=150, layout="constrained")
     plies = [ply for ply in review.plies if ply.before is not None]
     units = list(dict.fromkeys(ply.analysis.unit for ply in plies))
     if not units:
         raise ValueError("there is nothing to draw: this analyst has no values, only choices")
-    figure.set_size_inches(9.0, 1.0 + 2.2 * len(units))
-    all_axes = figure.subplots(len(units), sharex=True, squeeze=False)[:, 0]
-    for axes, unit in zip(all_axes, units, strict=True):
-        of_unit = [ply for ply in plies if ply.analysis.unit == unit]
-        edge = _edge(of_unit) if unit == "heuristic" else math.inf
-        _draw_values(axes, of_unit, edge)
-        axes.set_ylabel(f"{_UNITS[unit]}\nfor {notation.sides[0]}", color=_INK)
-        if unit == "score":
-            axes.set_ylim(-1.2, 1.2)
-        for ply in review.largest_losses(_MARKED, unit=unit):
-            name = notation.write(ply.action, ply.analysis.position)
-            _mark(axes, ply, f"{ply.number}. {name}", edge)
-    all_axes[-1].set_xlabel("ply", color=_INK)
-    all_axes[-1].set_xlim(0, len(review.plies) + 1)
-    buffer = io.BytesIO()
-    # No date in it: the same game gives the same file.
-    figure.savefig(buffer, format=file_format, metadata={_DATED[file_format]: None})
-    return buffer.getvalue()
+    with drawing(9.0, 1.0 + 2.2 * len(units)) as figure:
+        all_axes = figure.subplots(len(units), sharex=True, squeeze=False)[:, 0]
+        for axes, unit in zip(all_axes, units, strict=True):
+            of_unit = [ply for ply in plies if ply.analysis.unit == unit]
+            edge = _edge(of_unit) if unit == "heuristic" else math.inf
+            _draw_values(axes, of_unit, edge)
+            axes.set_ylabel(f"{_UNITS[unit]}\nfor {notation.sides[0]}")
+            if unit == "score":
+                axes.set_ylim(-1.2, 1.2)
+            for ply in review.largest_losses(_MARKED, unit=unit):
+                name = notation.write(ply.action, ply.analysis.position)
+                _mark(axes, ply, f"{ply.number}. {name}", edge)
+        all_axes[-1].set(xlabel="ply", xlim=(0, len(review.plies) + 1))
+        return FORMATS[file_format](figure)
 
 
 def _edge(plies: list[ReviewedPly]) -> float:
@@ -77,18 +65,13 @@ def _draw_values(axes: Axes, plies: list[ReviewedPly], edge: float) -> None:
         run = [ply for _, ply in group]
         axes.plot(
             [ply.number for ply in run], [_for_first(ply, ply.before, edge) for ply in run],
-            color=_LINE, linewidth=1.6, marker="o", markersize=2.5, zorder=3,
+            color=BLUE, linewidth=1.6, marker="o", markersize=2.5, zorder=3,
         )  # fmt: skip
     if any(abs(ply.before or 0.0) > edge for ply in plies):
         for end, text in ((edge, "won"), (-edge, "lost")):
-            axes.axhline(end, color=_RULE, linewidth=1.2, linestyle="--")
-            axes.annotate(
-                text, (0, end), color=_INK, fontsize=8, textcoords="offset points", xytext=(2, 2)
-            )
-    axes.axhline(0, color=_INK, linewidth=0.8)
-    axes.grid(color=_RULE, linewidth=0.8)
-    axes.tick_params(length=0, colors=_INK)
-    axes.spines[:].set_visible(False)
+            axes.axhline(end, color=RULE, linewidth=1.2, linestyle="--")
+            axes.annotate(text, (0, end), (2, 2), fontsize=8, textcoords="offset points")
+    axes.axhline(0, color=INK, linewidth=0.8)
 
 
 def _mark(axes: Axes, ply: ReviewedPly, label: str, edge: float) -> None:

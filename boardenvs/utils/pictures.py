@@ -1,8 +1,10 @@
-"""Drawings of matplotlib as SVG: readable in light and in dark, wherever they are shown."""
+"""Drawings of matplotlib: as SVG readable in light and in dark, wherever they are shown."""
 
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -21,6 +23,40 @@ STYLE: dict[Any, Any] = {
     "legend.edgecolor": "none",
     "legend.fontsize": 9,
 }
+
+
+# The same without frames and ticks, on faint lines.
+_PLAIN: dict[Any, Any] = {
+    **STYLE,
+    **dict.fromkeys((f"axes.spines.{side}" for side in ("left", "right", "top", "bottom")), False),
+    **dict.fromkeys(("xtick.major.size", "xtick.minor.size", "ytick.major.size"), 0),
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "figure.constrained_layout.use": True,
+    "grid.color": RULE,
+}
+
+
+@contextmanager
+def drawing(width: float, height: float) -> Iterator[Figure]:
+    """A figure of so many inches, and within the block our style for what is drawn on it.
+
+    ImportError where matplotlib is missing.
+    """
+    try:
+        import matplotlib
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError('drawings need matplotlib: pip install "boardenvs[arena]"') from error
+    with matplotlib.rc_context(_PLAIN):
+        yield Figure(figsize=(width, height))
+
+
+def to_png(figure: Figure) -> bytes:
+    """The figure on white; the same figure gives the same bytes."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=150, metadata={"Software": None})
+    return buffer.getvalue()
 
 
 def to_svg(figure: Figure) -> bytes:
