@@ -15,7 +15,6 @@ from boardenvs.game.state import IntArray
 from boardenvs.games import WolfAndSheep
 from boardenvs.tablebase import Tablebase, build, table
 from boardenvs.tablebase.numbering import CHUNKS
-from boardenvs.tablebase.retrograde import solve
 from boardenvs.utils.cache import cache_folder
 
 Graph: TypeAlias = tuple[list[int], list[tuple[int, int]]]
@@ -51,7 +50,7 @@ def test_graphs_are_solved_as_by_minimax(graph: Graph) -> None:
     ends, moves = graph
     sources, targets = np.array(moves, np.int32).reshape(-1, 2).T
     told: list[int] = []
-    codes = solve(np.array(ends, np.int8), sources, targets, lambda *x: told.append(x[1]))
+    codes = build.solve(np.array(ends, np.int8), sources, targets, lambda *x: told.append(x[1]))
     assert (np.sign(codes) * (1001 - abs(codes))).tolist() == worths(graph)
     assert told == sorted(told)
     assert told[0] == 0

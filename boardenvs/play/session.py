@@ -1,9 +1,12 @@
-"""A game in progress, that people play: with undo and redo, resignation and its record."""
+"""A game in progress, that people play: with undo and redo, resignation and its record; and
+the file that it is kept in, ply by ply, beside the games before it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +17,10 @@ from boardenvs.envs.groups import choose
 from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.rules import LOSS, WIN
 from boardenvs.game.state import IntArray, State
+from boardenvs.games import spec_of
+from boardenvs.records.formats import format_of, load, save
 from boardenvs.records.record import Record, positions
+from boardenvs.utils.files import check_writable
 
 HUMAN = "human"  # among the players of a game, one who is no agent
 
@@ -216,3 +222,44 @@ class _Told:
 
     def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
         return self.agent.act_after(game, state, np.array([self.actions], np.int16), rng)
+
+
+class GameStore:
+    """A file of records in JSON Lines. What was in it stays; the game in progress is its last.
+
+    ValueError where the file has another format, or holds what is no record; OSError where it
+    cannot be written. Both before there is a game to lose.
+    """
+
+    def __init__(self, path: Path) -> None:
+        if format_of(path) != "jsonl":
+            raise ValueError(f"{path}: games are kept in JSON Lines, so end the name in .jsonl")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        check_writable(path)
+        self.path = path
+        self._finished: list[Record] = load(path) if path.exists() else []
+
+    def resume(self) -> GameSession:
+        """The file's last game, to go on with; ValueError where there is none, or it is over."""
+        if not self._finished:
+            raise ValueError(f"{self.path} has no games to go on with")
+        session = GameSession.of_record(self._finished[-1])
+        if session.is_over:
+            raise ValueError(
+                f"the last game in {self.path}, of {spec_of(session.game)}, is over: leave "
+                "--resume out to begin a new one"
+            )
+        self._finished.pop()
+        return session
+
+    def keep(self, session: GameSession) -> None:
+        """Write the game as it stands; one without a move is not kept."""
+        game = [session.record()] if session.actions else []
+        if game or self.path.exists():
+            save(self.path, [*self._finished, *game])
+
+    def begin_another(self, session: GameSession) -> None:
+        """Keep this game for good, as another one begins."""
+        self.keep(session)
+        if session.actions:
+            self._finished.append(session.record())

@@ -1,8 +1,7 @@
 """The exact solution of Wolf and Sheep, both rules: who wins every position, and how soon.
 
-`numbering` gives every position a number, `retrograde` solves a game whose moves lead from number
-to number, `build` does so for this game and keeps the result on disk, and `Tablebase` answers for
-positions.
+`numbering` gives every position a number, `build` solves a game whose moves lead from number to
+number and keeps the result on disk, and `Tablebase` answers for positions.
 """
 
 from boardenvs.tablebase.table import Count, Moves, Tablebase, new_positions, won_positions

@@ -19,9 +19,8 @@ from boardenvs.game.state import (
     take,
 )
 from boardenvs.games.wolf_and_sheep import WolfAndSheep
-from boardenvs.tablebase.build import read_or_solve
+from boardenvs.tablebase.build import Report, read_or_solve
 from boardenvs.tablebase.numbering import COUNT, numbers
-from boardenvs.tablebase.retrograde import Report
 
 # What has been loaded, by rules: the cap on plies does not change the table.
 _loaded: dict[str, IntArray] = {}
@@ -69,7 +68,7 @@ class Tablebase:
 
     def __init__(self, game: Game, codes: IntArray) -> None:
         self.game = game
-        self._codes = codes  # as in `retrograde.solve`, by `numbering.numbers`
+        self._codes = codes  # as in `build.solve`, by `numbering.numbers`
 
     @staticmethod
     def covers(game: Game) -> bool:

@@ -66,6 +66,8 @@ class TextEnv:
     ```
     """
 
+    _unit = "game"
+
     def __init__(
         self,
         game: Game | str,
@@ -100,7 +102,7 @@ class TextEnv:
     def session(self) -> GameSession:
         """The game in progress; ResetNeededError before the first `reset`."""
         if self._session is None:
-            raise ResetNeededError("there is no game yet: call reset() first")
+            raise ResetNeededError(f"there is no {self._unit} yet: call reset() first")
         return self._session
 
     @property
@@ -111,7 +113,7 @@ class TextEnv:
     @property
     def role(self) -> int:
         """Who is asked, an index of `game.roles`."""
-        return self.position.to_move if self.opponent is None else self._role
+        return self.session.position.to_move if self.opponent is None else self._role
 
     @property
     def done(self) -> bool:
@@ -192,7 +194,7 @@ class TextEnv:
         TypeError for a reply that is no text, ResetNeededError where the game is over.
         """
         if self.done:
-            raise ResetNeededError("the game is over: call reset() before the next step")
+            raise ResetNeededError(f"the {self._unit} is over: call reset() before the next step")
         reading = self._question.answer(reply, finished=finished)
         self.counts.add(reading, tokens)
         self._transcript.add(self.position.ply, reply, reading, tokens)

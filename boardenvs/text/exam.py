@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from boardenvs import games
-from boardenvs.envs.core import ResetNeededError
 from boardenvs.exams.positions import exam_positions
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.state import take
 from boardenvs.text.disguise import Disguise
-from boardenvs.text.env import Step
-from boardenvs.text.prompt import Board, Style
-from boardenvs.text.question import Counts, Question
+from boardenvs.text.env import TextEnv
+from boardenvs.text.prompt import Board
 from boardenvs.text.samples import rewards_of
 
 
-class ExamEnv:
+class ExamEnv(TextEnv):
     """The positions of a game's exam, one an episode, with the steps of a `TextEnv`.
 
     The reward is what the chosen move is worth between the worst legal move, 0, and the best, 1;
@@ -35,6 +32,8 @@ class ExamEnv:
     ```
     """
 
+    _unit = "question"
+
     def __init__(
         self,
         game: Game | str,
@@ -44,54 +43,50 @@ class ExamEnv:
         disguise: Disguise | int | None = None,
         retries: int = 0,
     ) -> None:
-        self.game = games.make(game)
-        self.style = Style.of(self.game, board, legal_moves, disguise)
-        self._asked, self._retries = exam_positions(self.game), retries
-        self._question: Question | None = None
-        self.number, self.counts = -1, Counts()
+        super().__init__(
+            game,
+            opponent=None,
+            board=board,
+            legal_moves=legal_moves,
+            disguise=disguise,
+            retries=retries,
+        )
+        self._asked, self.number = exam_positions(self.game), -1
 
     def __len__(self) -> int:
         """How many questions there are."""
         return len(self._asked.kinds)
 
-    def reset(self, *, seed: int | None = None) -> str:
-        """The prompt of the question of this number, from 0 on and around, or of the next one."""
-        self.number = (self.number + 1 if seed is None else seed) % len(self)
-        self.kind = self._asked.kinds[self.number]
-        state = take(self._asked.state, slice(self.number, self.number + 1))
-        self.position: Position = self.game.positions(state)[0]
-        self.reward, self.done, self.counts = 0.0, False, Counts()
-        self._question = Question(self.style, [self.position], [], self._retries)
-        return self.prompt
+    @property
+    def kind(self) -> str:
+        """What kind of question it is."""
+        return self._asked.kinds[self.number]
 
     @property
-    def prompt(self) -> str:
-        """What is asked now; empty where that is over, ResetNeededError before `reset`."""
-        if self._question is None:
-            raise ResetNeededError("there is no question yet: call reset() first")
-        return "" if self.done else self._question.prompt
+    def position(self) -> Position:
+        """That of the question."""
+        return self.session.positions[0]
 
-    def picture(self) -> bytes | None:
-        """The picture that goes with the prompt, PNG, with `board="picture"`."""
-        return None if not self.prompt or self._question is None else self._question.picture()
+    @property
+    def done(self) -> bool:
+        """Whether the question is answered."""
+        return bool(self.session.actions) or self._forfeited
+
+    @property
+    def reward(self) -> float:
+        """What the move is worth, 0 to 1; 0 before it is chosen."""
+        return sum(self._worths()[action] for action in self.session.actions)
+
+    def reset(self, *, seed: int | None = None) -> str:  # type: ignore[override]  # no position
+        """The prompt of the question of this number, from 0 on and around, or of the next one."""
+        self.number = (self.number + 1 if seed is None else seed) % len(self)
+        state = take(self._asked.state, slice(self.number, self.number + 1))
+        return super().reset(position=self.game.positions(state)[0])
 
     def worths(self) -> dict[str, float]:
         """The reward of each legal move, by its name in the prompt."""
         shown = self.style.shown(self.game)
         return {shown.move(a, self.position): worth for a, worth in self._worths().items()}
-
-    def step(self, reply: str, *, finished: bool = True, tokens: tuple[int, int] = (0, 0)) -> Step:
-        """Read a reply; as `TextEnv.step`."""
-        if not self.prompt or self._question is None:
-            raise ResetNeededError("the question is answered: call reset() before the next step")
-        reading = self._question.answer(reply, finished=finished)
-        self.counts.add(reading, tokens)
-        self.done = self._question.is_over
-        if reading.action is not None:
-            self.reward = self._worths()[reading.action]
-        elif self.done:
-            self.counts.forfeits += 1
-        return Step(self.prompt, self.reward, self.done, reading)
 
     def _worths(self) -> dict[int, float]:
         values = self._asked.values[self.number]

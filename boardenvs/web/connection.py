@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import json
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, assert_never
@@ -18,14 +18,14 @@ from typing import Any, assert_never
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from boardenvs import games
-from boardenvs.agents.levels import LEVELS
+from boardenvs.agents.base import AnalysingUntil
+from boardenvs.agents.levels import LEVELS, read_levels
 from boardenvs.agents.spec import AGENTS, agent_for, runs_code
 from boardenvs.game.contract import Game
 from boardenvs.utils.checks import cut
 from boardenvs.utils.version import __version__
 from boardenvs.web import messages
 from boardenvs.web.boards import describe_game, describe_line, parsed, read_line
-from boardenvs.web.opponents import list_opponents
 from boardenvs.web.runs import list_runs
 from boardenvs.web.workers import AgentProcessError, Workers
 
@@ -36,6 +36,20 @@ MOST_JOBS = 4  # that take a process, of a page, at a time
 _JOB_SECONDS = 900.0
 # Than their names to be agents.
 _NEED_MORE = ("policy", "python", "openspiel", "rust_reversi", "level", "engine", "llm")
+
+_LEVELS = [f"level:{level}" for level in range(1, LEVELS + 1)]
+# From the weakest to the strongest, about.
+_OPPONENTS = (
+    "random",
+    "greedy",
+    "positional",
+    "mcts:rollouts=400",
+    "trained",
+    "mcts:simulations=200,policy=trained",
+    "alphabeta:depth=4",
+    "alphabeta:depth=6,endgame=14,evaluation=trained",
+    "perfect",
+)
 
 
 @dataclass(frozen=True)
@@ -103,7 +117,7 @@ class Connection:
             "agents": [
                 *self.options.agents,
                 *(name for name in AGENTS if name not in _NEED_MORE),
-                *(f"level:{level}" for level in range(1, LEVELS + 1)),
+                *_LEVELS,
             ],
             "formats": ["jsonl", "wthor", "moves"],
         }
@@ -205,3 +219,26 @@ def _variants(game_id: str) -> list[str]:
     except Exception:  # of a package that is broken: the others can be played
         return []
     return [game_id, *(f"{game_id}:rules={rules}" for rules in game.variants[1:])]
+
+
+def list_opponents(game: Game, named: Sequence[str]) -> list[dict[str, Any]]:
+    """The levels, agents and those that the server was told to offer: `agent`, the `rating` of a
+    level, whether it `searches` for as long as it is given, and the `problem` of one that cannot
+    play this game.
+    """
+    try:
+        ratings = [level["rating"] for level in read_levels(game)]
+    except ValueError:  # which each of them says
+        ratings = []
+    rated = dict(zip(_LEVELS, ratings, strict=False))
+    return [
+        {"agent": text, "rating": rated.get(text), **_describe(game, text)}
+        for text in (*_LEVELS, *_OPPONENTS, *named)
+    ]
+
+
+def _describe(game: Game, text: str) -> dict[str, Any]:
+    try:
+        return {"problem": None, "searches": isinstance(agent_for(game, text), AnalysingUntil)}
+    except (ValueError, TypeError) as error:
+        return {"problem": str(error), "searches": False}

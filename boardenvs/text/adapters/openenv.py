@@ -42,7 +42,7 @@ class BoardEnvironment(Environment[Reply, Asked, State]):
 
     def __init__(self, *, exam: bool = False, **parameters: Any) -> None:
         super().__init__()
-        self._env: TextEnv | ExamEnv = (ExamEnv if exam else TextEnv)(**parameters)
+        self._env: TextEnv = (ExamEnv if exam else TextEnv)(**parameters)
         self._state = State()
 
     def reset(self, seed: int | None = None, episode_id: str | None = None, **_: object) -> Asked:

@@ -95,12 +95,12 @@ class BoardTaskset(vf.Taskset[BoardTask, BoardConfig]):
             yield BoardTask(data, config.task)
 
 
-def _made(reward: str, parameters: dict[str, Any]) -> Any:
-    """The environment of a task: an `ExamEnv` or a `TextEnv`."""
+def _made(reward: str, parameters: dict[str, Any]) -> TextEnv:
+    """The environment of a task."""
     return (ExamEnv if reward == "move" else TextEnv)(**parameters)
 
 
-def _worth(env: TextEnv | ExamEnv, data: BoardData) -> float:
+def _worth(env: TextEnv, data: BoardData) -> float:
     """What the episode is worth, 0 to 1; a game that was broken off is lost."""
     if data.reward == "move":
         return env.reward
@@ -135,5 +135,5 @@ class BoardEnv(vf.Env[BoardEnvConfig]):
                 )
         talk.trace.record_reward(data.reward, _worth(env, data))
         talk.trace.record_metrics(env.counts.to_json())
-        if isinstance(env, TextEnv):
+        if data.reward != "move":
             talk.trace.info["record"] = write_record(env.result.record)
