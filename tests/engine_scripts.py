@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from boardenvs.engines import Engine, Host, Transport, servers_of
-from boardenvs.engines.clock import Clock
+from boardenvs.engines.engine import Clock
 from boardenvs.engines.player import ask_each
 from boardenvs.engines.server import Ended
 from boardenvs.game.contract import Game, Position

@@ -33,7 +33,7 @@ from boardenvs.arena import (
     run_tournament,
     write_results,
 )
-from boardenvs.arena.openings import same_winner
+from boardenvs.arena.match import same_winner
 from boardenvs.arena.pairing import SECOND
 from boardenvs.arena.processes import NOBODY
 from boardenvs.arena.report import document, markdown

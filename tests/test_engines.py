@@ -38,7 +38,7 @@ from variants import random_line
 from boardenvs import games, make_agent, play_match
 from boardenvs.agents.spec import runs_code
 from boardenvs.engines import Engine, EngineError, Host, ProcessTransport, serve, servers_of
-from boardenvs.engines.clock import Clock
+from boardenvs.engines.engine import Clock
 from boardenvs.engines.player import ask_each
 from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.errors import ForfeitError

@@ -24,7 +24,7 @@ from variants import make, random_line
 from boardenvs import records
 from boardenvs.agents.policy_file import save_policy
 from boardenvs.arena import make_settings
-from boardenvs.arena.journal import Journal
+from boardenvs.arena.tournament import Journal
 from boardenvs.play import GameStore
 from boardenvs.play.session import GameSession
 from boardenvs.records import make_record

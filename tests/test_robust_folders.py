@@ -15,7 +15,7 @@ import pytest
 import torch as th
 from same import same
 
-from boardenvs.arena import journal, make_settings, run_tournament, tournament, write_results
+from boardenvs.arena import make_settings, run_tournament, tournament, write_results
 from boardenvs.utils.files import written
 from training import folder
 from training.checkpoint import (
@@ -178,7 +178,7 @@ def test_a_tournament_removes_what_it_wrote_and_nothing_else(
 ) -> None:
     """A full disk where it begins, or begins anew, is no dead end."""
     path = tmp_path / "arena"
-    on_a_full_disk(monkeypatch, journal, lambda: play(path))
+    on_a_full_disk(monkeypatch, tournament, lambda: play(path))
     stale = put(path / "journal.jsonl.123.456.tmp")  # of a kill
     play(path)
     assert not stale.exists()
@@ -190,7 +190,7 @@ def test_a_tournament_removes_what_it_wrote_and_nothing_else(
     run_tournament(TOURNAMENT, path, resume=True, workers=0)
     assert {p for p in path.rglob("*") if p.is_file()} == ours | theirs
     put(path / "othello" / "heatmap.svg")
-    on_a_full_disk(monkeypatch, journal, lambda: play(path, overwrite=True))
+    on_a_full_disk(monkeypatch, tournament, lambda: play(path, overwrite=True))
     play(path, overwrite=True)  # it is still known to be a tournament
     assert {p for p in path.rglob("*") if p.is_file()} == ours | theirs
     assert all(p.read_text() == "mine" for p in theirs)

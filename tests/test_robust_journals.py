@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from boardenvs.arena import Entrant, Pairing, make_settings
-from boardenvs.arena.journal import JournalError
-from boardenvs.arena.tournament import open_journal
+from boardenvs.arena.tournament import JournalError, open_journal
 from boardenvs.games import make
 
 SETTINGS = make_settings(["random", "greedy"], ["reversi"], pairs=2).to_json()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from boardenvs.agents import RandomAgent, make_agent
-from boardenvs.arena.openings import same_winner
+from boardenvs.arena.match import same_winner
 from boardenvs.envs.batch import BoardGroup, EndedGames
 from boardenvs.envs.groups import Opponent
 from boardenvs.game.contract import Game

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from boardenvs.agents import as_agent
-from boardenvs.arena.openings import note_on_openings, same_winner
 from boardenvs.arena.player import FORFEIT, Faults, Player
 from boardenvs.arena.ratings import score_interval
-from boardenvs.game.contract import Game
+from boardenvs.game.contract import Game, stack
 from boardenvs.game.openings import Keep, Openings, distinct_openings
 from boardenvs.game.rules import LOSS, WIN
 from boardenvs.game.state import BoolArray, FloatArray, IntArray, State, concat, put, take
+from boardenvs.tablebase import Tablebase
 from boardenvs.utils.checks import is_number, quote
 from boardenvs.utils.tables import html_table
 
@@ -139,6 +139,28 @@ class MatchResult:
         ]
         said = f"the first agent scores {self.score:.3f}, 95 % interval {low:.3f} to {high:.3f}"
         return html_table(rows, said)
+
+
+def same_winner(game: Game, state: State) -> BoolArray:
+    """Whether the side that wins from the start with perfect play still does, (B,) bool.
+
+    A random ply of a sheep often gives the game away, and what follows then tells little about the
+    players. All True for a game without a tablebase, where this is not known.
+    """
+    if not Tablebase.covers(game):
+        return np.ones(len(state.ply), np.bool_)
+    table = Tablebase.load(game)
+    start = stack([game.start()])
+    (expected, _), (values, _) = table.lookup(start), table.lookup(state)
+    same: BoolArray = np.where(state.to_move == start.to_move, values, -values) == expected
+    return same
+
+
+def note_on_openings(game: Game) -> str:
+    """What is said beside results of matches whose openings `same_winner` chose: a sentence, empty
+    where it leaves none out.
+    """
+    return "Only openings are played that do not change who wins." if Tablebase.covers(game) else ""
 
 
 def play_match(

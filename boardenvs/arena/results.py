@@ -10,8 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from boardenvs.arena.match import MatchResult
-from boardenvs.arena.openings import note_on_openings
+from boardenvs.arena.match import MatchResult, note_on_openings
 from boardenvs.arena.pairing import Played
 from boardenvs.arena.player import Faults
 from boardenvs.arena.ratings import Ratings, rate

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from boardenvs import games
 from boardenvs.agents import as_agent, check_game
 from boardenvs.agents.spec import runs_code
-from boardenvs.arena.openings import same_winner
+from boardenvs.arena.match import same_winner
 from boardenvs.arena.pairing import Entrant, Pairing
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import check_plies, distinct_openings

@@ -1,4 +1,4 @@
-"""The command line, `boardenvs COMMAND`: one file a command.
+"""The command line, `boardenvs COMMAND`: a file for each command, or for a few that are alike.
 
 In it is a function of the same name or, where the options are many, a dataclass of them: `command`.
 What a command needs beyond the rules is imported inside its function, so that help is quick.
@@ -14,20 +14,16 @@ from typer import Option
 from boardenvs.cli import (
     analyse,
     arena,
-    board,
-    engine,
     exam,
     export,
     games,
     match,
-    mcp,
-    new_game,
     perft,
     play,
     rate,
     replay,
+    serve,
     solve,
-    web,
 )
 from boardenvs.cli.command import ErrorsGroup, function_of
 from boardenvs.utils.version import __version__
@@ -76,17 +72,17 @@ for command in (
     match.Match,
     arena.Arena,
     rate.Rate,
-    board.board,
+    rate.board,
     exam.Exam,
     solve.Solve,
     analyse.Analyse,
     replay.Replay,
-    web.Web,
-    engine.Engine,
-    mcp.Mcp,
+    serve.Web,
+    serve.Engine,
+    serve.Mcp,
     export.export,
     perft.perft,
-    new_game.new_game,
+    games.new_game,
 ):
     app.command()(function_of(command) if isinstance(command, type) else command)
 

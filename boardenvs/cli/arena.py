@@ -207,7 +207,7 @@ def _record(folder: Path, played: Played) -> None:
     from boardenvs.games import parse
     from boardenvs.records import record_match
     from boardenvs.records.jsonl import write_record
-    from boardenvs.utils.lines import append_lines
+    from boardenvs.utils.files import append_lines
 
     if played.match is not None and played.match.actions is not None:
         players = (played.first, played.second)
@@ -222,8 +222,7 @@ def _drop_games_to_come(folder: Path) -> None:
     played again.
     """
     from boardenvs.arena.tournament import open_journal
-    from boardenvs.utils.files import write_atomically
-    from boardenvs.utils.lines import whole_lines
+    from boardenvs.utils.files import whole_lines, write_atomically
 
     journal = open_journal(folder)
     known = {(played.game, *sorted(played.key[1:])) for played in journal.played}
@@ -296,7 +295,7 @@ def _sample_games(results: Results, folder: Path) -> list[str]:
 
 def _games_of(table: Crosstable, path: Path) -> list[Record]:
     from boardenvs.records.jsonl import parse_record
-    from boardenvs.utils.lines import whole_lines
+    from boardenvs.utils.files import whole_lines
 
     strongest, *others = table.entrants
     last, most = len(others) - 1, min(len(others), _OPPONENTS)

@@ -1,17 +1,25 @@
-"""`boardenvs games`: what there is to play."""
+"""`boardenvs games`: what there is to play, and `boardenvs new-game`: a package to start from."""
 
 from __future__ import annotations
 
+import re
+from importlib.resources import files
+from pathlib import Path
+from string import Template
 from typing import Annotated
 
-from typer import Argument
+import typer
+from typer import Argument, Option
 
+from boardenvs.board.bitboard import LARGEST
 from boardenvs.cli.console import make_console
 from boardenvs.cli.options import game_names
 from boardenvs.envs.page import page_of
 from boardenvs.game.perft import perft
 from boardenvs.games import defaults, importable, make, parse, spec_of
 from boardenvs.kernel.backend import no_compiling
+from boardenvs.utils.checks import quote
+from boardenvs.utils.files import write_atomically
 from boardenvs.utils.spec import write_value
 from boardenvs.utils.tables import make_table
 
@@ -73,3 +81,65 @@ def _print_page(text: str) -> None:
     console.print(Markdown(page_of(game), code_theme="ansi_dark"))
     console.print(f"\n{spec_of(game)} at the start:\n", style="bold")
     console.print(Text.from_ansi(to_ansi(game, game.start(), legal=True)))
+
+
+# The files of the package, and the templates that they are made of.
+_FILES = {
+    "{module}.py": "game.txt",
+    "tests/test_{name}.py": "tests.txt",
+    "pyproject.toml": "pyproject.txt",
+    "README.md": "readme.txt",
+}
+
+
+def new_game(
+    name: Annotated[
+        str,
+        Argument(metavar="NAME", help="What the game will be called, such as `reach_the_edge`."),
+    ],
+    folder: Annotated[
+        Path | None,
+        Option(help="Where to write it: a new or empty folder. Default: `boardenvs-NAME`."),
+    ] = None,
+    rows: Annotated[int, Option(min=3, max=LARGEST, help="Ranks of the board.")] = 8,
+    columns: Annotated[int, Option(min=3, max=LARGEST, help="Files of the board.")] = 8,
+) -> None:
+    """Write a package with a game of your own: rules, tests and a page, all of which work at once.
+
+    ```
+    boardenvs new-game reach_the_edge --rows 6 --columns 7
+    cd boardenvs-reach-the-edge
+    pip install -e ".[test]" && pytest
+    boardenvs play reach_the_edge
+    ```
+    """
+    if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name):
+        raise ValueError(
+            f"{quote(name)} is not a name of a game: small letters and digits, with _ between words"
+        )
+    if name in importable():
+        raise ValueError(f"there is a game {name!r} already: choose another name")
+    project = "boardenvs-" + name.replace("_", "-")
+    target = folder or Path(project)
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise ValueError(f"{target} is there already and not empty: name another with --folder")
+    words = {
+        "name": name,
+        "module": f"boardenvs_{name}",
+        "class_name": "".join(word.capitalize() for word in name.split("_")),
+        "title": name.replace("_", " ").capitalize(),
+        "project": project,
+        "rows": rows,
+        "columns": columns,
+        "squares": rows * columns,
+    }
+    for file, template in _FILES.items():
+        path = target / file.format(**words)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = files("boardenvs.games").joinpath("new", template).read_text("utf-8")
+        write_atomically(path, Template(text).substitute(words).encode())
+    typer.echo(
+        f"{target} has a game that can be played. Try it, and change its rules in "
+        f"{words['module']}.py:\n\n  cd {target}\n  pip install -e '.[test]' && pytest\n"
+        f"  boardenvs play {name}"
+    )

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from boardenvs.engines.channel import EngineError
-from boardenvs.engines.clock import Clock
-from boardenvs.engines.engine import Engine
+from boardenvs.engines.engine import Clock, Engine
 from boardenvs.engines.protocols import PROTOCOLS
 from boardenvs.engines.transport import ProcessTransport
 from boardenvs.game.contract import Game

@@ -38,18 +38,6 @@ class ExamPosition:
     position: Position
     values: Mapping[int, int]  # by action
 
-    def to_json(self, game: Game) -> dict[str, Any]:
-        """What a line of the file holds; `from_json` reads it back."""
-        names = {game.action_name(a, self.position): v for a, v in self.values.items()}
-        return {"kind": self.kind, "position": self.position.fen(), "moves": names}
-
-    @classmethod
-    def from_json(cls, game: Game, values: Mapping[str, Any]) -> ExamPosition:
-        position = parse_position(game, values["position"])
-        names = {game.action_name(a, position): a for a in position.legal_actions()}
-        named = values["moves"]
-        return cls(values["kind"], position, {a: named.get(n, 0) for n, a in names.items()})
-
 
 class ExamPositions(NamedTuple):
     """Q positions as arrays."""
@@ -77,27 +65,27 @@ def exam_positions(game: Game) -> ExamPositions:
             f"there is no exam for {games.spec_of(game)}: there are some for {', '.join(known)}"
         )
     head, *lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
-    asked = [ExamPosition.from_json(game, line) for line in lines]
+    asked = [parse_position(game, line["position"]) for line in lines]
     values = np.full((len(asked), game.num_actions), -np.inf)
-    for row, one in enumerate(asked):
-        values[row, list(one.values)] = list(one.values.values())
+    for row, (line, position) in enumerate(zip(lines, asked, strict=True)):
+        for action in position.legal_actions():
+            values[row, action] = line["moves"].get(game.action_name(action, position), 0)
     made = f"made on {head['made']} by {head['command']}"
-    state = stack([one.position for one in asked])
-    return ExamPositions(tuple(one.kind for one in asked), state, values, made)
+    return ExamPositions(tuple(line["kind"] for line in lines), stack(asked), values, made)
 
 
 def write_positions(
     game: Game, positions: Iterable[ExamPosition], made: str, command: str
 ) -> bytes:
     """The file of an exam: a line on how it was made, and one for each position."""
-    lines: list[dict[str, Any]] = [
-        {"game": games.spec_of(game), "made": made, "command": command},
-        *(one.to_json(game) for one in positions),
-    ]
-    # Right moves alone are named where others are only wrong.
-    if not game.margin_counts:
-        for line in lines[1:]:
-            line["moves"] = {name: value for name, value in line["moves"].items() if value}
+    lines: list[dict[str, Any]] = [{"game": games.spec_of(game), "made": made, "command": command}]
+    for one in positions:
+        named = {
+            game.action_name(action, one.position): value
+            for action, value in one.values.items()
+            if value or game.margin_counts  # right moves alone, where others are only wrong
+        }
+        lines.append({"kind": one.kind, "position": one.position.fen(), "moves": named})
     return "".join(f"{json.dumps(line)}\n" for line in lines).encode()
 
 

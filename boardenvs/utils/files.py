@@ -1,5 +1,5 @@
-"""Files that are whole or not there, and folders of files: what a command writes into a folder, by
-name, is all that it ever removes.
+"""Files that are whole or not there, folders of files, and files of lines that grow: what a command
+writes into a folder, by name, is all that it ever removes, and a line is whole, or is not there.
 """
 
 from __future__ import annotations
@@ -7,12 +7,13 @@ from __future__ import annotations
 import contextlib
 import errno
 import glob
+import io
 import os
 import re
 import stat
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, BinaryIO
@@ -223,3 +224,41 @@ def remove_written(folder: Path, names: Sequence[str]) -> None:
     for emptied in inside - {folder}:
         with contextlib.suppress(OSError):  # something else is in it
             emptied.rmdir()
+
+
+def whole_lines(path: Path) -> list[bytes]:
+    """The lines of a file without their ends, but for the half line that a killed writer left."""
+    return path.read_bytes().split(b"\n")[:-1]
+
+
+def append_lines(path: Path, lines: Iterable[bytes]) -> None:
+    """Append lines, given without their ends, so that they are on the disk when this returns.
+
+    A half line that a killed writer left goes. OSError names the file, which is then as it was.
+    """
+    added = b"".join(line + b"\n" for line in lines)
+    with naming(path), path.open("r+b" if path.exists() else "xb", buffering=0) as file:
+        end = _end_of_lines(file)
+        file.truncate(end)
+        file.seek(end)
+        try:
+            written = 0
+            while written < len(added):
+                written += file.write(added[written:]) or 0
+            os.fsync(file.fileno())
+        except OSError:  # an interruption leaves whole lines, or a half one that goes later
+            file.truncate(end)
+            raise
+
+
+def _end_of_lines(file: io.FileIO) -> int:
+    """Where the last whole line ends."""
+    end = file.seek(0, os.SEEK_END)
+    while end:
+        start = max(0, end - 4096)
+        file.seek(start)
+        found = file.read(end - start).rfind(b"\n")
+        if found >= 0:
+            return start + found + 1
+        end = start
+    return 0

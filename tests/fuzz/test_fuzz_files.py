@@ -20,9 +20,8 @@ from variants import random_line
 from boardenvs import IllegalActionError, games, records
 from boardenvs.agents.policy import PolicyAgent
 from boardenvs.agents.policy_file import PolicyFileError, load_policy, save_policy
-from boardenvs.arena.journal import JournalError
 from boardenvs.arena.settings import resumed_settings
-from boardenvs.arena.tournament import open_journal
+from boardenvs.arena.tournament import JournalError, open_journal
 from boardenvs.records import Record
 from boardenvs.records.jsonl import write_record
 from fuzz.inputs import (

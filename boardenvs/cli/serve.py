@@ -1,4 +1,4 @@
-"""`boardenvs web`: the page in the browser."""
+"""What serves others until they end it: `boardenvs engine`, `boardenvs mcp` and `boardenvs web`."""
 
 from __future__ import annotations
 
@@ -8,10 +8,84 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from typer import Option
+from typer import Argument, Option
 
 from boardenvs.agents import make_agent
+from boardenvs.cli.options import GameName, Player, Seed, game_names, player_names
 from boardenvs.games import parse
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Answer as an engine on standard input and output, so that other programs can play.
+
+    It speaks GTP, UGI and, in Othello, NBoard: what its first line is of. The player's text says
+    how long it thinks; the same seed gives the same move in the same position.
+
+    ```
+    boardenvs engine othello level:5
+    boardenvs engine lines_of_action alphabeta:depth=4 --protocol ugi
+    ```
+    """
+
+    game: GameName
+    player: Player
+    protocol: Annotated[
+        str | None, typer.Option(help="`gtp`, `nboard` or `ugi`. Default: that of the first line.")
+    ] = None
+    seed: Seed = 0
+
+    def run(self) -> None:
+        import sys
+        from collections.abc import Sequence
+
+        import numpy as np
+
+        from boardenvs.agents import agent_for
+        from boardenvs.agents.base import act_after
+        from boardenvs.engines import Host, serve, servers_of
+        from boardenvs.game.contract import Position, stack
+        from boardenvs.games import parse
+
+        game = parse(self.game)
+        servers = servers_of(game, self.protocol)
+        agent = agent_for(game, self.player)
+
+        def choose(position: Position, actions: Sequence[int]) -> int:
+            rng = np.random.default_rng([self.seed, position.ply])
+            played = np.array([actions], np.int16)
+            return int(act_after(agent, game, stack([position]), played, rng)[0])
+
+        serve(Host(game, self.player, choose), servers, sys.stdin, sys.stdout)
+
+
+@dataclass(frozen=True)
+class Mcp:
+    """Serve games on standard input and output, by the Model Context Protocol.
+
+    A model's program starts this command, and the model then has tools to begin a game, see the
+    board and the legal moves, play, and analyse. It may name any game and player, but no code.
+
+    ```
+    boardenvs mcp
+    boardenvs mcp lines_of_action level:5
+    ```
+    """
+
+    game: Annotated[
+        str, Argument(help="The game that is begun by default.", autocompletion=game_names)
+    ] = "othello"
+    opponent: Annotated[
+        str, Argument(help="The opponent by default.", autocompletion=player_names)
+    ] = "level:1"
+
+    def run(self) -> None:
+        if importlib.util.find_spec("mcp") is None:
+            raise ValueError("this command needs mcp: pip install 'boardenvs[mcp]'")
+        from boardenvs.text.adapters.mcp import server_of
+
+        server_of(self.game, self.opponent).run("stdio")
+
 
 _NEEDED = ("starlette", "uvicorn", "websockets")
 
