@@ -52,8 +52,8 @@ def compare(game: Game, plies: int, boards: int, kind: str, optimised: bool) -> 
             after = rules.advance(board, action)
             was_legal = rules.is_legal(board, action)
             return (action, was_legal, after, rules.legal(after), rules.observe(after),
-                    rules.outcome(after), rules.is_truncated(after), rules.is_over(after),
-                    rules.is_wiped_out(after))  # fmt: skip
+                    rules.outcome(after, after.to_move), rules.is_truncated(after),
+                    rules.is_over(after), rules.is_wiped_out(after))  # fmt: skip
 
         step = jax.jit(jax.vmap(step), compiler_options=OPTIMISED if optimised else None)
         rng, state, ended = np.random.default_rng(0), game.init(boards), 0

@@ -6,6 +6,7 @@ What `boardenvs.envs.sb3.BoardVecEnv` does for NumPy, as pure functions of whole
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -102,16 +103,14 @@ class Boards:
             actions = self._originals[games.symmetry, actions]
         reply_key, draw_key = jax.random.split(key)
         board = jax.vmap(rules.advance)(games.board, actions)
-        over = jax.vmap(rules.is_over)(board)
+        over = rules.is_over(board)
         seats = games.board.to_move
-        signs = jnp.where(board.to_move == seats, SAME_SIDE, ZERO_SUM)
-        rewards = jnp.where(over, signs * jax.vmap(rules.outcome)(board), 0.0)
-        discounts = jnp.where(self._replies, SAME_SIDE, signs)
-        waiting = self._replies & ~over & (board.to_move != seats)
-        board = self._replied(board, waiting, reply_key, pool)
-        by_reply = jax.vmap(rules.is_over)(board) & ~over
-        signs = jnp.where(board.to_move == seats, SAME_SIDE, ZERO_SUM)
-        rewards = jnp.where(by_reply, signs * jax.vmap(rules.outcome)(board), rewards)
+        rewards = jnp.where(over, jax.vmap(rules.outcome)(board, seats), 0.0)
+        passed = board.to_move != seats
+        discounts = jnp.where(self._replies | ~passed, SAME_SIDE, ZERO_SUM)
+        board = self._replied(board, self._replies & ~over & passed, reply_key, pool)
+        by_reply = rules.is_over(board) & ~over
+        rewards = jnp.where(by_reply, jax.vmap(rules.outcome)(board, seats), rewards)
         over |= by_reply
         ended = {
             "games": over,
@@ -120,9 +119,8 @@ class Boards:
             "wiped_out": over & jax.vmap(rules.is_wiped_out)(board),
         }
         begun = self.begin(draw_key, openings)
-        return jax.vmap(choose)(over, begun, games._replace(board=board)), Result(
-            rewards, over, discounts, ended
-        )
+        games = choose(over, begun, games._replace(board=board))
+        return games, Result(rewards, over, discounts, ended)
 
     def _replied(
         self, board: Board, waiting: Any, key: jax.Array, pool: Sequence[JaxNetwork]
@@ -132,24 +130,10 @@ class Boards:
         """
         if not self._replies.any():
             return board
-        if self.rules.game.alternates:
-            return self._after_replies(board, waiting, key, pool)
-        seats = board.to_move
+        return self.rules.after_turn(board, waiting, partial(self._ply, pool), key)
 
-        def ply(going: Any) -> Any:
-            board, waiting, key = going
-            key, own_key = jax.random.split(key)
-            board = self._after_replies(board, waiting, own_key, pool)
-            over = jax.vmap(self.rules.is_over)(board)
-            return board, waiting & (board.to_move == seats) & ~over, key
-
-        found: Board = jax.lax.while_loop(lambda x: x[1].any(), ply, (board, waiting, key))[0]
-        return found
-
-    def _after_replies(
-        self, board: Board, waiting: Any, key: jax.Array, pool: Sequence[JaxNetwork]
-    ) -> Board:
-        """The boards after a ply of the opponents where one is waited for."""
+    def _ply(self, pool: Sequence[JaxNetwork], board: Board, key: jax.Array) -> Board:
+        """The boards after a ply of the opponents."""
         times, end, networks, actions = len(board.ply) // self.size, 0, iter(pool), []
         for group, player in zip(self._groups, self._players, strict=True):
             begin, end = end, end + times * group.boards
@@ -163,9 +147,8 @@ class Boards:
             else:
                 keys = jax.random.split(own_key, end - begin)
                 actions.append(jax.vmap(player.act)(part, keys))
-        after = jax.vmap(self.rules.advance)(board, jnp.concatenate(actions))
-        chosen: Board = jax.vmap(choose)(waiting, after, board)
-        return chosen
+        after: Board = jax.vmap(self.rules.advance)(board, jnp.concatenate(actions))
+        return after
 
     # ---- new games ---------------------------------------------------------------------------
 
@@ -189,7 +172,7 @@ class Boards:
         seats = np.arange(len(fine)) % 2 if learn == "both" else roles.index(learn)
         waiting = np.repeat(self._replies, _SPARE) & (board.to_move != seats)
         board = self._replied(board, waiting, reply_key, pool)
-        fine &= ~jax.vmap(rules.is_over)(board)
+        fine &= ~rules.is_over(board)
         # In each group, those that are fine take the places of the others.
         firsts = _SPARE * jnp.repeat(self._firsts, _SPARE)
         counts = jnp.zeros(len(fine), int).at[firsts].add(fine)[firsts]
@@ -211,12 +194,11 @@ class Boards:
             halves = jax.random.bits(key, (2, count), jnp.uint32)
             actions = jax.vmap(rules.sample_by)(board, rules.words.join(*halves))
             after = jax.vmap(rules.advance)(board, actions)
-            stays = (board.ply >= lengths) | jax.vmap(rules.is_over)(board)
-            return jax.vmap(choose)(stays, board, after), None
+            return choose((board.ply >= lengths) | rules.is_over(board), board, after), None
 
         start = jax.tree.map(lambda x: jnp.broadcast_to(x, (count,)), rules.start)
         board, _ = jax.lax.scan(ply, start, jax.random.split(key, high))
-        return board, ~jax.vmap(rules.is_over)(board)
+        return board, ~rules.is_over(board)
 
 
 def _rows(board: Board, rows: Any) -> Board:

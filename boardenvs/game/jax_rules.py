@@ -81,6 +81,30 @@ class JaxRules:
             low_half(over) != 0,
         )
 
+    def after_turn(
+        self,
+        board: Board,
+        waits: jax.Array,
+        ply: Callable[[Board, jax.Array], Board],
+        key: jax.Array,
+    ) -> Board:
+        """Where the board `waits`, () bool, what it becomes by `ply(board, key)`, to the end of the
+        turn; of many boards too.
+        """
+        if self.game.alternates:
+            after: Board = choose(waits, ply(board, key), board)
+            return after
+        role = board.to_move
+
+        def one(going: Any) -> Any:
+            board, waits, key = going
+            key, ply_key = jax.random.split(key)
+            board = choose(waits, ply(board, ply_key), board)
+            return board, waits & (board.to_move == role) & ~self.is_over(board), key
+
+        found: Board = jax.lax.while_loop(lambda x: x[1].any(), one, (board, waits, key))[0]
+        return found
+
     def is_truncated(self, board: Board) -> jax.Array:
         """Whether the cap on plies ends the game here, undecided, () bool."""
         cap = self.game.max_plies
@@ -92,11 +116,12 @@ class JaxRules:
         """Whether the game has ended, by its rules or by the cap on plies, () bool."""
         return board.terminated | self.is_truncated(board)
 
-    def outcome(self, board: Board) -> jax.Array:
-        """What the board would pay its side to move, over or not, () float32: +1, 0 or -1."""
+    def outcome(self, board: Board, role: jax.Array) -> jax.Array:
+        """What the board would pay this role, over or not, () float32: +1, 0 or -1."""
         points = self._points(*board.words, board.to_move)
         mine, theirs = (low_half(word).astype(jnp.int32) for word in points)
-        return jnp.sign(mine - theirs).astype(jnp.float32)
+        sign = jnp.where(board.to_move == role, 1.0, -1.0).astype(jnp.float32)
+        return sign * jnp.sign(mine - theirs).astype(jnp.float32)
 
     def is_wiped_out(self, board: Board) -> jax.Array:
         """Whether a side has no piece left, () bool."""
@@ -158,5 +183,7 @@ def _numbers(word: Stored) -> WordArray:
 
 
 def choose(condition: jax.Array, first: Any, second: Any) -> Any:
-    """`first` where the condition, () bool, holds, else `second`; both are trees of arrays."""
+    """`first` where the condition holds, else `second`; both are trees of arrays of its shape, or
+    of any where it is ().
+    """
     return jax.tree.map(lambda x, y: jnp.where(condition, x, y), first, second)

@@ -157,17 +157,16 @@ class JaxEnv:
         illegal = ~self.rules.is_legal(state.board, action)
         board = self.rules.advance(state.board, action)
         over = self.rules.is_over(board) | illegal
-        passed = board.to_move ^ state.board.to_move
-        sign = jnp.where(passed, -1.0, 1.0).astype(jnp.float32)
-        paid = jnp.where(illegal, ILLEGAL_ACTION_REWARD, sign * self.rules.outcome(board))
+        mover = state.board.to_move
+        passed = board.to_move ^ mover
+        paid = jnp.where(illegal, ILLEGAL_ACTION_REWARD, self.rules.outcome(board, mover))
         paid = jnp.where(over, paid, 0.0)  # to who has moved
         player = state.current_player ^ passed
         if self._opponent is not None and key is not None:
             key, ply_key = jax.random.split(key)
             board = self._replied(board, ~over & (passed == 1), ply_key)
             ended = self.rules.is_over(board) & ~over
-            sign = jnp.where(board.to_move == state.board.to_move, 1.0, -1.0).astype(jnp.float32)
-            paid = jnp.where(ended, sign * self.rules.outcome(board), paid)
+            paid = jnp.where(ended, self.rules.outcome(board, mover), paid)
             over, player = over | ended, state.current_player
         rewards = jnp.where(jnp.arange(PLAYERS) == state.current_player, paid, -paid)
         truncated = self.rules.is_truncated(board) & ~illegal
@@ -263,19 +262,12 @@ class JaxEnv:
     def _replied(self, board: Board, waits: jax.Array, key: jax.Array) -> Board:
         """Where the board `waits`, the one after the opponent's plies, to the end of its turn."""
         assert self._opponent is not None
-        act, rules, seat = self._opponent.act, self.rules, board.to_move
-        if self.game.alternates:
-            after: Board = choose(waits, rules.advance(board, act(board, key)), board)
-            return after
+        act, rules = self._opponent.act, self.rules
 
-        def ply(games: Any) -> Any:
-            board, _, key = games
-            key, ply_key = jax.random.split(key)
-            after = rules.advance(board, act(board, ply_key))
-            return after, (after.to_move == seat) & ~rules.is_over(after), key
+        def ply(board: Board, key: jax.Array) -> Board:
+            return rules.advance(board, act(board, key))
 
-        found: Board = jax.lax.while_loop(lambda games: games[1], ply, (board, waits, key))[0]
-        return found
+        return rules.after_turn(board, waits, ply, key)
 
     def _first_replies(self, opponent: JaxPlayer) -> tuple[Board, jax.Array] | None:
         """The boards after each first ply, and the logarithm of the opponent's chance of it; None
