@@ -223,7 +223,7 @@ def table_parts(table: Crosstable, has_pictures: bool) -> Iterator[str]:
 
 
 def _ladder_table(table: Crosstable) -> str:
-    heads = ["rating", "95 %", "above next", "score", "won drawn lost"]
+    heads = ["", "entrant", "rating", "95 %", "above next", "score", "won drawn lost"]
     heads += [f"as {role}" for role in table.roles] + ["CPU/move", *_MISREAD, *_COSTS]
     above = np.diagonal(table.ratings.above, 1)
     rows = [
@@ -240,9 +240,6 @@ def _ladder_table(table: Crosstable) -> str:
         ]
         for i, (label, standing) in enumerate(table.standings.items())
     ]
-    shown = [place for place, column in enumerate(zip(*rows, strict=True)) if any(column)]
-    lines = ["", "entrant", *heads], *rows
-    heads, *rows = ([line[place] for place in shown] for line in lines)
     return markdown_table(heads, rows)
 
 

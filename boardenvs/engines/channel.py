@@ -70,11 +70,12 @@ class Channel:
 
     def line(self) -> str:
         """Its next line, without its end; EngineError where none comes."""
-        while (end := self._came.find(b"\n", self._searched)) < 0:
+        while (end := self._came.find(b"\n", self._searched)) < 0 and len(self._came) <= MAX_LINE:
             self._searched = len(self._came)
-            self._bound(len(self._came))
             self._fetch()
-        self._bound(end)
+        if not 0 <= end <= MAX_LINE:
+            self._keep()
+            raise EngineError(f"it wrote a line of more than {MAX_LINE} bytes")
         line = self._came[:end].decode("utf-8", "backslashreplace").strip()
         del self._came[: end + 1]
         self._searched = 0
@@ -86,11 +87,6 @@ class Channel:
         if self.transport.now() - self._looked > _TICK:
             self._look()
         return line
-
-    def _bound(self, length: int) -> None:
-        if length > MAX_LINE:
-            self._keep()
-            raise EngineError(f"it wrote a line of more than {MAX_LINE} bytes")
 
     def _look(self) -> None:
         self.spent()

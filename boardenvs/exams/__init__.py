@@ -6,8 +6,7 @@
 solvers; `accuracy` asks a player and says how many of its moves keep the value.
 """
 
-from boardenvs.exams.accuracy import Accuracy, ExamResult, draw, take_exam
-from boardenvs.exams.card import model_card
+from boardenvs.exams.accuracy import Accuracy, ExamResult, draw, model_card, take_exam
 from boardenvs.exams.positions import has_exam
 
 __all__ = ["Accuracy", "ExamResult", "draw", "has_exam", "model_card", "take_exam"]

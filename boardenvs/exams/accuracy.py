@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -11,13 +12,17 @@ import numpy as np
 
 from boardenvs.agents import Agent, check_game
 from boardenvs.agents.base import HistoryAgent
+from boardenvs.agents.policy import Policy, PolicyAgent
 from boardenvs.arena.player import FORFEIT, Faults, Player
 from boardenvs.arena.ratings import Z95, score_interval
-from boardenvs.exams.positions import ExamPositions, exam_positions
+from boardenvs.envs.page import title_of
+from boardenvs.exams.positions import ExamPositions, exam_positions, has_exam
 from boardenvs.game.contract import Game
 from boardenvs.game.state import BoolArray, FloatArray, IntArray, State, take
+from boardenvs.games import spec_of
 from boardenvs.utils.imports import describe
 from boardenvs.utils.pictures import BLUE, drawing, to_svg
+from boardenvs.utils.tables import markdown_table
 
 ALL = "all"
 _AT_ONCE = 50  # positions of one question to the player
@@ -157,3 +162,80 @@ def draw(agent: str, marked: Sequence[ExamResult]) -> bytes:
         axes.set(xlim=(0, 1), title=agent.replace("$", r"\$"))
         axes.set_xlabel("share of moves that keep the value, with 95 % intervals")
         return to_svg(figure)
+
+
+# ---- the card of a policy: what it plays, how it was made, and how well it moves -----------------
+
+_CARD = """\
+---
+library_name: boardenvs
+pipeline_tag: reinforcement-learning
+tags: [reinforcement-learning, board-games, {game_id}]
+---
+
+# A policy for {title}
+
+It plays `{spec}`, and no other rules. It is a network of {numbers:,} numbers,
+with {layers}: it takes observations {shape},
+and gives logits of {actions} actions and a value. It runs with NumPy alone.
+
+```python
+import boardenvs
+
+game = boardenvs.games.make("{spec}")
+print(boardenvs.play_match(game, "{player}", "level:3", pairs=20))
+```
+
+## How it was made
+
+```json
+{notes}
+```
+
+## How well it moves
+
+{marks}
+
+`boardenvs rate {player} --game {spec}` rates it on the published anchors.
+"""
+
+
+def model_card(policy: Policy, player: str = "policy:policy.npz") -> str:
+    """A page in Markdown to stand beside a policy's file, with its marks in the game's exam.
+
+    player: the text of a player that has the policy. What the policy's notes say is shown as it is.
+
+    ```python
+    import boardenvs
+    from boardenvs.agents.trained import trained_policy
+    from boardenvs.exams import model_card
+
+    print(model_card(trained_policy(boardenvs.games.make("wolf_and_sheep"))))
+    ```
+    """
+    game = policy.game
+    widths = [str(len(biases)) for _, biases in policy.hidden]
+    return _CARD.format(
+        game_id=game.id,
+        title=title_of(game),
+        spec=spec_of(game),
+        numbers=sum(values.size for values in policy.arrays.values()),
+        layers=f"hidden layers of {' and '.join(widths) or 0} units ({policy.activation})",
+        shape="x".join(map(str, game.observation_shape)),
+        actions=game.num_actions,
+        notes=json.dumps(dict(policy.notes), indent=2),
+        marks=_marks_of(policy),
+        player=player,
+    )
+
+
+def _marks_of(policy: Policy) -> str:
+    if not has_exam(policy.game):
+        return "There is no exam of this game."
+    result = take_exam(policy.game, PolicyAgent(policy))
+    rows = [
+        (mark.kind, str(mark.positions), f"{mark.kept:.3f} [{mark.low:.3f}, {mark.high:.3f}]")
+        for mark in result.marks
+    ]
+    table = markdown_table(("positions", "number", "moves that keep the value"), rows)
+    return f"Its moves in the exam of the game, {result.made}; intervals are of 95 %.\n\n{table}"

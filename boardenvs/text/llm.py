@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
@@ -16,10 +15,10 @@ from pydantic import BaseModel
 from boardenvs.game.errors import StopPlayError
 from boardenvs.text.endpoint import Endpoint
 from boardenvs.text.player import Reply, TextPlayer
-from boardenvs.text.question import RETRIES, Question
+from boardenvs.text.question import RETRIES
 from boardenvs.utils.checks import is_number, is_whole, quote
 from boardenvs.utils.decoding import decode, parse_json
-from boardenvs.utils.files import check_writable
+from boardenvs.utils.files import append_lines, check_writable
 
 if TYPE_CHECKING:
     from boardenvs.text.prompt import Board
@@ -79,17 +78,8 @@ class Log:
             return
         entry: dict[str, Any] = {"model": self._model, "question": question, "number": number}
         entry |= reply._asdict()
-        line = json.dumps({**entry, "prompt": prompt}).encode() + b"\n"
-        with self._lock, self._path.open("ab", buffering=0) as file:
-            if file.tell() and not self._ends_whole():
-                line = b"\n" + line  # a half line that a killed process left
-            file.write(line)
-
-    def _ends_whole(self) -> bool:
-        assert self._path is not None
-        with self._path.open("rb") as file:
-            file.seek(-1, 2)
-            return file.read(1) == b"\n"
+        with self._lock:
+            append_lines(self._path, [json.dumps({**entry, "prompt": prompt}).encode()])
 
     def _count(self, tokens: tuple[int, int]) -> None:
         self._tokens = self._tokens[0] + tokens[0], self._tokens[1] + tokens[1]
@@ -199,28 +189,19 @@ class LlmPlayer(TextPlayer):
         cost = self._price(counts.prompt_tokens, counts.completion_tokens)
         return super().report() | ({"cost": round(cost, 6)} if any(self._prices) else {})
 
-    def _replies(self, questions: Sequence[Question]) -> list[Reply]:
-        asked = [(q.prompt, q.picture()) for q in questions]
-        digests = [self._digest(prompt, png) for prompt, png in asked]
-        known = [self._log.take(digest) for digest in digests]  # in order, whatever threads do
+    def _asking(self, prompt: str, png: bytes | None) -> Callable[[], Reply]:
+        digest = self._digest(prompt, png)
+        number, known = self._log.take(digest)
 
-        def ask(place: int) -> Reply:
-            number, reply = known[place]
-            if reply is not None:
-                return reply
+        def ask() -> Reply:
+            if known is not None:
+                return known
             self._check_limits()
-            prompt, png = asked[place]
             reply = self._endpoint.ask(prompt, png)
-            self._log.add(digests[place], number, prompt, reply)
+            self._log.add(digest, number, prompt, reply)
             return reply
 
-        with ThreadPoolExecutor(self._threads) as threads:
-            futures = [threads.submit(ask, place) for place in range(len(asked))]
-            try:
-                return [future.result() for future in futures]
-            except BaseException:
-                threads.shutdown(wait=False, cancel_futures=True)
-                raise
+        return ask
 
     def _check_limits(self) -> None:
         if self._limit is not None and self.tokens >= self._limit:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -102,12 +103,21 @@ class TextPlayer:
 
     def _replies(self, questions: Sequence[Question]) -> list[Reply]:
         """The replies to these questions, in their order."""
+        asking = [self._asking(q.prompt, q.picture()) for q in questions]  # in order, too
         with ThreadPoolExecutor(self._threads) as threads:
-            return list(threads.map(self._reply, questions))
+            futures = list(map(threads.submit, asking))
+            try:
+                return [future.result() for future in futures]
+            except BaseException:
+                threads.shutdown(wait=False, cancel_futures=True)
+                raise
 
-    def _reply(self, question: Question) -> Reply:
-        png = question.picture()
-        text: object = self._model(question.prompt, *([] if png is None else [png]))
+    def _asking(self, prompt: str, png: bytes | None) -> Callable[[], Reply]:
+        """What asks the model, in any thread."""
+        return partial(self._ask_model, *([prompt] if png is None else [prompt, png]))
+
+    def _ask_model(self, *question: str | bytes) -> Reply:
+        text: object = self._model(*question)
         if not isinstance(text, str):
             raise TypeError(f"the model returned a {type(text).__name__}: it must be a text")
         return Reply(text)

@@ -234,13 +234,16 @@ def whole_lines(path: Path) -> list[bytes]:
 def append_lines(path: Path, lines: Iterable[bytes]) -> None:
     """Append lines, given without their ends, so that they are on the disk when this returns.
 
-    A half line that a killed writer left goes. OSError names the file, which is then as it was.
+    A half line that a killed writer left goes; who else appends meanwhile waits, but on Windows.
+    OSError names the file, which is then as it was.
     """
     added = b"".join(line + b"\n" for line in lines)
-    with naming(path), path.open("r+b" if path.exists() else "xb", buffering=0) as file:
+    with naming(path), path.open("a+b", buffering=0) as file:
+        if sys.platform != "win32":
+            with contextlib.suppress(OSError):  # file systems without locks
+                fcntl.flock(file, fcntl.LOCK_EX)
         end = _end_of_lines(file)
         file.truncate(end)
-        file.seek(end)
         try:
             written = 0
             while written < len(added):

@@ -29,21 +29,17 @@ def make_table(
     from rich.text import Text
 
     table = Table(title=Text(title), caption=None if caption is None else Text(caption))
-    shown = [
-        None if row is None else {name: _written(cell) for name, cell in row.items()}
-        for row in rows
-    ]
-    filled = [row for row in shown if row is not None]
-    names = [name for name in (filled[0] if filled else ()) if any(row[name] for row in filled)]
-    for name in names:
-        right = _stands_right(row[name] for row in filled)
-        table.add_column(name, justify="right" if right else "left", overflow="fold")
-    for place, row in enumerate(shown):
+    lines = list(rows)
+    names, cells, right = _columns([row for row in lines if row is not None])
+    for name, number in zip(names, right, strict=True):
+        table.add_column(name, justify="right" if number else "left", overflow="fold")
+    filled = iter(cells)
+    for place, row in enumerate(lines):
         if row is None:
             table.add_section()
         else:
-            cells = (Text(row[name]) for name in names)
-            table.add_row(*cells, style="bold red" if place in marked else None)
+            style = "bold red" if place in marked else None
+            table.add_row(*map(Text, next(filled)), style=style)
     return table
 
 
@@ -51,9 +47,7 @@ def html_table(rows: Sequence[Mapping[str, object]], caption: str) -> str:
     """Rows of cells by the names of their columns, for a notebook; columns that are empty in all
     rows are left out.
     """
-    names = [name for name in rows[0] if any(_written(row[name]) for row in rows)] if rows else []
-    cells = [[_written(row[name]) for name in names] for row in rows]
-    right = [_stands_right(row[column] for row in cells) for column in range(len(names))]
+    names, cells, right = _columns(rows)
 
     def line(tag: str, texts: Iterable[str]) -> str:
         ends = ("right" if number else "left" for number in right)
@@ -68,13 +62,25 @@ def html_table(rows: Sequence[Mapping[str, object]], caption: str) -> str:
 
 
 def markdown_table(headings: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """The lines of a table in Markdown."""
-    names, *cells = ([cell.replace("|", "\\|") for cell in row] for row in (headings, *rows))
-    ends = [
-        "---:" if _stands_right(row[column] for row in cells) else "---"
-        for column in range(len(names))
-    ]
-    return "\n".join("| " + " | ".join(line) + " |" for line in (names, ends, *cells))
+    """The lines of a table in Markdown; columns that are empty in all rows are left out."""
+    heads = list(headings)
+    filled = [dict(zip(heads, row, strict=True)) for row in rows]
+    names, cells, right = _columns(filled or [dict.fromkeys(heads, "-")])
+    ends = ["---:" if number else "---" for number in right]
+    lines = [names, ends, *(cells if filled else ())]
+    escaped = (" | ".join(cell.replace("|", "\\|") for cell in line) for line in lines)
+    return "\n".join(f"| {line} |" for line in escaped)
+
+
+def _columns(
+    rows: Sequence[Mapping[str, object]],
+) -> tuple[list[str], list[list[str]], list[bool]]:
+    """The names of the columns that are not empty, the cells of each row as texts, and which of the
+    columns stand to the right.
+    """
+    names = [name for name in rows[0] if any(_written(row[name]) for row in rows)] if rows else []
+    cells = [[_written(row[name]) for name in names] for row in rows]
+    return names, cells, list(map(_stands_right, zip(*cells, strict=True)))
 
 
 def _stands_right(column: Iterable[str]) -> bool:

@@ -27,7 +27,7 @@ from boardenvs.utils.version import __version__
 from boardenvs.web import messages
 from boardenvs.web.boards import describe_game, describe_line, parsed, read_line
 from boardenvs.web.runs import list_runs
-from boardenvs.web.workers import AgentProcessError, Workers
+from boardenvs.web.worker import AgentProcessError, Workers
 
 _log = logging.getLogger(__name__)
 

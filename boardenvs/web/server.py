@@ -35,7 +35,7 @@ from boardenvs.web.connection import Connection, Options
 from boardenvs.web.guard import HOST, REPORT_POLICY, Guard
 from boardenvs.web.messages import MAX_MESSAGE, LoadJob, parse_save
 from boardenvs.web.runs import report_of
-from boardenvs.web.workers import AgentProcessError, Workers
+from boardenvs.web.worker import AgentProcessError, Workers
 
 PAGE = Path(__file__).parent / "page"
 MOST_PROCESSES = max(4, 2 * (os.cpu_count() or 1))
