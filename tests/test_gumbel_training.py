@@ -26,11 +26,12 @@ from boardenvs.agents.policy_file import load_policy
 from boardenvs.game.contract import Game, stack
 from boardenvs.game.fen import parse_position
 from boardenvs.game.openings import random_openings
-from boardenvs.game.state import Array, FloatArray, State, concat, take
+from boardenvs.game.state import FloatArray, State, concat, take
 from boardenvs.search import search_position
 from boardenvs.search.gumbel import GumbelSettings, gumbel_search
 from boardenvs.search.limits import Limits
 from boardenvs.search.trained import trained_evaluation
+from training.boards import game_metrics
 from training.checkpoint import load_checkpoint
 from training.command import read_settings
 from training.gumbel.__main__ import GumbelRun, main
@@ -60,27 +61,21 @@ class First:
 
 
 class Recorder:
-    """What self-play gives to a replay buffer: for each ply the positions, policies, whether they
-    are learnt, values and numbers of games; and the results, by ply and board.
+    """What self-play gives to its keeper: for each ply the positions, policies, whether they are
+    learnt, values and numbers of games; and the results, by ply and board.
     """
-
-    size = 1 << 16
 
     def __init__(self) -> None:
         self.plies: list[Any] = []
-        self.results: FloatArray = np.full((self.size // BOARDS, BOARDS), np.nan)
-
-    @property
-    def added(self) -> int:
-        return len(self.plies) * BOARDS
+        self.results: FloatArray = np.full((1 << 10, BOARDS), np.nan)
 
     def add(self, *found: Any) -> None:
         self.plies.append(copy.deepcopy(found))
 
-    def finish(self, slots: Array, game: int, result: float) -> None:
-        plies, boards = divmod(slots, BOARDS)
-        assert all(self.plies[t][4][b] == game for t, b in zip(plies, boards, strict=True))
-        self.results[plies, boards] = result
+    def finish(self, game: int, result: float) -> None:
+        for ply, (*_, games) in enumerate(self.plies):
+            assert np.isnan(self.results[ply, games == game]).all()
+            self.results[ply, games == game] = result
 
 
 def begun(search: dict[str, Any], **self_play: Any) -> tuple[SelfPlay, Any]:
@@ -95,15 +90,14 @@ def begun(search: dict[str, Any], **self_play: Any) -> tuple[SelfPlay, Any]:
             "report": {"opponents": ["random"]},
         }
     )
-    recorder: Any = Recorder()
-    return SelfPlay(settings, settings.make_game(), recorder), recorder
+    return SelfPlay(settings, settings.make_game()), Recorder()
 
 
-def seen(play: SelfPlay, plies: int) -> Iterator[tuple[State, State]]:
+def seen(play: SelfPlay, recorder: Any, plies: int) -> Iterator[tuple[State, State]]:
     """The boards before and after each of so many plies."""
     for _ in range(plies):
         before = take(play.boards.state, slice(None))
-        play.play(First(), 1)
+        play.play(First(), 1, recorder)
         yield before, play.boards.state
 
 
@@ -120,7 +114,7 @@ def test_a_share_of_the_plies_is_searched_in_full_with_noise_and_learnt() -> Non
     """The network plays the others by itself, where no quick search is asked for."""
     play, recorder = begun({"simulations": 4, "considered": 4, "full_share": 0.4})
     noisy = set()
-    for before, after in seen(play, 40):
+    for before, after in seen(play, recorder, 40):
         _, policy, full, _, _ = recorder.plies[-1]
         assert policy.sum(axis=1) == pytest.approx(full * 1.0, abs=0.01)
         expected = after_first(play, before)
@@ -128,7 +122,7 @@ def test_a_share_of_the_plies_is_searched_in_full_with_noise_and_learnt() -> Non
         noisy |= set(after.own[full & (before.ply == 0)].tolist())
     assert len(noisy) > 1  # from one position
     share = np.mean([full for _, _, full, _, _ in recorder.plies])
-    assert abs(share - 0.4) < 4 * np.sqrt(0.4 * 0.6 / recorder.added)
+    assert abs(share - 0.4) < 4 * np.sqrt(0.4 * 0.6 / (40 * BOARDS))
 
 
 def test_other_plies_are_played_after_a_quick_search_without_noise() -> None:
@@ -136,7 +130,7 @@ def test_other_plies_are_played_after_a_quick_search_without_noise() -> None:
     search = {"simulations": 30, "considered": 4, "full_share": NEVER, "playout_cap_simulations": 3}
     play, recorder = begun(search)
     quick, differs = GumbelSettings(3, 4, c_scale=0.5), 0
-    for before, after in seen(play, 12):
+    for before, after in seen(play, recorder, 12):
         noise = np.zeros((BOARDS, play.game.num_actions))
         actions, _, expected_values = gumbel_search(play.game, before, noise, quick, First())
         np.testing.assert_array_equal(after.own, play.game.step(before, actions).own)
@@ -154,7 +148,9 @@ def test_one_role_plays_what_the_network_plays_by_itself() -> None:
     """
     search = {"simulations": 4, "considered": 4, "full_share": 1, "playout_cap_role_share": 1}
     play, recorder = begun(search, opponents={FOLLOWED: 0.25})
-    first: Any = [after.own == after_first(play, before).own for before, after in seen(play, 16)]
+    first: Any = [
+        after.own == after_first(play, before).own for before, after in seen(play, recorder, 16)
+    ]
     by_role = np.array([np.all(first[k::2], axis=0) for k in range(2)])
     alone = play.boards.self_play
     assert by_role[:, ~alone].all()
@@ -167,7 +163,7 @@ def test_one_role_plays_what_the_network_plays_by_itself() -> None:
 def test_games_leave_their_results_at_their_own_positions(opponents: dict[str, float]) -> None:
     """As the rules have them, to the first role; and what an opponent lets be won is a metric."""
     play, recorder = begun({"full_share": NEVER}, opponents=opponents, opening_plies=[44, 50])
-    play.play(First(), 30)
+    play.play(First(), 30, recorder)
     results, points, plies = recorder.results[:30], [], []
     for (state, *_), result in zip(recorder.plies, results, strict=True):
         after = after_first(play, state)
@@ -180,11 +176,11 @@ def test_games_leave_their_results_at_their_own_positions(opponents: dict[str, f
     goes_on = games[1:] == games[:-1]
     np.testing.assert_array_equal(results[1:][goes_on], results[:-1][goes_on])
     assert len(plies) > 10
-    metrics = play.take_metrics()
+    metrics = game_metrics(play.boards.take_ended())
     assert metrics["games/plies"] == pytest.approx(np.mean(plies))
     for spec in opponents:
         assert metrics[f"games/{spec}"] == pytest.approx(np.mean(points))
-        assert np.isnan(play.take_metrics()[f"games/{spec}"])
+        assert np.isnan(game_metrics(play.boards.take_ended())[f"games/{spec}"])
 
 
 # ---- what is kept --------------------------------------------------------------------------------
@@ -208,10 +204,10 @@ def test_the_latest_positions_are_kept_and_wait_for_their_own_game() -> None:
 
     add(0, 1, 2, 3, number=0)
     add(4, 5, number=1)  # in the place of the two oldest
-    replay.finish(np.arange(4), 0, 1.0)
+    replay.finish(0, 1.0)
     assert drawn() == {(2, 0.85), (3, 0.85)}
     assert (replay.ready, replay.added) == (2, 6)
-    replay.finish(np.arange(2), 1, -1.0)
+    replay.finish(1, -1.0)
     assert drawn() == {(2, 0.85), (3, 0.85), (4, -0.65), (5, -0.65)}
     add(0, 1, number=2)
     assert replay.ready == 2
@@ -235,7 +231,7 @@ def test_batches_are_turned_with_their_policies(name: str) -> None:
     replay = ReplayBuffer(game, 40, search_value=1.0, symmetries=True)
     values = np.bitwise_count(state.own) / 64
     replay.add(state, policy_of(state), np.ones(40, bool), values, np.zeros(40, int))
-    replay.finish(np.arange(40), 0, 0.0)
+    replay.finish(0, 0.0)
     batch = replay.sample(200, rng)
     np.testing.assert_allclose(batch.policy, policy_of(batch.state), atol=1e-3)
     np.testing.assert_array_equal(batch.policy > 0, game.legal(batch.state))

@@ -226,7 +226,7 @@ def test_a_run_ends_with_an_evaluation_and_a_report_also_where_it_was_interrupte
                 signal.raise_signal(signal.SIGINT)
             return play(*arguments)
 
-        patch.setattr(learning, "play", interrupted)
+        patch.setattr("training.ntuple.play.play", interrupted)
         assert run() == 130
     assert "go on with: python -m training.ntuple" in capsys.readouterr().out
     assert len(list((folder / "positions").glob("*.npz"))) == 4

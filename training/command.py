@@ -23,6 +23,8 @@ from threadpoolctl import threadpool_limits
 
 from boardenvs import games
 from boardenvs.agents.spec import runs_code
+from boardenvs.arena.executor import Executor
+from boardenvs.arena.processes import WorkerError
 from boardenvs.utils.checks import cut, quote, unknown
 from boardenvs.utils.decoding import parse_yaml
 from boardenvs.utils.ending import interrupting
@@ -34,6 +36,12 @@ Settings = TypeVar("Settings", bound=GameSettings)
 
 # Of the settings, the run's folder, whether to resume, and where to print.
 Train: TypeAlias = Callable[[Settings, Path, bool, Console], bool]
+
+# Options of trainings whose games others may play.
+WHO_PLAYS = {
+    "workers": "processes that play; with --address, by default one a core there",
+    "address": "the Ray cluster where games are played, HOST:PORT, ray://HOST:PORT or auto",
+}
 
 EXIT_FAILURE, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 _MOST = 2000  # characters of a message
@@ -47,7 +55,7 @@ def training_command(
     more: Mapping[str, str] | None = None,
 ) -> int:
     """A way of training as a command; returns the exit code: 0, 1 where files cannot be written,
-    2 for wrong input, 130 for an interruption.
+    or nobody plays, 2 for wrong input, 130 for an interruption.
 
     `train` trains, evaluates the best policy and writes the results into the run's folder, going on
     from the last checkpoint where it is to resume; it returns False where it was interrupted.
@@ -68,7 +76,7 @@ def training_command(
     except (ConfigError, CheckpointError, RunError) as error:
         print(f"error: {error}", file=sys.stderr)
         return EXIT_USAGE
-    except OSError as error:
+    except (OSError, WorkerError) as error:
         print(f"error: {error}\nWhen it is put right: {again}", file=sys.stderr)
         return EXIT_FAILURE
     except KeyboardInterrupt:
@@ -77,6 +85,13 @@ def training_command(
         console.print(f"interrupted; go on with: {again}", soft_wrap=True)
         return EXIT_INTERRUPTED
     return 0
+
+
+def executor_of(workers: str | None, address: str | None) -> Executor:
+    """Who does what these options say; ConfigError where they say nothing."""
+    if workers is not None and not (workers.isdecimal() and int(workers)):
+        raise ConfigError(f"--workers is {quote(workers)}: it must be a whole number, 1 or more")
+    return Executor(int(workers) if workers else None, address)
 
 
 def _resume(module: str, options: argparse.Namespace, own: Mapping[str, str | None]) -> str:

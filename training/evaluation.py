@@ -11,7 +11,6 @@ in one number how strong each is: 0 is random play.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +25,10 @@ from boardenvs.agents.policy import PolicyAgent
 from boardenvs.agents.policy_file import load_policy
 from boardenvs.agents.shield import Shield
 from boardenvs.arena import MatchResult
+from boardenvs.arena.executor import HERE, Executor
 from boardenvs.arena.pairing import Entrant, Pairing, Played
 from boardenvs.arena.results import rate_pairings
-from boardenvs.arena.workers import play_pairings
+from boardenvs.arena.workers import play_by
 from boardenvs.exams import Accuracy, has_exam, take_exam
 from boardenvs.game.state import BoolArray
 from boardenvs.games import Game
@@ -138,7 +138,12 @@ class FinalEvaluation(BaseModel):
 
 
 def evaluate(
-    config: RunSettings, agent: Agent, seed: int, steps: int, minutes: float
+    config: RunSettings,
+    agent: Agent,
+    seed: int,
+    steps: int,
+    minutes: float,
+    executor: Executor = HERE,
 ) -> SuiteResult:
     """The result of the agent, of so many steps and minutes, in the evaluation suite of a run."""
     game = config.make_game()
@@ -146,14 +151,19 @@ def evaluate(
     return SuiteResult(
         steps=steps,
         minutes=minutes,
-        scores=play_suite(game, agent, config.evaluation, seed),
+        scores=play_suite(game, agent, config.evaluation, seed, None, executor),
         exact=examine(game, agent, seed),
         exam=marks[-1].kept if marks else None,
     )
 
 
 def play_suite(
-    game: Game, agent: Agent, suite: SuiteSettings, seed: int, console: Console | None = None
+    game: Game,
+    agent: Agent,
+    suite: SuiteSettings,
+    seed: int,
+    console: Console | None = None,
+    executor: Executor = HERE,
 ) -> dict[str, Score]:
     """The scores of the agent against each opponent of the suite, by the opponent's name; a console
     shows how many matches are played.
@@ -162,19 +172,21 @@ def play_suite(
         _pairing(game, suite, Entrant("policy", agent), Entrant(spec, spec), seed)
         for spec in suite.opponents
     ]
-    return {x.second: score_of(game, _whole(x)) for x in _play(pairings, console)}
+    return {x.second: score_of(game, _whole(x)) for x in _play(pairings, console, executor)}
 
 
-def _play(pairings: list[Pairing], console: Console | None) -> Iterable[Played]:
-    """What comes of pairings, as they are played."""
-    return track(
-        play_pairings(pairings),
+def _play(pairings: list[Pairing], console: Console | None, executor: Executor) -> list[Played]:
+    """What comes of each pairing; a console shows how many are played."""
+    playing = track(
+        play_by(executor, pairings),
         "the report's matches",
         len(pairings),
         console=console,
         transient=True,
         disable=console is None,
     )
+    found = dict(playing)
+    return [found[number] for number in range(len(pairings))]
 
 
 def exam_marks(game: Game, agent: Agent, seed: int) -> list[Accuracy]:
@@ -195,7 +207,8 @@ def _pairing(
 
 def _whole(played: Played) -> MatchResult:
     """The games of a pairing; RuntimeError where one of the two failed in some."""
-    assert played.match is not None  # in this process no pairing is void
+    if played.match is None:
+        raise RuntimeError(f"an evaluation could not be played: {played.void}")
     for faults in played.match.faults:
         if faults.forfeits:
             raise RuntimeError(f"an agent failed in an evaluation: {faults.message}")
@@ -234,7 +247,7 @@ def _wiped_out(game: Game, result: MatchResult) -> int:
 
 
 def evaluate_finally(
-    config: RunSettings, file: Path, seed: int, console: Console
+    config: RunSettings, file: Path, seed: int, console: Console, executor: Executor = HERE
 ) -> FinalEvaluation:
     """Play all matches between the policy in the file, raw and shielded, and the opponents."""
     game = config.make_game()
@@ -246,7 +259,7 @@ def evaluate_finally(
         _pairing(game, config.report, first, second, seed)
         for first, second in itertools.combinations(entrants, 2)
     ]
-    all_played = list(_play(pairings, console))
+    all_played = _play(pairings, console, executor)
     results = {(played.first, played.second): _whole(played) for played in all_played}
     ratings = rate_pairings([entrant.label for entrant in entrants], all_played, ANCHOR, seed)
     columns = (ratings.entrants, ratings.rating, ratings.low, ratings.high)

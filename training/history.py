@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from boardenvs.agents.policy import Policy, PolicyAgent
+from boardenvs.arena.executor import HERE, Executor
 from boardenvs.game.state import FloatArray
 from training.evaluation import SuiteResult, evaluate
 from training.settings import RunSettings
@@ -19,8 +20,9 @@ SUITE_SEED, REPORT_SEED = 10_000, 20_000
 class History:
     """The record of a run, whatever trains: see `snapshot` for what a checkpoint needs of it."""
 
-    def __init__(self, settings: RunSettings) -> None:
+    def __init__(self, settings: RunSettings, executor: Executor = HERE) -> None:
         self.settings = settings
+        self.executor = executor  # of the games of evaluations
         self.game = settings.make_game()
         self.results: list[SuiteResult] = []
         self.metrics: list[dict[str, float]] = []  # of each update
@@ -69,7 +71,7 @@ class History:
     def evaluate(self, policy: Policy, steps: int) -> tuple[SuiteResult, bool]:
         """A policy's result in the evaluation suite, and whether it is the best so far."""
         seed, player = SUITE_SEED + self.settings.seed, PolicyAgent(policy)
-        result = evaluate(self.settings, player, seed, steps, self.minutes)
+        result = evaluate(self.settings, player, seed, steps, self.minutes, self.executor)
         self.results.append(result)
         return result, self.best is result
 

@@ -35,7 +35,7 @@ def conclude(folder: Path, config: RunSettings, history: History, console: Conso
     """Judge the policy of a run that has ended, its `policy.npz`; write and show the report."""
     history.stop_clocks()
     seed = REPORT_SEED + config.seed
-    evaluation = evaluate_finally(config, folder / "policy.npz", seed, console)
+    evaluation = evaluate_finally(config, folder / "policy.npz", seed, console, history.executor)
     write_report(folder, config, history, evaluation)
     console.print(summary(config, history.best, evaluation))
     play = ["-m", "boardenvs", "play", games.spec_of(config.make_game())]

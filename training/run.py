@@ -15,6 +15,7 @@ from rich.console import Console
 from boardenvs.agents.policy import Policy
 from boardenvs.agents.policy_file import save_policy
 from boardenvs.agents.pool import OpponentPool
+from boardenvs.arena.executor import HERE, Executor
 from boardenvs.utils.ending import ENDING, handling
 from boardenvs.utils.files import write_atomically
 from training.checkpoint import save_checkpoint, to_arrays, to_tensors
@@ -34,10 +35,11 @@ class Run(ABC):
 
     keeps_pool: ClassVar[bool] = True  # False where earlier policies are kept elsewhere
 
-    def __init__(self, config: RunSettings, folder: Path) -> None:
+    def __init__(self, config: RunSettings, folder: Path, executor: Executor = HERE) -> None:
         self.config = config
         self.folder = folder
-        self.history = History(config)
+        self.executor = executor  # of evaluations, and of self-play where that has tasks
+        self.history = History(config, executor)
         self.steps = 0
         self.pool = OpponentPool(folder / "pool", config.self_play.pool.size, config.seed)
         self._saved = 0  # steps of the last checkpoint

@@ -147,3 +147,6 @@ class Executor:
         finally:
             for worker in at_work:
                 worker.end()
+
+
+HERE = Executor()

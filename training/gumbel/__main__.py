@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 import time
+from copy import deepcopy
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,19 +18,15 @@ import numpy as np
 import torch as th
 from rich.console import Console
 
-from boardenvs.agents.network import BoardNetwork
 from boardenvs.agents.policy import Policy
-from boardenvs.search import Evaluator
+from boardenvs.arena.executor import HERE, Executor
+from boardenvs.envs.groups import EndedGames
+from training.boards import game_metrics
 from training.checkpoint import to_arrays, to_tensors
-from training.command import training_command
-from training.gumbel.network import (
-    JudgedNetwork,
-    NetworkEvaluator,
-    NetworkLearner,
-    new_network,
-)
+from training.command import WHO_PLAYS, executor_of, training_command
+from training.gumbel.network import NetworkEvaluator, NetworkLearner, new_network
 from training.gumbel.replay import ReplayBuffer
-from training.gumbel.self_play import SelfPlay
+from training.gumbel.self_play import PartToPlay, SelfPlay, added_up
 from training.gumbel.settings import GumbelConfig
 from training.history import policy_notes
 from training.run import Run
@@ -41,8 +38,8 @@ class GumbelRun(Run):
 
     config: GumbelConfig
 
-    def __init__(self, config: GumbelConfig, folder: Path) -> None:
-        super().__init__(config, folder)
+    def __init__(self, config: GumbelConfig, folder: Path, executor: Executor = HERE) -> None:
+        super().__init__(config, folder, executor)
         game = self.history.game
         settings = config.learning
         th.manual_seed(config.seed)
@@ -52,26 +49,45 @@ class GumbelRun(Run):
             network.take(start)
         network = network.to(find_device(config.device))
         self.learner = NetworkLearner(game, network, settings.average, settings.weight_decay)
-        self._evaluator = _evaluator(config, self.learner.player)
         symmetries = config.self_play.symmetries
         self._replay = ReplayBuffer(
             game, settings.replay, settings.search_value, symmetries=symmetries
         )
-        self._self_play = SelfPlay(config, game, self._replay)
+        # How the games of each part stand.
+        self._games = [SelfPlay(config, game, part).snapshot() for part in range(config.parts)]
         self._to_learn = 0.0  # positions to learn from, of those played
 
     def _update(self) -> dict[str, float]:
         """Play, and then learn."""
         began, settings = time.monotonic(), self.config.learning
         before = self._replay.added
-        self._self_play.play(self._evaluator, settings.plies_per_update)
+        ended = self._play()
         played = self._replay.added - before
         self.steps += played
         playing = time.monotonic() - began
         self._to_learn += played * settings.reuse
         learnt = self._learn()
         share = playing / (time.monotonic() - began)
-        return {"speed/playing": share, **self._self_play.take_metrics(), **learnt}
+        return {"speed/playing": share, **game_metrics(ended), **learnt}
+
+    def _play(self) -> dict[str, EndedGames]:
+        """Plies on the boards of all parts; what became of the games that ended."""
+        plies, seed = self.config.learning.plies_per_update, self.config.seed + self.steps
+        network = self.learner.player
+        if self.executor.parallel:
+            network = deepcopy(network).cpu()
+        tasks = [
+            PartToPlay(self.config, part, games, plies, seed + part)
+            for part, games in enumerate(self._games)
+        ]
+        played = dict(self.executor.run(tasks, NetworkEvaluator(network)))
+        parts = [played[part] for part in range(len(tasks))]
+        for part in parts:
+            part.record.give(self._replay)
+            if self.executor.parallel:
+                self.history.add_cpu_seconds(part.cpu_seconds)
+        self._games = [part.after for part in parts]
+        return added_up(part.ended for part in parts)
 
     def _learn(self) -> dict[str, float]:
         """Gradient steps on what was played, and what came of them; nan where there were none."""
@@ -113,33 +129,33 @@ class GumbelRun(Run):
             "rng": self._rng.bit_generator.state,
             "learner": self.learner.snapshot(),
             "replay": to_tensors(self._replay.snapshot()),
-            "games": to_tensors(self._self_play.snapshot()),
+            "games": to_tensors(self._games),
         }
 
     def _restore(self, snapshot: dict[str, Any]) -> list[str]:
         self.learner.restore(snapshot["learner"])
         self._replay.restore(to_arrays(snapshot["replay"]))
-        self._self_play.restore(to_arrays(snapshot["games"]))
+        self._games = to_arrays(snapshot["games"])
         self._rng.bit_generator.state = snapshot["rng"]
         self._to_learn = snapshot["to_learn"]
         return []
 
 
-def _evaluator(config: GumbelConfig, network: BoardNetwork) -> Evaluator:
-    """What judges the leaves of searches."""
-    evaluator, judge = NetworkEvaluator(network), config.search.judge
-    if judge is None:
-        return evaluator
-    return JudgedNetwork(evaluator, config.evaluation_of(judge), judge.depth, judge.share)
-
-
-def train(config: GumbelConfig, folder: Path, resume: bool, console: Console) -> bool:
+def train(
+    config: GumbelConfig,
+    folder: Path,
+    resume: bool,
+    console: Console,
+    workers: str | None = None,
+    address: str | None = None,
+) -> bool:
     """Train, evaluate the best policy and write the results; False where it was interrupted."""
-    return GumbelRun(config, folder).whole(resume, console)
+    with executor_of(workers, address) as executor:
+        return GumbelRun(config, folder, executor).whole(resume, console)
 
 
 main = partial(
-    training_command, "training.gumbel", GumbelConfig, train
+    training_command, "training.gumbel", GumbelConfig, train, more=WHO_PLAYS
 )  # of the words; the exit code
 
 

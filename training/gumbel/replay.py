@@ -43,6 +43,7 @@ class ReplayBuffer:
         self._value: Array = np.zeros(size, np.float32)
         self._game_number: IntArray = np.full(size, -1, np.int64)
         self._ready: BoolArray = np.zeros(size, np.bool_)
+        self._going_on: dict[int, list[int]] = {}  # where the positions of these games are
         images = np.stack([game.action_images(s) for s in game.symmetries])
         self._originals = np.argsort(images, axis=1)
 
@@ -63,13 +64,13 @@ class ReplayBuffer:
         self._value[slots] = values
         self._game_number[slots] = games
         self._ready[slots] = False
+        for slot, game in zip(slots.tolist(), games.tolist(), strict=True):
+            self._going_on.setdefault(game, []).append(slot)
 
-    def finish(self, slots: IntArray, game: int, result: float) -> None:
-        """The result, to the first role, of a game by number, whose positions are in these slots.
-
-        Slots that hold other positions by now are left as they are.
-        """
-        slots = slots[self._game_number[slots] == game]
+    def finish(self, game: int, result: float) -> None:
+        """The result, to the first role, of a game by number."""
+        slots = np.array(self._going_on.pop(game, []), np.int64)
+        slots = slots[self._game_number[slots] == game]  # the others are of later games by now
         results = np.where(self._state.to_move[slots] == 0, result, -result)
         mixed = self._search_value * self._value[slots] + (1 - self._search_value) * results
         self._value[slots] = mixed
@@ -111,6 +112,9 @@ class ReplayBuffer:
         mine = (*self._state.arrays, *self._arrays())
         for x, y in zip(mine, (*snapshot["state"], *snapshot["arrays"]), strict=True):
             x[:filled] = y
+        self._going_on = {}
+        for slot in np.flatnonzero(~self._ready[:filled]).tolist():
+            self._going_on.setdefault(int(self._game_number[slot]), []).append(slot)
 
     def _arrays(self) -> list[Array]:
         return [self._policy, self._has_policy, self._value, self._game_number, self._ready]

@@ -70,6 +70,7 @@ class GumbelConfig(RunSettings):
 
     hidden_setting: ClassVar = "learning.hidden"
 
+    parts: Positive = 1
     device: Annotated[str, Field(pattern=r"^(auto|cpu|cuda(:\d+)?)$")] = "auto"
     search: SearchSettings = SearchSettings()
     learning: LearningSettings = LearningSettings()
@@ -81,6 +82,23 @@ class GumbelConfig(RunSettings):
                 "both roles are learnt, and there is no pool: leave out self_play.learn and "
                 "self_play.pool"
             )
+        return self
+
+    def part(self) -> Self:
+        """The settings with the boards of one of the parts."""
+        boards = self.self_play.boards // self.parts
+        of_part = self.self_play.model_copy(update={"boards": boards})
+        return self.model_copy(update={"self_play": of_part})
+
+    @model_validator(mode="after")
+    def _possible_parts(self) -> Self:
+        boards = self.self_play.boards
+        if boards % self.parts:
+            raise ValueError(f"parts is {self.parts}: {boards} boards cannot be shared out evenly")
+        try:
+            self.part().self_play.groups()
+        except ValueError as error:
+            raise ValueError(f"parts is {self.parts}, and in each {error}") from None
         return self
 
     @model_validator(mode="after")

@@ -26,6 +26,7 @@ from rich.progress import (
 )
 
 from boardenvs.agents import make_agent
+from boardenvs.arena.executor import Executor
 from boardenvs.search import Evaluation
 from boardenvs.search.evaluation_file import (
     EvaluationFileError,
@@ -34,7 +35,7 @@ from boardenvs.search.evaluation_file import (
 )
 from boardenvs.utils.files import write_atomically
 from boardenvs.utils.tables import markdown_table
-from training.command import training_command
+from training.command import WHO_PLAYS, executor_of, training_command
 from training.evaluation import Score, play_suite
 from training.folder import RunError, check_settings
 from training.history import REPORT_SEED
@@ -49,14 +50,26 @@ class StopLearning(Exception):  # noqa: N818 - no error, as StopIteration
     """The run was asked to stop."""
 
 
-def train(config: NTupleConfig, folder: Path, resume: bool, console: Console) -> bool:
+def train(
+    config: NTupleConfig,
+    folder: Path,
+    resume: bool,
+    console: Console,
+    workers: str | None = None,
+    address: str | None = None,
+) -> bool:
     """Learn, judge the evaluation and write the results; False where it was interrupted."""
     if resume:
         check_settings(folder, config)
+    with executor_of(workers, address) as executor:
+        return _train(config, folder, console, executor)
+
+
+def _train(config: NTupleConfig, folder: Path, console: Console, executor: Executor) -> bool:
     began = time.process_time()
     try:
         with _display(console) as show:
-            evaluation = NTupleRun(config, folder, show).learn()
+            evaluation = NTupleRun(config, folder, show, executor).learn()
     except StopLearning:
         return False
     except (EvaluationFileError, PositionsFileError) as error:
@@ -133,7 +146,8 @@ def _report(
     ]
     parts = [
         f"# {config.name}: an evaluation of {config.game}",
-        f"{minutes:.1f} CPU minutes in this part of the run, seed {config.seed}.",
+        f"{minutes:.1f} CPU minutes of the command's process in this part of the run, seed "
+        f"{config.seed}.",
         f"`alphabeta:depth={config.report.depth},evaluation={config.name}` against players of "
         f"the report, {2 * config.report.pairs} games each, with 95 % intervals over pairs:",
         markdown_table(("opponent", "score", "wins", "draws", "losses"), played),
@@ -146,7 +160,7 @@ def _report(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit code, see `training.command`."""
-    return training_command("training.ntuple", NTupleConfig, train, arguments)
+    return training_command("training.ntuple", NTupleConfig, train, arguments, WHO_PLAYS)
 
 
 if __name__ == "__main__":

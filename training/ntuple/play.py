@@ -9,11 +9,13 @@ hundredths of a win.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from boardenvs.arena.processes import WorkerError
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
 from boardenvs.game.state import Int8Array, IntArray, State, WordArray, take, where
@@ -106,6 +108,27 @@ def play(
     if settings.targets is None:
         found = found._replace(result=found.result * ends[found.game])
     return found
+
+
+@dataclass(frozen=True)
+class GamesToPlay:
+    """`play` as a task, by an evaluation that is shared."""
+
+    game: Game
+    settings: GenerationSettings
+    games: int
+    chance: tuple[int, ...]  # what the generator is seeded by
+
+    @property
+    def seed(self) -> int:
+        return sum(self.chance)
+
+    def run(self, evaluation: Evaluation | None, running: object) -> Positions:
+        rng = np.random.default_rng(self.chance)
+        return play(self.game, evaluation, self.settings, self.games, rng)
+
+    def lost(self, side: int) -> Positions:
+        raise WorkerError("games cannot be played: they end their processes")
 
 
 def _to_first(state: State) -> Float32Array:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
+from boardenvs.arena.executor import HERE, Executor
 from boardenvs.search import Evaluation
 from boardenvs.search.evaluation import Int16Array, Terms
 from boardenvs.search.evaluation_file import load_evaluation, save_evaluation
 from training.ntuple.fit import as_evaluation, as_weights, fit, stages_of
-from training.ntuple.play import Positions, load_positions, play, save_positions
+from training.ntuple.play import GamesToPlay, Positions, load_positions, save_positions
 from training.ntuple.settings import NTupleConfig, OnePlySettings
 
 GAMES_A_FILE = 250
@@ -30,8 +31,11 @@ class NTupleRun:
     then is whole.
     """
 
-    def __init__(self, config: NTupleConfig, folder: Path, progress: Progress) -> None:
+    def __init__(
+        self, config: NTupleConfig, folder: Path, progress: Progress, executor: Executor = HERE
+    ) -> None:
         self._config, self._folder, self._progress = config, folder, progress
+        self._executor = executor
         self._game = config.make_game()
         features = self._game.feature_sizes if config.features else {}
         self._terms = Terms(self._game, config.all_tuples(), features)
@@ -90,16 +94,20 @@ class NTupleRun:
         return as_evaluation(self._terms, self._stages, found.weights, notes)
 
     def _play(self, generation: int, before: Evaluation | None) -> list[Positions]:
-        settings, parts = self._config.generations[generation], []
-        for start in range(0, settings.games, GAMES_A_FILE):
+        settings = self._config.generations[generation]
+        files, tasks = {}, list[GamesToPlay]()
+        for start, count in _shares(settings.games, GAMES_A_FILE):
             path = self._folder / "positions" / f"{generation}_{start:07d}.npz"
-            done = min(start + GAMES_A_FILE, settings.games)
-            if not path.is_file():
-                rng = np.random.default_rng([self._config.seed, generation, start])
-                save_positions(path, play(self._game, before, settings, done - start, rng))
-            parts.append(load_positions(path))
+            chance = self._config.seed, generation, start
+            files[path] = GamesToPlay(self._game, settings, count, chance)
+        left = [path for path in files if not path.is_file()]
+        done = settings.games - sum(files[path].games for path in left)
+        tasks = [files[path] for path in left]
+        for number, positions in self._executor.run(tasks, before):
+            save_positions(left[number], positions)
+            done += tasks[number].games
             self._progress(f"generation {generation + 1}, games", done, settings.games)
-        return parts
+        return [load_positions(path) for path in files]
 
     def _round(self, number: int, before: Evaluation, settings: OnePlySettings) -> Evaluation:
         def progress(games: int) -> None:
@@ -107,7 +115,7 @@ class NTupleRun:
             self._progress("one ply, games", done, settings.rounds * settings.games)
 
         seed = [self._config.seed, len(self._config.generations), number]
-        return play_round(before, settings, seed, progress)
+        return play_round(before, settings, seed, progress, self._executor)
 
 
 # ---- weights for a search of one ply -------------------------------------------------------------
@@ -119,19 +127,27 @@ class NTupleRun:
 
 
 def play_round(
-    before: Evaluation, settings: OnePlySettings, seed: list[int], progress: Callable[[int], None]
+    before: Evaluation,
+    settings: OnePlySettings,
+    seed: list[int],
+    progress: Callable[[int], None],
+    executor: Executor = HERE,
 ) -> Evaluation:
     """The evaluation before, a step nearer to what came of games by it; `progress` gets how many
     games are played.
     """
-    parts: list[Positions] = []
-    for start in range(0, settings.games, _AT_ONCE):
-        rng = np.random.default_rng([*seed, start])
-        count = min(_AT_ONCE, settings.games - start)
-        found = play(before.game, before, settings.playing, count, rng)
-        parts.append(found._replace(game=found.game + np.int32(start)))
-        progress(start + count)
-    positions, stages = Positions.joined(parts), np.array(before.stages)
+    shares = list(_shares(settings.games, _AT_ONCE))
+    tasks = [
+        GamesToPlay(before.game, settings.playing, count, (*seed, start)) for start, count in shares
+    ]
+    parts, done = dict[int, Positions](), 0
+    for number, found in executor.run(tasks, before):
+        start, count = shares[number]
+        parts[number] = found._replace(game=found.game + np.int32(start))
+        done += count
+        progress(done)
+    positions = Positions.joined([parts[number] for number in range(len(tasks))])
+    stages = np.array(before.stages)
     fitted = fit(
         before.terms,
         stages,
@@ -143,6 +159,11 @@ def play_round(
         settings.step,
     )
     return as_evaluation(before.terms, stages, fitted.weights, {})
+
+
+def _shares(games: int, at_once: int) -> Iterator[tuple[int, int]]:
+    """So many games at once: from which one on, and how many."""
+    return ((start, min(at_once, games - start)) for start in range(0, games, at_once))
 
 
 def mean_weights(rounds: list[Evaluation]) -> Int16Array:

@@ -6,7 +6,6 @@ import contextlib
 import logging
 import math
 import os
-import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,13 +14,13 @@ from typing import Any
 import ray
 
 import boardenvs
+from boardenvs.arena.nodes import check_address
+from boardenvs.arena.processes import WorkerError
 from training.folder import RunError
 from training.rllib.settings import RLlibSettings
 
 # The memory for what processes hand to each other, in bytes: several updates, and this at least.
 _STORE, _UPDATES = 256 << 20, 8
-
-_PATIENCE = 5.0  # seconds to wait for a cluster's answer
 
 # Ray listens where the machine is reached from outside, also for 127.0.0.1; Linux has all of 127/8.
 _LOOPBACK = "127.0.0.2" if sys.platform == "linux" else None
@@ -83,13 +82,7 @@ def _check_address(address: str) -> None:
             "not be in the cluster. Run the command on one of its machines, by `ray job submit "
             "--working-dir . -- python -m training.rllib CONFIG --address auto`"
         )
-    host, _, port = address.rpartition(":")
-    if not port.isdecimal():
-        return  # "auto", or something that Ray explains
     try:
-        socket.create_connection((host, int(port)), timeout=_PATIENCE).close()
-    except (OSError, OverflowError) as error:
-        raise RunError(
-            f"nothing listens at {address} ({error}): --address must be that of a head node, which "
-            "`ray start --head` prints"
-        ) from None
+        check_address(address)
+    except WorkerError as error:
+        raise RunError(str(error)) from None
