@@ -23,10 +23,8 @@ from boardenvs import games
 from boardenvs.arena.match import play_match
 from boardenvs.arena.pools import PLAYOUTS
 from boardenvs.exams.positions import FOLDER, ExamPosition, write_positions
-from boardenvs.game.contract import Game, Position, stack
-from boardenvs.game.perft import successors
+from boardenvs.game.contract import Game, Position
 from boardenvs.game.rules import WIN
-from boardenvs.game.state import BoolArray, IntArray, State, take
 from boardenvs.games.files import new_file
 from boardenvs.search import Limits, search_position
 from boardenvs.tablebase import Tablebase
@@ -163,31 +161,27 @@ def _only_defence(positions: list[Position]) -> tuple[Position, list[int]] | Non
     """The last position in which one move alone does not lose, at once or by the next ply, and
     in which none wins at once.
     """
-    game = positions[0].game
-    state = stack(positions)
-    rows, actions, after = successors(game, state)
-    mover = state.to_move[rows]
-    wins = _won_by(game, after, mover)
-    safe = ~wins & ~_won_by(game, after, 1 - mover)
-    replying = np.flatnonzero(~game.is_over(after) & (after.to_move != mover))
-    replied_to, _, replied = successors(game, take(after, replying))
-    lost = _won_by(game, replied, 1 - mover[replying][replied_to])
-    safe[replying[replied_to[lost]]] = False
-    count = len(positions)
-    right, winning = (np.bincount(rows[x], minlength=count) for x in (safe, wins))
-    moves = np.bincount(rows, minlength=count)
-    found = np.flatnonzero((right == 1) & (winning == 0) & (moves > 1))
-    if not found.size:
-        return None
-    row = int(found[-1])
-    return positions[row], actions[safe & (rows == row)].tolist()
+    for position in reversed(positions):
+        mover = position.to_move
+        after = {action: position.step(action) for action in position.legal_actions()}
+        if len(after) == 1 or any(_is_won(one, mover) for one in after.values()):
+            continue
+        safe = [action for action, one in after.items() if not _is_lost(one, mover)]
+        if len(safe) == 1:
+            return position, safe
+    return None
 
 
-def _won_by(game: Game, state: State, roles: IntArray) -> BoolArray:
-    """Where the game is over and won by that role, (B,) bool."""
-    result = game.results(state)[np.arange(len(roles)), roles]
-    won: BoolArray = game.is_over(state) & (result == WIN)
-    return won
+def _is_lost(position: Position, role: int) -> bool:
+    """Whether the role has lost, or loses by the other's next ply."""
+    if position.is_over() or position.to_move == role:
+        return _is_won(position, 1 - role)
+    return any(_is_won(position.step(a), 1 - role) for a in position.legal_actions())
+
+
+def _is_won(position: Position, role: int) -> bool:
+    """Whether the game is over and won by that role."""
+    return position.is_over() and position.result()[role] == WIN
 
 
 # ---- the command ---------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 from gymnasium.utils import seeding
 
@@ -17,8 +17,7 @@ from boardenvs.game.openings import check_plies, distinct_openings
 from boardenvs.game.rules import LOSS, WIN, goal_to_reward
 from boardenvs.play.session import GameSession
 from boardenvs.records.record import Record
-from boardenvs.text.disguise import Disguise
-from boardenvs.text.prompt import Board, Style
+from boardenvs.text.prompt import Shown, Style
 from boardenvs.text.question import RETRIES, Counts, Question, Transcript
 from boardenvs.text.reader import Reading
 from boardenvs.utils.checks import is_whole, quote
@@ -74,12 +73,10 @@ class TextEnv:
         *,
         opponent: Opponent | None = "random",
         seat: str = "random",
-        board: Board = "ascii",
-        legal_moves: bool = False,
-        disguise: Disguise | int | None = None,
         opening_plies: tuple[int, int] = (0, 0),
         retries: int = RETRIES,
         name: str = "text",
+        **shown: Unpack[Shown],
     ) -> None:
         self.game = games.make(game)
         check_seat(self.game, seat)
@@ -87,7 +84,7 @@ class TextEnv:
         if not is_whole(retries, 0, 100):
             raise ValueError(f"retries is {quote(retries)}: it must be 0 to 100, and whole")
         self.opponent = None if opponent is None else agent_for(self.game, opponent)
-        self.style = Style.of(self.game, board, legal_moves, disguise)
+        self.style = Style.of(self.game, **shown)
         self._seat, self._opening_plies, self._retries = seat, opening_plies, retries
         other = name if opponent is None else opponent
         self._names = name, other if isinstance(other, str) else type(other).__name__

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Unpack
+
 import numpy as np
 
 from boardenvs.exams.positions import exam_positions
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.state import take
-from boardenvs.text.disguise import Disguise
 from boardenvs.text.env import TextEnv
-from boardenvs.text.prompt import Board
+from boardenvs.text.prompt import Shown
 from boardenvs.text.samples import rewards_of
 
 
@@ -34,23 +35,8 @@ class ExamEnv(TextEnv):
 
     _unit = "question"
 
-    def __init__(
-        self,
-        game: Game | str,
-        *,
-        board: Board = "ascii",
-        legal_moves: bool = False,
-        disguise: Disguise | int | None = None,
-        retries: int = 0,
-    ) -> None:
-        super().__init__(
-            game,
-            opponent=None,
-            board=board,
-            legal_moves=legal_moves,
-            disguise=disguise,
-            retries=retries,
-        )
+    def __init__(self, game: Game | str, *, retries: int = 0, **shown: Unpack[Shown]) -> None:
+        super().__init__(game, opponent=None, retries=retries, **shown)
         self._asked, self.number = exam_positions(self.game), -1
 
     def __len__(self) -> int:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 import numpy as np
 
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.state import IntArray, State
 from boardenvs.text.disguise import Disguise
-from boardenvs.text.prompt import Board, Style
+from boardenvs.text.prompt import Shown, Style
 from boardenvs.text.question import RETRIES, Counts, Question
 
 NO_MOVE = -1  # no action: in a match the game is forfeited, in an exam the answer is wrong
@@ -54,17 +54,14 @@ class TextPlayer:
         self,
         model: Callable[..., str],
         *,
-        board: Board = "ascii",
-        legal_moves: bool = False,
-        disguise: Disguise | int | None = None,
         retries: int = RETRIES,
         threads: int = 1,
+        **shown: Unpack[Shown],
     ) -> None:
+        drawn = shown.get("disguise")
         # Raises where there is no such board, or where it cannot be disguised.
-        Style(board, disguise=disguise if isinstance(disguise, Disguise) else None)
-        self._model = model
-        self._board: Board = board
-        self._legal_moves, self._disguise = legal_moves, disguise
+        Style(shown.get("board", "ascii"), disguise=drawn if isinstance(drawn, Disguise) else None)
+        self._model, self._shown = model, shown
         self._retries, self._threads = retries, threads
         self.counts = Counts()
 
@@ -88,7 +85,7 @@ class TextPlayer:
         return self._ask(asked, game)
 
     def _ask(self, asked: Sequence[tuple[list[Position], list[int]]], game: Game) -> IntArray:
-        style = Style.of(game, self._board, self._legal_moves, self._disguise)
+        style = Style.of(game, **self._shown)
         questions = [
             None if line[-1].is_over() else Question(style, line, played, self._retries)
             for line, played in asked

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, TypedDict, get_args
 
 from boardenvs.board.bitboard import squares_of
 from boardenvs.game.contract import Game, Position
@@ -19,6 +19,14 @@ from boardenvs.utils.checks import check_name, cut
 Board: TypeAlias = Literal["ascii", "fen", "json", "picture"]
 
 _MOST_QUOTED = 300  # characters of a bad reply
+
+
+class Shown(TypedDict, total=False):
+    """How a game is shown: what `Style.of` takes."""
+
+    board: Board
+    legal_moves: bool
+    disguise: Disguise | int | None
 
 
 @dataclass(frozen=True)
@@ -41,7 +49,11 @@ class Style:
 
     @classmethod
     def of(
-        cls, game: Game, board: Board, legal_moves: bool, disguise: Disguise | int | None
+        cls,
+        game: Game,
+        board: Board = "ascii",
+        legal_moves: bool = False,
+        disguise: Disguise | int | None = None,
     ) -> Style:
         """The style for a game, in a disguise or in that of a seed."""
         drawn = Disguise.draw(game, disguise) if isinstance(disguise, int) else disguise

@@ -5,14 +5,14 @@ Importing this registers every game of this package; `BoardEnv(game)` is one of 
 
 from __future__ import annotations
 
+from typing import Any
+
 import textarena as ta
 from textarena.envs.registration import ENV_REGISTRY, register
 
 from boardenvs import games
 from boardenvs.game.contract import Game
 from boardenvs.text.env import TextEnv
-from boardenvs.text.prompt import Board
-from boardenvs.text.question import RETRIES
 
 
 class BoardEnv(ta.Env):
@@ -22,24 +22,8 @@ class BoardEnv(ta.Env):
     that is no legal move is asked for again, and after the last retry loses the game.
     """
 
-    def __init__(
-        self,
-        game: Game | str = "othello",
-        board: Board = "ascii",
-        legal_moves: bool = True,
-        disguise: int | None = None,
-        opening_plies: tuple[int, int] = (0, 0),
-        retries: int = RETRIES,
-    ) -> None:
-        self.text = TextEnv(
-            game,
-            opponent=None,
-            board=board,
-            legal_moves=legal_moves,
-            disguise=disguise,
-            opening_plies=opening_plies,
-            retries=retries,
-        )
+    def __init__(self, game: Game | str = "othello", legal_moves: bool = True, **more: Any) -> None:
+        self.text = TextEnv(game, opponent=None, legal_moves=legal_moves, **more)
 
     def reset(self, num_players: int = 2, seed: int | None = None) -> None:
         self.text.reset(seed=seed)
