@@ -14,7 +14,7 @@ from boardenvs.envs.groups import Opponent, check_seat, choose
 from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.fen import parse_position
 from boardenvs.game.openings import check_plies, distinct_openings
-from boardenvs.game.rules import LOSS, WIN, goal_to_reward
+from boardenvs.game.rules import goal_to_reward
 from boardenvs.play.session import GameSession
 from boardenvs.records.record import Record
 from boardenvs.text.prompt import Shown, Style
@@ -115,13 +115,11 @@ class TextEnv:
     @property
     def done(self) -> bool:
         """Whether the game is over."""
-        return self.session.is_over or self._forfeited
+        return self.session.is_over
 
     @property
     def goal(self) -> tuple[float, float] | None:
         """What both roles have at the end, 100, 50 or 0; None before it."""
-        if self._forfeited:
-            return (LOSS, WIN) if self.role == 0 else (WIN, LOSS)
         return self.session.goal
 
     @property
@@ -152,14 +150,15 @@ class TextEnv:
             "counts": self.counts.to_json(),
             "transcript": self._transcript.entries,
         }
-        info = {"forfeit": self.game.roles[self.role]} if self._forfeited else {}
+        forfeited = session.resigned is not None
+        info = {"forfeit": self.game.roles[self.role]} if forfeited else {}
         record = replace(
             session.record(),
             goal=self.goal,
             players=(first, second),
             info={**info, "text": text},
         )
-        return Result(self.reward, self._forfeited, self.counts, record)
+        return Result(self.reward, forfeited, self.counts, record)
 
     # ---- what is done ------------------------------------------------------------------------
 
@@ -177,7 +176,7 @@ class TextEnv:
             for action in opening.actions[0].tolist():
                 if action >= 0:
                     session.play(action)
-        self._session, self._forfeited = session, False
+        self._session = session
         self.counts, self._transcript = Counts(), Transcript()
         self._go_on()
         return self.prompt
@@ -199,7 +198,7 @@ class TextEnv:
             self.session.play(reading.action)
             self._go_on()
         elif self._question.is_over:
-            self._forfeited = True
+            self.session.resign(self.role)
             self.counts.forfeits += 1
         return Step(self.prompt, self.reward, self.done, reading)
 

@@ -56,7 +56,7 @@ class ExamEnv(TextEnv):
     @property
     def done(self) -> bool:
         """Whether the question is answered."""
-        return bool(self.session.actions) or self._forfeited
+        return bool(self.session.actions) or self.session.is_over
 
     @property
     def reward(self) -> float:

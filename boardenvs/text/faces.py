@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,6 @@ from boardenvs.game.openings import distinct_openings
 from boardenvs.game.state import FloatArray, IntArray, State, take
 from boardenvs.text.disguise import PARTS, Disguise
 from boardenvs.text.player import NO_MOVE, TextPlayer
-from boardenvs.text.prompt import Board
 from boardenvs.text.question import Counts
 from boardenvs.utils.tables import markdown_table
 
@@ -67,10 +67,8 @@ def compare(
     *,
     positions: int = 40,
     disguise: int = 1,
-    board: Board = "ascii",
-    legal_moves: bool = False,
-    threads: int = 1,
     seed: int = 0,
+    **asked: Any,
 ) -> Comparison:
     """Ask a model for its move in so many positions, as the game is, the same again, with each part
     of a disguise alone, and with all of them: once each, without retries.
@@ -93,14 +91,7 @@ def compare(
     state, values = _asked(game, positions, np.random.default_rng(seed))
     first, faces = None, []
     for name, face in shown.items():
-        player = TextPlayer(
-            model,
-            board=board,
-            legal_moves=legal_moves,
-            disguise=face,
-            retries=0,
-            threads=threads,
-        )
+        player = TextPlayer(model, disguise=face, retries=0, **asked)
         actions = player.act(game, state)
         first = actions if first is None else first
         faces.append(_face(name, actions, first, values, player.counts))
