@@ -230,28 +230,19 @@ def _blocks(pairs: int) -> Iterator[range]:
         start = end
 
 
+@dataclass
 class Ongoing:
     """The games of a match: all openings, then all again, roles swapped."""
 
-    def __init__(
-        self,
-        game: Game,
-        openings: Openings,
-        players: Sequence[Player],
-        noise: float,
-        noise_rng: np.random.Generator,
-        note: str,
-    ) -> None:
-        """`players` are a and b; `noise` is the share of plies that are drawn from all legal
-        moves.
-        """
-        pairs = len(openings.actions)
-        self._game = game
-        self._openings = openings
-        self._players = players
-        self._noise = noise
-        self._noise_rng = noise_rng
-        self._note = note
+    _game: Game
+    _openings: Openings
+    _players: Sequence[Player]  # a and b
+    _noise: float  # the share of plies that are drawn from all legal moves
+    _noise_rng: np.random.Generator
+    _note: str
+
+    def __post_init__(self) -> None:
+        openings, pairs = self._openings, len(self._openings.actions)
         self._role_of_a = np.repeat([0, 1], pairs)
         self._actions = np.concatenate([openings.actions] * 2)
         # A game's opening until its last position is known.

@@ -10,6 +10,7 @@ games beside.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Annotated, Any
@@ -53,12 +54,11 @@ class Faults:
         every = list(faults)
         names = ("forfeits", "repeats", "moves", "timed_moves", "cpu_seconds")
         total = {name: sum(getattr(one, name) for one in every) for name in names}
-        counts = {name: 0.0 for one in every for name in one.counts}
+        counts = Counter[str]()
         for one in every:
-            for name, amount in one.counts.items():
-                counts[name] += amount
+            counts.update(one.counts)
         message = next((one.message for one in every if one.message), None)
-        return cls(message=message, **total, counts=counts)
+        return cls(message=message, **total, counts=dict(counts))
 
     @property
     def all_cpu_seconds(self) -> float:

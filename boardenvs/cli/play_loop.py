@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -23,21 +24,18 @@ _HINTS = 3  # moves
 _agent = lru_cache(maxsize=4)(agent_for)
 
 
+@dataclass
 class TerminalGame:
     """A game of those who type."""
 
-    def __init__(
-        self,
-        session: GameSession,
-        store: GameStore,
-        notation: MoveNotation,
-        console: Console,
-        seed: int,
-    ) -> None:
-        self.session = session
-        self._store, self._notation = store, notation
-        self._console, self._seed = console, seed
-        self._ended = False
+    session: GameSession
+    _store: GameStore
+    _notation: MoveNotation
+    _console: Console
+    _seed: int
+    _ended: bool = False
+
+    def __post_init__(self) -> None:
         # What each word does with the rest of its line; what is said of it there is its help.
         self._commands = {
             "hint": self._hint,

@@ -19,7 +19,6 @@ class Ply:
     """An action that was taken, and how engines write it."""
 
     role: int
-    action: int
     name: str
 
 
@@ -71,7 +70,7 @@ def plies_to(position: Position, actions: Sequence[int]) -> tuple[Ply, ...] | No
     for action in actions:
         if not at.is_legal(action):
             return None
-        plies.append(Ply(at.to_move, action, notation.write(action, at)))
+        plies.append(Ply(at.to_move, notation.write(action, at)))
         at = at.step(action)
     return tuple(plies) if at == position else None
 

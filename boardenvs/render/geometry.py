@@ -40,26 +40,23 @@ class BoardLook(NamedTuple):
     target: Ink
 
 
+_FELT = BoardLook(
+    frame="#4b3021",
+    frame_edge="#2c1a10",
+    label="#e6d3b3",
+    light="#2e8b57",
+    dark="#2e8b57",
+    line="#1d6640",
+    hole="#3a2418",
+    mark=Ink("#f4e04d", 0.42),
+    target=Ink("#0b3a20", 0.45),
+)
 BOARDS = {
-    "felt": BoardLook(
-        frame="#4b3021",
-        frame_edge="#2c1a10",
-        label="#e6d3b3",
-        light="#2e8b57",
-        dark="#2e8b57",
-        line="#1d6640",
-        hole="#3a2418",
-        mark=Ink("#f4e04d", 0.42),
-        target=Ink("#0b3a20", 0.45),
-    ),
-    "wood": BoardLook(
-        frame="#4b3021",
-        frame_edge="#2c1a10",
-        label="#e6d3b3",
+    "felt": _FELT,
+    "wood": _FELT._replace(
         light="#ecd3a6",
         dark="#b98654",
         line="#8f6238",
-        hole="#3a2418",
         mark=Ink("#f4e04d", 0.55),
         target=Ink("#3a2212", 0.40),
     ),

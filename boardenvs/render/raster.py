@@ -106,11 +106,7 @@ def write_gif(frames: Sequence[Pixels], seconds: float) -> bytes:
 
     Needs Pillow: ImportError where it is missing.
     """
-    try:
-        from PIL import Image
-    except ImportError as error:
-        raise ImportError('a GIF needs Pillow: pip install "boardenvs[render]"') from error
-    images = [Image.fromarray(frame).quantize(128) for frame in frames]
+    images = [_image(frame, "a GIF").quantize(128) for frame in frames]
     milliseconds = round(1000 * seconds)
     content = io.BytesIO()
     images[0].save(
@@ -123,6 +119,21 @@ def write_gif(frames: Sequence[Pixels], seconds: float) -> bytes:
         optimize=True,
     )
     return content.getvalue()
+
+
+def write_png(pixels: Pixels) -> bytes:
+    """A picture (H, W, 3) uint8 as PNG. Needs Pillow: ImportError where it is missing."""
+    content = io.BytesIO()
+    _image(pixels, "a PNG").save(content, "PNG")
+    return content.getvalue()
+
+
+def _image(pixels: Pixels, what: str) -> Any:
+    try:
+        from PIL import Image
+    except ImportError as error:
+        raise ImportError(f'{what} needs Pillow: pip install "boardenvs[render]"') from error
+    return Image.fromarray(pixels)
 
 
 class Window:

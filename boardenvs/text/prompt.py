@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import io
 import json
 import re
 from collections.abc import Sequence
@@ -227,14 +226,9 @@ def _further(position: Position, shown: Disguise) -> list[str]:
 def picture(position: Position, last_action: int | None, before: Position | None) -> bytes:
     """The position as a picture, PNG. ImportError where pygame or Pillow is missing."""
     from boardenvs.render import to_rgb
+    from boardenvs.render.raster import write_png
 
     pixels = to_rgb(
         position.game, position, last_action, before=before, caption=False, unit=48, rule_sheet=True
     )
-    try:
-        from PIL import Image
-    except ImportError as error:
-        raise ImportError('a PNG needs Pillow: pip install "boardenvs[render]"') from error
-    content = io.BytesIO()
-    Image.fromarray(pixels).save(content, "PNG")
-    return content.getvalue()
+    return write_png(pixels)
