@@ -11,6 +11,7 @@ import numpy as np
 
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.state import IntArray, State
+from boardenvs.records.record import Record, until_illegal
 from boardenvs.text.disguise import Disguise
 from boardenvs.text.prompt import Shown, Style
 from boardenvs.text.question import RETRIES, Counts, Question
@@ -70,7 +71,7 @@ class TextPlayer:
         return dict(self.counts.to_json())
 
     def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
-        return self._ask([([position], []) for position in game.positions(state)], game)
+        return self._ask([([position], ()) for position in game.positions(state)], game)
 
     def act_after(
         self, game: Game, state: State, actions: IntArray, rng: np.random.Generator
@@ -78,13 +79,12 @@ class TextPlayer:
         """As `act`, with the moves so far in the prompts."""
         asked = []
         for position, row in zip(game.positions(state), actions.tolist(), strict=True):
-            line, played = [game.start()], [action for action in row if action >= 0]
-            for action in played:
-                line.append(line[-1].step(action))
-            asked.append((line, played) if line[-1] == position else ([position], []))
+            played = tuple(action for action in row if action >= 0)
+            line, _ = until_illegal(Record(game, played))
+            asked.append((line, played) if line[-1] == position else ([position], ()))
         return self._ask(asked, game)
 
-    def _ask(self, asked: Sequence[tuple[list[Position], list[int]]], game: Game) -> IntArray:
+    def _ask(self, asked: Sequence[tuple[list[Position], Sequence[int]]], game: Game) -> IntArray:
         style = Style.of(game, **self._shown)
         questions = [
             None if line[-1].is_over() else Question(style, line, played, self._retries)
