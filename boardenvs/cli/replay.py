@@ -234,19 +234,13 @@ def _summary(file: Path, found: Sequence[Record], verdicts: Sequence[Verdict]) -
 
 def _print_head(console: Console, notation: MoveNotation, record: Record) -> None:
     """What is known about the game, and its moves."""
+    from boardenvs.records.page import known
     from boardenvs.records.record import names
 
-    first, second = notation.sides
-    look = record.game.look.chosen(notation.rule_sheet)
     console.print(spec_of(record.game), style="bold")
-    if record.players is not None:
-        console.print(f"{first}: {record.players[0]}, {second}: {record.players[1]}")
-    if record.start is not None:
-        console.print(f"from {record.start.fen()}")
-    if record.goal is not None:
-        console.print(f"{first} {record.goal[0]:g}, {second} {record.goal[1]:g}")
-    for key, value in record.info.items():
-        console.print(f"{key}: {value}")
+    for name, text in known(record, notation.sides):
+        console.print(f"{name}: {text}")
+    look = record.game.look.chosen(notation.rule_sheet)
     moves = (look.write(name, record.game.board.rows) for name in names(record))
     numbered = (f"{n:>3}. {name:<6}" for n, name in enumerate(moves, start=1))
     console.print("\n" + "".join(numbered))

@@ -32,16 +32,19 @@ def show(record: Record) -> ShownGame:
     game, (boards, error) = record.game, until_illegal(record)
     sides = MoveNotation(game).sides
     players = record.players or sides
-    details = [("game", spec_of(game))]
-    if record.players is not None:
-        details += zip(sides, record.players, strict=True)
-    if record.goal is not None:
-        goals = zip(sides, record.goal, strict=True)
-        details.append(("result", ", ".join(f"{role} {goal:g}" for role, goal in goals)))
-    if record.start is not None:
-        details.append(("from", record.start.fen()))
-    details += [(str(key), str(value)) for key, value in record.info.items()]
+    details = [("game", spec_of(game)), *known(record, sides)]
     if error is not None:
         details.append(("breaks the rules", error))
     actions = record.actions[: len(boards) - 1]
     return ShownGame(game, boards, actions, " against ".join(players), details)
+
+
+def known(record: Record, sides: tuple[str, str]) -> list[tuple[str, str]]:
+    """What is known of a game beside its moves: names and texts."""
+    found = list(zip(sides, record.players or (), strict=False))
+    if record.goal is not None:
+        goals = zip(sides, record.goal, strict=True)
+        found.append(("result", ", ".join(f"{side} {goal:g}" for side, goal in goals)))
+    if record.start is not None:
+        found.append(("from", record.start.fen()))
+    return found + [(str(key), str(value)) for key, value in record.info.items()]
