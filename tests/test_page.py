@@ -155,8 +155,12 @@ def test_notebooks_show_analyses_and_matches_as_tables():
     assert [row[1] for row in rows] == [f"{move.value:+.0f}" for move in found.moves]
     match = boardenvs.play_match(OTHELLO, "greedy", "random", pairs=4)
     _, whole, first, second = cells_of(match._repr_html_())
-    assert whole[1:] == [*map(str, (match.wins, match.draws, match.losses)), f"{match.score:.3f}"]
-    assert [tuple(map(int, row[1:4])) for row in (first, second)] == list(match.by_role)
+    counts = match.wins, match.draws, match.losses
+    ends = [f"[{low:.3f}, {high:.3f}]" for low, high in (*match.share_intervals, match.interval)]
+    numbers = [*map(str, counts), f"{match.score:.3f}"]
+    assert whole[1:] == ["8", *map(" ".join, zip(numbers, ends, strict=True))]
+    by_role = [tuple(int(cell.split()[0]) for cell in row[2:5]) for row in (first, second)]
+    assert by_role == list(match.by_role)
 
 
 def test_notebooks_show_lists_of_records_as_tables(tmp_path):

@@ -126,19 +126,31 @@ class MatchResult:
             f"{self.score:.3f} [{low:.3f}, {high:.3f}] (+{self.wins} ={self.draws} -{self.losses})"
         )
 
+    def rows(self, sides: tuple[str, str]) -> list[dict[str, object]]:
+        """The first agent's games in all and by role, for a table: numbers, and in brackets the
+        95 % intervals of their shares.
+        """
+        found = []
+        for name, scores in (
+            ("all", self.scores),
+            *((f"as {side}", self.scores[[i]]) for i, side in enumerate(sides)),
+        ):
+            row: dict[str, object] = {"": name, "games": str(scores.size)}
+            for outcome, value in (("won", 1), ("drawn", 0.5), ("lost", 0)):
+                marked = scores == value
+                row[outcome] = _with_interval(marked, str(marked.sum()))
+            found.append(row | {"score": _with_interval(scores, f"{scores.mean():.3f}")})
+        return found
+
     def _repr_html_(self) -> str:
         """In a notebook: the first agent's games in all and by role."""
-        low, high = self.interval
-        rows = [
-            {"": name, "won": won, "drawn": drawn, "lost": lost, "score": f"{score.mean():.3f}"}
-            for name, (won, drawn, lost), score in (
-                ("in all", (self.wins, self.draws, self.losses), self.scores),
-                ("in the first role", self.by_role[0], self.scores[0]),
-                ("in the second role", self.by_role[1], self.scores[1]),
-            )
-        ]
-        said = f"the first agent scores {self.score:.3f}, 95 % interval {low:.3f} to {high:.3f}"
-        return html_table(rows, said)
+        said = "the first agent's games, with 95 % intervals over openings"
+        return html_table(self.rows(("the first role", "the second role")), said)
+
+
+def _with_interval(games: FloatArray | BoolArray, number: str) -> str:
+    low, high = score_interval(games.mean(axis=0))
+    return f"{number} [{low:.3f}, {high:.3f}]"
 
 
 def same_winner(game: Game, state: State) -> BoolArray:

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from boardenvs.arena.match import MatchResult, Ongoing
     from boardenvs.arena.workers import Parts
     from boardenvs.game.contract import Game
-    from boardenvs.game.state import FloatArray
 
 
 @dataclass(frozen=True)
@@ -177,27 +176,12 @@ class _Keeper:
 
 
 def _table(game: Game, players: tuple[str, str], result: MatchResult) -> Table:
-    from boardenvs.arena import score_interval
     from boardenvs.games.notation import MoveNotation
     from boardenvs.utils.tables import make_table
 
-    def counted(games: FloatArray, number: str) -> str:
-        """A number, and the interval of the mean of these games."""
-        low, high = score_interval(games.mean(axis=0))
-        return f"{number} [{low:.3f}, {high:.3f}]"
-
-    rows, sides = [], MoveNotation(game).sides
-    for name, scores in (
-        ("all", result.scores),
-        *((f"as {side}", result.scores[[i]]) for i, side in enumerate(sides)),
-    ):
-        row: dict[str, object] = {"": name, "games": str(scores.size)}
-        for outcome, value in (("won", 1), ("drawn", 0.5), ("lost", 0)):
-            marked = scores == value
-            row[outcome] = counted(marked, str(marked.sum()))
-        rows.append(row | {"score": counted(scores, f"{scores.mean():.3f}")})
     caption = (
         f"{result.openings} openings, {result.mean_plies:.1f} plies a game; the intervals, of 95 "
         f"%, are over openings. {result.note}"
     )
+    rows = result.rows(MoveNotation(game).sides)
     return make_table(rows, " against ".join(players), caption.strip())
