@@ -18,8 +18,6 @@ from boardenvs.utils.files import write_atomically
 from boardenvs.utils.tables import make_table
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from boardenvs.exams import ExamResult
 
 _GAMES = ("othello", "othello_holes", "wolf_and_sheep", "lines_of_action")
@@ -73,7 +71,8 @@ class Exam:
             return
         console = make_console()
         for found in results:
-            console.print(_table(self.agent, found))
+            caption = f"with 95 % intervals; {found.seconds:.1f} s"
+            console.print(make_table(found.rows, f"{found.game}: {self.agent}", caption))
             console.print(f"positions: {found.made}\n", soft_wrap=True)
             if note := found.faults.explain(self.agent, found.total.positions):
                 console.print(note.replace("games", "positions"), style="yellow", soft_wrap=True)
@@ -112,17 +111,3 @@ class Exam:
             "wrong_answers": found.faults.forfeits,
             "message": found.faults.message,
         }
-
-
-def _table(agent: str, found: ExamResult) -> Table:
-    rows: list[dict[str, object]] = []
-    for mark in found.marks:
-        kept = f"{mark.kept:.3f} [{mark.low:.3f}, {mark.high:.3f}]"
-        row = {"kind": mark.kind, "positions": mark.positions, "keeps the value": kept}
-        if mark.loss is not None:
-            row["best move"] = f"{mark.best:.3f}"
-            ends = f"[{mark.loss_low:.2f}, {mark.loss_high:.2f}]"
-            row["mean loss in discs"] = f"{mark.loss:.2f} {ends}"
-        rows.append(row)
-    caption = f"with 95 % intervals; {found.seconds:.1f} s"
-    return make_table(rows, f"{found.game}: {agent}", caption)

@@ -58,6 +58,20 @@ class ExamResult:
         """Over all kinds."""
         return self.marks[-1]
 
+    @property
+    def rows(self) -> list[dict[str, object]]:
+        """A row for each kind, for a table; ends of 95 % intervals are in brackets."""
+        found = []
+        for mark in self.marks:
+            kept = f"{mark.kept:.3f} [{mark.low:.3f}, {mark.high:.3f}]"
+            row = {"kind": mark.kind, "positions": mark.positions, "keeps the value": kept}
+            if mark.loss is not None:
+                row["best move"] = f"{mark.best:.3f}"
+                ends = f"[{mark.loss_low:.2f}, {mark.loss_high:.2f}]"
+                row["mean loss in discs"] = f"{mark.loss:.2f} {ends}"
+            found.append(row)
+        return found
+
 
 def take_exam(
     game: Game,
@@ -233,9 +247,5 @@ def _marks_of(policy: Policy) -> str:
     if not has_exam(policy.game):
         return "There is no exam of this game."
     result = take_exam(policy.game, PolicyAgent(policy))
-    rows = [
-        (mark.kind, str(mark.positions), f"{mark.kept:.3f} [{mark.low:.3f}, {mark.high:.3f}]")
-        for mark in result.marks
-    ]
-    table = markdown_table(("positions", "number", "moves that keep the value"), rows)
+    table = markdown_table(result.rows[0], [map(str, row.values()) for row in result.rows])
     return f"Its moves in the exam of the game, {result.made}; intervals are of 95 %.\n\n{table}"
