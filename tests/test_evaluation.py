@@ -26,12 +26,13 @@ from boardenvs.search import Evaluation, Limits, engine_for
 from boardenvs.search.compiler import compile_for
 from boardenvs.search.evaluation import Places, Tuple, tuple_tables
 from boardenvs.search.evaluation_file import (
+    FOLDER,
     EvaluationFileError,
     load_evaluation,
     parse_tuple,
     save_evaluation,
+    trained_evaluation,
 )
-from boardenvs.search.trained import FOLDER, trained_evaluation
 
 TUPLES = tuple(map(parse_tuple, ("a1 b1 c1 b2", "d4 e4 d5 e5", "a1 b2 c3 d4 e5", "c2", "b1 a2")))
 GAMES = ("othello", "othello_holes", "lines_of_action")

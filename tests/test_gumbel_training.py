@@ -28,9 +28,9 @@ from boardenvs.game.fen import parse_position
 from boardenvs.game.openings import random_openings
 from boardenvs.game.state import FloatArray, State, concat, take
 from boardenvs.search import search_position
+from boardenvs.search.evaluation_file import trained_evaluation
 from boardenvs.search.gumbel import GumbelSettings, gumbel_search
 from boardenvs.search.limits import Limits
-from boardenvs.search.trained import trained_evaluation
 from training.boards import game_metrics
 from training.checkpoint import load_checkpoint
 from training.command import read_settings

@@ -19,7 +19,7 @@ from variants import make, random_position
 from boardenvs.board.bitboard import from_squares, parse_square, squares_of
 from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.fen import parse_position
-from boardenvs.games.lines_of_action_groups import MEN, connected, euler_number
+from boardenvs.games.lines_of_action_features import MEN, connected, euler_number
 from boardenvs.games.othello import WEIGHTS
 
 # T. Yoshioka, S. Ishii, M. Ito (1999), as they print it.

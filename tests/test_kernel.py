@@ -15,7 +15,7 @@ from reference import walk
 from boardenvs.board import bitboard
 from boardenvs.board.bitboard import DIRECTIONS, N, square_name, squares_of
 from boardenvs.board.bitslice import add, countdown, line_counts
-from boardenvs.games.lines_of_action_groups import connected
+from boardenvs.games.lines_of_action_features import connected
 from boardenvs.kernel import (
     ALL,
     Kernel,

@@ -21,8 +21,7 @@ from boardenvs.game.state import FloatArray
 from boardenvs.games import make
 from boardenvs.search import engine_for
 from boardenvs.search.evaluation import POINT, Terms
-from boardenvs.search.evaluation_file import load_evaluation, parse_tuple
-from boardenvs.search.trained import trained_evaluation
+from boardenvs.search.evaluation_file import load_evaluation, parse_tuple, trained_evaluation
 from training.command import read_settings
 from training.ntuple import run as learning
 from training.ntuple.__main__ import main

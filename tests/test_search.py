@@ -30,7 +30,7 @@ from boardenvs.kernel import ALL, get_backend, set_backend
 from boardenvs.search import Engine, Limits, SearchResults, compiler, engine, engine_for
 from boardenvs.search.compiled.alphabeta import DEVIATION, search_positions
 from boardenvs.search.compiled.values import margin_of
-from boardenvs.search.trained import trained_evaluation
+from boardenvs.search.evaluation_file import trained_evaluation
 from boardenvs.tablebase import Tablebase
 
 GOLDEN = HERE / "searches.json"

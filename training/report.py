@@ -11,7 +11,6 @@ import shlex
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
-from importlib import metadata
 from pathlib import Path
 
 import yaml
@@ -25,6 +24,7 @@ from boardenvs.render.page import to_frame
 from boardenvs.utils.files import write_atomically
 from boardenvs.utils.html import report_page
 from boardenvs.utils.tables import make_table, markdown_table
+from boardenvs.utils.version import version
 from training.evaluation import RAW, SHIELDED, FinalEvaluation, SuiteResult, evaluate_finally
 from training.history import REPORT_SEED, History
 from training.plots import learning_curve, metrics_over_steps, rating_scale
@@ -123,14 +123,9 @@ def summary(config: RunSettings, best: SuiteResult, evaluation: FinalEvaluation)
 
 def _made_with(config: RunSettings) -> dict[str, str]:
     """What the weights depend on beside the settings."""
-    versions = {}
-    for package in config.packages:
-        try:
-            versions[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:  # boardenvs from a checkout that is not installed
-            versions[package] = "from a checkout"
     return {
-        **versions,
+        # boardenvs may be in a checkout that is not installed.
+        **{package: version(package) or "from a checkout" for package in config.packages},
         "python": platform.python_version(),
         "processor": str(processor().get("cpu_name", platform.machine())),
         "precision": find_precision(config.precision),

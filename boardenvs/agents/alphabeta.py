@@ -16,10 +16,9 @@ from boardenvs.search.analysis import Analysis
 from boardenvs.search.compiler import has_exact_end
 from boardenvs.search.engine import engine_for
 from boardenvs.search.evaluation import Evaluation
-from boardenvs.search.evaluation_file import load_evaluation
+from boardenvs.search.evaluation_file import load_evaluation, trained_evaluation
 from boardenvs.search.limits import MAX_DEPTH, Limits
 from boardenvs.search.solver import search_position, smoothed
-from boardenvs.search.trained import trained_evaluation
 
 _TRAINED = "trained"
 _DEPTH = 4  # without any limit

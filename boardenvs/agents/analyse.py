@@ -12,8 +12,8 @@ from boardenvs.agents.base import Agent, AnalysingUntil, analysis_by
 from boardenvs.agents.spec import agent_for
 from boardenvs.game.contract import Game, Position
 from boardenvs.search.analysis import Analysis, final_analysis, ranked
+from boardenvs.search.evaluation_file import trained_evaluation
 from boardenvs.search.limits import ENDGAME
-from boardenvs.search.trained import trained_evaluation
 from boardenvs.tablebase import Tablebase
 
 

@@ -18,6 +18,7 @@ from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.state import FloatArray, IntArray, State, take
 from boardenvs.search.analysis import OUTCOMES, Analysis, MoveAnalysis
 from boardenvs.search.compiler import Subtree
+from boardenvs.search.limits import check_time
 from boardenvs.search.trees import (
     MAX_SIMULATIONS,
     Evaluator,
@@ -129,8 +130,7 @@ class MCTSAgent:
             raise ValueError(f"leaves is {quote(self.leaves)}: it must be 1 or more")
         if not is_number(self.c, 0, sys.float_info.max):
             raise ValueError(f"c is {quote(self.c)}: it must be 0 or more, and finite")
-        if self.time is not None and not (is_number(self.time, 0) and self.time > 0):
-            raise ValueError(f"time is {quote(self.time)}: it must be more than 0 seconds")
+        check_time(self.time)
 
     def _most(self) -> int:
         """Simulations of a move, at most."""

@@ -123,11 +123,8 @@ class Policy:
 
     def check_game(self, game: Game) -> None:
         """ValueError where the policy was trained for another game or other rules."""
-        if game is not self.game and not game.has_rules_of(self.game):
-            raise ValueError(
-                f"{self.name} plays {games.spec_of(self.game)}, not {games.spec_of(game)}: a "
-                "network is for the rules that it was trained with"
-            )
+        why = "a network is for the rules that it was trained with"
+        games.check_same_rules(game, self.game, f"{self.name} plays", why)
 
 
 @dataclass(frozen=True)

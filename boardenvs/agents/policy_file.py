@@ -83,11 +83,10 @@ def load_policy(path: Path | str) -> Policy:
 
 
 def _describe(policy: Policy) -> dict[str, Any]:
-    game, name = policy.game, games.name_of(policy.game)
+    game = policy.game
     return {
         "format": FORMAT,
-        "game": name,
-        "rules": {key: getattr(game, key) for key in games.parameters(name)},
+        **games.to_file(game),
         "activation": policy.activation,
         "hidden": [len(biases) for _, biases in policy.hidden],
         "observation_shape": game.observation_shape,

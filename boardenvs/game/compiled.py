@@ -24,7 +24,7 @@ from boardenvs.game.state import (
     state_words,
     take,
 )
-from boardenvs.kernel import get_backend
+from boardenvs.kernel import Kernel, get_backend
 from boardenvs.kernel.layout import unpack
 
 
@@ -170,10 +170,7 @@ class CompiledRules(Rules):
 
     def score_margin(self, state: State) -> IntArray:
         """Own minus opposing points of the side to move, (B,) int64; see `points`."""
-        mine = np.empty(len(state.ply), np.int64)
-        theirs = np.empty_like(mine)
-        self.kernels.points.batch(state_words(state)[:-1], [mine, theirs])
-        return mine - theirs
+        return _difference(self.kernels.points, state_words(state)[:-1])
 
     def results(self, state: State) -> FloatArray:
         """The goal values by role that each row would give, over or not, (B, 2) float."""
@@ -210,10 +207,7 @@ class CompiledRules(Rules):
         """
         if not self.has_heuristic:
             raise NotImplementedError(self.no_heuristic)
-        mine: IntArray = np.empty(len(state.ply), np.int64)
-        theirs = np.empty_like(mine)
-        self.kernels.evaluate.batch(state_words(state), [mine, theirs])
-        return mine - theirs
+        return _difference(self.kernels.evaluate, state_words(state))
 
     @cached_property
     def feature_sizes(self) -> dict[str, int]:
@@ -278,6 +272,13 @@ class CompiledRules(Rules):
     def _as_planes(self, bits: Int8Array) -> Int8Array:
         shape = (len(bits), self.kernels.num_planes, *self.board)
         return bits.reshape(shape).transpose(0, 2, 3, 1)
+
+
+def _difference(kernel: Kernel, words: list[IntArray]) -> IntArray:
+    """What a rule gives the side to move less what it gives the other, (B,) int64."""
+    mine, theirs = np.empty((2, len(words[0])), np.int64)
+    kernel.batch(words, [mine, theirs])
+    return mine - theirs
 
 
 def _random_words(rng: np.random.Generator, count: int) -> WordArray:

@@ -19,6 +19,7 @@ from boardenvs.games.registry import (
     BUILT_IN,
     GAMES,
     add,
+    check_same_rules,
     defaults,
     importable,
     imports_code,
@@ -28,6 +29,7 @@ from boardenvs.games.registry import (
     parameters,
     parse,
     spec_of,
+    to_file,
 )
 from boardenvs.games.wolf_and_sheep import WolfAndSheep
 
@@ -39,6 +41,7 @@ __all__ = [
     "Othello",
     "WolfAndSheep",
     "add",
+    "check_same_rules",
     "defaults",
     "importable",
     "imports_code",
@@ -48,4 +51,5 @@ __all__ = [
     "parameters",
     "parse",
     "spec_of",
+    "to_file",
 ]

@@ -42,8 +42,7 @@ from boardenvs.game.look import BLACK, WHITE, Look
 from boardenvs.game.notation import Moving
 from boardenvs.game.rules import About, Feature
 from boardenvs.games.appearance import ABOUT_LINES_OF_ACTION, instructions_of_lines_of_action
-from boardenvs.games.lines_of_action_features import all_features
-from boardenvs.games.lines_of_action_groups import MEN, connected, euler_number
+from boardenvs.games.lines_of_action_features import MEN, all_features, connected, euler_number
 from boardenvs.kernel import ALL, Bits, Table, guard, less, nonzero, popcount
 from boardenvs.utils.checks import check_name, is_whole, quote
 

@@ -182,6 +182,20 @@ def make_from_file(spec: str, **rules: Any) -> Game:
     return make(spec, **rules)
 
 
+def to_file(game: Game) -> dict[str, Any]:
+    """What `make_from_file` makes the game of: its name as "game", and its "rules"."""
+    name = name_of(game)
+    return {"game": name, "rules": {key: getattr(game, key) for key in parameters(name)}}
+
+
+def check_same_rules(game: Game, own: Game, what: str, why: str) -> None:
+    """ValueError where a game has other rules than `own`, for which something was learnt: `what`
+    it is and does, such as "the policy plays", and `why` it is for no others.
+    """
+    if game is not own and not game.has_rules_of(own):
+        raise ValueError(f"{what} {spec_of(own)}, not {spec_of(game)}: {why}")
+
+
 def imports_code(spec: str) -> bool:
     """Whether a game's text names code that is not in memory as a game: making it may run that."""
     in_python = None if spec.partition(":")[0] in GAMES else _IN_PYTHON.fullmatch(spec)

@@ -82,16 +82,13 @@ def when(condition: SimdWord, function: Function, *args: Operand) -> SimdWord:
     """
     builder, kind = condition.builder, condition.value.type
     nothing = splat(kind, 0)
-    some = flags = builder.icmp_unsigned("!=", condition.value, nothing)
-    if kind != WORD:
-        mask = builder.bitcast(flags, ir.IntType(kind.count))
-        some = builder.icmp_unsigned("!=", mask, mask.type(0))
+    flags = builder.icmp_unsigned("!=", condition.value, nothing)
 
     def where_set(value: Any) -> Any:
         return value if kind == WORD else builder.select(flags, value, nothing)
 
     before = builder.block
-    with builder.if_then(some):
+    with builder.if_then(_in_some_lane(builder, flags)):
         # Operands of the other lanes, which are no positions, could make its loops long.
         given = [where_set(x.value) if isinstance(x, SimdWord) else splat(kind, x) for x in args]
         (result,) = call(function, builder, given, kind)
@@ -118,10 +115,8 @@ def repeat(function: Function, words: Sequence[Operand], count: int) -> list[Sim
     rounds, found = builder.phi(WORD), [builder.phi(kind) for _ in range(count)]
     results = call(function, builder, [*found, *values[count:]], kind)
     changes = [builder.xor(new, old) for new, old in zip(results, found, strict=True)]
-    changed = builder.icmp_unsigned("!=", reduce(builder.or_, changes), splat(kind, 0))
-    if kind != WORD:
-        mask = builder.bitcast(changed, ir.IntType(kind.count))
-        changed = builder.icmp_unsigned("!=", mask, mask.type(0))
+    flags = builder.icmp_unsigned("!=", reduce(builder.or_, changes), splat(kind, 0))
+    changed = _in_some_lane(builder, flags)
     next_round = builder.add(rounds, WORD(1))
     changed = builder.and_(changed, builder.icmp_unsigned("<", next_round, WORD(ROUNDS)))
     rounds.add_incoming(WORD(0), before)
@@ -132,6 +127,14 @@ def repeat(function: Function, words: Sequence[Operand], count: int) -> list[Sim
     builder.cbranch(changed, loop, end)
     builder.position_at_end(end)
     return [SimdWord(builder, result) for result in results]
+
+
+def _in_some_lane(builder: Any, flags: Any) -> Any:
+    """Whether a comparison of words holds in one of the lanes."""
+    if not isinstance(flags.type, ir.VectorType):
+        return flags
+    mask = builder.bitcast(flags, ir.IntType(flags.type.count))
+    return builder.icmp_unsigned("!=", mask, mask.type(0))
 
 
 def call(function: Function, builder: Any, values: Sequence[Any], kind: Any) -> list[Any]:

@@ -38,8 +38,8 @@ from boardenvs.search.compiler import (
     words,
 )
 from boardenvs.search.evaluation import Evaluation, tuple_tables
+from boardenvs.search.evaluation_file import trained_evaluation
 from boardenvs.search.limits import MAX_NODES, Limits, SearchResults
-from boardenvs.search.trained import trained_evaluation
 
 _SLOTS = 1 << 20  # of the transposition table, which has 32 MB
 _LISTS = 128  # of moves, by distance: an end of 64 empty squares with a pass after each move

@@ -98,11 +98,8 @@ class Evaluation:
 
     def check_game(self, game: Game) -> None:
         """ValueError where it is of another game, or of other rules."""
-        if game is not self.game and not game.has_rules_of(self.game):
-            raise ValueError(
-                f"{self.name} judges {games.spec_of(self.game)}, not {games.spec_of(game)}: an "
-                "evaluation is for the rules that it was learnt with"
-            )
+        why = "an evaluation is for the rules that it was learnt with"
+        games.check_same_rules(game, self.game, f"{self.name} judges", why)
 
     def values(self, state: State) -> IntArray:
         """What each row is worth to its side to move, (B,) int64; the end of a game is not seen."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ import numpy as np
 
 from boardenvs import games
 from boardenvs.board.bitboard import EIGHT, Board, parse_square, square_name
+from boardenvs.game.contract import Game
+from boardenvs.games.files import find_file
 from boardenvs.search.evaluation import MOST_TUPLES, Evaluation, Int16Array, Terms, Tuple
 from boardenvs.utils.npz import ArchiveKind, notes_in, read_array, read_json, shown, write_archive
 from boardenvs.utils.version import __version__
@@ -39,11 +42,9 @@ _KIND = ArchiveKind("evaluation", "training.ntuple", EvaluationFileError)
 def save_evaluation(evaluation: Evaluation, path: Path | str) -> None:
     """Write the evaluation to a file."""
     game = evaluation.game
-    name = games.name_of(game)
     about = {
         "format": FORMAT,
-        "game": name,
-        "rules": {key: getattr(game, key) for key in games.parameters(name)},
+        **games.to_file(game),
         "tuples": [tuple_text(squares, game.board) for squares in evaluation.tuples],
         "stages": list(evaluation.stages),
         "heuristic": list(evaluation.heuristic),
@@ -117,3 +118,17 @@ def parse_tuple(text: str, board: Board = EIGHT) -> Tuple:
 def tuple_text(squares: Tuple, board: Board) -> str:
     """The reverse of `parse_tuple`."""
     return " ".join(square_name(square, board) for square in squares)
+
+
+# The evaluations that come with the package, one for each game and rules, made by `python -m
+# training.ntuple` with settings in `configs/ntuple/`; what a file was made with is in its notes.
+FOLDER = Path(__file__).parent / "trained"
+
+
+@cache
+def trained_evaluation(game: Game) -> Evaluation | None:
+    """The evaluation that came with the package for this game, by whatever id, as Reversi is
+    Othello by another name; None where there is none.
+    """
+    path = find_file(FOLDER, game)
+    return None if path is None else load_evaluation(path)

@@ -41,8 +41,7 @@ class Limits:
             raise ValueError(
                 f"nodes is {quote(self.nodes)}: it must be 1 or more, at most 2**62, and whole"
             )
-        if self.time is not None and not (is_number(self.time, 0) and self.time > 0):
-            raise ValueError(f"time is {quote(self.time)}: it must be more than 0 seconds")
+        check_time(self.time)
         if not is_number(self.probcut, 0, MAX_PROBCUT):
             raise ValueError(
                 f"probcut is {quote(self.probcut)}: it must be 0 to {MAX_PROBCUT} deviations"
@@ -51,6 +50,12 @@ class Limits:
             raise ValueError(f"reductions is {quote(self.reductions)}: it must be true or false")
         if not is_whole(self.endgame, 0, 64):
             raise ValueError(f"endgame is {quote(self.endgame)}: it must be 0 to 64 empty squares")
+
+
+def check_time(time: object) -> None:
+    """ValueError where a limit of seconds is none."""
+    if time is not None and (not is_number(time, 0) or time == 0):
+        raise ValueError(f"time is {quote(time)}: it must be more than 0 seconds")
 
 
 class SearchResults(NamedTuple):
