@@ -1,22 +1,143 @@
-"""Agents by name: "greedy", or with parameters "name:key=value,key=value"."""
+"""Agents by name: "greedy", or with parameters "name:key=value,key=value"; and agents that others
+wrote: functions, PettingZoo policies and objects, named "python:MODULE:NAME".
+
+`adapt` takes any of these, and tells them apart by the arguments that they take:
+
+    def policy(observation, agent): ...   # one board, as PettingZoo's env.last() shows it -> int
+    def policy(observation): ...          # the same
+    def act(game, state, rng): ...        # a batch, as in `boardenvs.agents.Agent` -> (B,) ints
+    class Player: def act(...)            # an object with that method, or a class of such objects
+    def make(): ...                       # what can be called without arguments makes any of these
+
+`observation` is {"observation": int8 (8, 8, C), "action_mask": int8 (A,)} and `agent` the role's
+name. Such a policy gets no generator: where it needs chance it has its own, or Python's or NumPy's
+global one, which the arena seeds. A `Policy` (`agents/policy.py`) plays its most probable action.
+"""
 
 from __future__ import annotations
 
+import inspect
+import operator
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
 
 from boardenvs.agents.alphabeta import AlphaBetaAgent
 from boardenvs.agents.base import Agent, check_game
-from boardenvs.agents.foreign import adapt, load_agent
 from boardenvs.agents.levels import LevelAgent
 from boardenvs.agents.mcts import mcts_agent
 from boardenvs.agents.openspiel.player import openspiel_agent
 from boardenvs.agents.perfect import PerfectAgent
+from boardenvs.agents.policy import Policy, PolicyAgent
 from boardenvs.agents.rust_reversi import RustReversiAgent
 from boardenvs.agents.simple import GreedyAgent, PositionalAgent, RandomAgent
 from boardenvs.agents.trained import TrainedAgent, policy_agent
 from boardenvs.engines import EngineAgent
 from boardenvs.game.contract import Game
+from boardenvs.game.state import IntArray, State
+from boardenvs.utils.checks import quote
+from boardenvs.utils.imports import import_object, naming_errors, top_level
 from boardenvs.utils.spec import make_from_spec
+
+
+@dataclass(frozen=True)
+class BoardPolicy:
+    """Asks a policy of one board, `policy(observation, agent)`, board by board."""
+
+    policy: Callable[..., Any]
+
+    def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
+        observations = game.observe(state)
+        masks = game.legal(state).view(np.int8)
+        chosen = [
+            self.policy({"observation": observation, "action_mask": mask}, game.roles[role])
+            for observation, mask, role in zip(observations, masks, state.to_move, strict=True)
+        ]
+        return np.array([operator.index(action) for action in chosen], np.int64)
+
+
+@dataclass(frozen=True)
+class BatchPolicy:
+    """Asks a function of a batch, `act(game, state, rng)`."""
+
+    function: Callable[..., Any]
+
+    def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
+        actions: IntArray = self.function(game, state, np.random.default_rng(rng))
+        return actions
+
+
+@dataclass(frozen=True)
+class _WithoutRole:
+    policy: Callable[..., Any]
+
+    def __call__(self, observation: Any, agent: str) -> Any:
+        return self.policy(observation)
+
+
+def adapt(given: object) -> Agent:
+    """Make an agent of an object, a class or a function (see the top of this file); TypeError for
+    anything else.
+    """
+    if isinstance(given, Policy):
+        return PolicyAgent(given)
+    if inspect.isclass(given):
+        return adapt(given())
+    if callable(getattr(given, "act", None)):
+        return cast(Agent, given)
+    if not callable(given):
+        raise TypeError(
+            f"{quote(given)} is not an agent: it must have act(game, state, rng), or be a "
+            "function, policy(observation, agent) of one board or act(game, state, rng)"
+        )
+    match _arguments(given):
+        case 0:
+            return adapt(given())
+        case 1:
+            return BoardPolicy(_WithoutRole(given))
+        case 2:
+            return BoardPolicy(given)
+        case _:
+            return BatchPolicy(given)
+
+
+def load_agent(target: str) -> Agent:
+    """The agent "MODULE:NAME", from a module on Python's path or in the current folder.
+
+    ValueError where there is no such module or name, where the module raises when it is imported
+    or the agent when it is made, or where what is there is no agent.
+    """
+    found = import_object(target)
+    try:
+        with naming_errors(f"python:{target}", top_level(target)):
+            return adapt(found)
+    except TypeError as error:
+        raise ValueError(f"{quote(target)} is not an agent: {error}") from error
+
+
+def _arguments(function: Callable[..., Any]) -> int:
+    """With how many positional arguments it is to be called: the first of 0, 2, 3, 1 that it takes.
+
+    TypeError for another number, or where that cannot be told.
+    """
+    try:
+        signature = inspect.signature(function)
+    except ValueError:
+        raise TypeError(
+            f"{function!r} does not say what it takes: wrap it in a def or lambda"
+        ) from None
+    for count in (0, 2, 3, 1):
+        try:
+            signature.bind(*[None] * count)
+        except TypeError:
+            continue
+        return count
+    raise TypeError(
+        f"{function!r} takes {signature}: it must take (observation, agent), (observation), "
+        "(game, state, rng) or nothing"
+    )
 
 
 def level_agent(level: int) -> LevelAgent:

@@ -27,7 +27,7 @@ from boardenvs.utils.checks import check_name, quote
 from boardenvs.utils.splitmix import GOLDEN, mix
 
 # What `opponent=` takes, see `boardenvs.agents.agent_for`: an agent, the text of one, or any
-# function or object that `boardenvs.agents.foreign` adapts.
+# function or object that `boardenvs.agents.spec` adapts.
 Opponent: TypeAlias = Agent | Callable[..., Any] | str
 
 
@@ -92,7 +92,7 @@ class BoardGroup:
     """So many boards of one kind: without an opponent one policy plays both sides, else the `seat`.
 
     `opponent` is an agent, the text of one, or any function or object that
-    `boardenvs.agents.foreign` adapts; `seat` is the learner's: a role, "random" (drawn for each
+    `boardenvs.agents.spec` adapts; `seat` is the learner's: a role, "random" (drawn for each
     game) or "alternating". Groups of one `name` share their metrics.
     """
 

@@ -32,8 +32,13 @@ from boardenvs.kernel.flow import Table
 '''
 # What machine code depends on beside the generated source that it is made of.
 _MADE_BY = (
-    *("simd.py", "packed.py", "rows.py"),
-    *("word_functions.py", "trace.py", "operations.py"),  # whose operators are those of SIMD words
+    *(
+        "simd.py",
+        "rows.py",
+        "word_functions.py",
+        "trace.py",
+        "operations.py",
+    ),  # whose operators are those of SIMD words
 )
 
 

@@ -11,15 +11,19 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-import numba
 from llvmlite import ir  # type: ignore[import-untyped]
-from numba.core import cgutils as _cgutils
 from numba.extending import intrinsic
 
-from boardenvs.kernel.simd import WORD, Function, call, join, simd_width, vector
-
-cgutils: Any = _cgutils
-types: Any = numba.types
+from boardenvs.kernel.simd import (
+    WORD,
+    Function,
+    call,
+    cgutils,
+    join,
+    simd_width,
+    types,
+    vector,
+)
 
 _BYTE = ir.IntType(8)
 

@@ -13,7 +13,7 @@ import pgx
 from boardenvs import games, render
 from boardenvs.envs.core import VERSION
 from boardenvs.envs.groups import Opponent
-from boardenvs.envs.jax.env import JaxEnv, JaxState
+from boardenvs.envs.jax import JaxEnv, JaxState
 from boardenvs.game.contract import Game
 from boardenvs.game.jax_rules import Board, positions_of
 from boardenvs.render.geometry import scene, sheet
