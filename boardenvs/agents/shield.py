@@ -36,9 +36,9 @@ class Shield:
     def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
         rng = np.random.default_rng(rng)
         chosen = np.array(self.agent.act(game, state, rng))
-        allowed = _allowed(game, state, chosen)
-        row = np.arange(len(chosen))
-        refused = np.flatnonzero(allowed.any(axis=1) & ~allowed[row, chosen])
+        wins, losses = _at_once(game, state, chosen)
+        allowed = np.where(wins.any(axis=1, keepdims=True), wins, game.legal(state) & ~losses)
+        refused = np.flatnonzero(allowed.any(axis=1) & ~allowed[np.arange(len(chosen)), chosen])
         if refused.size:
             preferences = self._preferences(game, take(state, refused), rng)
             preferences[~allowed[refused]] = -np.inf
@@ -54,49 +54,55 @@ class Shield:
         """As the agent sees the position, with what the shield proves: wins at once, and losses at
         once or by the opponent's reply.
         """
-        game, state = position.game, stack([position])
+        game = position.game
         found = analysis_by(self.agent, position, rng)
-        allowed = _allowed(game, state, np.array([found.moves[0].action]))[0]
-        rows, actions, after = successors(game, state)
-        gain = _gain(game, state.to_move[rows], after)
-        wins, losses = actions[gain > 0], actions[_loses(game, state.to_move[rows], after, gain)]
+        (wins,), (losses,) = _at_once(game, stack([position]))
         most = {"score": 1, "margin": 64, "heuristic": MAX_VALUE}[found.unit]
         moves = []
         for move in found.moves:
-            if move.action in wins:
+            if wins[move.action]:
                 move = replace(move, outcome="win", value=most, plies=1)
-            elif move.action in losses:
+            elif losses[move.action]:
                 move = replace(move, outcome="loss", value=-most)
             moves.append(move)
-        moves.sort(key=lambda move: bool(allowed.any() and not allowed[move.action]))
-        outcome: Outcome | None = "win" if len(wins) else found.outcome
-        if len(losses) == len(moves):
+        outcome: Outcome | None = "win" if wins.any() else found.outcome
+        if losses.sum() == len(moves):
             outcome = "loss"
-        return replace(found, moves=tuple(moves), outcome=outcome, plies=1 if len(wins) else None)
+        elif wins.any() or losses[moves[0].action]:
+            allowed = wins if wins.any() else ~losses
+            moves.sort(key=lambda move: not allowed[move.action])
+        return replace(found, moves=tuple(moves), outcome=outcome, plies=1 if wins.any() else None)
 
     def check_game(self, game: Game) -> None:
         check_game(self.agent, game)
 
 
-def _allowed(game: Game, state: State, chosen: IntArray) -> BoolArray:
-    """The moves to choose from, (B, A) bool: those that win at once; if there are none and the
-    chosen move loses at once, those that do not lose at once. Nothing is marked where the chosen
-    move can stay, or where all moves lose.
+def _at_once(
+    game: Game, state: State, chosen: IntArray | None = None
+) -> tuple[BoolArray, BoolArray]:
+    """The moves that win at once, and those that lose at once or let the opponent win with its
+    reply, (B, A) bool each. Where moves are `chosen`, (B,), losses are marked only in rows without
+    a win in which that move is one.
     """
-    allowed: BoolArray = np.zeros((len(chosen), game.num_actions), np.bool_)
+    wins: BoolArray = np.zeros((len(state.ply), game.num_actions), np.bool_)
+    losses = np.zeros_like(wins)
     rows, actions, after = successors(game, state)
     movers = state.to_move[rows]
     gain = _gain(game, movers, after)
-    wins = gain > 0
-    allowed[rows[wins], actions[wins]] = True
-    undecided: BoolArray = ~np.any(allowed, axis=1)
-    moves = np.flatnonzero(undecided[rows] & (actions == chosen[rows]))
-    losing = rows[moves[_loses(game, movers[moves], take(after, moves), gain[moves])]]
-    # Only where the chosen move loses are all the others looked at.
-    moves = np.flatnonzero(np.isin(rows, losing))
-    safe = moves[~_loses(game, movers[moves], take(after, moves), gain[moves])]
-    allowed[rows[safe], actions[safe]] = True
-    return allowed
+    wins[rows, actions] = gain > 0
+
+    def losing(moves: IntArray) -> IntArray:
+        return moves[_loses(game, movers[moves], take(after, moves), gain[moves])]
+
+    moves = np.arange(len(rows))
+    if chosen is not None:  # only where the chosen move loses are all the others looked at
+        undecided: BoolArray = ~np.any(wins, axis=1)
+        played = np.flatnonzero(undecided[rows] & (actions == chosen[rows]))
+        rows_lost = rows[losing(played)]
+        moves = np.flatnonzero(np.isin(rows, rows_lost))
+    lost = losing(moves)
+    losses[rows[lost], actions[lost]] = True
+    return wins, losses
 
 
 def _gain(game: Game, movers: IntArray, after: State) -> FloatArray:
