@@ -75,24 +75,24 @@ def test_grhino_plays_a_match() -> None:
 
 @grhino
 def test_grhino_plays_in_the_arena(tmp_path: Path) -> None:
-    """In processes, 100 games against each of two others."""
+    """In processes, 20 games against each of two others."""
     entrants = [PLAYER, "random", "greedy"]
-    settings = make_settings(entrants, ["othello", "wolf_and_sheep"], pairs=50)
+    settings = make_settings(entrants, ["othello", "wolf_and_sheep"], pairs=10)
     run_tournament(settings, tmp_path, workers=2)
     played = [p for p in open_journal(tmp_path).played if PLAYER in p.key]
     assert [p.game for p in played] == ["othello"] * 2  # it does not know the other game
     for pairing in played:
         assert pairing.match is not None
-        assert pairing.match.games == 100
+        assert pairing.match.games == 20
         assert not pairing.match.forfeits.any()
 
 
 @grhino
 def test_grhino_is_rated() -> None:
     found = estimate_rating(
-        OTHELLO, make_agent(PLAYER), rating_pool(OTHELLO), games=100, seconds=None
+        OTHELLO, make_agent(PLAYER), rating_pool(OTHELLO), games=50, seconds=None
     )
-    assert found.games == 100
+    assert found.games == 50
     assert not found.faults.forfeits
     assert found.low is not None
     assert 500 < found.rating < 1400
@@ -180,7 +180,7 @@ def test_a_program_with_rules_of_its_own_plays_as_it_does_here(flips: str, proto
 # ---- processes that do wrong ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(36))
+@pytest.mark.parametrize("seed", range(24))
 def test_faulty_processes_cost_games_and_nothing_else(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -217,6 +217,7 @@ class Seeded:
         return np.array([reply(self._agent, game, p, seed=3) for p in positions], np.int64)
 
 
+@pytest.mark.usefixtures("in_python")
 @pytest.mark.parametrize("protocol", ["gtp", "nboard", "ugi"])
 @pytest.mark.parametrize("name", [*games.BUILT_IN, "boardenvs_breakthrough:Breakthrough"])
 def test_our_players_through_pipes_play_as_in_process(
@@ -226,6 +227,7 @@ def test_our_players_through_pipes_play_as_in_process(
     if protocol == "nboard" and name not in ("othello", "reversi"):
         return
     monkeypatch.setenv("PYTHONPATH", str(PACKAGE))
+    monkeypatch.setenv("BOARDENVS_BACKEND", "numpy")
     game, player = games.parse(name), "alphabeta:depth=2"
     command = f"{sys.executable} -m boardenvs engine {name} {player} --seed 3"
     through, within = (
