@@ -12,7 +12,7 @@ demo: $(VENV)/.train
 # Style, types and all tests but those that have a target of their own below.
 test: lint
 	@echo "The tests take some minutes; those that are skipped say why."
-	$(BIN)/python -m pytest -rs --numprocesses=auto --dist=loadfile --ignore-glob='tests/test_web_[ab]*' --ignore-glob='tests/test_jax_*' \
+	$(BIN)/python -m pytest -rs --numprocesses=auto --dist=loadfile --ignore-glob='tests/test_web_[ab]*' --ignore-glob='tests/test_jax*' \
 		--ignore=tests/test_learning.py --ignore-glob='tests/test_*_long.py' \
 		--ignore=tests/test_site.py --ignore=tests/test_breakthrough_installed.py \
 		--ignore=tests/test_distribution.py
@@ -40,7 +40,7 @@ engines: $(VENV)/.dev
 
 # Every game in JAX, and training there: minutes, most of them compiling.
 jax: $(VENV)/.dev
-	BOARDENVS_BACKEND=numpy $(BIN)/python -m pytest tests/test_jax_*.py tests/test_examples_long.py -k jax
+	BOARDENVS_BACKEND=numpy $(BIN)/python -m pytest tests/test_jax*.py tests/test_examples_long.py -k jax
 
 # The page in a browser, where there is a chromium: some minutes.
 browser: $(VENV)/.dev

@@ -35,19 +35,29 @@ def test_searches(name: str) -> None:
     assert test_search.recorded(name, slice(None)) == EXPECTED[name]
 
 
-@pytest.mark.parametrize("name", ["wolf_and_sheep", "lines_of_action"])
-def test_trees_of_positions(name: str) -> None:
-    for evaluator in (None, test_trees.Toy()):
-        test_trees.check_trees(name, evaluator)
-    test_trees.check_gumbel(name)
+def test_trees_by_random_games() -> None:
+    test_trees.check_trees("wolf_and_sheep", None)
+
+
+def test_trees_with_an_evaluator() -> None:
+    test_trees.check_trees("lines_of_action", test_trees.Toy())
+    test_trees.check_gumbel("lines_of_action")
+
+
+def test_turns_that_go_on() -> None:
+    test_more_games.check_alphabeta("checkers")
 
 
 def test_sets_of_several_words() -> None:
-    test_more_games.check_search("hex")
+    test_more_games.check_trees("hex")
 
 
 @pytest.mark.parametrize("name", ["chess", "go"])
 def test_large_games(name: str) -> None:
-    """One board and a batch, Python and machine code; and many random games in machine code."""
-    check_rules(openspiel_games.GAMES[name].game, num_games=1, max_plies=60)
+    """Many random games in machine code."""
     assert openspiel_games.compare(name, games=40, seed=1) > 4000
+
+
+def test_rules_of_chess() -> None:
+    """One board and a batch, Python and machine code."""
+    check_rules(openspiel_games.GAMES["chess"].game, num_games=1, max_plies=60)

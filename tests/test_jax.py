@@ -1,4 +1,4 @@
-"""An environment in JAX against the rules in NumPy; more in `test_jax_*.py`, by `make jax`."""
+"""An environment in JAX against the rules in NumPy: `make jax`, as all `test_jax*.py`."""
 
 import re
 

@@ -39,7 +39,7 @@ OTHELLO: dict[str, Any] = {
     "checkpoint_every": 10_000_000,
     "self_play": {"boards": 512, "opening_plies": [0, 40]},
     "ppo": {**PPO, "hidden": [256, 256], "entropy_bonus": 0.06},
-    "evaluation": {"every": 250_000, "pairs": 200},
+    "evaluation": {"every": 1_000_000, "pairs": 20},
     "report": {"opponents": ["random", "greedy"], "pairs": 400},
 }
 # Ten seconds. Without training the policy wins 60 to 80 % of games against random.

@@ -5,11 +5,11 @@ against OpenSpiel's, and every interface.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise, product
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -32,12 +32,14 @@ from boardenvs.game import Game, PositionError, check_rules
 from boardenvs.game.contract import Position, stack
 from boardenvs.game.fen import parse_position
 from boardenvs.game.perft import perft
+from boardenvs.game.state import Array, State
 from boardenvs.games.files import path_of
 from boardenvs.kernel import Bits, set_backend
 from boardenvs.play.review import loss_of
 from boardenvs.search import Limits, engine_for, search_position, search_trees
 
 game = GAMES["checkers"].game
+Seeds = np.ndarray[Any, np.dtype[np.uint64]]
 
 KIWIPETE = (
     "b3b2b/b1bbbbb1/bb2bbb1/3ww3/1b2w3/2w2w1b/wwwwwwww/w3w2w white 0 "
@@ -180,20 +182,29 @@ def test_a_review_counts_what_follows_for_the_mover() -> None:
     assert signs == {True, False}
 
 
-def test_both_backends_search_alike() -> None:
-    check_search("checkers")
+def check_alphabeta(name: str) -> None:
+    """On both backends, as the next one: `make compiled`."""
+
+    def search(game: Game, state: State, seeds: Seeds) -> Iterable[Array]:
+        return engine_for(game).search(state, seeds, Limits(nodes=300), forced=True)
+
+    _check_backends(name, search)
 
 
-def check_search(name: str) -> None:
+def check_trees(name: str) -> None:
+    def search(game: Game, state: State, seeds: Seeds) -> Iterable[Array]:
+        return search_trees(game, state, seeds, simulations=40, c=1.0)
+
+    _check_backends(name, search)
+
+
+def _check_backends(name: str, search: Callable[[Game, State, Seeds], Iterable[Array]]) -> None:
     game = GAMES[name].game
     state = stack(late_positions(game))
-    seeds = np.arange(len(state.ply), dtype=np.uint64)
-    found = []
+    seeds, found = np.arange(len(state.ply), dtype=np.uint64), []
     for backend in ("numpy", "numba"):
         set_backend(backend)
-        searched = engine_for(game).search(state, seeds, Limits(nodes=300), forced=True)
-        trees = search_trees(game, state, seeds, simulations=40, c=1.0)
-        found.append([*searched, *trees])
+        found.append(search(game, state, seeds))
     for mine, other in zip(*found, strict=True):
         np.testing.assert_array_equal(mine, other)
 

@@ -68,8 +68,8 @@ def gumbel_search(
     rows, shape = len(state.ply), noise.shape
     scores: FloatArray = np.zeros(shape)
     policy = Gumbel(
-        c_visit=settings.c_visit,
-        c_scale=settings.c_scale,
+        c_visit=float(settings.c_visit),  # of one type, or machine code is made for each
+        c_scale=float(settings.c_scale),
         scores=flat(scores),
         schedule=flat(schedules(settings.considered, settings.simulations)),
         considered=settings.considered,

@@ -93,7 +93,7 @@ class TreeSettings(NamedTuple):
 
     def policy(self) -> EdgeSelection:
         """UCT, or with an evaluator PUCT."""
-        settings = Exploration(self.c, int(self.evaluator is not None))
+        settings = Exploration(float(self.c), int(self.evaluator is not None))
         return EdgeSelection(settings, {"select_edge": select_by_bound, "look": look_for_no_win})
 
     def leaves_at_once(self, trees: int) -> int:

@@ -45,7 +45,7 @@ ours = boardenvs.othello_v0.env(reward="zero_sum")
 for name, env, inputs, actions in (("tic_tac_toe", theirs, 27, 9), ("othello", ours, 128, 65)):
     net = nn.Sequential(nn.Linear(inputs, 128), nn.ReLU(), nn.Linear(128, actions))
     optimizer, memory = torch.optim.Adam(net.parameters(), 2e-3), []
-    for _ in range(2000):
+    for _ in range(1200):
         plies, results = play(env, 0.2, 0.2)
         memory = [*memory, *((x, action, results[role]) for role, x, action in plies)][-20_000:]
         rows = zip(*(memory[i] for i in rng.integers(len(memory), size=256)), strict=True)

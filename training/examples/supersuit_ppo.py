@@ -40,7 +40,7 @@ env = supersuit.pettingzoo_env_to_vec_env_v1(boardenvs.parallel_env("othello", r
 env = supersuit.concat_vec_envs_v1(env, 32, num_cpus=1, base_class="stable_baselines3")
 learning = {"batch_size": 1024, "n_epochs": 4, "ent_coef": 0.02, "learning_rate": 1e-3}
 model = PPO(MaskingPolicy, env, n_steps=128, gae_lambda=0.9, **learning, device="cpu")
-model.learn(200_000)
+model.learn(120_000)
 
 
 def trained(game, state, rng):

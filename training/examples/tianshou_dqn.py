@@ -43,7 +43,7 @@ how = {"n_step_return_horizon": 5, "target_update_freq": 500}
 dqn = DQN(policy=policy, optim=AdamOptimizerFactory(lr=5e-4), **how)
 collector = Collector(dqn, envs, VectorReplayBuffer(100_000, BOARDS), exploration_noise=True)
 collector.reset()
-steps = {"epoch_num_steps": 30_000, "collection_step_num_env_steps": 2 * BOARDS}
+steps = {"epoch_num_steps": 24_000, "collection_step_num_env_steps": 2 * BOARDS}
 learning = {"batch_size": 128, "update_step_num_gradient_steps_per_sample": 0.1}
 quiet = {"max_epochs": 1, "show_progress": False, "verbose": False}
 dqn.run_training(OffPolicyTrainerParams(training_collector=collector, **steps, **learning, **quiet))

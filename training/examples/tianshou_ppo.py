@@ -44,7 +44,7 @@ policy = ProbabilisticActorPolicy(actor=actor, dist_fn=chance, **how)
 ppo = PPO(policy=policy, critic=critic, optim=AdamOptimizerFactory(lr=1e-3), ent_coef=0.02)
 collector = Collector(ppo, envs, VectorReplayBuffer(4096, BOARDS))
 collector.reset()
-steps = {"epoch_num_steps": 80_000, "collection_step_num_env_steps": 4096}
+steps = {"epoch_num_steps": 50_000, "collection_step_num_env_steps": 4096}
 learning = {"batch_size": 512, "update_step_num_repetitions": 4}
 quiet = {"max_epochs": 1, "show_progress": False, "verbose": False}
 ppo.run_training(OnPolicyTrainerParams(training_collector=collector, **steps, **learning, **quiet))

@@ -18,7 +18,7 @@ from torchrl.objectives.value import GAE
 
 import boardenvs
 
-SEED, BOARDS, ROUNDS, frames = 0, 128, 70, 4096
+SEED, BOARDS, ROUNDS, frames = 0, 128, 40, 4096
 torch.manual_seed(SEED)
 torch.set_num_threads(1)
 boards = boardenvs.vec_env(
