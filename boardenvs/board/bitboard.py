@@ -274,6 +274,14 @@ def from_squares(squares: Iterable[int | str], board: Board = EIGHT) -> int:
     return bits
 
 
+def drawn(sets: Iterable[tuple[str, int]], size: int, empty: str = ".") -> str:
+    """The squares of a board of this size, a1 first: each the sign of the first set that has it."""
+    signs = [*sets, (empty, -1)]
+    return "".join(
+        next(sign for sign, bits in signs if bits >> square & 1) for square in range(size)
+    )
+
+
 def squares_of(bits: int) -> Iterator[int]:
     """The squares of one board's set, lowest first."""
     while bits:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from boardenvs.board.bitboard import drawn
 from boardenvs.engines.protocol import Protocol, Question, is_othello
 from boardenvs.engines.server import Ended, Server
 from boardenvs.game.contract import PASS, Game, Position
@@ -24,12 +25,8 @@ _MOVE = re.compile(r"(?<=[\];])\s*([BW])\[([^\]/]*)[^\]]*\]")
 
 def squares_from_the_top(position: Position) -> str:
     """The squares from a1 on, row by row from the top, and then who is to move."""
-    discs = [position.pieces(role) for role in (0, 1)]
-    squares = (
-        next((d for d, its in zip(_DISCS, discs, strict=True) if its >> turned(s) & 1), "-")
-        for s in range(64)
-    )
-    return f"{''.join(squares)} {_DISCS[position.to_move]}"
+    signs = drawn([(disc, position.pieces(i)) for i, disc in enumerate(_DISCS)], 64, "-")
+    return f"{''.join(signs[turned(square)] for square in range(64))} {_DISCS[position.to_move]}"
 
 
 def check_othello(game: Game) -> None:

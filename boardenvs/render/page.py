@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from boardenvs.board.bitboard import squares_of
+from boardenvs.board.bitboard import drawn, squares_of
 from boardenvs.game.contract import Game, Position
 from boardenvs.render.geometry import MARGIN, NOTEBOOK_UNIT, Cells, board_look, mark, scene, target
 from boardenvs.render.svg import id_of, write_layers
@@ -85,13 +85,13 @@ class _Writer:
             seen = view(game, after, action, before=before)
             name = game.look.write(game.action_name(action, before), game.board.rows)
             # The squares that change, each times 3 plus what is on it then.
-            changes = [3 * s + now[s] for s, was in enumerate(squares) if was != now[s]]
+            changes = [3 * s + int(now[s]) for s, was in enumerate(squares) if was != now[s]]
             steps.append([name, changes, list(squares_of(seen.marks)), self._caption(seen)])
         content = {
             "title": shown.title,
             "details": [list(detail) for detail in shown.details],
             "look": self._look(first),
-            "start": "".join(map(str, boards[0])),
+            "start": boards[0],
             "caption": self._caption(first),
             "steps": steps,
         }
@@ -141,7 +141,7 @@ class _Writer:
         return number
 
 
-def _squares(position: Position) -> list[int]:
+def _squares(position: Position) -> str:
     """What is on each square: 0 nothing, 1 and 2 the roles."""
-    first, second = position.pieces(0), position.pieces(1)
-    return [(first >> s & 1) + 2 * (second >> s & 1) for s in range(position.game.board.size)]
+    sets = [("1", position.pieces(0)), ("2", position.pieces(1))]
+    return drawn(sets, position.game.board.size, "0")

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypedDict, get_args
 
-from boardenvs.board.bitboard import squares_of
+from boardenvs.board.bitboard import drawn, squares_of
 from boardenvs.game.contract import Game, Position
 from boardenvs.text.disguise import Disguise
 from boardenvs.text.reader import Reading
@@ -154,13 +154,9 @@ def _position(position: Position, shown: Disguise, board: Board) -> str:
 
 def _rows(position: Position, shown: Disguise) -> list[str]:
     """The rows from the top, a character a square."""
-    layers = [(position.pieces(i), role[0].upper()) for i, role in enumerate(shown.roles)]
-    layers.append((position.game.holes, "#"))
-
-    def symbol(square: int) -> str:
-        return next((letter for word, letter in layers if word >> square & 1), ".")
-
-    return ["".join(map(symbol, row)) for row in shown.rows]
+    sets = [(role[0].upper(), position.pieces(i)) for i, role in enumerate(shown.roles)]
+    signs = drawn([*sets, ("#", position.game.holes)], position.game.board.size)
+    return ["".join(signs[square] for square in row) for row in shown.rows]
 
 
 def _ascii(position: Position, shown: Disguise) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from boardenvs import games, records
 from boardenvs.agents import default_analyst, exact_analyst
-from boardenvs.board.bitboard import EIGHT, Board, neighbours, squares_of
+from boardenvs.board.bitboard import EIGHT, Board, drawn, neighbours, squares_of
 from boardenvs.envs.page import title_of
 from boardenvs.game import fen
 from boardenvs.game.contract import Game, Position
@@ -91,7 +91,7 @@ def describe_position(
     legal = [] if over else position.legal_actions()
     first, second = usual.pieces
     return {
-        "board": _draw(game, {"0": first, "1": second, "#": usual.holes}),
+        "board": drawn([("0", first), ("1", second), ("#", usual.holes)], game.board.size),
         "move": None if action is None else game.action_name(action, before),
         "marks": list(squares_of(usual.marks)),
         "to_move": position.to_move,
@@ -147,15 +147,6 @@ def count_groups(pieces: int, board: Board = EIGHT) -> int:
         pieces &= ~group
         count += 1
     return count
-
-
-def _draw(game: Game, sets: dict[str, int]) -> str:
-    """The squares, each as the sign of the set that it is in, or "."."""
-    board = ["."] * game.board.size
-    for sign, squares in sets.items():
-        for square in squares_of(squares):
-            board[square] = sign
-    return "".join(board)
 
 
 def _data_url(svg: str) -> str:
