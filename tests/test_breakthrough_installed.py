@@ -62,7 +62,7 @@ def test_the_tests_of_all_games_run_over_it(site: Path) -> None:
 
 def test_commands(site: Path, tmp_path: Path) -> None:
     def boardenvs(*words: object) -> str:
-        return run(tmp_path, "-m", "boardenvs", *words, path=site)
+        return run(tmp_path, "-m", "boardenvs", *words, path=site, backend="numpy")
 
     assert "breakthrough" in boardenvs("games")
     assert "Reach the opponent's home rank" in boardenvs("games", "breakthrough")
