@@ -7,6 +7,7 @@ import torch as th
 from torch.nn.functional import log_softmax, softmax
 
 from boardenvs.agents.network import BoardNetwork, flat_planes
+from boardenvs.agents.policy import Policy
 from boardenvs.game.contract import Game
 from boardenvs.game.state import Array, FloatArray, State
 from boardenvs.search import Evaluator
@@ -37,6 +38,10 @@ class NetworkEvaluator:
     def __init__(self, network: BoardNetwork) -> None:
         self._network = network
         self._device = next(network.parameters()).device
+
+    def policy(self, game: Game) -> Policy:
+        """The network as it is."""
+        return self._network.as_policy(game)
 
     def evaluate(self, game: Game, state: State) -> tuple[FloatArray, FloatArray]:
         """The probability of each action, (B, A) float32, and the value, (B,) float32 from -1 to 1;

@@ -1,0 +1,185 @@
+"""Contests and self-play on the nodes of a Ray cluster: those of processes, whatever dies."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("ray", reason="Ray is not installed here: make rllib")
+
+from command_line import run
+from ray.cluster_utils import Cluster
+from rich.console import Console
+from same import same
+from test_gumbel_training import TINY
+from test_ntuple import CONFIGS, SHORT
+
+import boardenvs
+from boardenvs.arena import Entrant, Pairing, make_settings, run_tournament
+from boardenvs.arena.executor import HERE as THIS_PROCESS
+from boardenvs.arena.executor import Executor
+from boardenvs.arena.tournament import JOURNAL
+from boardenvs.arena.workers import play_by, play_in_parts
+from boardenvs.game.errors import StopPlayError
+from training.command import read_settings
+from training.gumbel.__main__ import GumbelRun
+from training.gumbel.settings import GumbelConfig
+from training.ntuple.run import NTupleRun
+from training.ntuple.settings import NTupleConfig
+
+HERE = Path(__file__).parent
+NODES = {"head": "127.0.0.2", "first": "127.0.0.3", "last": "127.0.0.4"}
+OTHER_VERSION = "raise ImportError('boardenvs of another version')\n"
+
+pytestmark = pytest.mark.usefixtures("in_python")
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A head without a core, and a node with one; another boardenvs comes first on both."""
+    folder = tmp_path_factory.mktemp("nodes")
+    (folder / "boardenvs").mkdir()
+    (folder / "boardenvs" / "__init__.py").write_text(OTHER_VERSION)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.pathsep.join(map(str, (folder, HERE))))
+        patch.setenv("ROBUST_LOG", str(folder / "log"))
+        patch.setenv("RAY_enable_worker_prestart", "0")  # of workers that no test needs
+        patch.setenv("RAY_prestart_worker_first_driver", "0")
+        patch.setenv("RAY_worker_niceness", "0")  # else they wait for all else on a busy machine
+        found = Cluster()
+        found.folder = folder
+        add_node(found, "head", 0, include_dashboard=False)
+        add_node(found, "first", 1)
+        yield found
+        found.shutdown()
+
+
+def add_node(cluster: Any, name: str, cores: int, **options: Any) -> Any:
+    return cluster.add_node(
+        num_cpus=cores,
+        node_ip_address=NODES[name],
+        object_store_memory=80_000_000,
+        env_vars={"ROBUST_NODE": name, "ARENA_TEST_PIDS": str(cluster.folder / "pids")},
+        **options,
+    )
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 200
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.05)
+
+
+def log() -> list[list[str]]:
+    """What agents have said: nodes and processes."""
+    path = Path(os.environ["ROBUST_LOG"])
+    return [line.split() for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def nodes_seen() -> set[str]:
+    return {node for node, _ in log()}
+
+
+def lines(path: Path) -> list[Any]:
+    """A tournament's results so far, without what depends on clocks."""
+    if not path.exists():
+        return []
+    found = [json.loads(line) for line in path.read_text().splitlines()[1:]]
+    for result in found:
+        for timed in [result, *result.get("faults", [])]:
+            for name in ("seconds", "cpu_seconds"):
+                timed.pop(name, None)
+    return sorted(found, key=lambda result: (result["first"], result["second"]))
+
+
+def start_arena(out: Path, address: str, *words: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "boardenvs", "arena", "--game", "reversi", "--pairs", "1",
+         "--address", address, "--out", str(out), *words],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (HERE.parent, HERE)))},
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    )  # fmt: skip
+
+
+ENTRANTS = ["random", "python:robust_agents:on_nodes", "python:arena_agents:dying"]
+
+
+def test_a_tournament_has_the_results_of_processes_though_a_node_and_a_player_die(
+    cluster: Any, tmp_path: Path
+) -> None:
+    """The node costs nobody a game, and the player loses its own as it does in processes."""
+    run_tournament(make_settings(ENTRANTS[:2], ["reversi"], pairs=1), tmp_path / "h", workers=0)
+    last, out = add_node(cluster, "last", 1), tmp_path / "out"
+    process = start_arena(out, cluster.address, *ENTRANTS)
+    wait_for(lambda: process.poll() is not None or "last" in nodes_seen())
+    cluster.remove_node(last, allow_graceful=False)
+    output, _ = process.communicate()
+    assert "report, results and pictures are in" in output
+    assert process.returncode == 1  # as one has forfeited all its games
+    *of_dying, other = lines(out / JOURNAL)
+    assert [other] == lines(tmp_path / "h" / JOURNAL)
+    assert [line["games"] for line in of_dying] == [["F", "F"]] * 2
+    assert nodes_seen() == {"first", "last"}
+
+
+def test_ctrl_c_ends_all_of_it_and_the_rest_is_played_in_processes(
+    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, pids, waiting = tmp_path / "out", cluster.folder / "pids", "python:arena_agents:waiting"
+    process = start_arena(out, cluster.address, "random", "greedy", waiting)
+    wait_for(lambda: process.poll() is not None or (pids.exists() and pids.read_text() != ""))
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate()
+    assert process.returncode == 130, output
+    go_on = f"boardenvs arena --resume --out {out} --address {cluster.address} --trust\n"
+    assert output.endswith(f"interrupted; go on with: {go_on}")
+    assert "Traceback" not in output
+    pid = pids.read_text().strip()
+    wait_for(lambda: not Path(f"/proc/{pid}").exists())
+    settings = make_settings(["random", "greedy", waiting], ["reversi"], pairs=1)
+    run_tournament(settings, out, resume=True, workers=0)
+    assert len(lines(out / JOURNAL)) == 3
+
+
+def test_matches_and_self_play_are_those_of_this_process(cluster: Any, tmp_path: Path) -> None:
+    """And a player that cannot be made there ends the contest, as its files may be missing."""
+    tables = read_settings(NTupleConfig, CONFIGS / "othello.yaml", SHORT)
+    gumbel = GumbelConfig.model_validate({**TINY, "name": "tiny", "parts": 2, "steps": 200})
+    game = boardenvs.games.make("othello")
+
+    def play(folder: Path, executor: Executor) -> Any:
+        greedy, random = (Entrant(name, name) for name in ("greedy", "random"))
+        pairing = Pairing("othello", game, greedy, random, 3, (4, 8), 1, noise=0.2)
+        match = play_in_parts(pairing, executor)
+        training = GumbelRun(gumbel, folder, executor)
+        training.train(False, Console(quiet=True))
+        learnt = NTupleRun(tables, folder, lambda *_: None, executor).learn()
+        weights = [learnt.weights, learnt.one_ply]
+        return [match.actions, training._snapshot(), training.history.results[-1].scores, weights]
+
+    expected = play(tmp_path / "here", THIS_PROCESS)
+    with Executor(address=cluster.address) as executor:
+        assert same(play(tmp_path / "nodes", executor), expected)
+        missing = Entrant("missing", "python:robust_agents:only_here")
+        pairing = Pairing("othello", game, missing, Entrant("random", "random"), 1, (4, 8), 1)
+        with pytest.raises(StopPlayError, match=r"missing cannot be made on .*no weights here"):
+            list(play_by(executor, [pairing]))
+
+
+@pytest.mark.parametrize(
+    "words", [["match", "othello", "random", "greedy"], ["rate", "greedy"], ["arena"]]
+)
+def test_an_address_where_nothing_listens_is_named(words: list[str], tmp_path: Path) -> None:
+    for address in ("127.0.0.1:1", "ray://127.0.0.1:1"):
+        out = ["--out", tmp_path / address[:3]] * (words == ["arena"])
+        assert f"nothing listens at {address}" in run(*words, *out, "--address", address, code=2)
