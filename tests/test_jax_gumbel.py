@@ -66,7 +66,7 @@ def test_it_finds_what_the_search_on_the_processor_finds(
 def test_self_play_is_the_same() -> None:
     plies: list[Any] = []
     for in_jax in (False, True):
-        search = {"simulations": 6, "considered": 3, "full_share": 0.6, "in_jax": in_jax}
+        search = {"simulations": 6, "considered": 3, "full_share": 1, "in_jax": in_jax}
         settings = {**TINY, "name": "tiny", "game": "three_in_a_row:ThreeInARow", "search": search}
         settings |= {"self_play": {"boards": BOARDS}, "learning": {"replay": 1 << 11}}
         config = GumbelConfig.model_validate(settings)
