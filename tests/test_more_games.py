@@ -76,6 +76,12 @@ def test_rules_are_those_of_openspiel(name: str) -> None:
     assert compare(name) > 300
 
 
+def test_sets_of_several_words_in_machine_code() -> None:
+    pytest.importorskip("numba")
+    set_backend("numba")
+    assert compare("hex") > 300
+
+
 @pytest.mark.parametrize("name", [name for name in GAMES if name not in LARGE])
 def test_rules_are_consistent(name: str) -> None:
     check_rules(GAMES[name].game, num_games=2)

@@ -8,10 +8,10 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from negamax import leads
-from text_kinds import fill, kinds, legal_names, positions
+from text_kinds import fill, first_by_name, kinds, legal_names, positions
 from variants import BUILT_IN, make, random_line, random_position
 
 import boardenvs
@@ -81,7 +81,6 @@ PROSE = st.lists(
 
 
 @given(st.data())
-@settings(max_examples=300)
 def test_a_move_in_a_slot_is_read_in_any_prose(data):
     position = data.draw(st.sampled_from(positions(2)))
     names = sorted(legal_names(position))
@@ -96,7 +95,6 @@ def test_a_move_in_a_slot_is_read_in_any_prose(data):
 
 
 @given(st.one_of(st.text(), st.binary().map(lambda some: some.decode("latin-1"))))
-@settings(max_examples=300)
 def test_garbage_is_read_as_something(text):
     reading = read(text, positions(0)[2])
     assert reading.kind in ("move", "illegal", "ambiguous", "unparsable")
@@ -239,12 +237,6 @@ def test_a_game_in_disguise_is_kept_as_the_same_game(name):
 
 
 # ---- the environment -----------------------------------------------------------------------------
-
-
-def first_by_name(prompt):
-    """A model: the first of the legal moves by name, in a sentence."""
-    legal = re.search(r"Your legal moves are: (.*)\.", prompt)
-    return f"I play {min(legal[1].split(', '))}." if legal else "I pass."
 
 
 def first_by_name_in_process(game, state, rng):

@@ -11,6 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import numpy as np
 import pytest
 from command_line import run
+from text_kinds import first_by_name
 from variants import make
 
 import boardenvs
@@ -24,14 +25,8 @@ pytestmark = pytest.mark.usefixtures("in_python")
 KEY = "sk-very-secret"
 
 
-def model(prompt):
-    """The first of the legal moves by name, in a sentence."""
-    legal = re.search(r"Your legal moves are: (.*)\.", prompt)
-    return f"I play {min(legal[1].split(', '))}." if legal else "I pass."
-
-
 @contextmanager
-def served(faults=(), reply=model, **answer):
+def served(faults=(), reply=first_by_name, **answer):
     """A server's address and what it was asked; the first answers have these faults."""
     asked, left = [], list(faults)
 
@@ -104,7 +99,7 @@ def test_a_model_plays_as_its_function_does(tmp_path):
         path, headers, body = asked[0]
         assert (path, headers["Authorization"]) == ("/v1/chat/completions", f"Bearer {KEY}")
         assert (body["model"], body["max_tokens"]) == ("tiny", 50)
-    expected = boardenvs.play_match(game, TextPlayer(model, legal_moves=True), "greedy", 2)
+    expected = boardenvs.play_match(game, TextPlayer(first_by_name, legal_moves=True), "greedy", 2)
     assert np.array_equal(match.actions, expected.actions)
     assert len(asked) - 7 == len(log.read_text().splitlines())
     assert KEY not in log.read_text()
@@ -179,7 +174,7 @@ def test_limits_of_cost(tmp_path):
 
 def test_commands_tell_strength_and_legality_apart():
     replies = iter(["hm"] * 4)
-    with served(reply=lambda prompt: next(replies, "") or model(prompt)) as (url, _):
+    with served(reply=lambda prompt: next(replies, "") or first_by_name(prompt)) as (url, _):
         spec = f"llm:tiny,base_url={url},legal_moves=true,threads=1,prompt_price=1,retries=0"
         said = run("rate", spec, "--game", "wolf_and_sheep", "--games", "8")
     assert re.search(r"95 % interval from|rated -?\d+ at most", said)

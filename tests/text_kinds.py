@@ -64,3 +64,9 @@ def positions(seed: int) -> list[Position]:
     games = ("othello", "othello_holes", "lines_of_action", "lines_of_action_described",
              "wolf_and_sheep_described")  # fmt: skip
     return [random_position(make(name), seed + place, 6) for place, name in enumerate(games)]
+
+
+def first_by_name(prompt):
+    """A model: the first of the legal moves by name, in a sentence."""
+    legal = re.search(r"Your legal moves are: (.*)\.", prompt)
+    return f"I play {min(legal[1].split(', '))}." if legal else "I pass."
