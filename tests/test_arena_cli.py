@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import importlib.util
 import json
 import re
 import resource
@@ -112,3 +113,9 @@ def test_games_that_cannot_be_written_are_named_and_played_again(tmp_path: Path)
     assert f"{path}: File too large" in said
     assert path.read_bytes() == b""
     assert len((out / "journal.jsonl").read_bytes().splitlines()) == 1
+
+
+@pytest.mark.skipif(importlib.util.find_spec("ray") is not None, reason="Ray is installed here")
+def test_without_ray_it_is_said_what_to_install() -> None:
+    said = run("match", "othello", "random", "greedy", "--address", "auto", code=2)
+    assert "pip install 'boardenvs[ray]'" in said

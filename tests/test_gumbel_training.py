@@ -362,6 +362,22 @@ def test_an_interrupted_run_ends_like_another(tiny: str) -> None:
     assert same(found, {key: expected[key] for key in found})
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--workers", "0"], "--workers is '0': it must be a whole number"),
+        (["--set", "parts=3"], "8 boards cannot be shared out evenly"),
+        (["--set", "parts=4"], "parts is 4, and in each opponents.greedy is 0.25: of 2 boards"),
+        (["--set", "search.in_jax=true", "--set", "search.judge={}"], "the network alone judges"),
+    ],
+)
+def test_wrong_ways_to_play_are_told(
+    tiny: str, words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([tiny, *words]) == 2
+    assert message in capsys.readouterr().err
+
+
 def kept(game: Game, policy: Any, state: State) -> float:
     """The share of positions in which the policy's move keeps what best play gives."""
     from negamax import lead_with_best_play as leads
