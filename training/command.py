@@ -27,7 +27,7 @@ from boardenvs.arena.executor import Executor
 from boardenvs.arena.processes import WorkerError
 from boardenvs.utils.checks import cut, quote, unknown
 from boardenvs.utils.decoding import parse_yaml
-from boardenvs.utils.ending import interrupting
+from boardenvs.utils.ending import interrupting, why_interrupted
 from training.checkpoint import CheckpointError
 from training.folder import RUNS, RunError, make_folder
 from training.settings import ConfigError, GameSettings, Section
@@ -68,7 +68,7 @@ def training_command(
     options = parser.parse_args(arguments)
     own = {name: getattr(options, name) for name in more or {}}
     again = _resume(module, options, own)
-    console = Console(markup=False)
+    console, why = Console(markup=False), "interrupted"
     try:
         config = read_settings(settings, options.config, options.set, trust=options.trust)
         how = {"resume": options.resume, "overwrite": options.overwrite}
@@ -79,10 +79,10 @@ def training_command(
     except (OSError, WorkerError) as error:
         print(f"error: {error}\nWhen it is put right: {again}", file=sys.stderr)
         return EXIT_FAILURE
-    except KeyboardInterrupt:
-        finished = False
+    except KeyboardInterrupt as error:
+        finished, why = False, why_interrupted(error)
     if not finished:
-        console.print(f"interrupted; go on with: {again}", soft_wrap=True)
+        console.print(f"{why}; go on with: {again}", soft_wrap=True)
         return EXIT_INTERRUPTED
     return 0
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from boardenvs.arena.processes import THREADS, Died, Job, ProcessWorker, WorkerError
+from boardenvs.utils.checks import cut
 
 _MOST_STARTS = 3  # of actors in a row that are lost before they are ready
 _PATIENCE = 5.0  # seconds to wait for a cluster's answer
@@ -65,7 +66,9 @@ def joined(address: str) -> Iterator[int]:
     try:
         ray.init(**options)
     except Exception as error:  # whatever it raises
-        raise WorkerError(f"the cluster at {address} cannot be joined: {error}") from None
+        lines = str(error).strip().splitlines() or [type(error).__name__]
+        said = cut(" ".join(dict.fromkeys((lines[0], lines[-1]))), 600)  # a traceback left out
+        raise WorkerError(f"the cluster at {address} cannot be joined: {said}") from None
     try:
         cores = int(ray.cluster_resources().get("CPU", 0))
         if not cores:
