@@ -12,9 +12,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from boardenvs.board.bitboard import Board
-from boardenvs.game.state import FloatArray, IntArray, take
+from boardenvs.game.state import FloatArray, IntArray
 from boardenvs.search.evaluation import POINT, Evaluation, Terms
 from training.ntuple.play import Positions
 from training.ntuple.settings import FitSettings
@@ -64,61 +65,51 @@ def fit(
     held_back = positions.game % _HELD_BACK == 0
     stage = stages[terms.game.piece_counts(positions.as_state(terms.game))]
     results = positions.result.astype(np.float64)
-    everything = _Sample(_numbers(terms, positions), heuristic, results)
     for k, its in enumerate(weights):
         near = np.flatnonzero((abs(stage - k) <= 1) & ~held_back)
         counted = np.where(stage[near] == k, 1.0, settings.neighbours)
-        its += share * _solve(everything.take(near), counted, its, settings)
-        test = everything.take(np.flatnonzero((stage == k) & held_back))
-        found.held_back[k] = len(test.results)
-        if len(test.results):
-            found.error[k] = np.sqrt(np.mean((test.said(its) - test.results) ** 2))
-            found.deviation[k] = test.results.std()
+        sums = _sums(terms, positions.take(near), heuristic[near])
+        its += share * _solve(sums, results[near] - sums @ its, counted, settings)
+        test = np.flatnonzero((stage == k) & held_back)
+        found.held_back[k] = len(test)
+        if len(test):
+            said = _sums(terms, positions.take(test), heuristic[test]) @ its
+            found.error[k] = np.sqrt(np.mean((said - results[test]) ** 2))
+            found.deviation[k] = results[test].std()
         progress(k + 1)
     return found
 
 
-class _Sample(NamedTuple):
-    """Some positions, each of which is a sum of some of the weights, and what they came to."""
-
-    seen: IntArray  # (N, terms): the numbers of their weights
-    heuristic: FloatArray  # (N,): what the game's own says of them
-    results: FloatArray  # (N,)
-
-    def take(self, rows: IntArray) -> _Sample:
-        return _Sample(self.seen[rows], self.heuristic[rows], self.results[rows])
-
-    def said(self, weights: FloatArray) -> FloatArray:
-        """What weights, that of the heuristic last, say of each, (N,)."""
-        said: FloatArray = weights[self.seen].sum(axis=1)
-        said += weights[-1] * self.heuristic
-        return said
-
-    def collect(self, values: FloatArray, size: int, power: int = 1) -> FloatArray:
-        """For each of so many weights the sum of the values of the positions that have it."""
-        total = np.zeros(size)
-        for column in self.seen.T:
-            total[:-1] += np.bincount(column, values, size - 1)
-        total[-1] = (values * self.heuristic**power).sum()
-        return total
+def _sums(terms: Terms, positions: Positions, heuristic: FloatArray) -> csr_array:
+    """Which weights each position is the sum of, (N, terms.size + 1), the heuristic's last."""
+    count = len(terms.places.squares) + len(terms.features)
+    rows = np.empty((len(heuristic), count + 1), np.int32)
+    rows[:, -1] = terms.size
+    for start in range(0, len(rows), _ROWS):
+        part = slice(start, start + _ROWS)
+        rows[part, :-1] = terms.weights_of(positions.take(part).as_state(terms.game))
+    times = np.ones(rows.shape)
+    times[:, -1] = heuristic
+    starts = np.arange(len(rows) + 1, dtype=np.int32 if rows.size < 1 << 31 else np.int64)
+    shape = (len(rows), terms.size + 1)
+    return csr_array((times.ravel(), rows.ravel(), starts * rows.shape[1]), shape)
 
 
 def _solve(
-    sample: _Sample, counted: FloatArray, begun: FloatArray, settings: FitSettings
+    sums: csr_array, left: FloatArray, counted: FloatArray, settings: FitSettings
 ) -> FloatArray:
-    """What is to be added to weights, by preconditioned conjugate gradients; each position counts
-    so much.
+    """The weights whose sums come nearest to what is left, (N,), by preconditioned conjugate
+    gradients; each position counts so much.
     """
-    weights = np.zeros_like(begun)
-    diagonal = sample.collect(counted, len(weights), 2) + settings.prior
-    residual = sample.collect(counted * (sample.results - sample.said(begun)), len(weights))
+    weights, columns = np.zeros(sums.shape[1]), sums.T
+    diagonal = sums.power(2).T @ counted + settings.prior
+    residual = columns @ (counted * left)
     step = residual / diagonal
     direction, size = step, float(residual @ step)
     for _ in range(settings.iterations):
         if size <= 0:
             break
-        image = sample.collect(counted * sample.said(direction), len(weights))
-        image += settings.prior * direction
+        image = columns @ (counted * (sums @ direction)) + settings.prior * direction
         length = size / float(direction @ image)
         weights += length * direction
         residual = residual - length * image
@@ -126,14 +117,6 @@ def _solve(
         before, size = size, float(residual @ step)
         direction = step + size / before * direction
     return weights
-
-
-def _numbers(terms: Terms, positions: Positions) -> IntArray:
-    """The weights of each position, (N, terms) int32."""
-    state = positions.as_state(terms.game)
-    starts = range(0, max(len(positions.result), 1), _ROWS)
-    parts = (terms.weights_of(take(state, slice(k, k + _ROWS))) for k in starts)
-    return np.concatenate([part.astype(np.int32) for part in parts])
 
 
 def as_weights(evaluation: Evaluation) -> FloatArray:

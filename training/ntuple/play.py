@@ -52,6 +52,10 @@ class Positions(NamedTuple):
         """All of them, one after the other."""
         return cls(*map(np.concatenate, zip(*parts, strict=True)))
 
+    def take(self, rows: IntArray | slice) -> Positions:
+        """Those of so many rows."""
+        return Positions._make(column[rows] for column in self)
+
     def as_state(self, game: Game) -> State:
         """As rows whose legal actions are not worked out."""
         state = game.empty(len(self.result))
