@@ -9,8 +9,8 @@ weights of tuples of squares are fitted to how the games ended; then it plays by
 from __future__ import annotations
 
 import json
+import os
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,7 +26,6 @@ from rich.progress import (
 )
 
 from boardenvs.agents import make_agent
-from boardenvs.arena.executor import Executor
 from boardenvs.search import Evaluation
 from boardenvs.search.evaluation_file import (
     EvaluationFileError,
@@ -61,20 +60,15 @@ def train(
     """Learn, judge the evaluation and write the results; False where it was interrupted."""
     if resume:
         check_settings(folder, config)
-    with executor_of(workers, address) as executor:
-        return _train(config, folder, console, executor)
-
-
-def _train(config: NTupleConfig, folder: Path, console: Console, executor: Executor) -> bool:
-    began = time.process_time()
-    try:
-        with _display(console) as show:
+    began = _cpu_seconds()
+    with executor_of(workers, address) as executor, _display(console) as show:
+        try:
             evaluation = NTupleRun(config, folder, show, executor).learn()
-    except StopLearning:
-        return False
-    except (EvaluationFileError, PositionsFileError) as error:
-        raise RunError(f"{error}; where it is removed, --resume makes it anew") from None
-    minutes = (time.process_time() - began) / 60
+        except StopLearning:
+            return False
+        except (EvaluationFileError, PositionsFileError) as error:
+            raise RunError(f"{error}; where it is removed, --resume makes it anew") from None
+    minutes = (_cpu_seconds() - began) / 60
     file = folder / "evaluation.npz"
     save_evaluation(evaluation, file)
     player = make_agent(f"alphabeta:depth={config.report.depth},evaluation={file}")
@@ -83,6 +77,11 @@ def _train(config: NTupleConfig, folder: Path, console: Console, executor: Execu
     _write_results(config, folder, minutes, scores)
     console.print((folder / "report.md").read_text(encoding="utf-8"), markup=False, soft_wrap=True)
     return True
+
+
+def _cpu_seconds() -> float:
+    """What this process took, and those that it started and that have ended."""
+    return sum(os.times()[:4])
 
 
 @contextmanager

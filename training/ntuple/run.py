@@ -17,7 +17,7 @@ from training.ntuple.fit import as_evaluation, as_weights, fit, stages_of
 from training.ntuple.play import GamesToPlay, Positions, load_positions, save_positions
 from training.ntuple.settings import NTupleConfig, OnePlySettings
 
-GAMES_A_FILE = 250
+GAMES_A_FILE = 1000
 _AT_ONCE = 2000  # games of a round
 
 Progress = Callable[[str, int, int], None]  # of what is done, how much of how much
