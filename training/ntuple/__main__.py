@@ -145,8 +145,7 @@ def _report(
     ]
     parts = [
         f"# {config.name}: an evaluation of {config.game}",
-        f"{minutes:.1f} CPU minutes of the command's process in this part of the run, seed "
-        f"{config.seed}.",
+        f"{minutes:.1f} CPU minutes on this machine in this part of the run, seed {config.seed}.",
         f"`alphabeta:depth={config.report.depth},evaluation={config.name}` against players of "
         f"the report, {2 * config.report.pairs} games each, with 95 % intervals over pairs:",
         markdown_table(("opponent", "score", "wins", "draws", "losses"), played),
