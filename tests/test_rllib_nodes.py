@@ -170,6 +170,7 @@ def test_matches_and_self_play_are_those_of_this_process(cluster: Any, tmp_path:
     expected = play(tmp_path / "here", THIS_PROCESS)
     with Executor(address=cluster.address) as executor:
         assert same(play(tmp_path / "nodes", executor), expected)
+        assert executor.cpu_seconds > 0
         missing = Entrant("missing", "python:robust_agents:only_here")
         pairing = Pairing("othello", game, missing, Entrant("random", "random"), 1, (4, 8), 1)
         with pytest.raises(StopPlayError, match=r"missing cannot be made on .*no weights here"):

@@ -38,7 +38,7 @@ Settings = TypeVar("Settings", bound=GameSettings)
 Train: TypeAlias = Callable[[Settings, Path, bool, Console], bool]
 
 # Options of trainings whose games others may play.
-WHO_PLAYS = {
+_WHO_PLAYS = {
     "workers": "processes that play; with --address, by default one a core there",
     "address": "the Ray cluster where games are played, HOST:PORT, ray://HOST:PORT or auto",
 }
@@ -53,6 +53,7 @@ def training_command(
     train: Callable[..., bool],
     arguments: Sequence[str] | None = None,
     more: Mapping[str, str] | None = None,
+    others_play: bool = False,
 ) -> int:
     """A way of training as a command; returns the exit code: 0, 1 where files cannot be written,
     or nobody plays, 2 for wrong input, 130 for an interruption.
@@ -60,19 +61,21 @@ def training_command(
     `train` trains, evaluates the best policy and writes the results into the run's folder, going on
     from the last checkpoint where it is to resume; it returns False where it was interrupted.
     `more` are options that take a text, with what `--help` says of them; `train` has them by name,
-    None where they are not given.
+    None where they are not given. Where others may play the games, it has an `executor` instead.
     """
+    more = _WHO_PLAYS if others_play else more or {}
     parser = _parser(module)
-    for name, text in (more or {}).items():
+    for name, text in more.items():
         parser.add_argument(f"--{name}", metavar=name.upper(), help=text)
     options = parser.parse_args(arguments)
-    own = {name: getattr(options, name) for name in more or {}}
+    own = {name: getattr(options, name) for name in more}
     again = _resume(module, options, own)
     console, why = Console(markup=False), "interrupted"
     try:
         config = read_settings(settings, options.config, options.set, trust=options.trust)
         how = {"resume": options.resume, "overwrite": options.overwrite}
-        finished = run(partial(train, **own), config, console, **how)
+        train = _played_by(_executor(**own), train) if others_play else partial(train, **own)
+        finished = run(train, config, console, **how)
     except (ConfigError, CheckpointError, RunError) as error:
         print(f"error: {error}", file=sys.stderr)
         return EXIT_USAGE
@@ -87,11 +90,21 @@ def training_command(
     return 0
 
 
-def executor_of(workers: str | None, address: str | None) -> Executor:
-    """Who does what these options say; ConfigError where they say nothing."""
+def _executor(workers: str | None, address: str | None) -> Executor:
+    """Who plays; ConfigError where the number is none."""
     if workers is not None and not (workers.isdecimal() and int(workers)):
         raise ConfigError(f"--workers is {quote(workers)}: it must be a whole number, 1 or more")
     return Executor(int(workers) if workers else None, address)
+
+
+def _played_by(executor: Executor, train: Callable[..., bool]) -> Callable[..., bool]:
+    """`train` with the executor, whose workers live as long as it trains."""
+
+    def training(*arguments: Any) -> bool:
+        with executor:
+            return train(*arguments, executor)
+
+    return training
 
 
 def _resume(module: str, options: argparse.Namespace, own: Mapping[str, str | None]) -> str:

@@ -27,7 +27,7 @@ class History:
         self.results: list[SuiteResult] = []
         self.metrics: list[dict[str, float]] = []  # of each update
         # Wall and CPU time in seconds, of earlier parts of the run and when this part began.
-        self._before, self._began = np.zeros(2), _clocks()
+        self._before, self._began = np.zeros(2), self._clocks()
         self._ended: FloatArray | None = None
 
     @property
@@ -43,17 +43,17 @@ class History:
     @property
     def cpu_minutes(self) -> float:
         """The CPU time that the run has taken, evaluations included: of this process, and what
-        `add_cpu_seconds` was told of others.
+        the executor and `add_cpu_seconds` know of others.
         """
         return self._times()[1]
 
     def start_clocks(self) -> None:
         """Count the time of this part of the run from now on."""
-        self._began = _clocks()
+        self._began = self._clocks()
 
     def stop_clocks(self) -> None:
         """Count no time from now on."""
-        self._ended = _clocks()
+        self._ended = self._clocks()
 
     def add_cpu_seconds(self, seconds: float) -> None:
         """Count CPU time of other processes that play or learn."""
@@ -90,9 +90,13 @@ class History:
         self.results = [SuiteResult.model_validate(r) for r in snapshot["results"]]
 
     def _times(self) -> list[float]:
-        now = _clocks() if self._ended is None else self._ended
+        now = self._clocks() if self._ended is None else self._ended
         times: list[float] = ((self._before + now - self._began) / 60).tolist()
         return times
+
+    def _clocks(self) -> FloatArray:
+        """The wall clock and the CPU clock, in seconds."""
+        return np.array([time.monotonic(), time.process_time() + self.executor.cpu_seconds])
 
 
 def policy_notes(settings: RunSettings, steps: int) -> dict[str, Any]:
@@ -103,8 +107,3 @@ def policy_notes(settings: RunSettings, steps: int) -> dict[str, Any]:
 def is_due(before: int, now: int, every: int) -> bool:
     """Whether a multiple of `every` lies in what has passed."""
     return now // every > before // every
-
-
-def _clocks() -> FloatArray:
-    """The wall clock and this process's CPU clock, in seconds."""
-    return np.array([time.monotonic(), time.process_time()])

@@ -52,6 +52,7 @@ class Executor:
         self._workers: list[Any] = []
         self._stack = contextlib.ExitStack()
         self._runs = 0
+        self.cpu_seconds = 0.0  # that tasks took so far in other processes
 
     @property
     def parallel(self) -> bool:
@@ -136,7 +137,8 @@ class Executor:
                         continue
                     number = at_work.pop(worker)
                     if not isinstance(answer, Died):
-                        found = pickle.loads(answer)
+                        found, seconds = pickle.loads(answer)
+                        self.cpu_seconds += seconds
                         if isinstance(found, BaseException):
                             raise found
                         yield number, found

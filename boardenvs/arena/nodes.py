@@ -142,7 +142,7 @@ class NodeWorker:
         self._coming = self._actor.do.remote(job)
 
     def receive(self) -> bytes | Died | None:
-        """The result, pickled; None where there is none but it is ready now."""
+        """As of a process; None where there is nothing but it is ready now."""
         ray = _ray()
         try:
             found: bytes | Died | None = ray.get(self._coming)

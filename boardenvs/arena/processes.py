@@ -9,6 +9,7 @@ import pickle
 import random
 import signal
 import sys
+import time
 import traceback
 from collections.abc import Iterator, Sequence
 from multiprocessing.connection import Connection, wait
@@ -96,8 +97,8 @@ class ProcessWorker:
         self._known = job.number
 
     def receive(self) -> bytes | Died:
-        """The result, pickled, or the exception; WorkerError where several processes in a row died
-        before they could do anything.
+        """The result or the exception, and the CPU seconds that the task took, pickled; WorkerError
+        where several processes in a row died before they could do anything.
         """
         try:
             return self._pipe.recv_bytes()
@@ -154,6 +155,7 @@ def _work(pipe: Connection, side: Any, backend: str) -> None:
     shared: Any = None
     while True:
         found: object
+        began = time.process_time()
         try:
             if sent := pipe.recv_bytes():
                 shared = pickle.loads(sent)
@@ -168,7 +170,7 @@ def _work(pipe: Connection, side: Any, backend: str) -> None:
             error.add_note(traceback.format_exc())
             found = error
         side.value = NOBODY
-        pipe.send_bytes(pickle.dumps(found))
+        pipe.send_bytes(pickle.dumps((found, time.process_time() - began)))
 
 
 def _seed_global_generators(seed: int) -> None:

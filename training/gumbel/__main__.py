@@ -23,7 +23,7 @@ from boardenvs.arena.executor import HERE, Executor
 from boardenvs.envs.groups import EndedGames
 from training.boards import game_metrics
 from training.checkpoint import to_arrays, to_tensors
-from training.command import WHO_PLAYS, executor_of, training_command
+from training.command import training_command
 from training.gumbel.network import NetworkEvaluator, NetworkLearner, new_network
 from training.gumbel.replay import ReplayBuffer
 from training.gumbel.self_play import PartToPlay, SelfPlay, added_up
@@ -84,8 +84,6 @@ class GumbelRun(Run):
         parts = [played[part] for part in range(len(tasks))]
         for part in parts:
             part.record.give(self._replay)
-            if self.executor.parallel:
-                self.history.add_cpu_seconds(part.cpu_seconds)
         self._games = [part.after for part in parts]
         return added_up(part.ended for part in parts)
 
@@ -146,16 +144,14 @@ def train(
     folder: Path,
     resume: bool,
     console: Console,
-    workers: str | None = None,
-    address: str | None = None,
+    executor: Executor = HERE,
 ) -> bool:
     """Train, evaluate the best policy and write the results; False where it was interrupted."""
-    with executor_of(workers, address) as executor:
-        return GumbelRun(config, folder, executor).whole(resume, console)
+    return GumbelRun(config, folder, executor).whole(resume, console)
 
 
 main = partial(
-    training_command, "training.gumbel", GumbelConfig, train, more=WHO_PLAYS
+    training_command, "training.gumbel", GumbelConfig, train, others_play=True
 )  # of the words; the exit code
 
 

@@ -7,7 +7,6 @@ is given how the games stand, and gives back how they stand some plies later, an
 from __future__ import annotations
 
 import pickle
-import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
@@ -202,7 +201,6 @@ class PlayedPart(NamedTuple):
     after: dict[str, Any]  # how the games stand
     record: Record
     ended: dict[str, EndedGames]
-    cpu_seconds: float
 
 
 @dataclass(frozen=True)
@@ -216,14 +214,12 @@ class PartToPlay:
     seed: int  # of global generators
 
     def run(self, evaluator: Evaluator, running: object) -> PlayedPart:
-        began = time.process_time()
         th.set_num_threads(self.config.threads)
         games = _games_of(pickle.dumps(self.config), self.part)
         games.restore(self.before)
         record = Record()
         games.play(evaluator, self.plies, record)
-        ended = games.boards.take_ended()
-        return PlayedPart(games.snapshot(), record, ended, time.process_time() - began)
+        return PlayedPart(games.snapshot(), record, games.boards.take_ended())
 
     def lost(self, side: int) -> PlayedPart:
         raise WorkerError(f"part {self.part} of the boards cannot be played: it ends its processes")

@@ -9,10 +9,11 @@ weights of tuples of squares are fitted to how the games ended; then it plays by
 from __future__ import annotations
 
 import json
-import os
 import sys
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -26,6 +27,7 @@ from rich.progress import (
 )
 
 from boardenvs.agents import make_agent
+from boardenvs.arena.executor import HERE, Executor
 from boardenvs.search import Evaluation
 from boardenvs.search.evaluation_file import (
     EvaluationFileError,
@@ -34,7 +36,7 @@ from boardenvs.search.evaluation_file import (
 )
 from boardenvs.utils.files import write_atomically
 from boardenvs.utils.tables import markdown_table
-from training.command import WHO_PLAYS, executor_of, training_command
+from training.command import training_command
 from training.evaluation import Score, play_suite
 from training.folder import RunError, check_settings
 from training.history import REPORT_SEED
@@ -54,34 +56,28 @@ def train(
     folder: Path,
     resume: bool,
     console: Console,
-    workers: str | None = None,
-    address: str | None = None,
+    executor: Executor = HERE,
 ) -> bool:
     """Learn, judge the evaluation and write the results; False where it was interrupted."""
     if resume:
         check_settings(folder, config)
-    began = _cpu_seconds()
-    with executor_of(workers, address) as executor, _display(console) as show:
-        try:
+    began = time.process_time()
+    try:
+        with _display(console) as show:
             evaluation = NTupleRun(config, folder, show, executor).learn()
-        except StopLearning:
-            return False
-        except (EvaluationFileError, PositionsFileError) as error:
-            raise RunError(f"{error}; where it is removed, --resume makes it anew") from None
-    minutes = (_cpu_seconds() - began) / 60
+    except StopLearning:
+        return False
+    except (EvaluationFileError, PositionsFileError) as error:
+        raise RunError(f"{error}; where it is removed, --resume makes it anew") from None
+    minutes = (time.process_time() - began + executor.cpu_seconds) / 60
     file = folder / "evaluation.npz"
     save_evaluation(evaluation, file)
     player = make_agent(f"alphabeta:depth={config.report.depth},evaluation={file}")
     seed = REPORT_SEED + config.seed
-    scores = play_suite(config.make_game(), player, config.report, seed, console)
+    scores = play_suite(config.make_game(), player, config.report, seed, console, executor)
     _write_results(config, folder, minutes, scores)
     console.print((folder / "report.md").read_text(encoding="utf-8"), markup=False, soft_wrap=True)
     return True
-
-
-def _cpu_seconds() -> float:
-    """What this process took, and those that it started and that have ended."""
-    return sum(os.times()[:4])
 
 
 @contextmanager
@@ -145,7 +141,7 @@ def _report(
     ]
     parts = [
         f"# {config.name}: an evaluation of {config.game}",
-        f"{minutes:.1f} CPU minutes on this machine in this part of the run, seed {config.seed}.",
+        f"{minutes:.1f} CPU minutes in this part of the run, seed {config.seed}.",
         f"`alphabeta:depth={config.report.depth},evaluation={config.name}` against players of "
         f"the report, {2 * config.report.pairs} games each, with 95 % intervals over pairs:",
         markdown_table(("opponent", "score", "wins", "draws", "losses"), played),
@@ -156,9 +152,9 @@ def _report(
     return "\n\n".join(parts) + "\n"
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit code, see `training.command`."""
-    return training_command("training.ntuple", NTupleConfig, train, arguments, WHO_PLAYS)
+main = partial(
+    training_command, "training.ntuple", NTupleConfig, train, others_play=True
+)  # of the words; the exit code
 
 
 if __name__ == "__main__":

@@ -95,7 +95,7 @@ class NTupleRun:
 
     def _play(self, generation: int, before: Evaluation | None) -> list[Positions]:
         settings = self._config.generations[generation]
-        files, tasks = {}, list[GamesToPlay]()
+        files: dict[Path, GamesToPlay] = {}
         for start, count in _shares(settings.games, GAMES_A_FILE):
             path = self._folder / "positions" / f"{generation}_{start:07d}.npz"
             chance = self._config.seed, generation, start
