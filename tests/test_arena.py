@@ -338,6 +338,7 @@ def test_the_numbers_of_results_json_and_the_report_fit_together(
     report = (written[0] / "report.md").read_text().split("## Othello")[1]
     points = report.split("Points of the row")[1].splitlines()[4:8]
     assert table["anchor"] == "random"
+    assert "| as black | as white |" in report  # as people name the sides
     for i, (row, line) in enumerate(zip(table["ratings"], points, strict=True)):
         won, drawn, lost = counts = [row[key] for key in ("wins", "draws", "losses")]
         assert won + drawn + lost == 3 * 2 * 4

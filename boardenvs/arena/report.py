@@ -224,7 +224,7 @@ def table_parts(table: Crosstable, has_pictures: bool) -> Iterator[str]:
 
 def _ladder_table(table: Crosstable) -> str:
     heads = ["", "entrant", "rating", "95 %", "above next", "score", "won drawn lost"]
-    heads += [f"as {role}" for role in table.roles] + ["CPU/move", *_MISREAD, *_COSTS]
+    heads += [f"as {side}" for side in table.sides] + ["CPU/move", *_MISREAD, *_COSTS]
     above = np.diagonal(table.ratings.above, 1)
     rows = [
         [

@@ -15,7 +15,9 @@ from boardenvs.arena.pairing import Played
 from boardenvs.arena.player import Faults
 from boardenvs.arena.ratings import Ratings, rate
 from boardenvs.arena.settings import Plan, Settings
+from boardenvs.game.contract import Game
 from boardenvs.game.state import FloatArray, IntArray
+from boardenvs.games.notation import MoveNotation
 
 OVERALL = "overall"
 _STRENGTH = re.compile(r"(\w+):(\w+)=(\d+)")
@@ -59,9 +61,19 @@ class Crosstable:
     """Everybody's results against everybody, in one game, or in all by those who play them all."""
 
     name: str  # the game's text, or OVERALL
-    roles: tuple[str, str]  # "first" and "second" over all games
+    game: Game | None  # None over all games
     ratings: Ratings
     played: tuple[Played, ...]
+
+    @property
+    def roles(self) -> tuple[str, str]:
+        """As environments name them."""
+        return self.game.roles if self.game else ("first", "second")
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """The same as people name them."""
+        return MoveNotation(self.game).sides if self.game else self.roles
 
     @property
     def entrants(self) -> tuple[str, ...]:
@@ -157,7 +169,7 @@ def summarise(settings: Settings, plan: Plan, played: Sequence[Played]) -> Resul
         players = [e.label for e in settings.entrants if e.label not in plan.left_out[name]]
         if len(players) > 1:
             of_game = [p for p in played if p.game == name]
-            tables.append(_table(settings, name, game.roles, players, of_game))
+            tables.append(_table(settings, name, game, players, of_game))
     everywhere = [
         entrant.label
         for entrant in settings.entrants
@@ -165,7 +177,7 @@ def summarise(settings: Settings, plan: Plan, played: Sequence[Played]) -> Resul
     ]
     if len(tables) > 1 and len(everywhere) > 1:
         between = [p for p in played if {p.first, p.second} <= set(everywhere)]
-        tables.append(_table(settings, OVERALL, ("first", "second"), everywhere, between))
+        tables.append(_table(settings, OVERALL, None, everywhere, between))
     return Results(settings, plan, tuple(tables), tuple(played))
 
 
@@ -182,13 +194,13 @@ def rate_pairings(
 def _table(
     settings: Settings,
     name: str,
-    roles: tuple[str, str],
+    game: Game | None,
     players: Sequence[str],
     played: Sequence[Played],
 ) -> Crosstable:
     anchor = settings.anchor if settings.anchor in players else None
     ratings = rate_pairings(players, played, anchor, settings.seed)
-    return Crosstable(name, roles, ratings, tuple(played))
+    return Crosstable(name, game, ratings, tuple(played))
 
 
 def _left_out(results: Results) -> Iterator[str]:

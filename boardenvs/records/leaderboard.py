@@ -261,7 +261,7 @@ def _table(game: Game, pairs: Sequence[Pair]) -> Crosstable:
     rating, *interval = np.array([row[:3] for row in rows]).T
     labels, unknown = tuple(row[3] for row in rows), np.full((len(rows), len(rows)), np.nan)
     ratings = Ratings(labels, pool.anchors[0].agent, rating, interval[0], interval[1], unknown)
-    return Crosstable(spec_of(game), game.roles, ratings, tuple(played))
+    return Crosstable(spec_of(game), game, ratings, tuple(played))
 
 
 def _match(pairs: Sequence[Pair]) -> MatchResult:
