@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from boardenvs import games
 from boardenvs.agents.policy import ACTIVATIONS
 from boardenvs.agents.trained import trained_policy
-from boardenvs.utils.blas import one_thread
+from boardenvs.utils.threads import one_thread
 
 
 def numbers() -> set[int]:

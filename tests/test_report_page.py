@@ -106,11 +106,10 @@ def test_legends_are_where_no_data_can_be(monkeypatch):
 
     monkeypatch.setattr(plots, "_svg", lambda figure, title: figure)
     for figure in draw_curves():
-        figure.canvas.draw()
+        figure.draw_without_rendering()
         legends = [a.get_legend() for a in figure.axes if a.get_legend()] + figure.legends
         assert legends
         for legend in legends:
             box = legend.get_window_extent()
             assert all(figure.bbox.contains(*corner) for corner in box.corners())
             assert not any(box.overlaps(axes.bbox) for axes in figure.axes if axes.get_visible())
-        plots.plt.close(figure)

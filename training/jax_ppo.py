@@ -7,7 +7,6 @@ libraries, on a GPU nothing leaves it. Opponents must play in JAX too.
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -26,6 +25,7 @@ from boardenvs.agents.jax_ppo import PPO, Result, new_network
 from boardenvs.agents.network import FLAT_WEIGHT, NetworkInputs, flat_planes
 from boardenvs.agents.policy import Policy
 from boardenvs.envs.batch import EndedGames
+from boardenvs.utils.threads import limit_jax
 from training.boards import game_metrics
 from training.checkpoint import to_arrays, to_tensors
 from training.command import training_command
@@ -139,9 +139,6 @@ def _with_first(network: JaxNetwork, convert: Any) -> JaxNetwork:
     return network._replace(hidden=((convert(weights), biases), *rest))
 
 
-_ONE_THREAD = "--xla_cpu_multi_thread_eigen=false"  # of XLA
-
-
 class JaxConfig(Config):
     """Settings of a run in JAX: those of `training.ppo`, with opponents that play in JAX."""
 
@@ -237,10 +234,7 @@ def _device(name: str, threads: int) -> Any:
     """The device of a setting, where JAX takes so many threads of the processor; ConfigError where
     there is none.
     """
-    flags = os.environ.get("XLA_FLAGS", "")  # read once, when JAX looks for devices
-    if threads == 1 and _ONE_THREAD not in flags:
-        os.environ["XLA_FLAGS"] = f"{flags} {_ONE_THREAD}".strip()
-    os.environ["NPROC"] = str(threads)
+    limit_jax(threads)
     platform, _, index = name.partition(":")
     try:
         devices = jax.devices(None if platform == "auto" else platform)

@@ -5,40 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-import matplotlib as mpl
 import numpy as np
-
-mpl.use("Agg")  # no display is needed
-
-from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 from matplotlib.transforms import ScaledTranslation
 
-from boardenvs.utils.pictures import BLUE, FAINT, INK, STYLE, to_svg
+from boardenvs.utils.pictures import BLUE, FAINT, INK, drawing, to_svg
 from training.evaluation import Score, SuiteResult
 
 # Okabe and Ito's colours, told apart with every kind of colour vision.
 _COLOURS = (BLUE, "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 _POLICY, _OTHERS = BLUE, FAINT
 
-_STYLE = mpl.rc_context(
-    {
-        **STYLE,
-        "axes.axisbelow": True,
-        "axes.grid": True,
-        "axes.grid.axis": "y",
-        "axes.spines.right": False,
-        "axes.spines.top": False,
-        "errorbar.capsize": 3,
-        "figure.constrained_layout.use": True,
-        "grid.alpha": 0.3,
-    }
-)
 
-
-@_STYLE
 def learning_curve(
     title: str,
     results: Sequence[SuiteResult],
@@ -49,34 +29,35 @@ def learning_curve(
     """An SVG: scores on the evaluation suite over steps with their 95 % intervals, and those of the
     best policy against the report's opponents, raw and shielded.
     """
-    figure, (axes, side) = plt.subplots(1, 2, figsize=(10, 5), width_ratios=(3, 2), sharey=True)
-    scale, unit = _unit(results[-1].steps)
-    steps = [r.steps / scale for r in results]
-    for colour, name in zip(_COLOURS * len(best.scores), best.scores, strict=False):
-        found = [r.scores[name] for r in results]
-        low, scores, high = np.array([(s.low, s.score, s.high) for s in found]).T
-        axes.fill_between(steps, low, high, color=colour, alpha=0.2, linewidth=0)
-        axes.plot(steps, scores, "o-", ms=3, color=colour, label=name)
-    exams = [r.exam for r in results if r.exam is not None]
-    if len(exams) == len(results):
-        axes.plot(steps, exams, "s:", ms=3, color=INK, label="exam, moves that keep the value")
-    axes.axvline(best.steps / scale, color=FAINT, linestyle="--", linewidth=1, label="best policy")
-    axes.set(xlabel=f"steps (actions of the learner), {unit}", ylabel="score (win 1, draw ½)")
-    axes.set_xlim(left=0)
-    # Under the axes, where no data can be, and below their own label.
-    below = axes.transAxes + ScaledTranslation(0, -0.6, figure.dpi_scale_trans)
-    axes.legend(
-        title="evaluation suite", ncols=2, loc="upper left", bbox_to_anchor=(0, 0),
-        bbox_transform=below, borderaxespad=0, alignment="left",
-    )  # fmt: skip
-    _minutes_above(axes, steps, [r.minutes for r in results])
-    _draw_report(side, raw, shielded)
-    lows = [
-        s.low for found in (*(r.scores for r in results), raw, shielded) for s in found.values()
-    ]
-    axes.set_ylim(min(0.4, min(lows + exams) - 0.02), 1.02)
-    axes.yaxis.set_major_formatter(PercentFormatter(1.0))
-    return _svg(figure, title)
+    with drawing(10, 5) as figure:
+        axes, side = figure.subplots(1, 2, width_ratios=(3, 2), sharey=True)
+        scale, unit = _unit(results[-1].steps)
+        steps = [r.steps / scale for r in results]
+        for colour, name in zip(_COLOURS * len(best.scores), best.scores, strict=False):
+            found = [r.scores[name] for r in results]
+            low, scores, high = np.array([(s.low, s.score, s.high) for s in found]).T
+            axes.fill_between(steps, low, high, color=colour, alpha=0.2, linewidth=0)
+            axes.plot(steps, scores, "o-", ms=3, color=colour, label=name)
+        exams = [r.exam for r in results if r.exam is not None]
+        if len(exams) == len(results):
+            axes.plot(steps, exams, "s:", ms=3, color=INK, label="exam, moves that keep the value")
+        axes.axvline(best.steps / scale, color=FAINT, ls="--", lw=1, label="best policy")
+        axes.set(xlabel=f"steps (actions of the learner), {unit}", ylabel="score (win 1, draw ½)")
+        axes.set_xlim(left=0)
+        # Under the axes, where no data can be, and below their own label.
+        below = axes.transAxes + ScaledTranslation(0, -0.6, figure.dpi_scale_trans)
+        axes.legend(
+            title="evaluation suite", ncols=2, loc="upper left", bbox_to_anchor=(0, 0),
+            bbox_transform=below, borderaxespad=0, alignment="left",
+        )  # fmt: skip
+        _minutes_above(axes, steps, [r.minutes for r in results])
+        _draw_report(side, raw, shielded)
+        lows = [
+            s.low for found in (*(r.scores for r in results), raw, shielded) for s in found.values()
+        ]
+        axes.set_ylim(min(0.4, min(lows + exams) - 0.02), 1.02)
+        axes.yaxis.set_major_formatter(PercentFormatter(1.0))
+        return _svg(figure, title)
 
 
 def _unit(steps: float) -> tuple[float, str]:
@@ -90,7 +71,9 @@ def _minutes_above(axes: Axes, steps: Sequence[float], minutes: Sequence[float])
         return
     places, times = ([*x, 2 * x[-1]] for x in (steps, minutes))  # then on as fast as before
     there, back = partial(np.interp, xp=places, fp=times), partial(np.interp, xp=times, fp=places)
-    axes.secondary_xaxis("top", functions=(there, back)).set_xlabel("minutes")
+    above = axes.secondary_xaxis("top", functions=(there, back))
+    above.set_xlabel("minutes")
+    above.spines["top"].set_visible(False)
 
 
 def _draw_report(side: Axes, raw: Mapping[str, Score], shielded: Mapping[str, Score]) -> None:
@@ -101,8 +84,9 @@ def _draw_report(side: Axes, raw: Mapping[str, Score], shielded: Mapping[str, Sc
         low, scores, high = np.array([(s.low, s.score, s.high) for s in shown.values()]).T
         side.errorbar(
             np.arange(len(raw)) + shift, scores, yerr=(scores - low, high - scores), fmt="o",
-            color=INK, mfc=fill, label=label,
+            capsize=3, color=INK, mfc=fill, label=label,
         )  # fmt: skip
+    side.grid(visible=False, axis="x")
     side.set_xlim(-0.6, len(raw) - 0.4)
     side.set_xticks(range(len(raw)), list(raw), rotation=35, ha="right")
     side.legend(
@@ -111,7 +95,6 @@ def _draw_report(side: Axes, raw: Mapping[str, Score], shielded: Mapping[str, Sc
     )  # fmt: skip
 
 
-@_STYLE
 def rating_scale(
     title: str,
     ratings: Mapping[str, tuple[float, float | None, float | None]],
@@ -120,28 +103,28 @@ def rating_scale(
     """An SVG: ratings (rating, low, high), the strongest first, with their intervals; an arrow
     where nothing bounds one.
     """
-    figure, axes = plt.subplots(figsize=(7, 1.4 + 0.36 * len(ratings)))
-    names = list(ratings)[::-1]
-    for y, name in enumerate(names):
-        rating, low, high = ratings[name]
-        colour = _POLICY if name in marked else _OTHERS
-        ends = [[0 if end is None else abs(end - rating)] for end in (low, high)]
-        axes.errorbar(rating, y, xerr=ends, fmt="o", color=colour)
-        for text, shift, shown in (
-            (f"{rating:.0f}", (0, 9), True),
-            ("\N{LEFTWARDS ARROW}", (-12, 0), low is None),
-            ("\N{RIGHTWARDS ARROW}", (12, 0), high is None),
-        ):
-            axes.annotate(
-                text, (rating, y), shift, textcoords="offset points", ha="center", va="center",
-                fontsize=9, color=colour, visible=shown,
-            )  # fmt: skip
-    axes.set_yticks(range(len(names)), names)
-    axes.set_ylim(-0.6, len(names) - 0.3)
-    axes.set_xlabel("rating in Elo points, random play is 0")
-    axes.grid(axis="y", visible=False)
-    axes.grid(axis="x")
-    return _svg(figure, title)
+    with drawing(7, 1.4 + 0.36 * len(ratings)) as figure:
+        axes = figure.subplots()
+        names = list(ratings)[::-1]
+        for y, name in enumerate(names):
+            rating, low, high = ratings[name]
+            colour = _POLICY if name in marked else _OTHERS
+            ends = [[0 if end is None else abs(end - rating)] for end in (low, high)]
+            axes.errorbar(rating, y, xerr=ends, fmt="o", capsize=3, color=colour)
+            for text, shift, shown in (
+                (f"{rating:.0f}", (0, 9), True),
+                ("\N{LEFTWARDS ARROW}", (-12, 0), low is None),
+                ("\N{RIGHTWARDS ARROW}", (12, 0), high is None),
+            ):
+                axes.annotate(
+                    text, (rating, y), shift, textcoords="offset points", ha="center", va="center",
+                    fontsize=9, color=colour, visible=shown,
+                )  # fmt: skip
+        axes.set_yticks(range(len(names)), names)
+        axes.set_ylim(-0.6, len(names) - 0.3)
+        axes.set_xlabel("rating in Elo points, random play is 0")
+        axes.grid(visible=False, axis="y")
+        return _svg(figure, title)
 
 
 _SMOOTHED = 0.04  # of all updates: how many go into a mean
@@ -160,7 +143,6 @@ _FIELDS = {
 }
 
 
-@_STYLE
 def metrics_over_steps(title: str, metrics: Sequence[Mapping[str, float]]) -> bytes:
     """An SVG: what the training logged, over steps; the scores against its opponents last."""
     fields = {heading: [name] for name, heading in _FIELDS.items() if name in metrics[0]}
@@ -168,34 +150,35 @@ def metrics_over_steps(title: str, metrics: Sequence[Mapping[str, float]]) -> by
     if scores:
         fields["score against"] = scores
     rows = (len(fields) + 2) // 3
-    figure, grid = plt.subplots(rows, 3, figsize=(10, 2.3 * rows), sharex=True, squeeze=False)
-    scale, unit = _unit(metrics[-1]["steps"])
-    steps = [f["steps"] / scale for f in metrics]
-    width = round(len(metrics) * _SMOOTHED) | 1  # odd: as many before as after
-    for axes in grid.flat[len(fields) :]:
-        axes.set_visible(False)
-    for place, (axes, (heading, names)) in enumerate(zip(grid.flat, fields.items(), strict=False)):
-        for colour, name in zip(_COLOURS * len(names), names, strict=False):
-            values = [f[name] for f in metrics]
-            smooth, label = _smoothed(values, width), name.removeprefix("games/")
-            axes.plot(steps, values, color=colour, lw=0.6, alpha=0.4)
-            axes.plot(steps, smooth, color=colour, lw=1.8, label=label)
-        if names is scores:
-            axes.set(ylim=(-0.05, 1.05), yticks=np.arange(6) / 5)
-            figure.legend(
-                *axes.get_legend_handles_labels(), title=heading, fontsize=9, ncols=3,
-                loc="outside lower center",
-            )  # fmt: skip
-        else:
-            axes.set_ylim(*_usual(values))
-        axes.set_title(heading, fontsize=9)
-        axes.grid(axis="x")
-        axes.tick_params(labelsize=9)
-        if place >= len(fields) - 3:  # the last of each column
-            axes.tick_params(labelbottom=True)
-            axes.set_xlabel(f"steps, {unit}", fontsize=9)
-    means = f"\nthick: means over {width} updates, thin: each update" if width > 1 else ""
-    return _svg(figure, f"{title}{means}")
+    with drawing(10, 2.3 * rows) as figure:
+        grid = figure.subplots(rows, 3, sharex=True, squeeze=False)
+        scale, unit = _unit(metrics[-1]["steps"])
+        steps = [f["steps"] / scale for f in metrics]
+        width = round(len(metrics) * _SMOOTHED) | 1  # odd: as many before as after
+        for axes in grid.flat[len(fields) :]:
+            axes.set_visible(False)
+        shown = zip(grid.flat, fields.items(), strict=False)
+        for place, (axes, (heading, names)) in enumerate(shown):
+            for colour, name in zip(_COLOURS * len(names), names, strict=False):
+                values = [f[name] for f in metrics]
+                smooth, label = _smoothed(values, width), name.removeprefix("games/")
+                axes.plot(steps, values, color=colour, lw=0.6, alpha=0.4)
+                axes.plot(steps, smooth, color=colour, lw=1.8, label=label)
+            if names is scores:
+                axes.set(ylim=(-0.05, 1.05), yticks=np.arange(6) / 5)
+                figure.legend(
+                    *axes.get_legend_handles_labels(), title=heading, fontsize=9, ncols=3,
+                    loc="outside lower center",
+                )  # fmt: skip
+            else:
+                axes.set_ylim(*_usual(values))
+            axes.set_title(heading, fontsize=9)
+            axes.tick_params(labelsize=9)
+            if place >= len(fields) - 3:  # the last of each column
+                axes.tick_params(labelbottom=True)
+                axes.set_xlabel(f"steps, {unit}", fontsize=9)
+        means = f"\nthick: means over {width} updates, thin: each update" if width > 1 else ""
+        return _svg(figure, f"{title}{means}")
 
 
 def _usual(values: Sequence[float]) -> tuple[float, float]:
@@ -219,6 +202,4 @@ def _smoothed(values: Sequence[float], width: int) -> list[float]:
 
 def _svg(figure: Figure, title: str) -> bytes:
     figure.suptitle(title, fontsize=11)
-    drawn = to_svg(figure)
-    plt.close(figure)
-    return drawn
+    return to_svg(figure)

@@ -19,6 +19,7 @@ from rich.table import Table
 
 from boardenvs import games
 from boardenvs.exams import Accuracy
+from boardenvs.games.notation import MoveNotation
 from boardenvs.records.page import write_page
 from boardenvs.render.page import to_frame
 from boardenvs.utils.files import write_atomically
@@ -187,7 +188,7 @@ def _scores(config: RunSettings, found: FinalEvaluation) -> list[str]:
     ]  # fmt: skip
     headings = (
         "opponent", "player", "score", "95 % interval", "won / drawn / lost",
-        *(f"as {role}" for role in config.make_game().roles), "wiped out", "plies",
+        *(f"as {side}" for side in MoveNotation(config.make_game()).sides), "wiped out", "plies",
     )  # fmt: skip
     return [
         "## Against the report's opponents",
@@ -231,26 +232,14 @@ def _exact(found: FinalEvaluation) -> list[str]:
 
 def _exam(marks: dict[str, list[Accuracy]], history: History) -> list[str]:
     """The section on the exam: of the best policy by kind, and over the training."""
-    rows = [
-        (
-            raw.kind,
-            str(raw.positions),
-            *(f"{m.kept:.3f} [{m.low:.3f}, {m.high:.3f}]" for m in (raw, shielded)),
-            *("" if m.loss is None else f"{m.loss:.2f}" for m in (raw, shielded)),
-        )
-        for raw, shielded in zip(marks[RAW], marks[SHIELDED], strict=True)
-    ]
-    headings = (
-        "kind", "positions", "policy keeps", "shielded keeps", "policy loses, discs",
-        "shielded loses, discs",
-    )  # fmt: skip
+    rows = [{"player": kind, **mark.row} for kind in (RAW, SHIELDED) for mark in marks[kind]]
     over_steps = [(f"{r.steps:,}", f"{r.exam:.3f}") for r in history.results if r.exam is not None]
     return [
         "## The exam",
         "Positions of which the value of every move is known exactly (`boardenvs exam`): the share "
         "of moves that keep the win or the draw, with 95 % intervals, and the mean loss in discs "
         "where these count.",
-        markdown_table(headings, rows),
+        markdown_table(rows[0], [row.values() for row in rows]),
         "Over the training:",
         markdown_table(("steps", "exam share"), over_steps),
     ]

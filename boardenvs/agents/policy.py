@@ -18,9 +18,9 @@ import numpy as np
 from boardenvs import games
 from boardenvs.game.contract import Game
 from boardenvs.game.state import Array, BoolArray, Int8Array, IntArray, State
-from boardenvs.utils.blas import one_thread
 from boardenvs.utils.checks import check_name
 from boardenvs.utils.files import write_atomically
+from boardenvs.utils.threads import one_thread
 
 Float32Array: TypeAlias = np.ndarray[Any, np.dtype[np.float32]]
 Layer: TypeAlias = tuple[Float32Array, Float32Array]  # weights (inputs, outputs), biases (outputs,)

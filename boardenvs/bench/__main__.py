@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -28,6 +27,7 @@ from boardenvs.kernel.backend import Backend
 from boardenvs.utils.checks import check_name
 from boardenvs.utils.ending import ending_in_a_line
 from boardenvs.utils.files import check_folder, file_name
+from boardenvs.utils.threads import limit_jax
 
 _SIZES = (1, 16, 256, 1024, 4096, 16384, 65536)
 _MOST_BOARDS = 1 << 24
@@ -90,9 +90,13 @@ class Bench:
         }
         games = list(made.values())
         if self.jax:
-            device = _jax_device(pinned)
+            if pinned:  # processor time is what counts
+                limit_jax(1)
+            import jax
+
             from boardenvs.bench.jax import in_jax
 
+            device = jax.devices()[0]
             setting["device"] = str(device)
             clock = "cpu" if device.platform == "cpu" else "wall"
             chosen = list(in_jax(games, sizes, peers=self.peers))
@@ -136,17 +140,6 @@ class Bench:
         if self.jax and not find_spec("jax"):
             raise ValueError("--jax needs JAX: pip install 'boardenvs[jax]'")
         return sizes, [name for name in known if name in (self.backends or known)]
-
-
-def _jax_device(pinned: bool) -> Any:
-    """JAX's first device; on one core it has one thread, so that processor time is what counts."""
-    if pinned:
-        flags = os.environ.get("XLA_FLAGS", "")
-        os.environ["XLA_FLAGS"] = f"{flags} --xla_cpu_multi_thread_eigen=false".strip()
-        os.environ["NPROC"] = "1"
-    import jax
-
-    return jax.devices()[0]
 
 
 app = typer.Typer(

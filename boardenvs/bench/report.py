@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import platform
 from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from rich.console import Console
@@ -17,8 +16,12 @@ from rich.table import Table
 from boardenvs.arena.report import game_title
 from boardenvs.bench.measure import Measurement, Placements
 from boardenvs.utils.files import write_atomically
+from boardenvs.utils.pictures import FAINT, drawing, to_png
 from boardenvs.utils.tables import make_table
 from boardenvs.utils.version import processor, version
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _PACKAGES = (
     *("boardenvs", "numpy", "numba", "jax", "jaxlib", "optax"),
@@ -161,7 +164,7 @@ def write_json(path: Path, report: Report) -> None:
 _COLOURS = {
     "numpy": "#2a6fbb",
     "numba": "#d1495b",
-    "OpenSpiel": "#5f5f5f",
+    "OpenSpiel": FAINT,
     "Pgx": "#e09f3e",
     "Ludax": "#3d9d94",
     "EnvPool": "#6a994e",
@@ -171,13 +174,14 @@ _COLOURS = {
 
 def write_picture(path: Path, results: list[Measurement], game: str) -> None:
     """Plies a second by batch size of one game, peers included, on logarithmic axes."""
-    import matplotlib
+    with drawing(9, 5.6) as figure:
+        _draw_lines(figure.subplots(), results, game)
+        write_atomically(path, to_png(figure))
 
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
+
+def _draw_lines(axes: Axes, results: list[Measurement], game: str) -> None:
     from matplotlib.ticker import EngFormatter
 
-    figure, axes = plt.subplots(figsize=(9, 5.6), dpi=120)
     styles = {"kernel": "-o", "vec_env": "--s", "SB3 VecEnv": ":^"}
     lines: dict[tuple[str, str, str], list[Measurement]] = {}
     for r in results:
@@ -194,7 +198,7 @@ def write_picture(path: Path, results: list[Measurement], game: str) -> None:
         speeds = [r.median for r in line]
         if len(line) == 1:
             axes.axhline(speeds[0], color=colour, linewidth=1.2, linestyle=(0, (1, 2)))
-            axes.text(1.1, speeds[0] * 1.08, label, color=colour, fontsize=8)
+            axes.text(1.1, speeds[0] * 1.08, label, color=colour, fontsize=9)
             continue
         boards = [r.workload.boards for r in line]
         lows, highs = ([extreme(r.cpu) for r in line] for extreme in (min, max))
@@ -205,13 +209,6 @@ def write_picture(path: Path, results: list[Measurement], game: str) -> None:
     axes.set(xscale="log", yscale="log", xlabel="boards in the batch", ylabel="plies a CPU second")
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.yaxis.set_major_formatter(EngFormatter(sep=""))
-    axes.grid(which="major", alpha=0.25)
     axes.set_title(f"{game_title(game)}: random play on one core")
     if axes.get_legend_handles_labels()[0]:  # with several batch sizes
-        axes.legend(fontsize=8, frameon=False, loc="lower right")
-    axes.spines[["top", "right"]].set_visible(False)
-    figure.tight_layout()
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png")
-    write_atomically(path, buffer.getvalue())
-    plt.close(figure)
+        axes.legend(loc="lower right")

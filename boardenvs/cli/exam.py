@@ -71,8 +71,9 @@ class Exam:
             return
         console = make_console()
         for found in results:
+            rows = [mark.row for mark in found.marks]
             caption = f"with 95 % intervals; {found.seconds:.1f} s"
-            console.print(make_table(found.rows, f"{found.game}: {self.agent}", caption))
+            console.print(make_table(rows, f"{found.game}: {self.agent}", caption))
             console.print(f"positions: {found.made}\n", soft_wrap=True)
             if note := found.faults.explain(self.agent, found.total.positions):
                 console.print(note.replace("games", "positions"), style="yellow", soft_wrap=True)

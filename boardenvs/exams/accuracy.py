@@ -42,6 +42,17 @@ class Accuracy:
     loss_low: float | None
     loss_high: float | None
 
+    @property
+    def row(self) -> dict[str, object]:
+        """For a table; ends of 95 % intervals are in brackets."""
+        kept = f"{self.kept:.3f} [{self.low:.3f}, {self.high:.3f}]"
+        row = {"kind": self.kind, "positions": self.positions, "keeps the value": kept}
+        if self.loss is not None:
+            row["best move"] = f"{self.best:.3f}"
+            ends = f"[{self.loss_low:.2f}, {self.loss_high:.2f}]"
+            row["mean loss in discs"] = f"{self.loss:.2f} {ends}"
+        return row
+
 
 @dataclass(frozen=True)
 class ExamResult:
@@ -57,20 +68,6 @@ class ExamResult:
     def total(self) -> Accuracy:
         """Over all kinds."""
         return self.marks[-1]
-
-    @property
-    def rows(self) -> list[dict[str, object]]:
-        """A row for each kind, for a table; ends of 95 % intervals are in brackets."""
-        found = []
-        for mark in self.marks:
-            kept = f"{mark.kept:.3f} [{mark.low:.3f}, {mark.high:.3f}]"
-            row = {"kind": mark.kind, "positions": mark.positions, "keeps the value": kept}
-            if mark.loss is not None:
-                row["best move"] = f"{mark.best:.3f}"
-                ends = f"[{mark.loss_low:.2f}, {mark.loss_high:.2f}]"
-                row["mean loss in discs"] = f"{mark.loss:.2f} {ends}"
-            found.append(row)
-        return found
 
 
 def take_exam(
@@ -247,5 +244,5 @@ def _marks_of(policy: Policy) -> str:
     if not has_exam(policy.game):
         return "There is no exam of this game."
     result = take_exam(policy.game, PolicyAgent(policy))
-    table = markdown_table(result.rows[0], [map(str, row.values()) for row in result.rows])
+    table = markdown_table(result.marks[0].row, [mark.row.values() for mark in result.marks])
     return f"Its moves in the exam of the game, {result.made}; intervals are of 95 %.\n\n{table}"

@@ -14,22 +14,17 @@ INK, FAINT, RULE, BLUE = "#1f2933", "#5f6b78", "#d5dbe1", "#0072b2"
 _NAMES = {INK: "--ink", FAINT: "--faint", RULE: "--rule", BLUE: "--blue"}
 _DARK = {INK: "#e8ebee", FAINT: "#a3adb8", RULE: "#454d55", BLUE: "#3d9fe0"}
 
-# For matplotlib's rc_context. An inch is 96 pixels of a page, a point 4/3: 9 points are 12 pixels.
-STYLE: dict[Any, Any] = {
+# For matplotlib's rc_context: faint lines in the place of frames and ticks. An inch is 96 pixels of
+# a page, a point 4/3: 9 points are 12 pixels.
+_STYLE: dict[Any, Any] = {
     **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor"), INK),
     **dict.fromkeys(("xtick.color", "ytick.color"), INK),
     "axes.facecolor": "none",
     "legend.facecolor": "none",
     "legend.edgecolor": "none",
     "legend.fontsize": 9,
-}
-
-
-# The same without frames and ticks, on faint lines.
-_PLAIN: dict[Any, Any] = {
-    **STYLE,
     **dict.fromkeys((f"axes.spines.{side}" for side in ("left", "right", "top", "bottom")), False),
-    **dict.fromkeys(("xtick.major.size", "xtick.minor.size", "ytick.major.size"), 0),
+    **dict.fromkeys((f"{axis}tick.{kind}.size" for axis in "xy" for kind in ("major", "minor")), 0),
     "axes.axisbelow": True,
     "axes.grid": True,
     "figure.constrained_layout.use": True,
@@ -48,7 +43,7 @@ def drawing(width: float, height: float) -> Iterator[Figure]:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise ImportError('drawings need matplotlib: pip install "boardenvs[arena]"') from error
-    with matplotlib.rc_context(_PLAIN):
+    with matplotlib.rc_context(_STYLE):
         yield Figure(figsize=(width, height))
 
 

@@ -61,7 +61,7 @@ def html_table(rows: Sequence[Mapping[str, object]], caption: str) -> str:
     return f"<table><caption>{escape(caption)}</caption>{line('th', names)}{body}</table>"
 
 
-def markdown_table(headings: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+def markdown_table(headings: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
     """The lines of a table in Markdown; columns that are empty in all rows are left out."""
     heads = list(headings)
     filled = [dict(zip(heads, row, strict=True)) for row in rows]

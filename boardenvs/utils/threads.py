@@ -1,7 +1,8 @@
-"""NumPy's products of matrices by one thread."""
+"""How many threads other libraries take: NumPy's products of matrices, JAX on the processor."""
 
 from __future__ import annotations
 
+import os
 from contextlib import AbstractContextManager
 from functools import lru_cache
 from typing import Any
@@ -25,3 +26,13 @@ def _libraries() -> Any:
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController().select(user_api="blas")
+
+
+def limit_jax(threads: int) -> None:
+    """Have JAX take so many threads of the processor: before it looks for devices, which is when it
+    reads this.
+    """
+    flags, one_thread = os.environ.get("XLA_FLAGS", ""), "--xla_cpu_multi_thread_eigen=false"
+    if threads == 1 and one_thread not in flags:
+        os.environ["XLA_FLAGS"] = f"{flags} {one_thread}".strip()
+    os.environ["NPROC"] = str(threads)
