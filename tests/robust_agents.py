@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,14 +22,17 @@ def dying_once(game: Any, state: Any, rng: np.random.Generator) -> Any:
 
 
 def on_nodes(game: Any, state: Any, rng: np.random.Generator) -> Any:
-    """Plays at random; says which process it is in where there is $ROBUST_NODE, and waits to be
-    ended if that is the last.
+    """Plays at random; where there is $ROBUST_NODE, says which node it is on and waits: on the last
+    to be ended, on others until it has been on the last one too.
     """
     if (node := os.environ.get("ROBUST_NODE")) and state.ply[0] < 12:
-        with open(os.environ["ROBUST_LOG"], "a") as file:
+        log = Path(os.environ["ROBUST_LOG"])
+        with log.open("a") as file:
             file.write(f"{node} {os.getpid()}\n")
-        if node == "last":
-            time.sleep(3600)
+        deadline = time.monotonic() + 200
+        while node == "last" or "last" not in log.read_text():
+            assert time.monotonic() < deadline, "waited in vain"
+            time.sleep(0.05)
     return game.sample(state, rng)
 
 

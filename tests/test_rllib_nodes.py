@@ -112,15 +112,18 @@ def start_arena(out: Path, address: str, *words: str) -> subprocess.Popen[str]:
 
 
 ENTRANTS = ["random", "python:robust_agents:on_nodes", "python:arena_agents:dying"]
+PLIES = (2, 4)  # of openings: the player that dies in the tenth ply is not the first to play
 
 
 def test_a_tournament_has_the_results_of_processes_though_a_node_and_a_player_die(
     cluster: Any, tmp_path: Path
 ) -> None:
     """The node costs nobody a game, and the player loses its own as it does in processes."""
-    run_tournament(make_settings(ENTRANTS[:2], ["reversi"], pairs=1), tmp_path / "h", workers=0)
+    settings = make_settings(ENTRANTS[:2], ["reversi"], pairs=1, opening_plies=PLIES)
+    run_tournament(settings, tmp_path / "h", workers=0)
     last, out = add_node(cluster, "last", 1), tmp_path / "out"
-    process = start_arena(out, cluster.address, *ENTRANTS)
+    plies = ["--opening-plies", *map(str, PLIES)]
+    process = start_arena(out, cluster.address, *ENTRANTS, *plies)
     wait_for(lambda: process.poll() is not None or "last" in nodes_seen())
     cluster.remove_node(last, allow_graceful=False)
     output, _ = process.communicate()
