@@ -265,11 +265,10 @@ def test_folders_of_others_are_not_overwritten(tmp_path: Path) -> None:
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
-    for _ in range(2400):
-        if condition():
-            return
+    deadline = time.monotonic() + 200
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
         time.sleep(0.02)
-    raise AssertionError("waited in vain")
 
 
 def lines(path: Path) -> int:

@@ -342,11 +342,11 @@ def test_texts() -> None:
 
 # ---- processes -----------------------------------------------------------------------------------
 
+IGNORING = "import signal; [signal.signal(n, signal.SIG_IGN) for n in (1, 2, 15)]"
 HELD = "import os, sys, time; held = os.open(sys.argv[1], os.O_WRONLY); "
 PROGRAMS = {
     "sleeps": "time.sleep(1000)",
-    "ignores signals": "import signal; [signal.signal(n, signal.SIG_IGN) for n in (1, 2, 15)]; "
-    "time.sleep(1000)",
+    "ignores signals": f"{IGNORING}; time.sleep(1000)",
     "dies": "raise SystemExit('too \x1b[31m bad')",
     "does not read": "print('=1 2\\n\\n=2', 'x\\n' * 9999, '\\n=3', flush=True); time.sleep(1000)",
     "closes its output": "os.close(1); time.sleep(1000)",
@@ -382,8 +382,10 @@ def test_processes_that_fail_are_ended(
 @posix
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_engines_end_with_us(number: signal.Signals, held: Held) -> None:
-    """However we end: an engine that waits and heeds nothing, and what it started."""
-    waiting = HELD + "os.fork(); " + PROGRAMS["ignores signals"]
+    """However we end: an engine that waits and heeds nothing, and what it started. Both ignore
+    signals by the time that one of them is seen.
+    """
+    waiting = f"import os; {IGNORING}; os.fork(); {HELD}time.sleep(1000)"
     command = [sys.executable, "-I", "-S", "-c", waiting, held.path]
     code = (
         "from boardenvs.engines.transport import ProcessTransport; import time; "

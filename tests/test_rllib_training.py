@@ -129,7 +129,9 @@ def run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("rllib")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
+        began = time.process_time()
         assert main([str(write(folder))]) == 0
+        (folder / "cpu_here").write_text(str(time.process_time() - began))
     return folder
 
 
@@ -153,8 +155,8 @@ def test_a_run_has_the_files_and_metrics_of_every_run(run) -> None:
     assert (np.diff(metrics["trainentropy_bonus"]) < 0).all()
     result = json.loads((home / "result.json").read_text())
     assert "ray" in result["made_with"]
-    # Those of the runners too, which alone have imported torch and Ray by then.
-    assert result["cpu_minutes"] > result["minutes"] / 10
+    # Those of the runner too, which alone has imported torch and Ray in that time.
+    assert 60 * result["cpu_minutes"] > float((run / "cpu_here").read_text())
 
 
 def test_a_resumed_run_on_other_runners_has_pool_counters_and_best_policy(run, cluster) -> None:
@@ -192,7 +194,7 @@ def _train(algorithm, times) -> None:
 def _goes_on_without_a_runner(algorithm) -> None:
     os.kill(_pids(algorithm)[0], signal.SIGKILL)
     steps, group, healthy = algorithm.steps, algorithm.env_runner_group, [2]
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 300
     while time.monotonic() < deadline and (healthy[-1] != 2 or 1 not in healthy):
         algorithm.train()
         assert algorithm.steps > steps

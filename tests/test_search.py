@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.util import find_spec
+from traceback import walk_stack
 from typing import Any, ClassVar
 
 import numpy as np
@@ -374,13 +376,28 @@ def test_a_time_ends_a_search() -> None:
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no such signals here")
 def test_ctrl_c_ends_a_search() -> None:
     main, start = threading.main_thread().ident, OTHELLO.start()
+    assert main is not None
+
+    def is_searching() -> bool:
+        frames = walk_stack(sys._current_frames()[main])
+        return Engine.search.__code__ in (frame.f_code for frame, _ in frames)
+
+    def interrupt(over: threading.Event) -> None:
+        while not over.wait(0.1):
+            if is_searching():
+                signal.pthread_kill(main, signal.SIGINT)
+                return
+
     for _ in backends("othello"):
-        expected = search_one(start, Limits(3))
-        timer = threading.Timer(0.1, signal.pthread_kill, (main, signal.SIGINT))
-        timer.start()
-        with pytest.raises(KeyboardInterrupt):
-            search_one(start, Limits(time=1e6))
-        timer.join()
+        expected, over = search_one(start, Limits(3)), threading.Event()
+        other = threading.Thread(target=interrupt, args=(over,))
+        other.start()
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                search_one(start, Limits(time=1e6))
+        finally:
+            over.set()
+            other.join()
         # And the engine is as good as before.
         np.testing.assert_array_equal(search_one(start, Limits(3)), expected)
 

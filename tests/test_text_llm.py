@@ -28,7 +28,7 @@ KEY = "sk-very-secret"
 @contextmanager
 def served(faults=(), reply=first_by_name, **answer):
     """A server's address and what it was asked; the first answers have these faults."""
-    asked, left = [], list(faults)
+    asked, left = [], iter(faults)
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -37,7 +37,7 @@ def served(faults=(), reply=first_by_name, **answer):
         def do_POST(self):
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             asked.append((self.path, dict(self.headers), body))
-            fault = left.pop(0) if left else None
+            fault = next(left, None)
             content = body["messages"][0]["content"]
             prompt = content if isinstance(content, str) else content[0]["text"]
             message = {"role": "assistant", "content": reply(prompt)}
@@ -55,17 +55,18 @@ def served(faults=(), reply=first_by_name, **answer):
             elif isinstance(fault, bytes):
                 sent, length = fault, len(fault)
             elif fault == "hang":
-                time.sleep(1)
+                self.rfile.read(1)  # until the other hangs up
             self.send_response(status)
             if status == 302:
                 self.send_header("Location", "http://127.0.0.1:9/")
             self.send_header("Retry-After", "0")
+            if fault == "trickle":
+                self.send_header("Connection", "close")
             self.send_header("Content-Length", str(length))
             self.end_headers()
-            if fault == "trickle":
-                for _ in range(20):
-                    self.wfile.write(b" ")
-                    time.sleep(0.1)
+            while fault == "trickle":
+                self.wfile.write(b" ")
+                time.sleep(0.1)
             self.wfile.write(sent)
             self.close_connection = True
 

@@ -133,7 +133,7 @@ def test_undo_redo_hint_and_resign(tab):
     tab.find(".square.hinted").wait_for()
     assert tab.note.startswith("Hint: ")
     tab.button("Resign").click()
-    assert "resigned" in tab.caption
+    tab.until_caption("resigned")
     tab.button("Undo").click()
     tab.until_caption("to move")
 
@@ -184,17 +184,17 @@ def test_an_opponent_is_chosen_from_those_that_can_play(tab):
 
 
 def test_agents_that_play_each_other_pause(tab):
+    tab.new_game("othello", SLOW, SLOW)  # so that no game is over before it is paused
+    tab.field("Seconds a move").fill("3")
     tab.new_game("othello", "random", "random")
-    tab.until(lambda: tab.plies > 5)
-    if not OVER.search(tab.caption):
-        tab.field("Seconds a move").fill("3")
-        tab.button("Pause").click()
-        plies = tab.plies
-        tab.page.wait_for_timeout(300)
-        assert tab.plies == plies
-        tab.field("Seconds a move").fill("0")
-        tab.button("Go on").click()
-    tab.until(lambda: OVER.search(tab.caption), 60)
+    tab.until(lambda: "black: Random" in tab.find(".players").inner_text())
+    tab.button("Pause").click()
+    plies = tab.plies
+    tab.page.wait_for_timeout(3300)
+    assert tab.plies == plies
+    tab.field("Seconds a move").fill("0")
+    tab.button("Go on").click()
+    tab.until(lambda: OVER.search(tab.caption))
 
 
 def test_a_position_as_text_and_by_hand(tab):
@@ -270,6 +270,8 @@ def test_captures_are_shown_before_a_move(tab):
 @pytest.mark.parametrize("motion", ["reduce", "no-preference"])
 def test_moves_are_seen_as_motion_where_that_is_wanted(browser, server, motion):
     tab = Tab(browser, server, reduced_motion=motion).open()
+    # What moves goes on moving until it has been seen.
+    tab.context.new_cdp_session(tab.page).send("Animation.setPlaybackRate", {"playbackRate": 0})
     count = "document.getAnimations().filter((one) => one.effect.target.tagName === 'IMG').length"
     for game, squares in (("othello", ["f5"]), ("lines_of_action", ["b1", "b3"])):
         tab.new_game(game)

@@ -15,7 +15,7 @@ import pytest
 from fuzz.inputs import mutated, mutated_values
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from web_server import line, served
+from web_server import PATIENCE, line, served
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from boardenvs.utils.cache import private_folder
@@ -29,7 +29,7 @@ LEFT = {"type": "websocket.disconnect"}
 
 
 def connected(server):
-    return socket.create_connection(("127.0.0.1", server.parts.port), timeout=20)
+    return socket.create_connection(("127.0.0.1", server.parts.port), timeout=PATIENCE)
 
 
 def head(server, request, *more, host=None):
@@ -172,9 +172,7 @@ def test_what_the_command_line_names_may_be_named_and_ctrl_c_ends_at_once(tmp_pa
         assert "may not name" in page.ask("agent", game="othello", agent=agent + "x")["error"]
         page.send("move", **THINK)
         page.ask("line", line=line("othello"))
-        began = time.monotonic()
-        assert server.stop() == 130
-        assert time.monotonic() - began < 10
+        assert server.stop() == 130  # which waits a minute, where the agent would take fifteen
 
 
 # ---- sizes, and what no page sends ---------------------------------------------------------------
@@ -184,17 +182,21 @@ LIMITS = """
 import sys
 from boardenvs.web import server
 server.MOST_PROCESSES = 2
-server.MOST_SOCKETS, server.ASKING_SECONDS, server.UPLOAD_SECONDS = 8, 3.0, 1.0
+server.MOST_SOCKETS, server.ASKING_SECONDS, server.UPLOAD_SECONDS = 8, float(sys.argv[1]), 1.0
 from boardenvs.cli import main
 sys.argv[1:] = ["web", "--no-browser", "--port", "0"]
 main()
 """
 
 
+def little(asking_seconds):
+    """A server that bears little."""
+    return served(command=[sys.executable, "-c", LIMITS, str(asking_seconds)])
+
+
 @pytest.fixture(scope="module")
 def limited():
-    """A server that bears little."""
-    with served(command=[sys.executable, "-c", LIMITS]) as server:
+    with little(asking_seconds=3) as server:
         yield server
 
 
@@ -205,7 +207,7 @@ def test_slow_agents_keep_nobody_waiting_and_stop_with_their_pages(limited):
             page.ask("line", line=line("othello"))
     with limited.page() as page, limited.page() as other:
         number = page.send("move", **THINK)
-        answer = other.ask("move", **{**THINK, "agent": "random"}, timeout=30)
+        answer = other.ask("move", **{**THINK, "agent": "random"})
         assert answer["position"]["ply"] == 1
         page.send("stop", job=number)
         assert next(page.hear(number))["stopped"]
@@ -221,7 +223,7 @@ def test_sizes_are_bounded(server, limited):
             assert "stop one" in next(page.hear(number))["error"]
         page.socket.send("x" * (1 << 20))
         with pytest.raises(ConnectionClosed):
-            page.socket.recv(timeout=20)
+            page.socket.recv(timeout=PATIENCE)
 
 
 class Deaf:
@@ -249,15 +251,20 @@ def test_pages_that_hear_nothing_are_not_listened_to():
     assert page.asked < 10
 
 
-def test_sockets_that_ask_for_nothing_and_uploads_that_do_not_end_are_closed(limited):
+def test_sockets_beyond_a_number_are_closed_at_once():
     with contextlib.ExitStack() as kept:
-        idle = [kept.enter_context(connected(limited)) for _ in range(12)]
-        idle[0].sendall(b"GET / HTTP/1.1\r\nHost: ")
-        assert closed(idle[-1])  # at once, since there are too many
+        server = kept.enter_context(little(asking_seconds=3600))
+        idle = [kept.enter_context(connected(server)) for _ in range(12)]
+        assert closed(idle[-1])
         idle[1].setblocking(False)
         with pytest.raises(BlockingIOError):
             idle[1].recv(1)
-        idle[1].settimeout(10)
+
+
+def test_sockets_that_ask_for_nothing_and_uploads_that_do_not_end_are_closed(limited):
+    with contextlib.ExitStack() as kept:
+        idle = [kept.enter_context(connected(limited)) for _ in range(2)]
+        idle[0].sendall(b"GET / HTTP/1.1\r\nHost: ")
         assert all(closed(one) for one in idle)
         uploads = [kept.enter_context(connected(limited)) for _ in range(6)]
         for one in uploads:

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from web_server import PATIENCE
 
 from boardenvs.records import load
 
@@ -44,7 +45,7 @@ class Tab:
     def __init__(self, browser, server, **options):
         self.context = browser.new_context(viewport={"width": 1280, "height": 900}, **options)
         self.page = self.context.new_page()
-        self.page.set_default_timeout(20_000)
+        self.page.set_default_timeout(1000 * PATIENCE)
         self.page.on("dialog", lambda dialog: dialog.accept())
         # Agents get their seeds from this, and games are the same each time.
         self.page.add_init_script("Math.random = () => 0.5")
@@ -148,9 +149,9 @@ class Tab:
         (record,) = load(path)
         return record
 
-    def until(self, condition, seconds=20):
+    def until(self, condition):
         """Wait until it is true."""
-        end = time.monotonic() + seconds
+        end = time.monotonic() + PATIENCE
         while not condition():
             assert time.monotonic() < end, f"{self.caption} / {self.note}"
             self.page.wait_for_timeout(5)

@@ -13,6 +13,8 @@ from urllib.parse import urlsplit
 import httpx
 from websockets.sync.client import connect
 
+PATIENCE = 60  # seconds for what takes one, on a machine that has other work
+
 
 class Served:
     """`boardenvs web` on a free port or a given one."""
@@ -33,12 +35,12 @@ class Served:
         self.token = self.parts.query.removeprefix("token=")
         self.cookie = {"Cookie": f"boardenvs-{self.parts.port}={self.token}"}
         self.client = httpx.Client(
-            base_url=self.origin, headers={**self.cookie, "Origin": self.origin}, timeout=60
+            base_url=self.origin, headers={**self.cookie, "Origin": self.origin}, timeout=PATIENCE
         )
 
     def stop(self, number=signal.SIGINT):
         self.process.send_signal(number)
-        return self.process.wait(timeout=20)
+        return self.process.wait(timeout=PATIENCE)
 
     @contextlib.contextmanager
     def page(self, **options):
@@ -65,26 +67,26 @@ class Page:
     def __init__(self, socket):
         self.socket = socket
         self.ids = itertools.count(1)
-        self.hello = json.loads(socket.recv(timeout=20))["hello"]
+        self.hello = json.loads(socket.recv(timeout=PATIENCE))["hello"]
 
     def send(self, do, **rest):
         number = next(self.ids)
         self.socket.send(json.dumps({"id": number, "do": do, **rest}))
         return number
 
-    def hear(self, number, timeout=60):
+    def hear(self, number):
         """All parts of the answer to a question, up to the last."""
         while True:
-            answer = json.loads(self.socket.recv(timeout=timeout))
+            answer = json.loads(self.socket.recv(timeout=PATIENCE))
             if answer.get("id") == number:
                 yield answer
                 if "error" in answer or answer.get("end"):
                     return
 
-    def ask(self, do, timeout=60, **rest):
+    def ask(self, do, **rest):
         """The parts of the answer in one."""
         found = {}
-        for part in self.hear(self.send(do, **rest), timeout):
+        for part in self.hear(self.send(do, **rest)):
             found |= part
         return found
 

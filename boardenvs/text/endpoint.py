@@ -16,7 +16,8 @@ import socket
 import threading
 import time
 import urllib.parse
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
@@ -173,14 +174,12 @@ class Endpoint:
         headers = {"Content-Type": "application/json", "User-Agent": "boardenvs"}
         if key := self._key():
             headers["Authorization"] = f"Bearer {key}"
-        # A time limit of the socket's own counts anew with each byte.
-        alarm = threading.Timer(self._timeout, _shut, [connection])
-        alarm.daemon = True
         try:
-            alarm.start()
-            connection.request("POST", self._path, body, headers)
-            response = connection.getresponse()
-            content = response.read(_MOST_BYTES + 1)
+            connection.connect()
+            with _limited(connection.sock, self._timeout):
+                connection.request("POST", self._path, body, headers)
+                response = connection.getresponse()
+                content = response.read(_MOST_BYTES + 1)
             if len(content) > _MOST_BYTES:
                 raise _PassingError(f"an answer of more than {_MOST_BYTES >> 20} MiB")
             if response.length:  # of what was announced, so much is missing
@@ -189,7 +188,6 @@ class Endpoint:
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise _PassingError(self._without_key(f"{type(error).__name__}: {error}")) from None
         finally:
-            alarm.cancel()
             connection.close()
 
     def _key(self) -> str:
@@ -201,10 +199,21 @@ class Endpoint:
         return text.replace(key, "[key]") if key else text
 
 
-def _shut(connection: http.client.HTTPConnection) -> None:
-    if connection.sock is not None:
+@contextmanager
+def _limited(connected: socket.socket, seconds: float) -> Iterator[None]:
+    """Shut the socket after so long: a time limit of its own counts anew with each byte."""
+
+    def shut() -> None:
         with suppress(OSError):
-            connection.sock.shutdown(socket.SHUT_RDWR)
+            connected.shutdown(socket.SHUT_RDWR)
+
+    alarm = threading.Timer(seconds, shut)
+    alarm.daemon = True
+    alarm.start()
+    try:
+        yield
+    finally:
+        alarm.cancel()
 
 
 def _seconds(text: str | None) -> float | None:
