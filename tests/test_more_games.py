@@ -292,6 +292,9 @@ def test_values_count_for_the_mover_while_it_goes_on() -> None:
         expected = np.where(same, 1.0, -1.0)
         np.testing.assert_array_equal(batch.discounts[going_on], expected[going_on])
     assert signs == {1.0, -1.0}
+    restored = Batch(game, 64)
+    restored.restore(batch.snapshot())
+    np.testing.assert_array_equal(restored.discounts, batch.discounts)
 
 
 def test_records_and_matches(tmp_path: Path) -> None:

@@ -309,6 +309,7 @@ class Batch:
                 "state": self.state.arrays,
                 "stocks": [group.starts.stock.arrays for group in self._groups],
                 "waiting": self.waiting,
+                "discounts": self.discounts,
                 **{name: self._of_groups(name) for name in _BY_GROUP},
                 "symmetries": self.symmetries and self.symmetries.chosen,
                 "rngs": [rng.bit_generator.state for rng in self._rngs()],
@@ -319,6 +320,7 @@ class Batch:
         """Go on from a `snapshot` of a batch made alike."""
         snapshot = deepcopy(snapshot)  # games that go on write into their arrays
         self.state, self.waiting = State.of_arrays(snapshot["state"]), snapshot["waiting"]
+        self.discounts = snapshot.get("discounts", self.discounts)  # none in older checkpoints
         for group, stock in zip(self._groups, snapshot["stocks"], strict=True):
             group.starts.stock = State.of_arrays(stock)
             for name in _BY_GROUP:
