@@ -19,6 +19,7 @@ Functions on `Bits` run unchanged on Python ints, on uint64 arrays and on traced
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from string import ascii_lowercase
@@ -280,6 +281,11 @@ def drawn(sets: Iterable[tuple[str, int]], size: int, empty: str = ".") -> str:
     return "".join(
         next(sign for sign, bits in signs if bits >> square & 1) for square in range(size)
     )
+
+
+def joined(ranks: Iterable[str]) -> str:
+    """Ranks in one line, with a number for so many empty squares: "8/3br3/8"."""
+    return re.sub(r"\.+", lambda run: str(len(run[0])), "/".join(ranks))
 
 
 def squares_of(bits: int) -> Iterator[int]:

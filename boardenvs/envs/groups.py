@@ -70,6 +70,13 @@ def check_seat(game: Game, seat: str) -> None:
     check_name("seat", seat, (*game.roles, "random", "alternating"))
 
 
+def draw_seat(game: Game, seat: str, games: int, rng: np.random.Generator) -> int:
+    """The learner's role in the next game where so many were begun, an index of `game.roles`."""
+    if seat in game.roles:
+        return game.roles.index(seat)
+    return games % 2 if seat == "alternating" else int(rng.integers(2))
+
+
 def draw_seats(game: Game, seat: str, keys: WordArray, games: WordArray) -> Int8Array:
     """The learner's role in the next game of each row, (N,) int8, an index of `game.roles`.
 

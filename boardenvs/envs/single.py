@@ -17,7 +17,7 @@ from boardenvs.envs.core import (
     Reward,
     observation_space,
 )
-from boardenvs.envs.groups import Opponent, check_seat, choose
+from boardenvs.envs.groups import Opponent, check_seat, choose, draw_seat
 from boardenvs.game.contract import Game, stack
 from boardenvs.game.state import BoolArray
 
@@ -74,7 +74,8 @@ class BoardSingleEnv(gymnasium.Env[Observation, np.int64]):
         super().reset(seed=seed)
         if seed is not None:
             self._games = 0
-        self._role = self._draw_role()
+        game = self.board.game
+        self._role = game.roles[draw_seat(game, self.seat, self._games, self.np_random)]
         self._games += 1
         self._reply()
         return self._seen()
@@ -111,13 +112,6 @@ class BoardSingleEnv(gymnasium.Env[Observation, np.int64]):
     def close(self) -> None:
         """Close the window, if one is open."""
         self.board.close()
-
-    def _draw_role(self) -> str:
-        roles = self.board.game.roles
-        if self.seat in roles:
-            return self.seat
-        alternating = self.seat == "alternating"
-        return roles[self._games % 2 if alternating else int(self.np_random.integers(2))]
 
     def _reply(self) -> None:
         """The opponent's plies, while it is its turn."""

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from boardenvs.board.bitboard import square_name, squares_of
+from boardenvs.board.bitboard import drawn, joined, square_name, squares_of
 from boardenvs.board.symmetry import Symmetry
 from boardenvs.game.compiled import CompiledRules
 from boardenvs.game.errors import IllegalActionError, PositionError
@@ -149,18 +149,10 @@ class Position(NamedTuple):
 
     def fen(self) -> str:
         """The position as a line of text; see `boardenvs.game.fen`, which reads it back."""
-        ranks = []
-        rows, columns = self.game.board
-        pieces = [(role[0], self.pieces(i)) for i, role in enumerate(self.game.roles)]
-        for y in reversed(range(rows)):
-            rank = ""
-            for x in range(columns):
-                letters = [letter for letter, own in pieces if own >> columns * y + x & 1]
-                rank += letters[0] if letters else "."
-            for run in range(columns, 0, -1):
-                rank = rank.replace("." * run, str(run))
-            ranks.append(rank)
-        text = f"{'/'.join(ranks)} {self.game.roles[self.to_move]} {self.ply}"
+        board, pieces = self.game.board, enumerate(self.game.roles)
+        signs = drawn([(role[0], self.pieces(i)) for i, role in pieces], board.size)
+        ranks = [signs[a1 : a1 + board.columns] for a1 in range(0, board.size, board.columns)]
+        text = f"{joined(reversed(ranks))} {self.game.roles[self.to_move]} {self.ply}"
         rest = zip(self.game.further_words, self.by_role()[2:], strict=True)
         return text + "".join(f" {name}={self.game.word_text(name, x)}" for name, x in rest if x)
 

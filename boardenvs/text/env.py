@@ -10,7 +10,7 @@ from gymnasium.utils import seeding
 from boardenvs import games
 from boardenvs.agents import agent_for
 from boardenvs.envs.core import ResetNeededError
-from boardenvs.envs.groups import Opponent, check_seat, choose
+from boardenvs.envs.groups import Opponent, check_seat, choose, draw_seat
 from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.fen import parse_position
 from boardenvs.game.openings import check_plies, distinct_openings
@@ -168,7 +168,9 @@ class TextEnv:
             position = parse_position(self.game, position)
         if seed is not None:
             self._rng, self._games = seeding.np_random(seed)[0], 0
-        self._role = self._draw_role()
+        self._role = 0
+        if self.opponent is not None:
+            self._role = draw_seat(self.game, self._seat, self._games, self._rng)
         self._games += 1
         session = GameSession(self.game, position)
         if position is None and self._opening_plies[1]:
@@ -201,13 +203,6 @@ class TextEnv:
             self.session.resign(self.role)
             self.counts.forfeits += 1
         return Step(self.prompt, self.reward, self.done, reading)
-
-    def _draw_role(self) -> int:
-        if self.opponent is None:
-            return 0
-        if self._seat in self.game.roles:
-            return self.game.roles.index(self._seat)
-        return self._games % 2 if self._seat == "alternating" else int(self._rng.integers(2))
 
     def _go_on(self) -> None:
         """The opponent's plies while it is its turn, and then the next question."""

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypedDict, get_args
 
-from boardenvs.board.bitboard import drawn, squares_of
+from boardenvs.board.bitboard import drawn, joined, squares_of
 from boardenvs.game.contract import Game, Position
 from boardenvs.text.disguise import Disguise
 from boardenvs.text.reader import Reading
@@ -183,13 +183,8 @@ def _legend(shown: Disguise, rows: list[str]) -> str:
 
 def _fen(position: Position, shown: Disguise) -> str:
     rows = _rows(position, shown)
-    short = []
-    for row in rows:
-        for run in range(len(row), 0, -1):
-            row = row.replace("." * run, str(run))
-        short.append(row)
     return (
-        f"    {'/'.join(short)} {shown.roles[position.to_move]}\n\nThese are the rows from the top,"
+        f"    {joined(rows)} {shown.roles[position.to_move]}\n\nThese are the rows from the top,"
         f" each from left to right, a number being so many empty squares. {_legend(shown, rows)}"
     )
 
