@@ -1,4 +1,4 @@
-"""Makes the test positions of the exams anew: `python -m boardenvs.exams`.
+"""Makes test positions for exams: `python -m boardenvs.exams`.
 
 They come out of games of players of several strengths against themselves, one of a game, and no two
 are images of one another. Of games that fill up and in which points count, as in the Othello
