@@ -3,7 +3,7 @@
 The public modules `othello_v0`, `othello_holes_v0`, `reversi_v0`, `wolf_and_sheep_v0` and
 `lines_of_action_v0` make environments, and `env` and its sisters make them of any game, yours too.
 `games.make` gives a game's rules, for one board and for batches; `make_agent` gives players,
-`play_match` lets them meet, and `analyse` says what the moves of a position are worth.
+`play_match` lets them meet, and `analyse` says the values of the moves of a position.
 
 What `__all__` lists here is for users and will stay; modules below are documented but may change.
 

@@ -306,7 +306,7 @@ def test_the_questions_of_an_exam_pay_what_the_exam_says(name):
     rewards = []
     for number in range(len(env)):
         prompt = env.reset() if number else env.reset(seed=0)
-        assert max(env.worths().values()) == 1 > min(env.worths().values()) == 0
+        assert max(env.rewards().values()) == 1 > min(env.rewards().values()) == 0
         step = env.step(first_by_name(prompt))
         assert (step.done, step.prompt) == (True, "")
         rewards.append(step.reward)

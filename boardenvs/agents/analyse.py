@@ -24,7 +24,7 @@ def analyse(
     time: float | None = None,
     rng: np.random.Generator | None = None,
 ) -> Analysis:
-    """What a player thinks of a position, or of a game's start: what each move is worth,
+    """What a player thinks of a position, or of a game's start: the value of each move,
     what is proven, and the line of play that it expects. `boardenvs analyse` prints this.
 
     The player is an agent or its text, by default `default_analyst(game)`. It spends what it spends

@@ -41,7 +41,7 @@ class OnePlyAgent(ABC):
 
     @abstractmethod
     def values(self, game: Game, state: State) -> IntArray:
-        """What each position is worth to its side to move, (B,)."""
+        """The value of each position to its side to move, (B,)."""
 
     def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
         rows, moves, after = successors(game, state)
@@ -81,7 +81,7 @@ class OnePlyAgent(ABC):
         )
 
     def _values_after(self, game: Game, movers: IntArray, after: State) -> FloatArray:
-        """What each position is worth to the side that has just moved, infinite where that decides
+        """The value of each position to the side that has just moved, infinite where that decides
         the game, (B,).
         """
         values: FloatArray = for_movers(movers, after, self.values(game, after)).astype(np.float64)

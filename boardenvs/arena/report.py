@@ -256,7 +256,7 @@ def counted_texts(faults: Faults) -> list[str]:
 
 
 def _steps(table: Crosstable) -> Iterator[str]:
-    """How much each step of a strength is worth, and how sure that it is an improvement."""
+    """The gain in rating of each step of a strength, and how sure it is."""
     index = {label: i for i, label in enumerate(table.entrants)}
     for name, labels in table.ladders.items():
         steps = []

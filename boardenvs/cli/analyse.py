@@ -1,4 +1,4 @@
-"""`boardenvs analyse`: what moves are worth, by any player."""
+"""`boardenvs analyse`: the values of moves, by any player."""
 
 from __future__ import annotations
 

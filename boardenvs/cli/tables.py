@@ -77,7 +77,7 @@ def _ends_by_cap(found: Analysis) -> bool:
 
 
 def _verdict(notation: MoveNotation, found: Analysis) -> str:
-    """The best move and what it is worth, in a sentence or two."""
+    """The best move and its value, in a sentence or two."""
     if not found.moves:
         return f"The game is over: {summary(notation, found)}."
     write, position = notation.write, found.position

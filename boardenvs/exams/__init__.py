@@ -1,4 +1,4 @@
-"""Exams: test positions of which is known exactly what each move is worth, for any player.
+"""Exams: test positions of which the value of each move is known exactly, for any player.
 
     take_exam(boardenvs.games.make("othello"), boardenvs.make_agent("trained"))
 

@@ -1,4 +1,4 @@
-"""The test positions of a game, with what each legal move of them is worth.
+"""The test positions of a game, with the value of each legal move of them.
 
 They come from files here, but those of Wolf and Sheep, which is solved: these are drawn, always the
 same, from all positions that games can reach.

@@ -245,7 +245,7 @@ def _check_numbers(game: Game, position: Position) -> None:
 
 
 def _evaluated(game: Game, position: Position) -> tuple[int, ...]:
-    """What the heuristic says a position is worth to its side to move and to the other side."""
+    """The heuristic's values of a position to its side to move and to the other side."""
     return game.kernels.evaluate.one(*position.words, position.to_move, position.ply)
 
 

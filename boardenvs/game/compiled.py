@@ -201,7 +201,7 @@ class CompiledRules(Rules):
         return over
 
     def values(self, state: State) -> IntArray:
-        """What the heuristic says each position is worth to its side to move, (B,) int64.
+        """The value of each position to its side to move by the heuristic, (B,) int64.
 
         NotImplementedError where the game has none.
         """

@@ -306,7 +306,7 @@ def _choose(mask: Bits, a: Bits, b: Bits) -> Bits:
 
 
 def _even(*given: Bits) -> tuple[int, int]:
-    """The heuristic of games that have none: every position that is not over is worth 0."""
+    """The heuristic of games that have none: the value of every position that is not over is 0."""
     return 0, 0
 
 

@@ -284,7 +284,7 @@ class Rules(ABC):
         """
 
     def evaluate(self, *words: Any) -> tuple[Bits, Bits]:
-        """The heuristic: what a position that is not over is worth, to its side to move and to the
+        """The heuristic: what a position that is not over counts for its side to move and for the
         other side, as words below `MAX_VALUE`; the difference is its value.
 
         Takes words, `to_move` and `ply`.
@@ -321,7 +321,7 @@ class Rules(ABC):
         name = type(self).__name__
         return (
             f"{self.id} has no heuristic: write {name}.evaluate(self, own, opp, to_move, ply), "
-            "which returns what a position is worth to either side"
+            "which returns what a position counts for either side"
         )
 
 

@@ -38,7 +38,7 @@ _STABLE_STEPS = 5
 _LONGEST = 6
 _INNER = {d: d.reach & d.opposite.reach for d in DIRECTIONS}
 
-# What a disc on each square of one quarter of the board is worth; row and column 0 are the edge.
+# The weight of a disc on each square of one quarter of the board; row and column 0 are the edge.
 # The weights of T. Yoshioka, S. Ishii and M. Ito, "Strategy acquisition for the game Othello based
 # on reinforcement learning" (IEICE Transactions, 1999), in hundredths. They are the standard
 # heuristic opponent of the literature on learning Othello.
@@ -153,7 +153,7 @@ class Othello(Game):
 
     def evaluate(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[Bits, Bits]:
         """The weights of both sides' discs; what a disc costs is credited to the other side."""
-        return _worth(own, opp), _worth(opp, own)
+        return _value(own, opp), _value(opp, own)
 
 
 def _safe_along(axis: Direction, board: int, empty: Bits) -> Bits:
@@ -177,7 +177,7 @@ def _if_bracketed(line: Bits, own: Bits, direction: Direction) -> Bits:
     return line & spread(nonzero(step(line, direction) & own))
 
 
-def _worth(discs: Bits, others: Bits) -> Bits:
+def _value(discs: Bits, others: Bits) -> Bits:
     terms = []
     for weight in sorted(set(WEIGHTS)):
         squares = sum(1 << square for square in range(64) if WEIGHTS[square] == weight)

@@ -55,9 +55,9 @@ STEPS: dict[str, tuple[tuple[Direction, ...], tuple[Direction, ...]]] = {
     "described": (DIRECTIONS, DIAGONAL),
 }
 
-GAP = 64  # what a way through the sheep's line is worth to the wolf
-RANK = 4  # what each rank is worth to it: those come down, and those the sheep are spread over
-ROOM = 1  # what each square within its reach is worth to it
+GAP = 64  # the value of a way through the sheep's line to the wolf
+RANK = 4  # of each rank to it: those come down, and those the sheep are spread over
+ROOM = 1  # of each square within its reach
 _WAY = 10  # the longest way that is looked for, in steps
 
 # The square that an action leaves and the one that it enters; noop neither.

@@ -122,7 +122,7 @@ def points(*given: Word) -> tuple[Word, Word]:
 
 
 def evaluate(*given: Word) -> tuple[Word, Word]:
-    """What words, to_move and ply are worth by the game's heuristic, own and opposing."""
+    """The values of words, to_move and ply by the game's heuristic, own and opposing."""
     raise NotImplementedError
 
 

@@ -1,4 +1,4 @@
-"""A game that was played, gone through by an analyst: what each move was worth, what was better.
+"""A game that was played, gone through by an analyst: the value of each move, what was better.
 
 found = review(record, "alphabeta:depth=6")
 for ply in found.largest_losses(3):
@@ -141,7 +141,7 @@ def review(
 def loss_of(
     action: int, seen: Analysis, following: Analysis | None
 ) -> tuple[float | None, float | None]:
-    """What a move is worth to who made it, as seen before it or else after it, and what it lost as
+    """The value of a move to who made it, as seen before it or else after it, and what it lost as
     far as the analysis of the position after it confirms; None where that is not known.
     """
     known = {move.action: move.value for move in seen.moves}

@@ -1,4 +1,4 @@
-"""What the moves of a position are worth: the one result of all who judge positions."""
+"""The values of the moves of a position: the one result of all who judge positions."""
 
 from __future__ import annotations
 
@@ -191,11 +191,11 @@ def ranked(found: Analysis) -> Analysis:
 
     Of equal values a sooner win and a later loss come first, and then what the analyst prefers.
     """
-    moves = sorted(_equal_images(found), key=_worth, reverse=True)
+    moves = sorted(_equal_images(found), key=_by_value, reverse=True)
     return replace(found, moves=tuple(moves), choice=found.moves[0].action, value=moves[0].value)
 
 
-def _worth(move: MoveAnalysis) -> tuple[float, float]:
+def _by_value(move: MoveAnalysis) -> tuple[float, float]:
     value = -math.inf if move.value is None else move.value
     return value, -math.copysign(move.plies or 0, value)
 

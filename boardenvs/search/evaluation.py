@@ -33,7 +33,7 @@ IN_A_WORD = 4  # numbers of tuples
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """What positions of one game are worth, as sums of weights (see `Terms`).
+    """The values of positions of one game, as sums of weights (see `Terms`).
 
     A tuple of squares reads a position as a number, by which it finds its weight: each square is a
     digit, 0 where it is empty, else the number of its kind in the game's `kinds` (in most games 1
@@ -102,7 +102,7 @@ class Evaluation:
         games.check_same_rules(game, self.game, f"{self.name} judges", why)
 
     def values(self, state: State) -> IntArray:
-        """What each row is worth to its side to move, (B,) int64; the end of a game is not seen."""
+        """The value of each row to its side to move, (B,) int64; the end of a game is not seen."""
         stages = np.array(self.stages)[self.game.piece_counts(state)]
         found = self.terms.weights_of(state)
         values: IntArray = self.weights[stages[:, None], found].sum(axis=1, dtype=np.int64)

@@ -347,7 +347,7 @@ class Trees:
 
 
 def play_out(game: Game, state: State, seeds: WordArray) -> IntArray:
-    """What one random game from each position is worth to its side to move: 1, 0 or -1, (B,) int64.
+    """What one random game from each position pays its side to move: 1, 0 or -1, (B,) int64.
 
     Row i's game follows from its seed, (B,) uint64, and is the one of `compiled.position.playout`.
     """

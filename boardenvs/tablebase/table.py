@@ -96,7 +96,7 @@ class Tablebase:
         return cls(game, _loaded[game.rules])
 
     def lookup(self, state: State) -> tuple[Int8Array, IntArray]:
-        """What each row is worth to the side to move, (B,) int8, and the plies to the end, (B,)
+        """The value of each row to the side to move, (B,) int8, and the plies to the end, (B,)
         int16, with perfect play.
 
         1 is a win and -1 a loss by force. 0 is a position that neither side can bring to an end
@@ -113,7 +113,7 @@ class Tablebase:
         return value, distance
 
     def moves(self, state: State) -> Moves:
-        """All legal actions and what each is worth."""
+        """All legal actions and their values."""
         rows, actions, after = successors(self.game, state)
         value, distance = self.lookup(after)
         return Moves(rows, actions, after, -value, distance + np.int16(1))

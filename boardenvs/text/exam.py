@@ -1,4 +1,4 @@
-"""An environment of single questions: what a move is worth, where that is known exactly."""
+"""An environment of single questions: the value of a move, where that is known exactly."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from boardenvs.text.samples import rewards_of
 class ExamEnv(TextEnv):
     """The positions of a game's exam, one an episode, with the steps of a `TextEnv`.
 
-    The reward is what the chosen move is worth between the worst legal move, 0, and the best, 1;
-    a reply that is no legal move has 0. The other parameters are those of `TextEnv`, but a reply
-    is asked for once if `retries` says nothing else.
+    The reward is where the value of the chosen move lies between the worst legal move, 0, and the
+    best, 1; a reply that is no legal move has 0. The other parameters are those of `TextEnv`, but a
+    reply is asked for once if `retries` says nothing else.
 
     ValueError for a game without an exam.
 
@@ -29,7 +29,7 @@ class ExamEnv(TextEnv):
     env = ExamEnv("othello", legal_moves=True)
     prompt = env.reset(seed=1)
     move = prompt.split("Your legal moves are: ")[1].split(",")[0]
-    print(env.step(f"I play {move}.").reward, env.worths())
+    print(env.step(f"I play {move}.").reward, env.rewards())
     ```
     """
 
@@ -60,8 +60,8 @@ class ExamEnv(TextEnv):
 
     @property
     def reward(self) -> float:
-        """What the move is worth, 0 to 1; 0 before it is chosen."""
-        return sum(self._worths()[action] for action in self.session.actions)
+        """That of the move, 0 to 1; 0 before it is chosen."""
+        return sum(self._rewards()[action] for action in self.session.actions)
 
     def reset(self, *, seed: int | None = None) -> str:  # type: ignore[override]  # no position
         """The prompt of the question of this number, from 0 on and around, or of the next one."""
@@ -69,12 +69,12 @@ class ExamEnv(TextEnv):
         state = take(self._asked.state, slice(self.number, self.number + 1))
         return super().reset(position=self.game.positions(state)[0])
 
-    def worths(self) -> dict[str, float]:
+    def rewards(self) -> dict[str, float]:
         """The reward of each legal move, by its name in the prompt."""
         shown = self.style.shown(self.game)
-        return {shown.move(a, self.position): worth for a, worth in self._worths().items()}
+        return {shown.move(a, self.position): reward for a, reward in self._rewards().items()}
 
-    def _worths(self) -> dict[int, float]:
+    def _rewards(self) -> dict[int, float]:
         values = self._asked.values[self.number]
         legal = np.flatnonzero(np.isfinite(values))
         return rewards_of(dict(zip(legal.tolist(), values[legal].tolist(), strict=True)))

@@ -1,4 +1,4 @@
-"""What to learn from without playing: prompts with what each move is worth, in lines of JSON."""
+"""What to learn from without playing: prompts with the value of each move, in lines of JSON."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ _TARGET = Table([step(square, direction) for direction, square in _ACTIONS] + [0
 # By role: the rank that wins.
 _GOAL = Table([RANK_1, RANK_1 << 56])
 
-# What a piece is worth by the steps it has come, and by role the rank where it has come so far.
+# The value of a piece by the steps it has come, and by role the rank where it has come so far.
 _WORTH = (12, 10, 10, 11, 13, 18, 30)
 _COME = [Table([RANK_1 << 8 * (7 - steps), RANK_1 << 8 * steps]) for steps in range(7)]
 
@@ -86,8 +86,8 @@ class Breakthrough(Game):
         return own, opp, spread(to_move)
 
     def evaluate(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[Bits, Bits]:
-        """What the pieces are worth, by how far they have come."""
-        return _worth(own, to_move), _worth(opp, to_move ^ 1)
+        """The values of the pieces, by how far they have come."""
+        return _value(own, to_move), _value(opp, to_move ^ 1)
 
     def features(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> dict[str, Feature]:
         """How many pieces of either side have come how far."""
@@ -114,6 +114,6 @@ def _has_won(pieces: Bits, others: Bits, role: Bits) -> Bits:
     return nonzero(pieces & _GOAL[role]) | (nonzero(others) ^ 1)
 
 
-def _worth(pieces: Bits, role: Bits) -> Bits:
+def _value(pieces: Bits, role: Bits) -> Bits:
     there = [popcount(pieces & rank[role]) for rank in _COME]
     return reduce(add, [number * worth for number, worth in zip(there, _WORTH, strict=True)])

@@ -1,8 +1,8 @@
-"""verifiers: a policy that writes, trained by what its moves are worth in Othello's exam.
+"""verifiers: a policy that writes, trained by the rewards of its moves in Othello's exam.
 
 The policy is a table: a weight for each kind of square, by its distances to the edges. It is served
 as a model behind an endpoint; verifiers loads the environment by its id, asks there, and pays
-each reply what its move is worth. REINFORCE learns from these traces alone.
+each reply the reward of its move. REINFORCE learns from these traces alone.
 """
 # uv venv --allow-existing .venv-examples/text && . .venv-examples/text/bin/activate \
 #     && uv pip install --requirement training/examples/text.txt --editable . \
@@ -86,8 +86,8 @@ def mean_value(env):
     for number in range(len(env)):
         if number % 3 == 0:
             env.reset(seed=number)
-            worths = env.worths()
-            found.append(probabilities(worths) @ [*worths.values()])
+            rewards = env.rewards()
+            found.append(probabilities(rewards) @ [*rewards.values()])
     return np.mean(found)
 
 
@@ -136,7 +136,7 @@ for batch in range(BATCHES):
         learn(trace)
     print(f"{batch:2d} paid {np.mean([trace.reward for trace in traces]):.3f}")
 after = mean_value(exam)
-print(f"a move of questions that were held out is worth {before:.3f}, then {after:.3f}")
+print(f"mean reward of questions that were held out: {before:.3f}, then {after:.3f}")
 assert after > before + 0.08
 
 # Whole games, paid by the level of the opponent.

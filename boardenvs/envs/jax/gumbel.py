@@ -85,8 +85,8 @@ class JaxGumbel:
         legal = self.rules.legal(board)
         winning = legal & (rewards > 0)
         wins = (actions == winning.argmax()) & winning.any()
-        chances = jnp.where(winning.any(), wins, jax.nn.softmax(logits))
-        logits = jnp.where(legal, jnp.log(jnp.maximum(chances, _LEAST)), NEVER)
+        policy = jnp.where(winning.any(), wins, jax.nn.softmax(logits))
+        logits = jnp.where(legal, jnp.log(jnp.maximum(policy, _LEAST)), NEVER)
         return logits, jnp.where(winning.any(), 1.0, value), wins
 
     def _ply(self, board: Board, action: jax.Array) -> tuple[Board, jax.Array, jax.Array]:

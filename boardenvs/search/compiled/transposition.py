@@ -228,7 +228,7 @@ def store_bound(
             move = end_move_of(data)
     else:
         slot = bucket
-        if worth_keeping(bucket, tag, table) > worth_keeping(bucket + slot_size(), tag, table):
+        if work_in(bucket, tag, table) > work_in(bucket + slot_size(), tag, table):
             slot = bucket + slot_size()
     if value > alpha:
         lower = value
@@ -238,7 +238,7 @@ def store_bound(
     write_slot(slot, position, tag, data, table)
 
 
-def worth_keeping(slot: int, tag: Word, table: TranspositionTable) -> int:
+def work_in(slot: int, tag: Word, table: TranspositionTable) -> int:
     """The work in a slot; less than none in one of another search."""
     if table.slots[slot + TAG] != tag:
         return -1

@@ -112,7 +112,7 @@ def change_numbers(
 
 
 def tuple_value(position: tuple[Word, ...], to_move: Word, ply: Word, tables: TupleTables) -> int:
-    """What the position of these words is worth to the side to move."""
+    """The value of the position of these words to the side to move."""
     words, weights, width = tables.words, tables.weights, word(tables.width)
     offsets, kept = offsets_of(tables), kept_position(to_move, tables)
     row = words[offsets + word(4) * width + pieces(*position)[0]]

@@ -1,4 +1,4 @@
-"""What a position is worth to its side to move in alpha-beta search: at the end of the game, and
+"""The value of a position to its side to move in alpha-beta search: at the end of the game, and
 before it by a learnt evaluation or the game's heuristic.
 """
 
@@ -9,7 +9,7 @@ from boardenvs.search.compiled.memory import SearchMemory
 from boardenvs.search.compiled.position import Position, final_margin
 from boardenvs.search.compiled.tuples import keep_position, tuple_value
 
-# A decided game is worth this, plus the margin or less the plies until then.
+# The value of a decided game is this, plus the margin or less the plies until then.
 WIN = 1_000_000
 DECIDED = WIN // 2  # values beyond it are of games that are won or lost
 INFINITE = 2_000_000
@@ -26,7 +26,7 @@ def final_value(words: tuple[Word, ...], to_move: Word, distance: int) -> int:
 
 
 def value_of_margin(margin: int) -> int:
-    """What a score margin at the end is worth where it counts."""
+    """The value of a score margin at the end, where it counts."""
     if margin == 0:
         return 0
     return WIN + margin if margin > 0 else margin - WIN

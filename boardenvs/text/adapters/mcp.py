@@ -82,7 +82,7 @@ class Table:
         return self.board()
 
     def analyse(self, moves: int = 5) -> dict[str, Any]:
-        """What the best moves of the position are worth to the side to move, and what is proven."""
+        """The values of the best moves of the position to the side to move, and what is proven."""
         found = analyse(self._playing().position).to_json()
         return found | {"moves": found["moves"][: max(moves, 0)]}
 

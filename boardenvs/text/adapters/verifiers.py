@@ -29,7 +29,7 @@ class BoardConfig(vf.TasksetConfig):
     """What tasks are drawn from.
 
     reward: "outcome" is 1, .5 or 0 of a game; "level" is that times a tenth of the opponent's
-    level, so that a win against "level:10" is 1; "move" is what a move of an exam is worth, see
+    level, so that a win against "level:10" is 1; "move" is the reward of a move of an exam, see
     `ExamEnv`. The others are the parameters of `TextEnv`.
     """
 
@@ -100,8 +100,8 @@ def _made(reward: str, parameters: dict[str, Any]) -> TextEnv:
     return (ExamEnv if reward == "move" else TextEnv)(**parameters)
 
 
-def _worth(env: TextEnv, data: BoardData) -> float:
-    """What the episode is worth, 0 to 1; a game that was broken off is lost."""
+def _reward(env: TextEnv, data: BoardData) -> float:
+    """Of an episode, 0 to 1; a game that was broken off is lost."""
     if data.reward == "move":
         return env.reward
     score = (env.reward + 1) / 2 if env.done else 0.0
@@ -133,7 +133,7 @@ class BoardEnv(vf.Env[BoardEnvConfig]):
                     finished=call.finish_reason != "length",
                     tokens=(used.input_tokens, used.completion_tokens) if used else (0, 0),
                 )
-        talk.trace.record_reward(data.reward, _worth(env, data))
+        talk.trace.record_reward(data.reward, _reward(env, data))
         talk.trace.record_metrics(env.counts.to_json())
         if data.reward != "move":
             talk.trace.info["record"] = write_record(env.result.record)
