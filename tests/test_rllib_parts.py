@@ -26,6 +26,7 @@ from boardenvs.envs.rllib.runner import BoardEnvRunner, advantages
 from boardenvs.game.state import State, concat, where
 
 CAPPED = "wolf_and_sheep:rules=described,max_plies=9"
+CHECKERS = "boardenvs_checkers:Checkers"  # a turn may be several steps
 
 
 # ---- environments --------------------------------------------------------------------------------
@@ -133,7 +134,7 @@ def beginning(game, seat, boards) -> State:
 
 
 @pytest.mark.parametrize("gamma", [1.0, 0.5])
-@pytest.mark.parametrize("name", ["othello", "wolf_and_sheep", CAPPED])
+@pytest.mark.parametrize("name", ["othello", "wolf_and_sheep", CAPPED, CHECKERS])
 def test_targets_are_the_results_of_games_for_each_mover(name, gamma) -> None:
     """And where a game goes on, the value of its last state. The rules alone play the games again,
     on boards of all kinds side by side.
@@ -145,8 +146,8 @@ def test_targets_are_the_results_of_games_for_each_mover(name, gamma) -> None:
     config.training(lambda_=1.0, gamma=gamma)
     runner = BoardEnvRunner(config=config, worker_index=0)
     fresh = concat([beginning(game, seat, boards) for seat in seats])
-    factors = np.repeat([-1, 1, 1], boards)
-    sampled = runner.sample(num_timesteps=steps * len(factors))
+    replies = np.repeat([False, True, True], boards)
+    sampled = runner.sample(num_timesteps=steps * len(replies))
     targets, actions = (
         sampled[what].reshape(steps, -1) for what in (Postprocessing.VALUE_TARGETS, Columns.ACTIONS)
     )
@@ -154,18 +155,19 @@ def test_targets_are_the_results_of_games_for_each_mover(name, gamma) -> None:
     for step in range(steps):
         assert game.is_legal(state, actions[step]).all()
         movers.append(state.to_move)
-        after = played_on(game, state, actions[step], factors == 1)
+        after = played_on(game, state, actions[step], replies)
         ends.append(paid(game, after))
         state = where(over(game, after), fresh, after)
     results = results_of_movers(movers, ends)
     assert (results[0] >= -1).all()  # on every board a game ended
     assert (results == -1).any()  # which a wrong sign would show
-    # Against an opponent a step is the learner's, of whatever side; discounts count steps.
+    # Discounts count steps: against an opponent those of the learner.
     left = np.zeros(results.shape, int)
     for step in range(steps - 2, -1, -1):
         left[step] = np.where(np.isnan(ends[step][:, 0]), left[step + 1] + 1, 0)
     _, values = runner._evaluate(runner.env.seen_by_network())
-    unfinished = values * (gamma * factors) ** (left + 1)
+    signs = np.where(np.array(movers) == state.to_move, 1, -1)
+    unfinished = values * signs * gamma ** (left + 1)
     expected = np.where(np.isnan(results), unfinished, results * gamma**left)
     assert targets == pytest.approx(expected, abs=1e-5)
 
@@ -173,7 +175,7 @@ def test_targets_are_the_results_of_games_for_each_mover(name, gamma) -> None:
 def test_advantages_are_those_of_the_definition() -> None:
     rng = np.random.default_rng(0)
     steps, boards, decay = 30, 5, 0.8
-    rewards, factors = rng.normal(size=(steps, boards)), rng.choice([-1.0, 1.0], boards)
+    rewards, factors = rng.normal(size=(steps, boards)), rng.choice([-1.0, 1.0], (steps, boards))
     over_, values = rng.random((steps, boards)) < 0.2, rng.normal(size=(steps + 1, boards))
     found = advantages(rewards, over_, values, factors, decay)
     goes_on = np.where(over_, 0, factors)

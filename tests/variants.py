@@ -50,8 +50,10 @@ BACKENDS = [
 
 @functools.cache
 def make(name: str) -> Game:
-    """The variant's game; one object for all tests, so that it is compiled once."""
-    game_id, rules = VARIANTS[name]
+    """The variant's game, or that of another package; one object for all tests, so that it is
+    compiled once.
+    """
+    game_id, rules = VARIANTS.get(name, (name, {}))
     return games.make(game_id, **rules)
 
 

@@ -135,15 +135,15 @@ class NetworkPlayer:
 def advantages(
     rewards: Tensor, values: Tensor, ends: Tensor, next_values: Tensor, gamma: Tensor, lam: float
 ) -> Tensor:
-    """Generalised advantages (T, N), from rewards, values and ends (1 where the step ended its
-    game) of that shape, and the values of the states after the last step, (N,).
+    """Generalised advantages (T, N), from rewards, values, ends (1 where the step ended its game)
+    and `gamma` of that shape, and the values of the states after the last step, (N,).
 
-    `gamma` (N,) is the factor of the next state's value: -1 where that is the other side's to move,
-    in self-play; 1 where it is the learner's own, against an opponent.
+    `gamma` is the factor of the next state's value: -1 where that is the other side's to move, in
+    self-play; 1 where it is the learner's own, against an opponent or where the turn goes on.
     """
     result, following = torch.zeros_like(rewards), torch.zeros_like(next_values)
     for t in reversed(range(len(rewards))):
-        factor = gamma * (1 - ends[t])
+        factor = gamma[t] * (1 - ends[t])
         error = rewards[t] + factor * next_values - values[t]
         result[t] = following = error + factor * lam * following
         next_values = values[t]
@@ -161,15 +161,15 @@ def play(boards: Batch, net: Network, args: argparse.Namespace) -> list[Tensor]:
         logits, value = net(planes, mask)
         action, logprob = draw(logits)
         step = boards.step(action.cpu().numpy())
-        outcome = np.stack([step.rewards, step.terminated | step.truncated]).astype(np.float32)
-        reward, end = torch.from_numpy(outcome).to(args.device)
-        rows.append((planes, mask, action, logprob, value, reward, end))
-    planes, mask, action, logprob, value, reward, end = map(torch.stack, zip(*rows, strict=True))
+        over = step.terminated | step.truncated
+        outcome = np.stack([step.rewards, over, boards.discounts]).astype(np.float32)
+        rows.append((planes, mask, action, logprob, value, *torch.from_numpy(outcome)))
+    columns = [torch.stack(column).to(args.device) for column in zip(*rows, strict=True)]
+    planes, mask, action, logprob, value, reward, end, gamma = columns
     next_value = net(*look(boards.game, boards.seen, args.device))[1]
-    gamma = torch.from_numpy(boards.discounts).float().to(args.device)
     advantage = advantages(reward, value, end, next_value, gamma, args.gae_lambda)
-    columns = (planes, mask, action, logprob, advantage, advantage + value)
-    return [column.flatten(0, 1) for column in columns]
+    learnt = (planes, mask, action, logprob, advantage, advantage + value)
+    return [column.flatten(0, 1) for column in learnt]
 
 
 def learn(

@@ -8,7 +8,8 @@ it has seen travels as a dozen arrays.
 It computes the returns too, as games of turns want them. RLlib takes one discount for all. In
 self-play the next state is the other side's, and what is good for it is bad for the one who acted:
 its value must count with the factor -1. Against an opponent, whose plies are played inside the
-step, the next state is the learner's own: the factor is +1. Here each board has its factor.
+step, the next state is the learner's own, as where a turn goes on: the factor is +1. Here each step
+has its factor.
 (RLlib does not understand `gamma=-1`: see `boardenvs.envs.rllib.ppo`.)
 """
 
@@ -50,12 +51,12 @@ def advantages(
     """Generalised advantage estimates (T, B): https://arxiv.org/abs/1506.02438.
 
     Of T steps on B boards: `rewards` and whether the game was `over` after them, (T, B), `values`
-    of the states before them and of the last ones, (T + 1, B). `factors` (B,) is what the value of
-    the next state counts to who acted, `decay` is lambda.
+    of the states before them and of the last ones, (T + 1, B). `factors` (T, B) are what the value
+    of the next state counts to who acted, `decay` is lambda.
     """
     found, later = np.empty_like(rewards), np.zeros_like(rewards[0])
     for step in reversed(range(len(rewards))):
-        counts = np.where(over[step], 0, factors)
+        counts = np.where(over[step], 0, factors[step])
         later = rewards[step] + counts * values[step + 1] - values[step] + counts * decay * later
         found[step] = later
     return found
@@ -165,10 +166,10 @@ class BoardEnvRunner(SingleAgentEnvRunner):
             result = boards.step(acted)
             over = result.terminated | result.truncated
             seen.append(observed)
-            played.append((acted, logp, judged, result.rewards, over))
-        actions, logp, values, rewards, over = map(np.stack, zip(*played, strict=True))
+            played.append((acted, logp, judged, result.rewards, over, boards.discounts))
+        actions, logp, values, rewards, over, discounts = map(np.stack, zip(*played, strict=True))
         values = np.concatenate([values, self._evaluate(boards.seen_by_network())[1][None]])
-        factors = self.config.gamma * boards.discounts.astype(np.float32)
+        factors = self.config.gamma * discounts.astype(np.float32)
         rewards = rewards.astype(np.float32)
         gained = advantages(rewards, over, values, factors, self.config.lambda_)
         columns = {
