@@ -29,9 +29,9 @@ def analyse(
 
     The player is an agent or its text, by default `default_analyst(game)`. It spends what it spends
     on a move, or twice that where it has limits (`alphabeta`), since it values all moves; with
-    `time` an agent that searches (`alphabeta`, `mcts`) goes on for so many seconds. All chance
-    comes from `rng`, by default one with seed 0. A game that is over has its result, and no moves.
-    ValueError or TypeError where the player is none, or cannot play the game.
+    `time` an agent that searches (`alphabeta`, `mcts`) goes on for so many seconds. Random
+    numbers come from `rng`, by default one with seed 0. A game that is over has its result, and no
+    moves. ValueError or TypeError where the player is none, or cannot play the game.
 
     ```python
     import boardenvs

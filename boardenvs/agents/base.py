@@ -32,9 +32,9 @@ class Agent(Protocol):
     def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
         """A legal action for each row, (B,) int64; noop where the game is terminated.
 
-        All chance comes from `rng`: the same state and generator give the same actions. Built-in
-        agents may be asked without one, `agent.act(game, state)`, and then nobody can tell which of
-        equally good actions they take.
+        All random numbers come from `rng`: the same state and generator give the same actions.
+        Built-in agents may be asked without one, `agent.act(game, state)`, and then nobody can tell
+        which of equally good actions they take.
         """
         ...
 

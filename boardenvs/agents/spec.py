@@ -10,8 +10,9 @@ wrote: functions, PettingZoo policies and objects, named "python:MODULE:NAME".
     def make(): ...                       # what can be called without arguments makes any of these
 
 `observation` is {"observation": int8 (8, 8, C), "action_mask": int8 (A,)} and `agent` the role's
-name. Such a policy gets no generator: where it needs chance it has its own, or Python's or NumPy's
-global one, which the arena seeds. A `Policy` (`agents/policy.py`) plays its most probable action.
+name. Such a policy gets no generator: where it draws at random it has its own, or the global one of
+Python or NumPy, which the arena seeds. A `Policy` (`agents/policy.py`) plays its most probable
+action.
 """
 
 from __future__ import annotations

@@ -198,9 +198,9 @@ def play_match(
     0 to 1, are drawn from all legal moves, whatever the players choose. A game that its cap on
     plies ends counts by its position. An agent loses the games that it forfeits
     (`boardenvs.arena.player`). With `part` (from, to) only these of the openings are played, and
-    the chance of the players is the part's own. `progress` is called after every ply of the games
-    that go on. The same seed gives the same match if the agents draw their chance from the
-    generator they get.
+    the players' random numbers are the part's own. `progress` is called after every ply of the
+    games that go on. The same seed gives the same match if the agents draw from the generator they
+    get alone.
 
     ValueError for fewer than one pair, for a share that is none, or for openings that no game is
     long enough for.

@@ -88,7 +88,7 @@ class Faults:
 
 
 class Player:
-    """Asks `agent` for actions; `rng` is all chance that it is given."""
+    """Asks `agent` for actions; `rng` is all that it is given to draw from."""
 
     def __init__(self, agent: Agent, rng: np.random.Generator) -> None:
         self._agent = agent

@@ -69,7 +69,7 @@ def _costs(played: Played) -> dict[tuple[str, str], float]:
 _MOST_PARTS = 1000
 
 
-class Parts:
+class MatchInParts:
     """What is known of a match that is played in parts."""
 
     def __init__(self, total: int) -> None:
@@ -93,16 +93,18 @@ class Parts:
 
 
 def play_in_parts(
-    pairing: Pairing, executor: Executor, progress: Callable[[Parts], None] = lambda parts: None
+    pairing: Pairing,
+    executor: Executor,
+    progress: Callable[[MatchInParts], None] = lambda parts: None,
 ) -> MatchResult:
     """Play a pairing as up to 1,000 parts, each of a few openings; `progress` is called after each.
 
-    The result depends on the pairing alone. Players that draw no chance play as in `pairing.play`;
-    the others have chance of their own in each part.
+    The result depends on the pairing alone. Players that draw no random numbers play as in
+    `pairing.play`; the others draw others in each part.
     """
     ends = [round(x) for x in np.linspace(0, pairing.pairs, min(pairing.pairs, _MOST_PARTS) + 1)]
     tasks = [replace(pairing, part=part) for part in itertools.pairwise(ends)]
-    parts = Parts(2 * pairing.pairs)
+    parts = MatchInParts(2 * pairing.pairs)
     for number, played in play_by(executor, tasks):
         parts.add(number, played)
         progress(parts)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from boardenvs.agents import Agent
     from boardenvs.arena.match import MatchResult, Ongoing
-    from boardenvs.arena.workers import Parts
+    from boardenvs.arena.workers import MatchInParts
     from boardenvs.game.contract import Game
 
 
@@ -90,7 +90,7 @@ class Match:
         try:
             with counting(title) as show:
 
-                def progress(games: Ongoing | Parts) -> None:
+                def progress(games: Ongoing | MatchInParts) -> None:
                     ply = f", ply {games.plies}" if isinstance(games, Ongoing) else ""
                     show(games.over, games.total, title + ply)
                     if keeper is not None:
@@ -112,7 +112,7 @@ class Match:
                 console.print(f"that format does not hold their {' and '.join(lacking)}")
 
     def _play(
-        self, game: Game, a: Agent, b: Agent, progress: Callable[[Ongoing | Parts], None]
+        self, game: Game, a: Agent, b: Agent, progress: Callable[[Ongoing | MatchInParts], None]
     ) -> MatchResult:
         from boardenvs.arena import Entrant, Pairing, play_match
         from boardenvs.arena.executor import Executor
@@ -148,7 +148,7 @@ class _Keeper:
         self._path = path
         self._game = game
         self._names = names
-        self._games: Ongoing | Parts | None = None
+        self._games: Ongoing | MatchInParts | None = None
         self._kept = 0
         self._next = time.monotonic() + self._EVERY
 
@@ -158,7 +158,7 @@ class _Keeper:
 
         return records.save(self._path, records.record_match(self._game, result, self._names))
 
-    def keep(self, games: Ongoing | Parts) -> None:
+    def keep(self, games: Ongoing | MatchInParts) -> None:
         """Write the games that are over, now and then."""
         self._games = games
         if games.over > self._kept and time.monotonic() >= self._next:

@@ -80,8 +80,8 @@ def take_exam(
     """Ask the agent for its move in each position of the game's exam.
 
     An illegal move or an exception counts as a wrong move. `progress` is told how many positions
-    are answered, and of how many. The same seed gives the same marks if the agent draws its chance
-    from the generator it gets.
+    are answered, and of how many. The same seed gives the same marks if the agent draws from
+    the generator it gets alone.
 
     ValueError for a game without an exam, or where the agent cannot play it or must know how games
     came about.

@@ -175,7 +175,7 @@ def _games_of(config: bytes, part: int) -> SelfPlay:
 
 
 @dataclass
-class Record:
+class Recording:
     """A keeper that notes what it is given, in its order."""
 
     calls: list[tuple[Any, ...]] = field(default_factory=list)
@@ -199,7 +199,7 @@ class PlayedPart(NamedTuple):
     """What comes of a `PartToPlay`."""
 
     after: dict[str, Any]  # how the games stand
-    record: Record
+    record: Recording
     ended: dict[str, EndedGames]
 
 
@@ -217,7 +217,7 @@ class PartToPlay:
         th.set_num_threads(self.config.threads)
         games = _games_of(pickle.dumps(self.config), self.part)
         games.restore(self.before)
-        record = Record()
+        record = Recording()
         games.play(evaluator, self.plies, record)
         return PlayedPart(games.snapshot(), record, games.boards.take_ended())
 

@@ -121,14 +121,14 @@ class GamesToPlay:
     game: Game
     settings: GenerationSettings
     games: int
-    chance: tuple[int, ...]  # what the generator is seeded by
+    seeds: tuple[int, ...]  # of the generator
 
     @property
     def seed(self) -> int:
-        return sum(self.chance)
+        return sum(self.seeds)
 
     def run(self, evaluation: Evaluation | None, running: object) -> Positions:
-        rng = np.random.default_rng(self.chance)
+        rng = np.random.default_rng(self.seeds)
         return play(self.game, evaluation, self.settings, self.games, rng)
 
     def lost(self, side: int) -> Positions:

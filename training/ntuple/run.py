@@ -98,8 +98,8 @@ class NTupleRun:
         files: dict[Path, GamesToPlay] = {}
         for start, count in _shares(settings.games, GAMES_A_FILE):
             path = self._folder / "positions" / f"{generation}_{start:07d}.npz"
-            chance = self._config.seed, generation, start
-            files[path] = GamesToPlay(self._game, settings, count, chance)
+            seeds = self._config.seed, generation, start
+            files[path] = GamesToPlay(self._game, settings, count, seeds)
         left = [path for path in files if not path.is_file()]
         done = settings.games - sum(files[path].games for path in left)
         tasks = [files[path] for path in left]

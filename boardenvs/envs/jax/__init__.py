@@ -270,7 +270,7 @@ class JaxEnv:
         return rules.after_turn(board, waits, ply, key)
 
     def _first_replies(self, opponent: JaxPlayer) -> tuple[Board, jax.Array] | None:
-        """The boards after each first ply, and the logarithm of the opponent's chance of it; None
+        """The boards after each first ply, and the logarithm of its probability; None
         where a turn may be more than a ply.
         """
         if not self.game.alternates:
