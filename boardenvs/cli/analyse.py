@@ -102,6 +102,11 @@ class Analyse:
         from boardenvs.play import MoveNotation
         from boardenvs.records import replay
 
+        if Path(self.game).is_file():
+            raise ValueError(
+                f"GAME is {self.game}, a file: the game stands before it, as in "
+                f"`boardenvs analyse othello {self.game}`"
+            )
         game = parse(self.game)
         notation = MoveNotation(game, self.rule_sheet)
         agent = agent_for(game, self.agent or default_analyst(game))

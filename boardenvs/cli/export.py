@@ -9,9 +9,10 @@ import typer
 from typer import Argument
 
 from boardenvs.agents.policy_file import load_policy, save_policy
+from boardenvs.agents.spec import AGENTS
 from boardenvs.agents.trained import trained_policy
 from boardenvs.games import parse, spec_of
-from boardenvs.utils.checks import check_name
+from boardenvs.utils.checks import check_name, quote
 from boardenvs.utils.files import check_writable, write_atomically
 
 
@@ -49,6 +50,11 @@ def export(
     check_name("format to export to", out.suffix, (".onnx", ".npz", ".md"))
     check_writable(out)
     is_file = policy.endswith(".npz") or Path(policy).exists()
+    if not is_file and policy.partition(":")[0] in AGENTS:
+        raise ValueError(
+            f"POLICY is {quote(policy)}, a player: it must be a policy file, or a game such as "
+            "othello for the policy that comes with the package"
+        )
     chosen = load_policy(policy) if is_file else trained_policy(parse(policy))
     if out.suffix == ".onnx":
         chosen.to_onnx(out)

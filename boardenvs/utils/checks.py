@@ -43,7 +43,11 @@ def _nearest(name: str, names: list[str]) -> list[str]:
     for known in names:
         if name.lower() == "".join(word[0] for word in known.split("_") if word):
             return [known]
-    return difflib.get_close_matches(name, names, n=1, cutoff=0.4)
+    # The dashes of options are alike in all of them.
+    bare, shown = name.lstrip("-"), {known.lstrip("-"): known for known in names}
+    begun = [known for known in shown if bare and known.startswith(bare)]
+    near = begun[:1] or difflib.get_close_matches(bare, shown, n=1, cutoff=0.51)
+    return [shown[known] for known in near]
 
 
 def is_whole(value: object, low: int, high: int | None = None) -> bool:
