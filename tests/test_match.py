@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from arena_agents import highest
+from same import same
 
-from boardenvs.agents import RandomAgent
-from boardenvs.arena import play_match, score_interval
+from boardenvs.agents import RandomAgent, analyse
+from boardenvs.arena import estimate_rating, play_match, rating_pool, score_interval
 from boardenvs.arena.match import BLOCK, Ongoing
 from boardenvs.game.openings import distinct_openings, random_openings
 from boardenvs.games import GAMES, make
@@ -112,3 +113,19 @@ def test_an_interval_of_equal_scores_is_no_point_and_stays_in_range() -> None:
 def test_no_pairs_are_refused() -> None:
     with pytest.raises(ValueError, match="pairs is 0"):
         play_match(make("othello"), RandomAgent(), RandomAgent(), 0)
+
+
+def test_a_game_may_be_given_by_its_text() -> None:
+    text = "lines_of_action"
+    by_text, by_game = (
+        (
+            play_match(game, "greedy", "random", pairs=2),
+            estimate_rating(game, "greedy", rating_pool(game), games=8).rating,
+            analyse(game, "alphabeta:depth=1").moves,
+        )
+        for game in (text, make(text))
+    )
+    assert same(by_text[0].actions, by_game[0].actions)
+    assert by_text[1:] == by_game[1:]
+    with pytest.raises(ValueError, match=r"unknown game 'lines'.*Known: 'lines_of_action'"):
+        play_match("lines", "greedy", "random", pairs=2)

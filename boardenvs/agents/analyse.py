@@ -11,6 +11,7 @@ import numpy as np
 from boardenvs.agents.base import Agent, AnalysingUntil, analysis_by
 from boardenvs.agents.spec import agent_for
 from boardenvs.game.contract import Game, Position
+from boardenvs.games import make
 from boardenvs.search.analysis import Analysis, final_analysis, ranked
 from boardenvs.search.evaluation_file import trained_evaluation
 from boardenvs.search.limits import ENDGAME
@@ -18,7 +19,7 @@ from boardenvs.tablebase import Tablebase
 
 
 def analyse(
-    at: Game | Position,
+    at: Game | Position | str,
     agent: Agent | str | None = None,
     *,
     time: float | None = None,
@@ -27,11 +28,12 @@ def analyse(
     """What a player thinks of a position, or of a game's start: the value of each move,
     what is proven, and the line of play that it expects. `boardenvs analyse` prints this.
 
-    The player is an agent or its text, by default `default_analyst(game)`. It spends what it spends
-    on a move, or twice that where it has limits (`alphabeta`), since it values all moves; with
-    `time` an agent that searches (`alphabeta`, `mcts`) goes on for so many seconds. Random
-    numbers come from `rng`, by default one with seed 0. A game that is over has its result, and no
-    moves. ValueError or TypeError where the player is none, or cannot play the game.
+    The game may be given by its text. The player is an agent or its text, by default
+    `default_analyst(game)`. It spends what it spends on a move, or twice that where it has limits
+    (`alphabeta`), since it values all moves; with `time` an agent that searches (`alphabeta`,
+    `mcts`) goes on for so many seconds. Random numbers come from `rng`, by default one with seed 0.
+    A game that is over has its result, and no moves. ValueError or TypeError where the player is
+    none, or cannot play the game, ValueError for a game that there is not.
 
     ```python
     import boardenvs
@@ -56,7 +58,7 @@ def analyse(
 
 
 def analyse_until(
-    at: Game | Position,
+    at: Game | Position | str,
     agent: Agent | str | None,
     stop: Callable[[], bool],
     rng: np.random.Generator | None = None,
@@ -77,8 +79,8 @@ def analyse_until(
         yield replace(ranked(found), seconds=clock.perf_counter() - began)
 
 
-def _at(at: Game | Position, agent: Agent | str | None) -> tuple[Agent, Position]:
-    position = at if isinstance(at, Position) else at.start()
+def _at(at: Game | Position | str, agent: Agent | str | None) -> tuple[Agent, Position]:
+    position = at if isinstance(at, Position) else make(at).start()
     return agent_for(position.game, agent or default_analyst(position.game)), position
 
 

@@ -34,7 +34,7 @@ from boardenvs.arena.ratings import (
 from boardenvs.arena.workers import play_in_parts
 from boardenvs.game.contract import Game
 from boardenvs.game.state import BoolArray, FloatArray
-from boardenvs.games import spec_of
+from boardenvs.games import make, spec_of
 
 GAMES = 1000  # at most, if nothing else is said
 SECONDS = 100.0
@@ -69,7 +69,7 @@ class Estimate:
 
 
 def estimate_rating(
-    game: Game,
+    game: Game | str,
     agent: object,
     pool: RatingPool,
     *,
@@ -88,7 +88,8 @@ def estimate_rating(
     a time where an `executor` has as many workers, which make the agent anew. `progress` is called
     with the games so far and the rating.
 
-    ValueError for fewer than two games, or where the agent cannot play the game.
+    ValueError for fewer than two games, a game that there is not, or one that the agent cannot
+    play.
 
     ```python
     import boardenvs
@@ -103,6 +104,7 @@ def estimate_rating(
         raise ValueError(f"games is {games}: it must be 2 or more")
     if seconds is not None and not seconds > 0:
         raise ValueError(f"seconds is {seconds}: it must be more than 0")
+    game = make(game)
     player = agent_for(game, agent)
 
     def play(anchor: str, pairs: int, seed: int) -> MatchResult:

@@ -18,6 +18,7 @@ from boardenvs.game.contract import Game, stack
 from boardenvs.game.openings import Keep, Openings, distinct_openings
 from boardenvs.game.rules import LOSS, WIN
 from boardenvs.game.state import BoolArray, FloatArray, IntArray, State, concat, put, take
+from boardenvs.games import make
 from boardenvs.tablebase import Tablebase
 from boardenvs.utils.checks import is_number, quote
 from boardenvs.utils.tables import html_table
@@ -176,7 +177,7 @@ def note_on_openings(game: Game) -> str:
 
 
 def play_match(
-    game: Game,
+    game: Game | str,
     a: object,
     b: object,
     pairs: int,
@@ -190,7 +191,8 @@ def play_match(
 ) -> MatchResult:
     """Play 2 * `pairs` games between `a` and `b`: each opening twice, with roles swapped.
 
-    What `boardenvs.agents.as_agent` takes can play: an agent, the text of one, or a function.
+    The game may be given by its text, and what `boardenvs.agents.as_agent` takes can play: an
+    agent, the text of one, or a function.
     Openings are random plies, as many as `opening_plies` (low, high) says, by default the game's
     own, distinct as far as the game has that many. Only those are played that `keep` marks: by
     default those in which the side that wins from the start with perfect play still wins, where
@@ -202,16 +204,16 @@ def play_match(
     games that go on. The same seed gives the same match if the agents draw from the generator they
     get alone.
 
-    ValueError for fewer than one pair, for a share that is none, or for openings that no game is
-    long enough for.
+    ValueError for a game that there is not, for fewer than one pair, for a share that is none, or
+    for openings that no game is long enough for.
 
     ```python
     import boardenvs
 
-    game = boardenvs.games.make("lines_of_action")
-    print(boardenvs.play_match(game, "greedy", "random", pairs=50))
+    print(boardenvs.play_match("lines_of_action", "greedy", "random", pairs=50))
     ```
     """
+    game = make(game)
     if pairs < 1:
         raise ValueError(f"pairs is {pairs}: it must be 1 or more")
     if not is_number(noise, 0, 1):

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from boardenvs.game.contract import Game
+from boardenvs.games import make
 from boardenvs.games.files import require_file
 from boardenvs.utils.decoding import decode
 
@@ -43,8 +44,9 @@ class RatingPool:
 
 
 @cache
-def rating_pool(game: Game) -> RatingPool:
+def rating_pool(game: Game | str) -> RatingPool:
     """The pool that came with the package; ValueError for a game without one."""
+    game = make(game)
     advice = "`boardenvs arena` rates players in any game"
     path = require_file(FOLDER, game, "there is no rating pool", ".json", advice)
     return decode(RatingPool, json.loads(path.read_text(encoding="utf-8")), "a rating pool")
