@@ -46,7 +46,8 @@ def test_a_match_is_the_same_by_command_and_in_python(tmp_path: Path) -> None:
 
 
 def test_a_match_says_who_forfeits() -> None:
-    output = run("match", "othello", "python:arena_agents:Otherwise", "random", "--pairs", 3)
+    words = ["match", "othello", "python:arena_agents:Otherwise", "random", "--pairs", 3]
+    output = run(*words, code=1)
     assert "Otherwise forfeited 6 of 6 games: action 64 (pass) is not legal in" in output
 
 

@@ -238,7 +238,7 @@ def test_the_command_rates_anybody() -> None:
     output = run("rate", "level:2", *words)
     assert "level:2 is rated" in output
     assert "20 games in" in output
-    output = run("rate", "python:arena_agents:Otherwise", *words[:-1], "40")
+    output = run("rate", "python:arena_agents:Otherwise", *words[:-1], "40", code=1)
     assert "lost all games" in output
     assert "It is below the pool's weakest, random (0)." in " ".join(output.split())
     assert "forfeited 40 of 40 games" in output

@@ -110,6 +110,8 @@ class Match:
             console.print(f"{result.games:,} games are in {self.record}")
             if lacking:
                 console.print(f"that format does not hold their {' and '.join(lacking)}")
+        if any(faults.forfeits == result.games for faults in result.faults):
+            raise typer.Exit(1)
 
     def _play(
         self, game: Game, a: Agent, b: Agent, progress: Callable[[Ongoing | MatchInParts], None]

@@ -64,8 +64,7 @@ class Rate:
         from boardenvs.arena.executor import Executor
         from boardenvs.arena.match import note_on_openings
         from boardenvs.arena.pools import rating_pool
-        from boardenvs.arena.report import time_text
-        from boardenvs.cli.console import counting, make_console, print_json, print_report
+        from boardenvs.cli.console import counting, print_json, print_report
         from boardenvs.games import parse
 
         if not self.seconds > 0:
@@ -90,7 +89,15 @@ class Rate:
         if self.as_json:
             more = {"counted": counted} if counted else {}
             print_json(self._to_json(pool, found, note) | more)
-            return
+        else:
+            self._print(pool, found, note)
+            print_report(make_console(), counted)
+        if found.faults.forfeits == found.games:
+            raise typer.Exit(1)
+
+    def _print(self, pool: RatingPool, found: Estimate, note: str) -> None:
+        from boardenvs.arena.report import time_text
+
         console = make_console()
         console.print(_table(found))
         console.print(f"\n{_verdict(self.agent, pool, found)}", style="bold", soft_wrap=True)
@@ -103,7 +110,6 @@ class Rate:
         )
         if fault := found.faults.explain(self.agent, found.games):
             console.print(fault, style="yellow", soft_wrap=True)
-        print_report(console, counted)
 
     def _to_json(self, pool: RatingPool, found: Estimate, note: str) -> dict[str, Any]:
         return {
