@@ -66,9 +66,10 @@ soak-short: $(VENV)/.dev
 	cd tests && ../$(BIN)/python -m soak --short
 
 # Training on Ray, whose RLlib wants a gymnasium of its own: in another environment, some minutes.
+# Its workers are as urgent as all else, or they would wait for all else on a busy machine.
 RLLIB := .venv-rllib
 rllib: $(RLLIB)/.rllib
-	$(RLLIB)/bin/python -m pytest tests/test_rllib_*.py tests/test_examples_long.py -k rllib
+	RAY_worker_niceness=0 $(RLLIB)/bin/python -m pytest tests/test_rllib_*.py tests/test_examples_long.py -k rllib
 
 # Errors planted one at a time in a copy, which tests must see; some: `make mutants MUTANTS=othello`.
 mutants: $(VENV)/.dev

@@ -54,7 +54,6 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         patch.setenv("ROBUST_LOG", str(folder / "log"))
         patch.setenv("RAY_enable_worker_prestart", "0")  # of workers that no test needs
         patch.setenv("RAY_prestart_worker_first_driver", "0")
-        patch.setenv("RAY_worker_niceness", "0")  # else they wait for all else on a busy machine
         found = Cluster()
         found.folder = folder
         add_node(found, "head", 0, include_dashboard=False)
