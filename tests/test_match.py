@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from arena_agents import highest
-from same import same
 
 from boardenvs.agents import RandomAgent, analyse
 from boardenvs.arena import estimate_rating, play_match, rating_pool, score_interval
@@ -125,7 +124,7 @@ def test_a_game_may_be_given_by_its_text() -> None:
         )
         for game in (text, make(text))
     )
-    assert same(by_text[0].actions, by_game[0].actions)
+    np.testing.assert_array_equal(by_text[0].actions, by_game[0].actions)
     assert by_text[1:] == by_game[1:]
     with pytest.raises(ValueError, match=r"unknown game 'lines'.*Known: 'lines_of_action'"):
         play_match("lines", "greedy", "random", pairs=2)
