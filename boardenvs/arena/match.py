@@ -192,17 +192,16 @@ def play_match(
     """Play 2 * `pairs` games between `a` and `b`: each opening twice, with roles swapped.
 
     The game may be given by its text, and what `boardenvs.agents.as_agent` takes can play: an
-    agent, the text of one, or a function.
-    Openings are random plies, as many as `opening_plies` (low, high) says, by default the game's
-    own, distinct as far as the game has that many. Only those are played that `keep` marks: by
-    default those in which the side that wins from the start with perfect play still wins, where
-    that is known, as in Wolf and Sheep; None plays all. Of the plies after them a share of `noise`,
-    0 to 1, are drawn from all legal moves, whatever the players choose. A game that its cap on
-    plies ends counts by its position. An agent loses the games that it forfeits
-    (`boardenvs.arena.player`). With `part` (from, to) only these of the openings are played, and
-    the players' random numbers are the part's own. `progress` is called after every ply of the
-    games that go on. The same seed gives the same match if the agents draw from the generator they
-    get alone.
+    agent, the text of one, or a function. Openings are random plies, as many as `opening_plies`
+    (low, high) says, by default the game's own, distinct as far as the game has that many. Only
+    those are played that `keep` marks: by default those in which the side that wins from the start
+    with perfect play still wins, where that is known, as in Wolf and Sheep; None plays all. Of the
+    plies after them a share of `noise`, 0 to 1, are drawn from all legal moves, whatever the
+    players choose. A game that its cap on plies ends counts by its position. An agent loses the
+    games that it forfeits (`boardenvs.arena.player`). With `part` (from, to) only these of the
+    openings are played, and the players' random numbers are the part's own. `progress` is called
+    after every ply of the games that go on. The same seed gives the same match if the agents draw
+    only from the generator that they get.
 
     ValueError for a game that there is not, for fewer than one pair, for a share that is none, or
     for openings that no game is long enough for.
