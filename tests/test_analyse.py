@@ -40,7 +40,7 @@ AGENTS = [
     "greedy",
     "positional",
     "alphabeta:depth=2",
-    "trained:shield=true",
+    "trained",
     "mcts:rollouts=30",
     "mcts:rollouts=20,policy=trained,leaves=4",
     "perfect",
@@ -183,7 +183,7 @@ def test_learnt_evaluations_expect_a_result(
 def test_a_win_at_once_is_seen_by_all_that_look() -> None:
     game = make("lines_of_action")
     before = fen.parse_position(game, "4bbbw/6ww/5w1b/bb1b1w2/w1w1w3/2b5/7b/4bb2 white 31")
-    for spec in ("greedy", "positional", "alphabeta:depth=2", "trained:shield=true"):
+    for spec in ("greedy", "positional", "alphabeta:depth=2", "trained"):
         found = analyse(before, spec)
         assert (found.outcome, found.plies) == ("win", 1)
         assert (found.moves[0].outcome, found.choice) == ("win", found.moves[0].action)

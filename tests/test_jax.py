@@ -84,7 +84,7 @@ def test_the_other_player_sees_the_other_side(env, batch):
 
 
 def test_an_opponent_that_does_not_play_in_jax_is_named():
-    for opponent in ("alphabeta:depth=2", "trained:shield=true"):
+    for opponent in ("alphabeta:depth=2", "greedy"):
         with pytest.raises(ValueError, match=r"does not play in JAX: those that do are"):
             boardenvs.envs.jax.make("othello", opponent=opponent)
     with pytest.raises(ValueError, match="Did you mean 'othello'"):

@@ -1,18 +1,23 @@
 """Environments and players in JAX: what more there is to them than `test_jax.py` has."""
 
 import pickle
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 from jax_rules import UINT64, compiled_batch, jax, keys, with_words
 from test_policy import random_policy
+from test_shield import CASES
+from test_shield import positions as decided_soon
 
 import boardenvs.envs.jax
+from boardenvs import games
 from boardenvs.agents.jax_players import jax_player
-from boardenvs.agents.policy import PolicyAgent
-from boardenvs.game.contract import stack
-from boardenvs.game.jax_rules import positions_of
-from boardenvs.game.state import where
+from boardenvs.agents.policy import Policy, PolicyAgent
+from boardenvs.agents.shield import Shield, policy_player
+from boardenvs.game.contract import Game, stack
+from boardenvs.game.jax_rules import JaxRules, positions_of
+from boardenvs.game.state import Array, IntArray, State, where
 
 jnp = jax.numpy
 SMALL = "three_in_a_row:ThreeInARow"  # soon compiled
@@ -129,6 +134,44 @@ def test_policies_choose_as_in_numpy():
     shares = np.bincount(drawn, minlength=game.num_actions) / 20_000
     np.testing.assert_allclose(shares, probabilities[0], atol=0.02)
     assert not shares[~game.legal(state)[0]].any()
+
+
+@pytest.mark.parametrize(("spec", "plies"), [CASES[0], CASES[2]])
+def test_policies_with_a_shield_choose_as_in_numpy(
+    spec: str, plies: tuple[int, int] | None
+) -> None:
+    game = games.parse(spec)
+    rules, policy, state = JaxRules(game), random_policy(game), decided_soon(game, plies)
+    boards, size = rules.boards(state), len(state.ply)
+    for sample in (False, True):
+        bare, player = (
+            jax_player(rules, policy_player(policy, sample, shield)) for shield in (False, True)
+        )
+        drawn, actions = (
+            np.asarray(jax.jit(jax.vmap(one.act))(boards, keys(0, size))) for one in (bare, player)
+        )
+        assert (actions != drawn).any()
+        expected = Shield(Chosen(policy, drawn)).act(game, state)
+        np.testing.assert_array_equal(actions, expected)
+    row = int(np.argmax(actions != drawn))
+    board = jax.tree.map(lambda x: x[row], boards)
+    many = np.asarray(jax.jit(jax.vmap(player.act, (None, 0)))(board, keys(1, 2000)))
+    shares = np.bincount(many, minlength=game.num_actions) / len(many)
+    np.testing.assert_allclose(jax.jit(player.probabilities)(board), shares, atol=0.04)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Plays what has been chosen, and likes what a policy likes."""
+
+    policy: Policy
+    actions: IntArray
+
+    def act(self, game: Game, state: State, rng: object = None) -> IntArray:
+        return self.actions
+
+    def evaluate(self, game: Game, state: State) -> tuple[Array, Array]:
+        return self.policy.evaluate(game, state)
 
 
 def test_steps_may_stand_in_conditionals(small, small_batch):

@@ -228,8 +228,8 @@ def test_a_file_plays_by_its_specification(path: Path) -> None:
     policy = random_policy(OTHELLO)
     save_policy(policy, path, stored="float32")
     state, rng = positions(OTHELLO), np.random.default_rng
-    for spec, sample in ((f"policy:{path}", False), (f"policy:{path},sample=true", True)):
-        found = make_agent(spec).act(OTHELLO, state, rng(0))
+    for more, sample in (("", False), (",sample=true", True)):
+        found = make_agent(f"policy:{path},shield=false{more}").act(OTHELLO, state, rng(0))
         assert np.array_equal(found, PolicyAgent(policy, sample).act(OTHELLO, state, rng(0)))
     with pytest.raises(ValueError, match="lacks path"):
         make_agent("policy")

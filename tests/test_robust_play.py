@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("in_python")
 
 AGENTS = [
     "random", "greedy", "positional", "alphabeta:depth=1", "mcts:rollouts=8", "trained",
-    "trained:sample=true", "trained:shield=true", "python:arena_agents:lowest",
+    "trained:sample=true", "trained:shield=false", "python:arena_agents:lowest",
     "python:arena_agents:highest", "perfect",
 ]  # fmt: skip
 

@@ -98,12 +98,12 @@ def test_finished_games_get_noop() -> None:
     assert Shield(RandomAgent()).act(game, stack([game.start(), over]))[1] == game.noop
 
 
-def test_a_policy_file_is_shielded_by_its_specification(tmp_path) -> None:
+def test_a_policy_file_is_shielded(tmp_path) -> None:
     game = games.make("wolf_and_sheep")
     policy, path = random_policy(game), tmp_path / "policy.npz"
     save_policy(policy, path, stored="float32")
     by_text, by_hand = (
         shield.act(game, positions(game, (6, 20)), np.random.default_rng(0)).tolist()
-        for shield in (make_agent(f"policy:{path},shield=true"), Shield(PolicyAgent(policy)))
+        for shield in (make_agent(f"policy:{path}"), Shield(PolicyAgent(policy)))
     )
     assert by_text == by_hand

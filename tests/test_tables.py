@@ -45,5 +45,5 @@ def test_what_players_have_learnt_is_known_by_their_texts() -> None:
     assert made_with(game, ["random", "alphabeta:depth=4", "perfect"]) == {}
     both = made_with(game, ["trained", "alphabeta:depth=1,evaluation=trained"])
     assert list(both) == ["agents/trained/othello.npz", "search/trained/othello.npz"]
-    assert made_with(game, ["trained:shield=true"]).keys() == {"agents/trained/othello.npz"}
+    assert made_with(game, ["trained:shield=false"]).keys() == {"agents/trained/othello.npz"}
     assert made_with(make("reversi"), ["trained"]) == made_with(game, ["trained"])

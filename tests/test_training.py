@@ -191,9 +191,10 @@ def test_a_run_leaves_all_its_files_and_a_policy_that_loads(tiny: str, finished:
         shown = [(int(r["steps"]), float(r["evaluation/worst"])) for r in csv.DictReader(file)]
     assert shown == list(zip([0, 1024, 2048], worst, strict=True))
     # The file holds the policy that was judged.
-    marked = take_exam(make("othello"), make_agent(f"policy:{finished / 'policy.npz'}"))
+    agent = f"policy:{finished / 'policy.npz'},shield=false"
+    marked = take_exam(make("othello"), make_agent(agent))
     assert result["report"]["exam"]["policy"][-1]["kept"] == marked.total.kept
-    for player, more in (("policy", ""), ("policy, shielded", ",shield=true")):
+    for player, more in (("policy", ",shield=false"), ("policy, shielded", "")):
         agent = f"policy:{finished / 'policy.npz'}{more}"
         again = play_match(make("othello"), agent, "random", 2, seed=20_000)
         assert again.score == result["report"]["scores"][player]["random"]["score"]

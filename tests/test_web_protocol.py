@@ -72,7 +72,7 @@ def test_an_agent_moves_by_the_rules_and_its_seed(page, text):
 @pytest.mark.parametrize(
     ("agent", "message"),
     [
-        ("trained:shield=true", None),
+        ("trained:shield=false", None),
         ("gredy", "Did you mean 'greedy'"),
         ("perfect", "othello"),
     ],

@@ -12,10 +12,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from boardenvs.agents.jax_shield import shielded
 from boardenvs.agents.policy import Policy, PolicyAgent
+from boardenvs.agents.shield import Shield
 from boardenvs.agents.simple import RandomAgent
 from boardenvs.agents.spec import agent_for
-from boardenvs.agents.trained import TrainedAgent, trained_policy
+from boardenvs.agents.trained import TrainedAgent
 from boardenvs.game.contract import Game
 from boardenvs.game.jax_rules import Board, JaxRules
 from boardenvs.utils.checks import quote
@@ -69,9 +71,11 @@ def forward(
 
 def jax_player(rules: JaxRules, given: object) -> JaxPlayer:
     """The player in JAX of an agent or its text; ValueError as of `jax_agent`."""
-    agent = jax_agent(rules.game, given)
+    agent, has_shield = jax_agent(rules.game, given)
     if isinstance(agent, PolicyAgent):
-        return network_player(_policy_evaluator(rules, agent.policy), sample=agent.sample)
+        evaluate = _policy_evaluator(rules, agent.policy)
+        player = network_player(evaluate, sample=agent.sample)
+        return _with_shield(rules, evaluate, player) if has_shield else player
 
     def probabilities(board: Board) -> jax.Array:
         legal = _legal_or_noop(rules, board)
@@ -84,7 +88,7 @@ def jax_evaluator(rules: JaxRules, given: object) -> Evaluator:
     """The network of a policy, an agent or its text; ValueError as of `jax_agent`, and for an agent
     without a network.
     """
-    agent = jax_agent(rules.game, given)
+    agent, _ = jax_agent(rules.game, given)
     if isinstance(agent, RandomAgent):
         raise ValueError(f"{quote(given)} has no network: 'trained' and 'policy:PATH' have one")
     return _policy_evaluator(rules, agent.policy)
@@ -105,21 +109,47 @@ def network_evaluator(rules: JaxRules, network: JaxNetwork, activation: str = "r
     return evaluate
 
 
-def jax_agent(game: Game, given: object) -> RandomAgent | PolicyAgent:
-    """The agent that plays in JAX of an object or a text: "random", "trained", "policy:PATH", the
-    last two with sample=true or without.
+def jax_agent(game: Game, given: object) -> tuple[RandomAgent | PolicyAgent, bool]:
+    """The agent that plays in JAX of an object or a text, "random", "trained" or "policy:PATH" with
+    the parameters that it has, and whether it has a shield.
 
     ValueError for any other agent, or one that cannot play the game.
     """
     agent = agent_for(game, given)
-    if isinstance(agent, TrainedAgent) and not agent.shield:
-        return PolicyAgent(trained_policy(game), agent.sample)
-    if isinstance(agent, RandomAgent | PolicyAgent):
-        return agent
+    if isinstance(agent, TrainedAgent):
+        agent = agent.player(game)
+    has_shield = isinstance(agent, Shield)
+    inner = agent.agent if isinstance(agent, Shield) else agent
+    if isinstance(inner, PolicyAgent) or (isinstance(inner, RandomAgent) and not has_shield):
+        return inner, has_shield
     raise ValueError(
         f"{quote(given)} does not play in JAX: those that do are 'random', 'trained' and "
-        "'policy:PATH', without a shield"
+        "'policy:PATH'"
     )
+
+
+def _with_shield(rules: JaxRules, evaluate: Evaluator, player: JaxPlayer) -> JaxPlayer:
+    """A network's player with a shield."""
+
+    def act(board: Board, key: jax.Array) -> jax.Array:
+        return shielded(rules, board, player.act(board, key), evaluate(board)[0])
+
+    def probabilities(board: Board) -> jax.Array:
+        chances, liking = player.probabilities(board), evaluate(board)[0]
+
+        def played(action: jax.Array) -> jax.Array:
+            found: jax.Array = jax.lax.cond(
+                chances[action] > 0,
+                lambda: shielded(rules, board, action, liking),
+                lambda: action,
+            )
+            return found
+
+        # One by one: an action that has no chance is passed over then.
+        actions = jax.lax.map(played, jnp.arange(len(chances), dtype=jnp.int32))
+        return jnp.zeros_like(chances).at[actions].add(chances)
+
+    return JaxPlayer(act, probabilities)
 
 
 def network_player(evaluate: Evaluator, *, sample: bool) -> JaxPlayer:

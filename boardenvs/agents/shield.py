@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from boardenvs.agents.base import Agent, analysis_by, check_game
+from boardenvs.agents.policy import Policy, PolicyAgent
 from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.perft import successors
 from boardenvs.game.rules import MAX_VALUE
@@ -75,6 +76,12 @@ class Shield:
 
     def check_game(self, game: Game) -> None:
         check_game(self.agent, game)
+
+
+def policy_player(policy: Policy, sample: bool = False, shield: bool = True) -> Agent:
+    """The player of a policy: a `PolicyAgent`, which has a shield if not told otherwise."""
+    agent = PolicyAgent(policy, sample)
+    return Shield(agent) if shield else agent
 
 
 def _at_once(

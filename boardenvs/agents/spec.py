@@ -31,8 +31,9 @@ from boardenvs.agents.levels import LevelAgent
 from boardenvs.agents.mcts import mcts_agent
 from boardenvs.agents.openspiel.player import openspiel_agent
 from boardenvs.agents.perfect import PerfectAgent
-from boardenvs.agents.policy import Policy, PolicyAgent
+from boardenvs.agents.policy import Policy
 from boardenvs.agents.rust_reversi import RustReversiAgent
+from boardenvs.agents.shield import policy_player
 from boardenvs.agents.simple import GreedyAgent, PositionalAgent, RandomAgent
 from boardenvs.agents.trained import TrainedAgent, policy_agent
 from boardenvs.engines import EngineAgent
@@ -83,7 +84,7 @@ def adapt(given: object) -> Agent:
     anything else.
     """
     if isinstance(given, Policy):
-        return PolicyAgent(given)
+        return policy_player(given)
     if inspect.isclass(given):
         return adapt(given())
     if callable(getattr(given, "act", None)):

@@ -41,7 +41,7 @@ BUILT_IN = (
     "mcts:rollouts=200",
     "mcts:rollouts=800",
     "trained",
-    "trained:shield=true",
+    "trained:shield=false",
     "mcts:rollouts=50,policy=trained",
     "mcts:rollouts=200,policy=trained",
     "perfect",

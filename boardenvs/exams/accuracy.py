@@ -12,7 +12,8 @@ import numpy as np
 
 from boardenvs.agents import Agent, check_game
 from boardenvs.agents.base import HistoryAgent
-from boardenvs.agents.policy import Policy, PolicyAgent
+from boardenvs.agents.policy import Policy
+from boardenvs.agents.shield import policy_player
 from boardenvs.arena.player import FORFEIT, Faults, Player
 from boardenvs.arena.ratings import Z95, score_interval
 from boardenvs.envs.page import title_of
@@ -243,6 +244,6 @@ def model_card(policy: Policy, player: str = "policy:policy.npz") -> str:
 def _marks_of(policy: Policy) -> str:
     if not has_exam(policy.game):
         return "There is no exam of this game."
-    result = take_exam(policy.game, PolicyAgent(policy))
+    result = take_exam(policy.game, policy_player(policy))
     table = markdown_table(result.marks[0].row, [mark.row.values() for mark in result.marks])
     return f"Its moves in the exam of the game, {result.made}; intervals are of 95 %.\n\n{table}"

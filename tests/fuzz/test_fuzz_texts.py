@@ -28,7 +28,7 @@ PARAMETERS = ["=", ":", ",", "rules", "max_plies", "max_steps", "holes", "descri
 AGENTS = ["random", "greedy", "positional", "alphabeta", "alphabeta:depth=2,endgame=10",
           "alphabeta:nodes=100", "alphabeta:time=0.01", "mcts:rollouts=5",
           "mcts:rollouts=9,leaves=3", "perfect", "policy:file.npz", "mcts:policy=file.npz",
-          "trained:shield=true"]  # fmt: skip
+          "trained:shield=false"]  # fmt: skip
 LIMITS = ["depth", "nodes", "time", "endgame", "rollouts", "c", "leaves", "policy", "=", ":", ","]
 MAKERS: list[Any] = [games.make, games.make_from_file]
 NAMES = ["d3", "a1", "b1-b3", "b1-n", "pass", "noop", "4 3", "c4 c8 c3 c7", "b 1 b 3"]

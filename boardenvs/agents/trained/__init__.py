@@ -12,9 +12,9 @@ from functools import cache
 from pathlib import Path
 
 from boardenvs.agents.base import Agent, AgentByGame
-from boardenvs.agents.policy import Float32Array, Policy, PolicyAgent
+from boardenvs.agents.policy import Float32Array, Policy
 from boardenvs.agents.policy_file import load_policy
-from boardenvs.agents.shield import Shield
+from boardenvs.agents.shield import policy_player
 from boardenvs.game.contract import Game
 from boardenvs.game.state import State
 from boardenvs.games.files import require_file
@@ -24,22 +24,22 @@ FOLDER = Path(__file__).parent
 
 @dataclass(frozen=True)
 class TrainedAgent(AgentByGame):
-    """Plays any game that a trained policy came with: see `PolicyAgent` and `Shield`."""
+    """Plays any game that a trained policy came with: see `policy_player`."""
 
     sample: bool = False
-    shield: bool = False
+    shield: bool = True
 
     def player(self, game: Game) -> Agent:
-        return _player(trained_policy(game), self.sample, self.shield)
+        return policy_player(trained_policy(game), self.sample, self.shield)
 
     def evaluate(self, game: Game, state: State) -> tuple[Float32Array, Float32Array]:
         """See `Policy.evaluate`."""
         return trained_policy(game).evaluate(game, state)
 
 
-def policy_agent(path: str, sample: bool = False, shield: bool = False) -> Agent:
+def policy_agent(path: str, sample: bool = False, shield: bool = True) -> Agent:
     """The player of a policy file; PolicyFileError where there is none that can be read."""
-    return _player(load_policy(path), sample, shield)
+    return policy_player(load_policy(path), sample, shield)
 
 
 @cache
@@ -54,8 +54,3 @@ def trained_policy(game: Game) -> Policy:
     policy = load_policy(require_file(FOLDER, game, "there is no trained policy", ".npz", advice))
     policy.check_game(game)
     return policy
-
-
-def _player(policy: Policy, sample: bool, shield: bool) -> Agent:
-    agent = PolicyAgent(policy, sample)
-    return Shield(agent) if shield else agent

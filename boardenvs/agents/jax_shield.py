@@ -1,0 +1,56 @@
+"""The shield of `boardenvs.agents.shield` in JAX: it gives the same moves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from boardenvs.game.jax_rules import Board, JaxRules
+
+
+def shielded(rules: JaxRules, board: Board, action: jax.Array, liking: jax.Array) -> jax.Array:
+    """The action, () int32, or the most liked one that wins at once where one does, and else, where
+    it loses at once or by the opponent's reply, the most liked one that does not, if there is any.
+
+    `liking` are numbers for the actions, (A,) float32. All legal actions are played one after the
+    other, and all replies to each action that is looked at.
+    """
+    legal = rules.legal(board)
+    action = action.astype(jnp.int32)
+    win = _win(rules, board, liking.at[action].set(jnp.inf))
+
+    def look(found: Any) -> Any:
+        tried, left, _ = found
+        after = rules.advance(board, tried)
+        by_reply = (after.to_move != board.to_move) & (_win(rules, after, liking) >= 0)
+        lost = rules.outcome(after, board.to_move) < 0
+        loses = jnp.where(rules.is_over(after), lost, by_reply)
+        left = left.at[tried].set(left[tried] & ~loses)
+        best = jnp.where(left, liking, -jnp.inf).argmax().astype(jnp.int32)
+        return jnp.where(loses, best, tried), left, loses & left.any()
+
+    looks = (win < 0) & legal.any()
+    other, left, _ = jax.lax.while_loop(lambda found: found[2], look, (action, legal, looks))
+    safe: jax.Array = jnp.where(left.any(), other, action)
+    return jnp.where(win >= 0, win, safe)
+
+
+def _win(rules: JaxRules, board: Board, liking: jax.Array) -> jax.Array:
+    """The most liked action that wins at once, () int32, -1 where none does."""
+    legal = rules.legal(board)
+    actions = jnp.flatnonzero(legal, size=len(legal), fill_value=0).astype(jnp.int32)
+    count = jnp.where(rules.is_over(board), 0, legal.sum())
+
+    def look(found: Any) -> Any:
+        number, best = found
+        action = actions[number]
+        after = rules.advance(board, action)
+        wins = rules.is_over(after) & (rules.outcome(after, board.to_move) > 0)
+        better = wins & ((best < 0) | (liking[action] > liking[best]))
+        return number + 1, jnp.where(better, action, best)
+
+    first = jnp.zeros_like(count), jnp.int32(-1)
+    best: jax.Array = jax.lax.while_loop(lambda found: found[0] < count, look, first)[1]
+    return best
