@@ -11,6 +11,7 @@ from boardenvs.agents import make_agent
 from boardenvs.agents.alphabeta import AlphaBetaAgent
 from boardenvs.agents.mcts import MCTSAgent
 from boardenvs.game.contract import stack
+from boardenvs.game.openings import random_openings
 
 OTHELLO = make("othello")
 
@@ -54,6 +55,25 @@ def test_alphabeta_plays_ends_of_othello_to_the_last_disc() -> None:
     for spec in ("alphabeta:nodes=20000", "alphabeta:time=5", "alphabeta:depth=1,endgame=8"):
         assert all(best(spec))
     assert not all(best("alphabeta:depth=1"))  # by one ply of weights it is not seen
+
+
+@pytest.mark.parametrize(
+    ("game_id", "told"), [("othello", "probcut=1.5"), ("lines_of_action", "reductions=true")]
+)
+def test_with_a_budget_less_is_searched_of_what_seems_bad(game_id: str, told: str) -> None:
+    """By a learnt evaluation, where it is not told otherwise; with a depth alone all of it is."""
+    game = make(game_id)
+    state = random_openings(game, 100, (20, 30), np.random.default_rng(0))
+
+    def moves(limit: str, more: str) -> list[int]:
+        agent = make_agent(f"alphabeta:{limit},evaluation=trained{more}")
+        found: list[int] = agent.act(game, state, np.random.default_rng(0)).tolist()
+        return found
+
+    for limit, usual in (("nodes=3000", f",{told}"), ("depth=6", ",probcut=0,reductions=false")):
+        other = {f",{told}", ",probcut=0,reductions=false"} - {usual}
+        assert moves(limit, "") == moves(limit, usual)
+        assert moves(limit, "") != moves(limit, other.pop())
 
 
 @pytest.mark.parametrize("spec", ["alphabeta:depth=3", "alphabeta:nodes=500", "mcts:rollouts=30"])

@@ -22,8 +22,9 @@ from boardenvs.search.solver import search_position, smoothed
 
 _TRAINED = "trained"
 _DEPTH = 4  # without any limit
-# Empty squares from which search with a budget solves Othello to the end.
-_ENDGAME = 12
+# With a budget, `nodes` or `time`: empty squares from which Othello is solved to the end, and
+# ProbCut's deviations.
+_ENDGAME, _PROBCUT = 12, 1.5
 
 
 @dataclass(frozen=True)
@@ -41,11 +42,12 @@ class AlphaBetaAgent:
     At `depth=1` tables are used that were learnt for one ply, where the evaluation has some.
 
     probcut: with an evaluation of the Othello family, by how many standard deviations a search of
-    half the depth must be sure that a move is not worth searching deeper (ProbCut); 0: never.
+    half the depth must be sure that a move is not worth searching deeper (ProbCut); 0: never, as by
+    default with a depth alone. With an evaluation and `nodes` or `time` the default is 1.5.
 
-    reductions: search moves that do not seem good less deep (late move reductions). In Lines of
-    Action that is stronger the longer a move takes; in Othello, where ProbCut says better what may
-    be left out, it is weaker.
+    reductions: search moves that do not seem good less deep (late move reductions). By default with
+    an evaluation and `nodes` or `time`, but for the Othello family, where ProbCut says better what
+    may be left out.
 
     Ties are broken at random where the heuristic of the positions after the moves is equal too.
     """
@@ -55,25 +57,31 @@ class AlphaBetaAgent:
     time: float | None = None
     endgame: int | None = None
     evaluation: str | None = None
-    probcut: float = 0.0
-    reductions: bool = False
+    probcut: float | None = None
+    reductions: bool | None = None
 
     def __post_init__(self) -> None:
-        self._limits()  # raises ValueError where a limit is wrong
+        self._limits(fills_up=False)  # raises ValueError where a limit is wrong
         if self.evaluation not in (None, _TRAINED):
             _loaded(str(self.evaluation))
 
-    def _limits(self) -> Limits:
+    def _limits(self, *, fills_up: bool) -> Limits:
+        """The limits in a game that fills up and is won by points, or another."""
         limited = self.nodes is not None or self.time is not None
         depth, endgame = (MAX_DEPTH, _ENDGAME) if limited else (_DEPTH, 0)
+        learnt = limited and self.evaluation is not None
+        probcut = _PROBCUT if learnt and fills_up else 0.0
         return Limits(
             depth if self.depth is None else self.depth,
             self.nodes,
             self.time,
             endgame if self.endgame is None else self.endgame,
-            self.probcut,
-            self.reductions,
+            probcut if self.probcut is None else self.probcut,
+            learnt and not fills_up if self.reductions is None else self.reductions,
         )
+
+    def _limits_in(self, game: Game) -> Limits:
+        return self._limits(fills_up=has_exact_end(game))
 
     def check_game(self, game: Game) -> None:
         """ValueError for a game without a heuristic, or that the evaluation is not for."""
@@ -114,7 +122,7 @@ class AlphaBetaAgent:
         rng = np.random.default_rng(rng)
         seeds = rng.integers(1 << 64, size=len(state.ply), dtype=np.uint64)
         engine = engine_for(game, self._judging(game))
-        return engine.search(state, seeds, self._limits()).action
+        return engine.search(state, seeds, self._limits_in(game)).action
 
     def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
         """By a search of the position, and one of each other move as deep, in half the time each.
@@ -122,7 +130,7 @@ class AlphaBetaAgent:
         Learnt values for a depth are means with those of a ply less; see `smoothed`.
         """
         seed = rng.integers(1 << 64, size=1, dtype=np.uint64)
-        limits, evaluation = self._limits(), self._judging(position.game)
+        limits, evaluation = self._limits_in(position.game), self._judging(position.game)
         if limits.time is not None:
             limits = replace(limits, time=limits.time / 2)
         found = search_position(position, limits, seed=seed, evaluation=evaluation)
