@@ -48,7 +48,7 @@ PLAYERS = (
     "alphabeta:depth=2,evaluation=trained",
     "alphabeta:depth=4,evaluation=trained",
     "alphabeta:depth=5,evaluation=trained",
-    "alphabeta:nodes=10000,evaluation=trained,probcut=1.5,endgame=16",
+    "alphabeta:nodes=10000,evaluation=trained",
     "perfect",
 )
 # Those whose games take a tenth of a second or more.
