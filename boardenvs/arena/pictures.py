@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -91,8 +92,8 @@ def cost(table: Crosstable) -> bytes:
                 ms, rating, lengths, color=colours[i], marker="o", linewidth=1.3, zorder=3
             )
             axes.annotate(
-                _name(table.entrants[i]), (ms, rating), (6, (4, -10)[place % 2]),
-                textcoords="offset points", fontsize=8,
+                _name(table.entrants[i]), (ms, rating), (6, (2, -2)[place % 2]), fontsize=8,
+                textcoords="offset points", va=("bottom", "top")[place % 2], linespacing=1,
             )  # fmt: skip
             if not best or rating > best[-1]:
                 best, best_times = [*best, rating], [*best_times, ms]
@@ -142,10 +143,17 @@ def _colours(table: Crosstable) -> list[str]:
 
 
 def _name(label: str) -> str:
-    """A label, its middle left out where it is too long for a picture, without formulas."""
-    if len(label) > _MAX_NAME:
-        label = f"{label[: _MAX_NAME // 2 - 1]}…{label[-_MAX_NAME // 2 :]}"
-    return label.replace("$", r"\$")
+    """A label in lines that are short enough for a picture, broken after commas; what is too long
+    for a line lacks its middle. Without formulas.
+    """
+    lines = [""]
+    for part in re.findall(r"[^,]*,?", label):
+        if lines[-1] and len(lines[-1] + part) > _MAX_NAME:
+            lines.append("")
+        lines[-1] += part
+    half = _MAX_NAME // 2
+    short = (x if len(x) <= _MAX_NAME else f"{x[: half - 1]}…{x[-half:]}" for x in lines)
+    return "\n".join(short).replace("$", r"\$")
 
 
 def _percent(share: float) -> str:
