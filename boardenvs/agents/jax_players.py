@@ -135,19 +135,19 @@ def _with_shield(rules: JaxRules, evaluate: Evaluator, player: JaxPlayer) -> Jax
         return shielded(rules, board, player.act(board, key), evaluate(board)[0])
 
     def probabilities(board: Board) -> jax.Array:
-        chances, liking = player.probabilities(board), evaluate(board)[0]
+        probability, preferences = player.probabilities(board), evaluate(board)[0]
 
         def played(action: jax.Array) -> jax.Array:
             found: jax.Array = jax.lax.cond(
-                chances[action] > 0,
-                lambda: shielded(rules, board, action, liking),
+                probability[action] > 0,
+                lambda: shielded(rules, board, action, preferences),
                 lambda: action,
             )
             return found
 
         # One by one: an action that has no chance is passed over then.
-        actions = jax.lax.map(played, jnp.arange(len(chances), dtype=jnp.int32))
-        return jnp.zeros_like(chances).at[actions].add(chances)
+        actions = jax.lax.map(played, jnp.arange(len(probability), dtype=jnp.int32))
+        return jnp.zeros_like(probability).at[actions].add(probability)
 
     return JaxPlayer(act, probabilities)
 

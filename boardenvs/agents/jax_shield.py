@@ -10,25 +10,26 @@ import jax.numpy as jnp
 from boardenvs.game.jax_rules import Board, JaxRules
 
 
-def shielded(rules: JaxRules, board: Board, action: jax.Array, liking: jax.Array) -> jax.Array:
-    """The action, () int32, or the most liked one that wins at once where one does, and else, where
-    it loses at once or by the opponent's reply, the most liked one that does not, if there is any.
+def shielded(rules: JaxRules, board: Board, action: jax.Array, preferences: jax.Array) -> jax.Array:
+    """The action, or the preferred one of those that the shield allows where it is none of them,
+    () int32: of those that win at once, or else of those that do not lose at once or by the
+    opponent's reply, or else of all.
 
-    `liking` are numbers for the actions, (A,) float32. All legal actions are played one after the
-    other, and all replies to each action that is looked at.
+    `preferences` are numbers for the actions, (A,) float32. All legal actions are played one after
+    the other, and all replies to each action that is looked at.
     """
     legal = rules.legal(board)
     action = action.astype(jnp.int32)
-    win = _win(rules, board, liking.at[action].set(jnp.inf))
+    win = _win(rules, board, preferences.at[action].set(jnp.inf))
 
     def look(found: Any) -> Any:
         tried, left, _ = found
         after = rules.advance(board, tried)
-        by_reply = (after.to_move != board.to_move) & (_win(rules, after, liking) >= 0)
+        by_reply = (after.to_move != board.to_move) & (_win(rules, after, preferences) >= 0)
         lost = rules.outcome(after, board.to_move) < 0
         loses = jnp.where(rules.is_over(after), lost, by_reply)
         left = left.at[tried].set(left[tried] & ~loses)
-        best = jnp.where(left, liking, -jnp.inf).argmax().astype(jnp.int32)
+        best = jnp.where(left, preferences, -jnp.inf).argmax().astype(jnp.int32)
         return jnp.where(loses, best, tried), left, loses & left.any()
 
     looks = (win < 0) & legal.any()
@@ -37,8 +38,8 @@ def shielded(rules: JaxRules, board: Board, action: jax.Array, liking: jax.Array
     return jnp.where(win >= 0, win, safe)
 
 
-def _win(rules: JaxRules, board: Board, liking: jax.Array) -> jax.Array:
-    """The most liked action that wins at once, () int32, -1 where none does."""
+def _win(rules: JaxRules, board: Board, preferences: jax.Array) -> jax.Array:
+    """The preferred action that wins at once, () int32, -1 where none does."""
     legal = rules.legal(board)
     actions = jnp.flatnonzero(legal, size=len(legal), fill_value=0).astype(jnp.int32)
     count = jnp.where(rules.is_over(board), 0, legal.sum())
@@ -48,7 +49,7 @@ def _win(rules: JaxRules, board: Board, liking: jax.Array) -> jax.Array:
         action = actions[number]
         after = rules.advance(board, action)
         wins = rules.is_over(after) & (rules.outcome(after, board.to_move) > 0)
-        better = wins & ((best < 0) | (liking[action] > liking[best]))
+        better = wins & ((best < 0) | (preferences[action] > preferences[best]))
         return number + 1, jnp.where(better, action, best)
 
     first = jnp.zeros_like(count), jnp.int32(-1)
