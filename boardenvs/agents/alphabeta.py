@@ -61,12 +61,12 @@ class AlphaBetaAgent:
     reductions: bool | None = None
 
     def __post_init__(self) -> None:
-        self._limits(fills_up=False)  # raises ValueError where a limit is wrong
+        self._limits()  # raises ValueError where a limit is wrong
         if self.evaluation not in (None, _TRAINED):
             _loaded(str(self.evaluation))
 
-    def _limits(self, *, fills_up: bool) -> Limits:
-        """The limits in a game that fills up and is won by points, or another."""
+    def _limits(self, game: Game | None = None) -> Limits:
+        fills_up = game is not None and has_exact_end(game)
         limited = self.nodes is not None or self.time is not None
         depth, endgame = (MAX_DEPTH, _ENDGAME) if limited else (_DEPTH, 0)
         learnt = limited and self.evaluation is not None
@@ -79,9 +79,6 @@ class AlphaBetaAgent:
             probcut if self.probcut is None else self.probcut,
             learnt and not fills_up if self.reductions is None else self.reductions,
         )
-
-    def _limits_in(self, game: Game) -> Limits:
-        return self._limits(fills_up=has_exact_end(game))
 
     def check_game(self, game: Game) -> None:
         """ValueError for a game without a heuristic, or that the evaluation is not for."""
@@ -122,7 +119,7 @@ class AlphaBetaAgent:
         rng = np.random.default_rng(rng)
         seeds = rng.integers(1 << 64, size=len(state.ply), dtype=np.uint64)
         engine = engine_for(game, self._judging(game))
-        return engine.search(state, seeds, self._limits_in(game)).action
+        return engine.search(state, seeds, self._limits(game)).action
 
     def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
         """By a search of the position, and one of each other move as deep, in half the time each.
@@ -130,7 +127,7 @@ class AlphaBetaAgent:
         Learnt values for a depth are means with those of a ply less; see `smoothed`.
         """
         seed = rng.integers(1 << 64, size=1, dtype=np.uint64)
-        limits, evaluation = self._limits_in(position.game), self._judging(position.game)
+        limits, evaluation = self._limits(position.game), self._judging(position.game)
         if limits.time is not None:
             limits = replace(limits, time=limits.time / 2)
         found = search_position(position, limits, seed=seed, evaluation=evaluation)

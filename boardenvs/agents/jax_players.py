@@ -74,8 +74,8 @@ def jax_player(rules: JaxRules, given: object) -> JaxPlayer:
     agent, has_shield = jax_agent(rules.game, given)
     if isinstance(agent, PolicyAgent):
         evaluate = _policy_evaluator(rules, agent.policy)
-        player = network_player(evaluate, sample=agent.sample)
-        return _with_shield(rules, evaluate, player) if has_shield else player
+        shield = rules if has_shield else None
+        return network_player(evaluate, sample=agent.sample, shield=shield)
 
     def probabilities(board: Board) -> jax.Array:
         legal = _legal_or_noop(rules, board)
@@ -128,40 +128,35 @@ def jax_agent(game: Game, given: object) -> tuple[RandomAgent | PolicyAgent, boo
     )
 
 
-def _with_shield(rules: JaxRules, evaluate: Evaluator, player: JaxPlayer) -> JaxPlayer:
-    """A network's player with a shield."""
+def network_player(
+    evaluate: Evaluator, *, sample: bool, shield: JaxRules | None = None
+) -> JaxPlayer:
+    """The network's most probable action or, where it samples, one by its probabilities; with the
+    shield by these rules, if any.
+    """
 
     def act(board: Board, key: jax.Array) -> jax.Array:
-        return shielded(rules, board, player.act(board, key), evaluate(board)[0])
+        logits, _ = evaluate(board)
+        action = draw_action(logits, key) if sample else logits.argmax().astype(jnp.int32)
+        return action if shield is None else shielded(shield, board, action, logits)
 
     def probabilities(board: Board) -> jax.Array:
-        probability, preferences = player.probabilities(board), evaluate(board)[0]
+        logits, _ = evaluate(board)
+        share = jax.nn.softmax(logits) if sample else jax.nn.one_hot(logits.argmax(), len(logits))
+        if shield is None:
+            return share
 
         def played(action: jax.Array) -> jax.Array:
             found: jax.Array = jax.lax.cond(
-                probability[action] > 0,
-                lambda: shielded(rules, board, action, preferences),
+                share[action] > 0,
+                lambda: shielded(shield, board, action, logits),
                 lambda: action,
             )
             return found
 
-        # One by one: an action that has no chance is passed over then.
-        actions = jax.lax.map(played, jnp.arange(len(probability), dtype=jnp.int32))
-        return jnp.zeros_like(probability).at[actions].add(probability)
-
-    return JaxPlayer(act, probabilities)
-
-
-def network_player(evaluate: Evaluator, *, sample: bool) -> JaxPlayer:
-    """The network's most probable action or, where it samples, one by its probabilities."""
-
-    def act(board: Board, key: jax.Array) -> jax.Array:
-        logits, _ = evaluate(board)
-        return draw_action(logits, key) if sample else logits.argmax().astype(jnp.int32)
-
-    def probabilities(board: Board) -> jax.Array:
-        logits, _ = evaluate(board)
-        return jax.nn.softmax(logits) if sample else jax.nn.one_hot(logits.argmax(), len(logits))
+        # One by one: an action that is never chosen is passed over then.
+        actions = jax.lax.map(played, jnp.arange(len(share), dtype=jnp.int32))
+        return jnp.zeros_like(share).at[actions].add(share)
 
     return JaxPlayer(act, probabilities)
 

@@ -47,7 +47,7 @@ _OPPONENTS = (
     "trained",
     "mcts:simulations=200,policy=trained",
     "alphabeta:depth=4",
-    "alphabeta:nodes=500000,evaluation=trained",
+    "alphabeta:nodes=20000,evaluation=trained",
     "perfect",
 )
 
