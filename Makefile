@@ -68,6 +68,7 @@ soak-short: $(VENV)/.dev
 # Training on Ray, whose RLlib wants a gymnasium of its own: in another environment, some minutes.
 # Its workers are as urgent as all else, or they would wait for all else on a busy machine.
 RLLIB := .venv-rllib
+COMMA := ,
 rllib: $(RLLIB)/.rllib
 	RAY_worker_niceness=0 $(RLLIB)/bin/python -m pytest tests/test_rllib_*.py tests/test_examples_long.py -k rllib
 
@@ -78,6 +79,7 @@ mutants: $(VENV)/.dev
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	@echo "Checking types, which takes a minute the first time"
 	$(BIN)/mypy
 
 # The site: guides, games, reference; runs/site/index.html works from the file. All its links are tried.
@@ -89,9 +91,14 @@ docs: $(VENV)/.dev $(VENV)/.docs
 
 install: $(VENV)/.dev
 
-# uv installs what pip would, in a quarter of the time, from where pip is told to look.
+# uv installs what pip would, in a quarter of the time, from where pip is told to look. PyTorch's own
+# index is tried first: elsewhere torch for Linux comes with 2.7 GB of CUDA libraries.
 export UV_CONFIG_FILE := $(CURDIR)/$(VENV)/uv.toml
-INSTALL := $(BIN)/uv pip install --quiet --constraint .ci/constraints.txt
+UV_INSTALL := $(BIN)/uv pip install --quiet --constraint .ci/constraints.txt
+define install # $(call install,PYTHON,PACKAGES)
+	@echo "Installing $(2) into $(patsubst %/bin/python,%,$(1))"
+	@$(UV_INSTALL) --torch-backend=cpu --python $(1) $(2) 2>/dev/null || $(UV_INSTALL) --python $(1) $(2)
+endef
 
 $(BIN)/uv:
 	@echo "Setting up $(VENV), which takes some minutes."
@@ -101,20 +108,20 @@ $(BIN)/uv:
 	$(BIN)/python -m pip install --quiet uv
 
 $(VENV)/.train: pyproject.toml .ci/constraints.txt | $(BIN)/uv
-	$(INSTALL) --python $(BIN)/python --editable '.[train]'
+	$(call install,$(BIN)/python,--editable '.[train]')
 	touch $@
 
 $(VENV)/.dev: pyproject.toml .ci/constraints.txt | $(BIN)/uv
-	$(INSTALL) --python $(BIN)/python --editable '.[dev]'
+	$(call install,$(BIN)/python,--editable '.[dev]')
 	touch $@ $(VENV)/.train
 
 $(VENV)/.docs: pyproject.toml .ci/constraints.txt | $(BIN)/uv
-	$(INSTALL) --python $(BIN)/python --editable '.[docs]'
+	$(call install,$(BIN)/python,--editable '.[docs]')
 	touch $@
 
 $(RLLIB)/.rllib: pyproject.toml .ci/constraints.txt | $(BIN)/uv
 	$(BIN)/uv venv --quiet --clear --python $(PYTHON) $(RLLIB)
-	$(INSTALL) --python $(RLLIB)/bin/python --editable '.[fast,rllib]' 'hypothesis>=6.100' 'pytest>=9'
+	$(call install,$(RLLIB)/bin/python,--editable '.[fast$(COMMA)rllib]' 'hypothesis>=6.100' 'pytest>=9')
 	touch $@
 
 clean:
