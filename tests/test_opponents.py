@@ -1,13 +1,15 @@
-"""What `opponent=` takes, in every environment that has it."""
+"""`opponent=` in every environment that has it: what it takes, and what its games pay."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import islice, product
 from typing import Any
 
 import numpy as np
 import pytest
+from openspiel_games import GAMES
 
 from boardenvs import IllegalActionError, games
 from boardenvs.agents import make_agent
@@ -15,6 +17,7 @@ from boardenvs.envs.batch import BoardGroup
 from boardenvs.envs.sb3 import BoardVecEnv
 from boardenvs.envs.single import BoardSingleEnv
 from boardenvs.envs.vector import BoardVectorEnv
+from boardenvs.game.contract import Game, Position
 
 OTHELLO = games.make("othello")
 
@@ -123,3 +126,115 @@ def test_another_opponent_that_takes_over_must_be_one_too() -> None:
     env = BoardVecEnv(OTHELLO, 4, opponent="random")
     with pytest.raises(ValueError, match="'perfect' cannot play othello"):
         env.boards.set_opponents("boards", ["perfect"])
+
+
+# ---- rewards, against games replayed by hand -----------------------------------------------------
+
+
+def choice(position: Position) -> int:
+    """A legal action that depends on the position alone, so that a replay makes the same one."""
+    legal = position.legal_actions()
+    return legal[hash((position.own, position.opp, position.ply)) % len(legal)]
+
+
+def by_position(game: Game, state: Any, rng: np.random.Generator) -> Any:
+    return np.array([choice(position) for position in game.positions(state)])
+
+
+class ByHand:
+    """One game against `by_position`, played with single positions."""
+
+    def __init__(self, game: Game, seat: int) -> None:
+        self.seat = seat
+        self.position = self.after_replies(game.start())
+
+    def after_replies(self, position: Position) -> Position:
+        while position.to_move != self.seat and not position.is_over():
+            position = position.step(choice(position))
+        return position
+
+    def play(self, action: int) -> tuple[float, bool, bool]:
+        """The learner's reward, and whether the game is terminated and truncated."""
+        self.position = self.after_replies(self.position.step(action))
+        reward = (self.position.result()[self.seat] - 50) / 50 if self.position.is_over() else 0.0
+        return reward, self.position.terminated, self.position.is_truncated()
+
+
+# Of each step: seats, actions, rewards (-1 to 1), terminated and truncated, each (B,).
+Steps = Iterator[tuple[Any, Any, Any, Any, Any]]
+
+
+def vector_steps(game: Game, reward: Any = "zero_sum") -> Steps:
+    env = BoardVectorEnv(game, 8, opponent=by_position, seat="alternating", reward=reward)
+    env.reset(seed=1)
+    rng = np.random.default_rng(2)
+    while True:
+        seats, actions = env.batch.seats.copy(), game.sample(env.batch.state, rng)
+        _, rewards, terminated, truncated, _ = env.step(actions)
+        if reward == "goal":
+            rewards = np.where(terminated | truncated, (rewards - 50) / 50, rewards)
+        yield seats, actions, rewards, terminated, truncated
+
+
+def vector_goal_steps(game: Game) -> Steps:
+    return vector_steps(game, "goal")
+
+
+def grouped_steps(game: Game) -> Steps:
+    """Boards of two seats, whose points are counted by group."""
+    groups = [BoardGroup(4, by_position, role, name=role) for role in game.roles]
+    env = BoardVecEnv(game, groups=groups, seed=3)
+    rng = np.random.default_rng(4)
+    points, plies = dict.fromkeys(game.roles, 0.0), dict.fromkeys(game.roles, 0)
+    while True:
+        seats, actions = env.boards.seats.copy(), game.sample(env.state, rng)
+        _, rewards, dones, infos = env.step(actions)
+        truncated = np.array([bool(info.get("truncated")) for info in infos])
+        for row in np.flatnonzero(dones):
+            role = game.roles[seats[row]]
+            points[role] += (rewards[row] + 1) / 2
+            plies[role] += infos[row]["plies"]
+        for role, ended in env.take_ended().items():
+            points[role] -= ended.points
+            plies[role] -= ended.plies
+            assert points[role] == plies[role] == 0
+        yield seats, actions, rewards, dones & ~truncated, truncated
+
+
+def single_steps(game: Game) -> Steps:
+    env = BoardSingleEnv(game, opponent=by_position, seat="alternating")
+    rng, over = np.random.default_rng(5), True
+    while True:
+        if over:
+            _, info = env.reset(seed=None)
+        seat = game.roles.index(info["seat"])
+        action = rng.choice(np.flatnonzero(info["action_mask"]))
+        _, reward, terminated, truncated, info = env.step(action)
+        over = terminated or truncated
+        yield [seat], [action], [reward], [terminated], [truncated]
+
+
+REPLAYED = [
+    OTHELLO,
+    games.make("lines_of_action", max_steps=12),  # draws
+    games.make("wolf_and_sheep", max_plies=9),  # truncated
+    GAMES["checkers"].game,  # a side may move several times in a row
+]
+
+
+@pytest.mark.usefixtures("in_python")
+@pytest.mark.parametrize("begin", [vector_steps, vector_goal_steps, grouped_steps, single_steps])
+def test_the_learner_is_paid_what_a_replay_by_hand_gives(begin: Callable[[Game], Steps]) -> None:
+    """Wins, draws and losses from both seats; the opponent opens where the learner is second."""
+    paid = set()
+    for game in REPLAYED:
+        played: dict[int, ByHand] = {}
+        for step in islice(begin(game), 500 if begin is single_steps else 80):
+            for row, (seat, action, *seen) in enumerate(zip(*step, strict=True)):
+                by_hand = played.setdefault(row, ByHand(game, seat))
+                assert by_hand.seat == seat
+                assert by_hand.play(int(action)) == tuple(seen)
+                if by_hand.position.is_over():
+                    paid.add((seat, seen[0]))
+                    del played[row]
+    assert paid == set(product((0, 1), (-1, 0, 1)))
