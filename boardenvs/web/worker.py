@@ -1,8 +1,7 @@
-"""Processes that think for the pages, at one job each, where they can be stopped by ending them.
+"""Processes in which agents think for the pages, so that they can be stopped by killing them.
 
-A process, which runs this file, reads a job a line from its standard input, and writes parts of
-the answer, a line of JSON each, the last of which has "end". What code of agents prints goes to
-standard error.
+A process does one job at a time: the server sends it as JSON, and it answers with parts in JSON,
+the last of which has "end". What agents print goes to standard error.
 """
 
 from __future__ import annotations
@@ -11,13 +10,12 @@ import asyncio
 import contextlib
 import json
 import os
-import queue
 import re
-import sys
-import threading
 import time
 from collections.abc import AsyncGenerator, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +31,7 @@ from boardenvs.kernel.backend import no_compiling
 from boardenvs.play import reply
 from boardenvs.records.record import names
 from boardenvs.search.analysis import ranked
+from boardenvs.utils.child import ChildFunction
 from boardenvs.web.boards import describe_position, parsed, read_line
 from boardenvs.web.messages import (
     MAX_GAMES,
@@ -47,7 +46,10 @@ from boardenvs.web.messages import (
 )
 
 MAX_ANSWER = 64 << 20  # bytes of a part of an answer
-_KEPT = 2  # processes that stay, ready for the next job
+_IDLE = 2  # processes that are kept for the next job
+_MEMORY = 4 << 30  # bytes that a process may take
+_SECONDS_BETWEEN = 0.1  # explanations
+_FILE = re.compile(r"[^:=,]+\.npz")  # in the text of an agent
 
 
 class AgentProcessError(Exception):
@@ -55,111 +57,99 @@ class AgentProcessError(Exception):
 
 
 class Workers:
-    """At most `most` processes; a job whose reader leaves is stopped by ending its process."""
+    """At most `most` processes; a job is stopped by killing its process."""
 
     def __init__(self, most: int) -> None:
         self._free = asyncio.Semaphore(most)
-        self._idle: list[asyncio.subprocess.Process] = []
-        self._at_work: set[asyncio.subprocess.Process] = set()
+        self._threads = ThreadPoolExecutor(most, "web-worker")  # each waits for a process
+        self._idle: list[ChildFunction] = []
+        self._working: set[ChildFunction] = set()
 
     async def run(self, job: Job) -> AsyncGenerator[dict[str, Any], None]:
-        """The parts of the answer to a job, as they come.
+        """Yield the parts of the answer to a job, as they come.
 
-        ValueError with what was wrong, AgentProcessError where the process died.
+        ValueError with what was wrong, AgentProcessError if the process died.
         """
         async with self._free:
-            process, at_end = await self._process(), False
-            self._at_work.add(process)
-            reader, writer = process.stdout, process.stdin
-            assert reader is not None
-            assert writer is not None
+            child = await self._child()
+            self._working.add(child)
+            reading, at_end = self._threads.submit(_ask, child, job), False
             try:
-                writer.write(job.model_dump_json().encode() + b"\n")
                 while not at_end:
-                    line = await reader.readline()
-                    if not line:
-                        raise AgentProcessError(
-                            "the process that was thinking ended, perhaps for want of memory"
-                        )
-                    part = json.loads(line)
+                    answer: bytes = await asyncio.wrap_future(reading)
+                    part = json.loads(answer)
                     at_end = bool(part.get("end"))
                     if "error" in part:
                         raise ValueError(part["error"])
                     if not at_end:
                         yield part
+                        reading = self._threads.submit(_receive, child)
             finally:
-                self._at_work.discard(process)
-                if at_end and len(self._idle) < _KEPT:
-                    self._idle.append(process)
+                self._working.discard(child)
+                if at_end and len(self._idle) < _IDLE:
+                    self._idle.append(child)
                 else:
-                    _kill(process)
+                    child.kill()
+                    reading.add_done_callback(lambda _: child.close())
 
     async def warm(self) -> None:
-        """Have a process ready: it imports what it needs before its first job."""
-        self._idle.append(await self._process())
+        """Start a process, which then imports what it needs before its first job."""
+        self._idle.append(await self._child())
 
     def close(self) -> None:
-        """End all processes at once."""
-        for process in [*self._at_work, *self._idle]:
-            _kill(process)
+        """Kill all processes."""
+        for child in [*self._working, *self._idle]:
+            child.kill()
         self._idle.clear()
+        self._threads.shutdown(wait=False)
 
-    async def _process(self) -> asyncio.subprocess.Process:
+    async def _child(self) -> ChildFunction:
         while self._idle:
-            process = self._idle.pop()
-            if process.returncode is None:
-                return process
-        return await asyncio.create_subprocess_exec(
-            sys.executable,
-            *("-m", "boardenvs.web.worker"),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            limit=MAX_ANSWER,
-            start_new_session=True,  # Ctrl-C is for the server, which ends them
-        )
+            child = self._idle.pop()
+            if child.is_alive:
+                return child
+            child.close()
+        started: Future[ChildFunction] = self._threads.submit(ChildFunction, work)
+        return await asyncio.wrap_future(started)
 
 
-def _kill(process: asyncio.subprocess.Process) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        process.kill()
-
-
-_MEMORY = 4 << 30  # bytes that an agent may take
-_SHOWN_EVERY = 0.1  # seconds between two explanations
-
-_FILE = re.compile(r"[^:=,]+\.npz")  # in the text of an agent
-
-_text_of = lru_cache(maxsize=32)(games.spec_of)
-
-
-def main() -> None:
-    """Answer jobs until standard input ends, which it does with the server."""
-    _bound_memory()
-    jobs: queue.SimpleQueue[str] = queue.SimpleQueue()
-    threading.Thread(target=_read_jobs, args=(jobs,), daemon=True).start()
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
+def _ask(child: ChildFunction, job: Job) -> bytes:
+    """Send a job, and return the first part of the answer."""
     try:
+        child.pipe.send_bytes(job.model_dump_json().encode())
+    except OSError as error:
+        raise AgentProcessError("the process that was to think has ended") from error
+    return _receive(child)
+
+
+def _receive(child: ChildFunction) -> bytes:
+    try:
+        return child.pipe.recv_bytes(MAX_ANSWER)
+    except (EOFError, OSError) as error:
+        raise AgentProcessError(
+            "the process that was thinking ended, perhaps because there was too little memory"
+        ) from error
+
+
+# ---- in the process ------------------------------------------------------------------------------
+
+
+def work(pipe: Connection) -> None:
+    """Answer jobs until the server ends or kills this process."""
+    _bound_memory()
+    os.dup2(2, 1)
+    with contextlib.suppress(EOFError, BrokenPipeError):  # the server has ended
         while True:
-            for part in _answer(jobs.get()):
-                answers.write(_line(part))
-                answers.flush()
-    except BrokenPipeError:
-        os._exit(0)  # the server has ended
+            for part in _answer(pipe.recv_bytes().decode()):
+                pipe.send_bytes(_written(part))
 
 
-def _line(part: dict[str, Any]) -> bytes:
-    """A part of an answer as it is sent; where that is too long, what is wrong."""
-    line = json.dumps(part, ensure_ascii=False).encode() + b"\n"
-    if len(line) < MAX_ANSWER:
-        return line
-    return _line({"end": True, "error": f"that is more than {MAX_ANSWER >> 20} MiB"})
-
-
-def _read_jobs(jobs: queue.SimpleQueue[str]) -> None:
-    for line in sys.stdin:
-        jobs.put(line)
-    os._exit(0)  # whatever an agent is at
+def _written(part: dict[str, Any]) -> bytes:
+    """A part of an answer as JSON; if it is too long, an error instead."""
+    text = json.dumps(part, ensure_ascii=False).encode()
+    if len(text) <= MAX_ANSWER:
+        return text
+    return _written({"end": True, "error": f"that is more than {MAX_ANSWER >> 20} MiB"})
 
 
 def _bound_memory() -> None:
@@ -173,7 +163,7 @@ def _bound_memory() -> None:
 
 
 def _answer(text: str) -> Iterator[dict[str, Any]]:
-    """The parts of a job's answer; whatever goes wrong is the last of them."""
+    """Yield the parts of a job's answer; an error is the last part."""
     last: dict[str, Any] = {"end": True}
     try:
         yield from _parts(parse_job(text))
@@ -201,7 +191,7 @@ def _parts(job: Job) -> Iterator[dict[str, Any]]:
 
 
 def _agent(text: str) -> Agent:
-    """The agent, anew where its file is another than before, as of a training that goes on."""
+    """The agent of a text, loaded again if its file has changed, as in a running training."""
     found = [Path(name).stat() for name in _FILE.findall(text) if Path(name).is_file()]
     return _agent_of(text, tuple((file.st_mtime_ns, file.st_size) for file in found))
 
@@ -229,7 +219,7 @@ def _move(job: MoveRequest, position: Position) -> Iterator[dict[str, Any]]:
 
 
 def _searched(agent: AnalysingUntil, position: Position, seed: int, seconds: float) -> int:
-    """What an agent that searches plays after so many seconds."""
+    """Return the action that an agent chooses after searching for some seconds."""
     until, rng = time.monotonic() + seconds, np.random.default_rng([seed, position.ply])
     *_, found = agent.analyse_until(position, lambda: time.monotonic() > until, rng)
     return ranked(found).moves[0].action if found.choice is None else found.choice
@@ -240,7 +230,7 @@ def _explain(job: ExplainRequest, position: Position) -> Iterator[dict[str, Any]
     shown, last = 0.0, None
     for found in analyse_until(position, _agent(job.agent), lambda: time.monotonic() > until):
         last = found
-        if time.monotonic() - shown >= _SHOWN_EVERY:
+        if time.monotonic() - shown >= _SECONDS_BETWEEN:
             yield {"explanation": found.to_json()}
             shown, last = time.monotonic(), None
     if last is not None:
@@ -249,16 +239,17 @@ def _explain(job: ExplainRequest, position: Position) -> Iterator[dict[str, Any]
 
 @no_compiling()
 def _load(job: LoadJob) -> list[dict[str, Any]]:
-    """The games of a file, checked by the rules; a move that is no move stays as it is written."""
+    """Return the games of a file, checked by the rules; unknown moves are kept as written."""
     found = records.load(Path(job.path), game=parsed(job.game))
     if len(found) > MAX_GAMES:
         raise ValueError(f"there are {len(found):,} games: at most {MAX_GAMES:,} are shown")
     longest = max((len(record.actions) for record in found), default=0)
     if longest > MAX_PLIES:
         raise ValueError(f"a game has {longest:,} plies: at most {MAX_PLIES:,} are shown")
+    text_of = lru_cache(maxsize=32)(games.spec_of)
     return [
         {
-            "game": _text_of(record.game),
+            "game": text_of(record.game),
             "start": None if record.start is None else record.start.fen(),
             "moves": " ".join(names(record)),
             "players": record.players,
@@ -268,7 +259,3 @@ def _load(job: LoadJob) -> list[dict[str, Any]]:
         }
         for record, verdict in zip(found, records.check(found), strict=True)
     ]
-
-
-if __name__ == "__main__":
-    main()

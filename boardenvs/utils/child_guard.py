@@ -1,7 +1,7 @@
-"""Runs a program, and kills it and all that it started when whoever asked for it is gone.
+"""Run a program; kill it with all that it started when the process that wants it has gone.
 
-`python -I -S guard.py FD COMMAND...`, as the leader of a process group: FD is the end of a pipe
-whose other end its parent holds until it ends, however it does.
+`python -I -S child_guard.py FD COMMAND...`, as the leader of a process group. FD is the read end
+of a pipe whose write end the parent process holds for as long as it lives.
 """
 
 import _thread
@@ -11,7 +11,7 @@ import sys
 
 
 def main() -> None:
-    """Run the command; end as it does."""
+    """Run the command, and exit with its exit code."""
     life, command = int(sys.argv[1]), sys.argv[2:]
     os.set_inheritable(life, False)
     pid = os.fork()
@@ -22,14 +22,14 @@ def main() -> None:
             os.write(2, f"{command[0]}: {error.strerror}\n".encode())
             os._exit(127)
     nothing = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1):  # they are the program's, and end with it
+    for stream in (0, 1):  # they are the program's, and must end with it
         os.dup2(nothing, stream)
     _thread.start_new_thread(end_with_parent, (life,))
     os._exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) & 0xFF)
 
 
 def end_with_parent(life: int) -> None:
-    """Kill the group, this process too, when the pipe's other end is closed."""
+    """Kill the process group, this process too, when the pipe's other end is closed."""
     os.read(life, 1)
     os.killpg(0, signal.SIGKILL)
 
