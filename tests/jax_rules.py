@@ -49,7 +49,7 @@ def compare(game: Game, plies: int, boards: int, kind: str, optimised: bool) -> 
 
         def step(board, bits):
             action = rules.sample_by(board, bits)
-            after = rules.advance(board, action)
+            after = rules.step_words(board, action)
             was_legal = rules.is_legal(board, action)
             return (action, was_legal, after, rules.legal(after), rules.observe(after),
                     rules.outcome(after, after.to_move), rules.is_truncated(after),

@@ -17,7 +17,7 @@ from boardenvs.kernel.loops import (
     wrap,
 )
 from boardenvs.search.compiled.position import (
-    Position,
+    PackedPosition,
     load_position,
     play,
     save_position,
@@ -28,7 +28,7 @@ from boardenvs.utils.splitmix import mix
 FACTOR = 6364136223846793005
 
 
-def count(position: Position, depth: int) -> int:
+def count(position: PackedPosition, depth: int) -> int:
     """The lines of play of this length."""
     if depth == 0:
         return 1

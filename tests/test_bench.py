@@ -43,7 +43,7 @@ def test_tables_results_and_pictures(tmp_path, monkeypatch, capsys):
     for row in document["placements"]:
         assert len(row["nanoseconds"]) == 3
         assert row["slowest_to_median"] == max(row["nanoseconds"]) / row["median"] >= 1
-    assert {"transition", "observe"} < {row["rule"] for row in document["placements"]}
+    assert {"step_batch", "observe"} < {row["rule"] for row in document["placements"]}
     assert set(document["bytes_per_board"]["othello:holes=1"]) == {"state", "step", "vec_env step"}
     assert document["versions"]["numpy"] == np.__version__
     assert {p.name for p in tmp_path.iterdir()} == {"bench.json", "othello_holes_1.png"}

@@ -9,7 +9,7 @@ from boardenvs import games
 from boardenvs.kernel.__main__ import app
 
 FORMS = ["trace", "python", "numpy", "numba", "jax"]
-RULES = ["advance", "sample", "planes"]
+RULES = ["step_words", "sample", "planes"]
 
 
 def kernel(*words, code=0):
@@ -37,9 +37,9 @@ def test_the_python_form_is_what_plays():
     """The printed function, run, makes the move."""
     game = games.make("othello")
     namespace = {"table_0": (*(1 << square for square in range(64)), 0)}
-    exec(kernel("othello", "advance", "--as", "python"), namespace)
+    exec(kernel("othello", "step_words", "--as", "python"), namespace)
     start, action = game.start(), 20
-    own, opp, *legal, to_move, over = namespace["advance"](start.own, start.opp, 0, 0, action)
+    own, opp, *legal, to_move, over = namespace["step_words"](start.own, start.opp, 0, 0, action)
     after = start.step(action)
     found = ((own, opp), tuple(legal), to_move, after.ply, bool(over), game)
     assert found == after
@@ -55,10 +55,10 @@ def test_the_head_counts():
 
 
 def test_what_cannot_be_shown_is_named(monkeypatch):
-    text = kernel("othello", "advence", code=2)
-    assert "unknown rule 'advence'. Did you mean 'advance'?" in text
-    assert "Did you mean 'othello'?" in kernel("otello", "advance", code=2)
-    assert "python" in kernel("othello", "advance", "--as", "c", code=2)
+    text = kernel("othello", "step_wrods", code=2)
+    assert "unknown rule 'step_wrods'. Did you mean 'step_words'?" in text
+    assert "Did you mean 'othello'?" in kernel("otello", "step_words", code=2)
+    assert "python" in kernel("othello", "step_words", "--as", "c", code=2)
     monkeypatch.setattr("boardenvs.kernel.backend.find_spec", lambda name: None)
-    text = kernel("othello", "advance", "--as", "numba", code=2)
+    text = kernel("othello", "step_words", "--as", "numba", code=2)
     assert 'error: numba is not installed: pip install "boardenvs[fast]"' in text

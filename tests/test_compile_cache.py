@@ -44,7 +44,7 @@ state = other.init(3)
 a, b = state.own.copy(), state.opp.copy()
 other.kernels.points.batch([state.own, state.opp, state.own], [a, b])
 roots = flat(position_words(game.init(1)))
-links = {"advance": game.kernels.advance, "sample": game.kernels.sample}
+links = {"step_words": game.kernels.step_words, "sample": game.kernels.sample}
 sizes = {"word_count": 2, "known_words": 2, "alternates": True}
 sizes |= {"legal_words": game.legal_words, "noop": game.noop}
 perft = link(loops_perft, links, sizes).perft

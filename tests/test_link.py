@@ -23,7 +23,7 @@ from boardenvs.utils.splitmix import GOLDEN, mix
 
 def linked() -> Any:
     game = make("wolf_and_sheep")
-    rules = {"advance": game.kernels.advance, "sample": game.kernels.sample}
+    rules = {"step_words": game.kernels.step_words, "sample": game.kernels.sample}
     sizes = {
         "word_count": 2,
         "alternates": True,

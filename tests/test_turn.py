@@ -43,7 +43,7 @@ def test_each_row_by_hand(name: str, backend: str) -> None:
         state = stack(positions)
         wrong, waiting = rng.random((2, 21)) < 0.1
         actions = np.where(wrong, rng.choice([*WRONG, game.noop], 21), game.sample(state, rng))
-        state_after, *said = game.transition(state, actions, waiting)
+        state_after, *said = game.step_batch(state, actions, waiting)
         rows = zip(positions, actions.tolist(), waiting.tolist(), strict=True)
         after, *columns = zip(*(by_hand(game, *row) for row in rows), strict=True)
         expected = [*stack(after).arrays, *map(np.array, columns)]
@@ -66,7 +66,7 @@ def test_threads_change_nothing() -> None:
         boardenvs.kernel.set_num_threads(number)
         assert boardenvs.kernel.get_num_threads() == number
         actions = game.sample(state, np.random.default_rng(1))
-        after, *said = game.transition(state, actions)
+        after, *said = game.step_batch(state, actions)
         found.append([actions, *after, *said, *game.observe_with_legal(after)])
         assert threading.active_count() < before + number  # this one is one of them
     for one, shared in zip(*found, strict=True):

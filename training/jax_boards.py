@@ -21,7 +21,7 @@ from boardenvs.agents.jax_players import (
 )
 from boardenvs.agents.jax_ppo import Result
 from boardenvs.envs.batch import SAME_SIDE, ZERO_SUM
-from boardenvs.game.jax_rules import Board, JaxRules, choose
+from boardenvs.game.jax_rules import JaxPosition, JaxRules, choose
 from training.boards import board_groups, played_starts
 from training.config import Config
 from training.settings import POOL
@@ -33,7 +33,7 @@ _SPARE = 2
 class Games(NamedTuple):
     """B games in progress; where there is an opponent, the side to move is the learner's."""
 
-    board: Board
+    board: JaxPosition
     symmetry: jax.Array  # (B,) int32: index of the game's symmetries under which it is seen
 
 
@@ -91,7 +91,7 @@ class Boards:
         games: Games,
         actions: jax.Array,
         key: jax.Array,
-        openings: Board,
+        openings: JaxPosition,
         pool: Sequence[JaxNetwork],
     ) -> tuple[Games, Result]:
         """An action in each game, as seen, and the replies; new games, drawn from `openings`, where
@@ -102,7 +102,7 @@ class Boards:
         if len(self._symmetries) > 1:
             actions = self._originals[games.symmetry, actions]
         reply_key, draw_key = jax.random.split(key)
-        board = jax.vmap(rules.advance)(games.board, actions)
+        board = jax.vmap(rules.step_words)(games.board, actions)
         over = rules.is_over(board)
         seats = games.board.to_move
         rewards = jnp.where(over, jax.vmap(rules.outcome)(board, seats), 0.0)
@@ -123,8 +123,8 @@ class Boards:
         return games, Result(rewards, over, discounts, ended)
 
     def _replied(
-        self, board: Board, waiting: Any, key: jax.Array, pool: Sequence[JaxNetwork]
-    ) -> Board:
+        self, board: JaxPosition, waiting: Any, key: jax.Array, pool: Sequence[JaxNetwork]
+    ) -> JaxPosition:
         """The boards after the opponents' plies where they are waited for; as many times the boards
         of each group as there are.
         """
@@ -132,7 +132,7 @@ class Boards:
             return board
         return self.rules.after_turn(board, waiting, partial(self._ply, pool), key)
 
-    def _ply(self, pool: Sequence[JaxNetwork], board: Board, key: jax.Array) -> Board:
+    def _ply(self, pool: Sequence[JaxNetwork], board: JaxPosition, key: jax.Array) -> JaxPosition:
         """The boards after a ply of the opponents."""
         times, end, networks, actions = len(board.ply) // self.size, 0, iter(pool), []
         for group, player in zip(self._groups, self._players, strict=True):
@@ -147,12 +147,12 @@ class Boards:
             else:
                 keys = jax.random.split(own_key, end - begin)
                 actions.append(jax.vmap(player.act)(part, keys))
-        after: Board = jax.vmap(self.rules.advance)(board, jnp.concatenate(actions))
+        after: JaxPosition = jax.vmap(self.rules.step_words)(board, jnp.concatenate(actions))
         return after
 
     # ---- new games ---------------------------------------------------------------------------
 
-    def begin(self, key: jax.Array, openings: Board) -> Games:
+    def begin(self, key: jax.Array, openings: JaxPosition) -> Games:
         """New games on all boards, each with one of its group's openings."""
         row_key, symmetry_key = jax.random.split(key)
         count = _SPARE * self._sizes
@@ -160,7 +160,7 @@ class Boards:
         chosen = jax.random.randint(symmetry_key, (self.size,), 0, len(self._symmetries))
         return Games(_rows(openings, rows), chosen)
 
-    def openings(self, key: jax.Array, pool: Sequence[JaxNetwork]) -> tuple[Board, jax.Array]:
+    def openings(self, key: jax.Array, pool: Sequence[JaxNetwork]) -> tuple[JaxPosition, jax.Array]:
         """Positions that the games of an update begin from, `_SPARE` times the boards of each
         group, with the learner to move; and whether there is one for every group, () bool.
         """
@@ -181,7 +181,7 @@ class Boards:
         rows = order[firsts + place % jnp.maximum(1, counts)]
         return _rows(board, rows), (counts > 0).all()
 
-    def _first_plies(self, key: jax.Array, count: int) -> tuple[Board, jax.Array]:
+    def _first_plies(self, key: jax.Array, count: int) -> tuple[JaxPosition, jax.Array]:
         """Positions after the plies of openings, and whether the game goes on there."""
         rules, (low, high) = self.rules, self._settings.opening_plies
         length_key, key = jax.random.split(key)
@@ -190,10 +190,10 @@ class Boards:
             return _rows(self._starts, rows), jnp.ones(count, bool)
         lengths = jax.random.randint(length_key, (count,), low, high + 1)
 
-        def ply(board: Board, key: jax.Array) -> tuple[Board, None]:
+        def ply(board: JaxPosition, key: jax.Array) -> tuple[JaxPosition, None]:
             halves = jax.random.bits(key, (2, count), jnp.uint32)
             actions = jax.vmap(rules.sample_by)(board, rules.words.join(*halves))
-            after = jax.vmap(rules.advance)(board, actions)
+            after = jax.vmap(rules.step_words)(board, actions)
             return choose((board.ply >= lengths) | rules.is_over(board), board, after), None
 
         start = jax.tree.map(lambda x: jnp.broadcast_to(x, (count,)), rules.start)
@@ -201,6 +201,6 @@ class Boards:
         return board, ~rules.is_over(board)
 
 
-def _rows(board: Board, rows: Any) -> Board:
-    chosen: Board = jax.tree.map(lambda x: x[rows], board)
+def _rows(board: JaxPosition, rows: Any) -> JaxPosition:
+    chosen: JaxPosition = jax.tree.map(lambda x: x[rows], board)
     return chosen

@@ -19,14 +19,14 @@ from boardenvs.agents.simple import RandomAgent
 from boardenvs.agents.spec import agent_for
 from boardenvs.agents.trained import TrainedAgent
 from boardenvs.game.contract import Game
-from boardenvs.game.jax_rules import Board, JaxRules
+from boardenvs.game.jax_rules import JaxPosition, JaxRules
 from boardenvs.utils.checks import quote
 
 JaxLayer: TypeAlias = tuple[jax.Array, jax.Array]  # weights (inputs, outputs), biases (outputs,)
 
-# What a network says of a board: the logits of actions, (A,) float32, and the value to the side to
+# (A,) float32, and the value to the side to
 # move, () float32.
-Evaluator: TypeAlias = Callable[[Board], tuple[jax.Array, jax.Array]]
+Evaluator: TypeAlias = Callable[[JaxPosition], tuple[jax.Array, jax.Array]]
 
 ACTIVATIONS = {"relu": jax.nn.relu, "tanh": jnp.tanh}
 
@@ -37,8 +37,8 @@ NEVER = float(np.finfo(np.float32).min)
 class JaxPlayer(NamedTuple):
     """A player, by how it draws its actions."""
 
-    act: Callable[[Board, jax.Array], jax.Array]  # (board, key): a legal action, () int32
-    probabilities: Callable[[Board], jax.Array]  # the probability of each action, (A,) float32
+    act: Callable[[JaxPosition, jax.Array], jax.Array]  # (board, key): a legal action, () int32
+    probabilities: Callable[[JaxPosition], jax.Array]  # (A,) float32
 
 
 class JaxNetwork(NamedTuple):
@@ -77,7 +77,7 @@ def jax_player(rules: JaxRules, given: object) -> JaxPlayer:
         shield = rules if has_shield else None
         return network_player(evaluate, sample=agent.sample, shield=shield)
 
-    def probabilities(board: Board) -> jax.Array:
+    def probabilities(board: JaxPosition) -> jax.Array:
         legal = _legal_or_noop(rules, board)
         return legal / legal.sum()
 
@@ -101,7 +101,7 @@ def _policy_evaluator(rules: JaxRules, policy: Policy) -> Evaluator:
 def network_evaluator(rules: JaxRules, network: JaxNetwork, activation: str = "relu") -> Evaluator:
     """The outputs of a network for a board; the value is from -1 to 1."""
 
-    def evaluate(board: Board) -> tuple[jax.Array, jax.Array]:
+    def evaluate(board: JaxPosition) -> tuple[jax.Array, jax.Array]:
         legal = _legal_or_noop(rules, board)
         logits, value = forward(network, rules.planes(board), legal, activation)
         return logits, jnp.clip(value, -1, 1)
@@ -135,12 +135,12 @@ def network_player(
     shield by these rules, if any.
     """
 
-    def act(board: Board, key: jax.Array) -> jax.Array:
+    def act(board: JaxPosition, key: jax.Array) -> jax.Array:
         logits, _ = evaluate(board)
         action = draw_action(logits, key) if sample else logits.argmax().astype(jnp.int32)
         return action if shield is None else shielded(shield, board, action, logits)
 
-    def probabilities(board: Board) -> jax.Array:
+    def probabilities(board: JaxPosition) -> jax.Array:
         logits, _ = evaluate(board)
         share = jax.nn.softmax(logits) if sample else jax.nn.one_hot(logits.argmax(), len(logits))
         if shield is None:
@@ -170,6 +170,6 @@ def draw_action(logits: jax.Array, key: jax.Array) -> jax.Array:
     return (reached < height).sum().astype(jnp.int32)
 
 
-def _legal_or_noop(rules: JaxRules, board: Board) -> jax.Array:
+def _legal_or_noop(rules: JaxRules, board: JaxPosition) -> jax.Array:
     """The legal actions, (A,) bool, and noop where the game is terminated."""
     return rules.legal(board).at[rules.game.noop].max(board.terminated)

@@ -7,10 +7,12 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from boardenvs.game.jax_rules import Board, JaxRules
+from boardenvs.game.jax_rules import JaxPosition, JaxRules
 
 
-def shielded(rules: JaxRules, board: Board, action: jax.Array, preferences: jax.Array) -> jax.Array:
+def shielded(
+    rules: JaxRules, board: JaxPosition, action: jax.Array, preferences: jax.Array
+) -> jax.Array:
     """The action, or the preferred one of those that the shield allows where it is none of them,
     () int32: of those that win at once, or else of those that do not lose at once or by the
     opponent's reply, or else of all.
@@ -24,7 +26,7 @@ def shielded(rules: JaxRules, board: Board, action: jax.Array, preferences: jax.
 
     def look(found: Any) -> Any:
         tried, left, _ = found
-        after = rules.advance(board, tried)
+        after = rules.step_words(board, tried)
         by_reply = (after.to_move != board.to_move) & (_win(rules, after, preferences) >= 0)
         lost = rules.outcome(after, board.to_move) < 0
         loses = jnp.where(rules.is_over(after), lost, by_reply)
@@ -38,7 +40,7 @@ def shielded(rules: JaxRules, board: Board, action: jax.Array, preferences: jax.
     return jnp.where(win >= 0, win, safe)
 
 
-def _win(rules: JaxRules, board: Board, preferences: jax.Array) -> jax.Array:
+def _win(rules: JaxRules, board: JaxPosition, preferences: jax.Array) -> jax.Array:
     """The preferred action that wins at once, () int32, -1 where none does."""
     legal = rules.legal(board)
     actions = jnp.flatnonzero(legal, size=len(legal), fill_value=0).astype(jnp.int32)
@@ -47,7 +49,7 @@ def _win(rules: JaxRules, board: Board, preferences: jax.Array) -> jax.Array:
     def look(found: Any) -> Any:
         number, best = found
         action = actions[number]
-        after = rules.advance(board, action)
+        after = rules.step_words(board, action)
         wins = rules.is_over(after) & (rules.outcome(after, board.to_move) > 0)
         better = wins & ((best < 0) | (preferences[action] > preferences[best]))
         return number + 1, jnp.where(better, action, best)

@@ -182,8 +182,8 @@ def _inputs(game: Game) -> dict[str, list[Array]]:
     words, flags = state_words(state), [np.zeros(_BOARDS, np.uint8) for _ in range(2)]
     return {
         "begin": words,
-        "advance": [*words, actions],
-        "transition": [*state.words, state.legal_bits, *words[-2:], flags[0], actions, flags[1]],
+        "step_words": [*words, actions],
+        "step_batch": [*state.words, state.legal_bits, *words[-2:], flags[0], actions, flags[1]],
         "sample": [state.legal_bits, bits],
         "points": words[:-1],
         "planes": words,

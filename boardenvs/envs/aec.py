@@ -79,7 +79,7 @@ class BoardAECEnv(BoardEnv, AECEnv):
             self._finish(self._forfeit_rewards([position.to_move]), truncated=False)
             return
         self.last_action, self.last_position = number, position
-        self._position, self._next_bytes = position.step_and_observe(number)
+        self._position, self._next_bytes = position.step_observe(number)
         position = self._position
         self.agent_selection = self.possible_agents[position.to_move]
         if position.terminated:

@@ -208,7 +208,7 @@ class Batch:
         Raises TypeError or ValueError where `actions` is not (B,) of integers, IllegalActionError
         where one is illegal and `on_illegal` is "raise"; nothing is played then.
         """
-        after = self._transition(check_actions(actions, self.size))
+        after = self._step_batch(check_actions(actions, self.size))
         waiting = self.waiting
         if not self.game.alternates:
             passed = (after.state.to_move != self.state.to_move) & self.self_play
@@ -235,16 +235,16 @@ class Batch:
             self._look()
         return result
 
-    def _transition(self, actions: IntArray) -> Transition:
+    def _step_batch(self, actions: IntArray) -> Transition:
         """One ply on every board; nothing has changed yet."""
         if self.symmetries is None:
-            after = self.game.transition(self.state, actions, self.waiting)
+            after = self.game.step_batch(self.state, actions, self.waiting)
         else:  # which know what is meant by legal actions alone
             legal = self.game.is_legal(self.seen, actions)
             meant = self.symmetries.meant(np.where(legal, actions, self.game.noop))
             meant[~legal] = self.game.num_actions
             all_legal = bool(legal.all()) and not self.waiting.any()
-            after = self.game.transition(self.state, meant, self.waiting, all_legal=all_legal)
+            after = self.game.step_batch(self.state, meant, self.waiting, all_legal=all_legal)
         if self.stepping.on_illegal == "raise" and after.illegal.any():
             board = int(np.argmax(after.illegal))
             known = np.flatnonzero(self.game.legal(take(self.seen, slice(board, board + 1))))

@@ -82,7 +82,7 @@ class CompiledRules(Rules):
 
     # ---- plies -------------------------------------------------------------------------------
 
-    def _advance(self, state: State, actions: IntArray) -> State:
+    def _step(self, state: State, actions: IntArray) -> State:
         """See `Game.step`; legality is not checked."""
         index = np.asarray(actions).astype(np.intp, copy=False)
         frozen = np.flatnonzero(state.terminated)
@@ -90,7 +90,7 @@ class CompiledRules(Rules):
             index = index.copy()
             index[frozen] = self.noop
         new = self.empty(len(index))
-        self.kernels.advance.batch(
+        self.kernels.step_words.batch(
             [*state_words(state), index.view(np.uint64)],
             [*new.words, new.legal_bits, new.to_move, new.terminated],
         )
@@ -99,7 +99,7 @@ class CompiledRules(Rules):
             put(new, frozen, take(state, frozen))
         return new
 
-    def transition(
+    def step_batch(
         self,
         state: State,
         actions: IntArray,
@@ -107,7 +107,7 @@ class CompiledRules(Rules):
         *,
         all_legal: bool = False,
     ) -> Transition:
-        """One ply in every row but the `waiting` ones (B,) bool, and what it came to.
+        """Play one ply in every row except the `waiting` ones, (B,) bool.
 
         Rows with an illegal action, and those that wait, stay as they are; what is over must wait.
         `actions` is (B,) int; with `all_legal` no row waits, and all actions are known to be legal,
@@ -117,10 +117,10 @@ class CompiledRules(Rules):
         if waiting is None:
             waiting = np.zeros(len(actions), np.bool_)
         if get_backend() == "numba":
-            return self._compiled_transition(state, actions, waiting)
-        return self._transition_by_parts(state, actions, waiting, all_legal=all_legal)
+            return self._step_batch_compiled(state, actions, waiting)
+        return self._step_batch_by_parts(state, actions, waiting, all_legal=all_legal)
 
-    def _compiled_transition(
+    def _step_batch_compiled(
         self, state: State, actions: IntArray, waiting: BoolArray
     ) -> Transition:
         """One call of machine code."""
@@ -128,13 +128,13 @@ class CompiledRules(Rules):
         new = self.empty(size)
         terminated, truncated, illegal = (np.empty(size, np.bool_) for _ in range(3))
         signs = np.empty(size, np.int8)
-        self.kernels.transition.batch(
+        self.kernels.step_batch.batch(
             [*state.arrays, actions.astype(np.intp, copy=False), waiting],
             [*new.arrays, terminated, truncated, illegal, signs],
         )
         return Transition(new, signs.astype(np.float64), terminated, truncated, illegal)
 
-    def _transition_by_parts(
+    def _step_batch_by_parts(
         self, state: State, actions: IntArray, waiting: BoolArray, *, all_legal: bool
     ) -> Transition:
         """In NumPy, where each operation is a pass over the batch, what few rows need is done for
@@ -146,11 +146,11 @@ class CompiledRules(Rules):
             illegal = ~(self.is_legal(state, actions) | waiting)
         idle = illegal | waiting
         if all_legal or not idle.any():
-            new = self._advance(state, actions)
+            new = self._step(state, actions)
             over = self.is_over(new)
         else:
             rows = np.flatnonzero(~idle)
-            played = self._advance(take(state, rows), actions[rows])
+            played = self._step(take(state, rows), actions[rows])
             new = State.of_arrays(x.copy() for x in state.arrays)
             put(new, rows, played)
             over = np.zeros(size, np.bool_)

@@ -97,15 +97,15 @@ class Position(NamedTuple):
         if not self.is_legal(action):
             raise self.illegal_action(action)
         words, _, to_move, ply, _, game = self
-        return _made(game, words, ply, game.kernels.advance.one(*words, to_move, ply, action))
+        return _made(game, words, ply, game.kernels.step_words.one(*words, to_move, ply, action))
 
-    def step_and_observe(self, action: int) -> tuple[Position, Int8Array]:
+    def step_observe(self, action: int) -> tuple[Position, Int8Array]:
         """The position after a legal action, and its `observation_bytes`, in one call.
 
         For a caller that has checked that the action is legal: it is not checked here.
         """
         words, _, to_move, ply, _, game = self
-        after, seen = game.kernels.ply.one_in_parts(*words, to_move, ply, action)
+        after, seen = game.kernels.step_observe.one_in_parts(*words, to_move, ply, action)
         return _made(game, words, ply, after), seen
 
     # ---- what it shows -----------------------------------------------------------------------
@@ -189,7 +189,7 @@ class Position(NamedTuple):
 
 
 def _made(game: Game, before: tuple[int, ...], ply: int, after: tuple[int, ...]) -> Position:
-    """The position after a ply, of what `kernels.advance` gives."""
+    """The position after a ply, of what `kernels.step_words` gives."""
     size = len(before)
     # As NamedTuples are made, in half the time.
     return _new(Position, (after[:size], after[size:-2], after[-2], ply + 1, after[-1] != 0, game))
@@ -396,7 +396,7 @@ class Game(CompiledRules):
         """
         if check:
             self._check_actions(state, np.asarray(actions))
-        return self._advance(state, actions)
+        return self._step(state, actions)
 
     def _check_actions(self, state: State, actions: IntArray) -> None:
         if actions.shape != state.ply.shape or actions.dtype.kind not in "iu":

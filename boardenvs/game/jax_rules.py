@@ -20,7 +20,7 @@ from boardenvs.kernel.jax_words import Stored, bits_of, halves, low_half, words_
 from boardenvs.kernel.jax_writer import compile_jax
 
 
-class Board(NamedTuple):
+class JaxPosition(NamedTuple):
     """One position; the fields mean what they mean in `game.state.State`.
 
     A word is a uint64 array or, without 64-bit integers, a pair of uint32 arrays (low, high).
@@ -43,21 +43,21 @@ class JaxRules:
         self.game = game
         self.words = words_in_use()
         kernels = game.kernels
-        self._advance = self._compiled(kernels.advance, pieces=True)
+        self._step_words = self._compiled(kernels.step_words, pieces=True)
         self._planes = self._compiled(kernels.planes, pieces=True)
         self._sample = self._compiled(kernels.sample, pieces=True)
         self._is_legal = self._compiled(kernels.is_legal)
         self._points = self._compiled(kernels.points)
         with jax.ensure_compile_time_eval():  # it may be made where a function is being traced
             starts = self.boards(game.init(1))
-            self.start: Board = jax.tree.map(lambda x: x[0], starts)
+            self.start: JaxPosition = jax.tree.map(lambda x: x[0], starts)
 
     def _compiled(self, kernel: Kernel, pieces: bool = False) -> Callable[..., Any]:
         return compile_jax(kernel.program(), kernel.name, self.words, pieces)
 
-    def boards(self, state: State) -> Board:
+    def boards(self, state: State) -> JaxPosition:
         """A batch of positions in JAX: every array has B rows."""
-        return Board(
+        return JaxPosition(
             tuple(map(self.stored, state.words)),
             tuple(self.stored(word) for word in state.legal_bits.T),
             jnp.asarray(state.to_move, jnp.int32),
@@ -69,11 +69,11 @@ class JaxRules:
         """Words of NumPy, (B,) uint64, in JAX."""
         return self.words.join(*map(jnp.asarray, halves([numbers])))
 
-    def advance(self, board: Board, action: jax.Array) -> Board:
+    def step_words(self, board: JaxPosition, action: jax.Array) -> JaxPosition:
         """The board after a legal action, () int; neither legality nor the end is checked."""
-        *after, to_move, over = self._advance(*board.words, board.to_move, board.ply, action)
+        *after, to_move, over = self._step_words(*board.words, board.to_move, board.ply, action)
         size = len(board.words)
-        return Board(
+        return JaxPosition(
             tuple(after[:size]),
             tuple(after[size:]),
             low_half(to_move).astype(jnp.int32),
@@ -83,16 +83,16 @@ class JaxRules:
 
     def after_turn(
         self,
-        board: Board,
+        board: JaxPosition,
         waits: jax.Array,
-        ply: Callable[[Board, jax.Array], Board],
+        ply: Callable[[JaxPosition, jax.Array], JaxPosition],
         key: jax.Array,
-    ) -> Board:
+    ) -> JaxPosition:
         """Where the board `waits`, () bool, what it becomes by `ply(board, key)`, to the end of the
         turn; of many boards too.
         """
         if self.game.alternates:
-            after: Board = choose(waits, ply(board, key), board)
+            after: JaxPosition = choose(waits, ply(board, key), board)
             return after
         role = board.to_move
 
@@ -102,71 +102,71 @@ class JaxRules:
             board = choose(waits, ply(board, ply_key), board)
             return board, waits & (board.to_move == role) & ~self.is_over(board), key
 
-        found: Board = jax.lax.while_loop(lambda x: x[1].any(), one, (board, waits, key))[0]
+        found: JaxPosition = jax.lax.while_loop(lambda x: x[1].any(), one, (board, waits, key))[0]
         return found
 
-    def is_truncated(self, board: Board) -> jax.Array:
+    def is_truncated(self, board: JaxPosition) -> jax.Array:
         """Whether the cap on plies ends the game here, undecided, () bool."""
         cap = self.game.max_plies
         if cap is None:
             return jnp.zeros_like(board.terminated)
         return (board.ply >= cap) & ~board.terminated
 
-    def is_over(self, board: Board) -> jax.Array:
+    def is_over(self, board: JaxPosition) -> jax.Array:
         """Whether the game has ended, by its rules or by the cap on plies, () bool."""
         return board.terminated | self.is_truncated(board)
 
-    def outcome(self, board: Board, role: jax.Array) -> jax.Array:
+    def outcome(self, board: JaxPosition, role: jax.Array) -> jax.Array:
         """What the board would pay this role, over or not, () float32: +1, 0 or -1."""
         points = self._points(*board.words, board.to_move)
         mine, theirs = (low_half(word).astype(jnp.int32) for word in points)
         sign = jnp.where(board.to_move == role, 1.0, -1.0).astype(jnp.float32)
         return sign * jnp.sign(mine - theirs).astype(jnp.float32)
 
-    def is_wiped_out(self, board: Board) -> jax.Array:
+    def is_wiped_out(self, board: JaxPosition) -> jax.Array:
         """Whether a side has no piece left, () bool."""
         width = self.game.board.words
         sides = (board.words[:width], board.words[width : 2 * width])
         own, opp = (jnp.stack(halves(words)).any() for words in sides)
         return ~(own & opp)
 
-    def legal(self, board: Board) -> jax.Array:
+    def legal(self, board: JaxPosition) -> jax.Array:
         """The legal actions, (A,) bool; all False where terminated."""
         return bits_of(board.legal_bits)[: self.game.num_actions]
 
-    def is_legal(self, board: Board, action: jax.Array) -> jax.Array:
+    def is_legal(self, board: JaxPosition, action: jax.Array) -> jax.Array:
         """Whether the action is legal, () bool; numbers that are no action are not."""
         (flag,) = self._is_legal(*board.legal_bits, action)
         return jnp.asarray(low_half(flag) == 1)
 
-    def observe(self, board: Board) -> jax.Array:
+    def observe(self, board: JaxPosition) -> jax.Array:
         """What the side to move sees, (R, F, C) bool, indexed as that of `Game.observe`."""
         return self.planes(board).reshape(-1, *self.game.board).transpose(1, 2, 0)
 
-    def planes(self, board: Board) -> jax.Array:
+    def planes(self, board: JaxPosition) -> jax.Array:
         """The observation plane by plane, each square by square, (C * R * F,) bool: what networks
         take.
         """
         bits = bits_of(self._planes(*board.words, board.to_move, board.ply))
         return bits[: np.prod(self.game.observation_shape)]
 
-    def turned(self, board: Board) -> Board:
+    def turned(self, board: JaxPosition) -> JaxPosition:
         """The same squares with the other side to move, as far as `observe` is concerned."""
         words = turned(self.game.word_names, board.words)
         return board._replace(words=words, to_move=1 - board.to_move)
 
-    def sample(self, board: Board, key: jax.Array) -> jax.Array:
+    def sample(self, board: JaxPosition, key: jax.Array) -> jax.Array:
         """A uniformly random legal action, () int32; noop where terminated."""
         low, high = jax.random.bits(key, (2,), jnp.uint32)
         return self.sample_by(board, self.words.join(low, high))
 
-    def sample_by(self, board: Board, random: Stored) -> jax.Array:
+    def sample_by(self, board: JaxPosition, random: Stored) -> jax.Array:
         """The choice of `sample` by a random word."""
         (action,) = self._sample(*board.legal_bits, random)
         return low_half(action).astype(jnp.int32)
 
 
-def positions_of(boards: Board) -> State:
+def positions_of(boards: JaxPosition) -> State:
     """A batch of boards as positions in NumPy, the reverse of `JaxRules.boards`."""
     return State(
         tuple(map(_numbers, boards.words)),

@@ -39,16 +39,20 @@ class Kernels:
         words = (1,) * size
         planes = len(trace(self._seen, size + 2, "batch").outputs)
         self.begin = Kernel(self._begin, size + 2, "begin", (legal, 1))
-        self.advance = Kernel(self._advance, size + 3, "advance", (*words, legal, 1, 1))
-        self.ply = Kernel(self._ply, size + 3, "ply", (*words, legal, 1, 1, -planes, -legal))
-        self.arrive = Kernel(self._arrive, size + 3, "arrive")
-        self.transition = Kernel(
-            self._transition,
+        self.step_words = Kernel(self._step_words, size + 3, "step_words", (*words, legal, 1, 1))
+        self.step_observe = Kernel(
+            self._step_observe, size + 3, "step_observe", (*words, legal, 1, 1, -planes, -legal)
+        )
+        self.step_words_no_legal = Kernel(
+            self._step_words_no_legal, size + 3, "step_words_no_legal"
+        )
+        self.step_batch = Kernel(
+            self._step_batch,
             (*words, legal, *[1] * 5),
-            "transition",
+            "step_batch",
             (*words, legal, *[1] * 7),
         )
-        self.place = Kernel(self._place, size + 1, "place")
+        self.step_words_only = Kernel(self._step_words_only, size + 1, "step_words_only")
         self.stable = Kernel(by_name(rules, rules.stable), size, "stable")
         self.sample = Kernel(self._sample, (legal, 1), "sample")
         self.is_legal = Kernel(self._is_legal, (legal, 1), "is_legal")
@@ -118,7 +122,7 @@ class Kernels:
             noop = legal.pop() | noop << shift
         return (*legal, noop, live ^ 1)
 
-    def _advance(self, *given: Bits) -> tuple[Bits, ...]:
+    def _step_words(self, *given: Bits) -> tuple[Bits, ...]:
         """Of words, to_move, ply and a legal action what follows: the words as the side then to
         move sees them, its legal actions, which side it is, and whether the game is over.
         """
@@ -144,9 +148,9 @@ class Kernels:
         ]
         return words, to_move ^ 1 ^ again
 
-    def _ply(self, *given: Bits) -> tuple[Bits, ...]:
-        """`_advance` and then `_observe`, of the side then to move."""
-        after = self._advance(*given)
+    def _step_observe(self, *given: Bits) -> tuple[Bits, ...]:
+        """`_step_words` and then `_observe`, of the side then to move."""
+        after = self._step_words(*given)
         words, legal, to_move = self._parts(after[:-1])
         ply = given[-2] + 1 & ALL
         return (*after, *self._observe(*words, to_move, ply, *legal))
@@ -158,12 +162,12 @@ class Kernels:
         rest = words[end:]
         return words[:size], words[size:end], rest[0] if len(rest) == 1 else rest
 
-    def _arrive(self, *given: Bits) -> tuple[Bits, ...]:
-        """`_advance` without the legal actions: much less work where `over` does not need them."""
-        words, _, rest = self._parts(self._advance(*given))
+    def _step_words_no_legal(self, *given: Bits) -> tuple[Bits, ...]:
+        """`_step_words` without legal actions: far less work if `over` does not need them."""
+        words, _, rest = self._parts(self._step_words(*given))
         return (*words, *rest)
 
-    def _transition(self, *given: Bits) -> tuple[Bits, ...]:
+    def _step_batch(self, *given: Bits) -> tuple[Bits, ...]:
         """A row's step in a batch: its state, its action and whether it waits for its next game.
 
         Gives the state after it, and then the flags terminated, truncated and illegal and, as a
@@ -176,7 +180,7 @@ class Kernels:
         here = spread(plays)
         # Tables may end at noop: what is no action must not be looked up.
         taken = _choose(here, action, self._rules.noop)
-        after = self._advance(*words, to_move, ply, taken)
+        after = self._step_words(*words, to_move, ply, taken)
         new, moves, (then, over) = self._parts(after)
         truncated: Bits = 0
         if self._rules.max_plies is not None:
@@ -270,7 +274,7 @@ class Kernels:
         own, opp = self._rules.join(words)[:2]
         return popcount(own | opp)
 
-    def _place(self, *given: Bits) -> tuple[Bits, ...]:
+    def _step_words_only(self, *given: Bits) -> tuple[Bits, ...]:
         """Of words and an action the words alone, as the other side sees them, where the turn
         passes and no rule asks whose it is.
         """

@@ -24,8 +24,8 @@ _STOCK = 4096
 Keep = Callable[[Game, State], BoolArray]
 
 
-class Player(Protocol):
-    """Who plays openings: any agent of `boardenvs.agents`."""
+class OpeningPlayer(Protocol):
+    """Chooses the moves of an opening: any agent of `boardenvs.agents`."""
 
     def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray: ...
 
@@ -34,7 +34,7 @@ class Player(Protocol):
 class PlayedBy:
     """Plies of a player instead of random ones, but for a share `noise` of them."""
 
-    player: Player
+    player: OpeningPlayer
     noise: float = 0.0
 
 

@@ -56,7 +56,7 @@ def show(
         str,
         typer.Argument(
             metavar="RULE",
-            help="What is compiled: `begin`, `advance`, `ply`, `transition`, `arrive`, `place`, "
+            help="What is compiled: `begin`, `step_words`, `step_observe`, `step_batch`, "
             "`sample`, `is_legal`, `points`, `planes`, `observe`, `stable`, `evaluate` or "
             "`features`.",
         ),
@@ -73,7 +73,7 @@ def show(
     """Show what a rule became: the operations on words that were traced, or generated code.
 
     ```
-    python -m boardenvs.kernel othello advance
+    python -m boardenvs.kernel othello step_words
     python -m boardenvs.kernel lines_of_action begin --as numpy
     ```
     """

@@ -89,20 +89,25 @@ def sum_weights(
 # ---- what the game gives -------------------------------------------------------------------------
 
 
-def advance(*given: Word) -> tuple[Word, ...]:
-    """Of a position's words, to_move, ply and a legal action: the words as the side then to move
-    sees them, those of its legal actions, the last being noop, the side, and 1 if the game is over.
+def step_words(*given: Word) -> tuple[Word, ...]:
+    """Play a legal action, given a position's words, to_move, ply and the action.
+
+    Returns the words as the side then to move sees them, the words of its legal actions (noop is
+    the last bit), which side it is, and 1 if the game is over.
     """
     raise NotImplementedError
 
 
-def arrive(*given: Word) -> tuple[Word, ...]:
-    """As `advance`, without the legal actions; often much cheaper."""
+def step_words_no_legal(*given: Word) -> tuple[Word, ...]:
+    """As `step_words`, but leave out the legal actions; often much cheaper."""
     raise NotImplementedError
 
 
-def place(*given: Word) -> tuple[Word, ...]:
-    """Of words and an action the words after it alone, where the turn passes; cheaper still."""
+def step_words_only(*given: Word) -> tuple[Word, ...]:
+    """Only the words after an action, as the next side sees them: no legal actions, no end.
+
+    Takes words and the action, in games whose turn always passes.
+    """
     raise NotImplementedError
 
 

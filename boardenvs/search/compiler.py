@@ -61,9 +61,9 @@ def _link_module(
         warnings.warn(_SLOW, stacklevel=3)
     kernels = game.kernels
     rules = {
-        "advance": kernels.advance,
-        "arrive": kernels.arrive,
-        "place": kernels.place,
+        "step_words": kernels.step_words,
+        "step_words_no_legal": kernels.step_words_no_legal,
+        "step_words_only": kernels.step_words_only,
         "stable": kernels.stable,
         "sample": kernels.sample,
         "points": kernels.points,

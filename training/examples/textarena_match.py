@@ -10,7 +10,7 @@ import re
 import textarena as ta
 
 from boardenvs import records
-from boardenvs.text.adapters.textarena import BoardEnv  # which registers all games
+from boardenvs.text.adapters.textarena import TextBoardEnv  # which registers all games
 
 rng = random.Random(0)
 
@@ -33,7 +33,7 @@ def play(env, writers, seed):
 
 
 env = ta.make("boardenvs/othello")
-assert isinstance(env, BoardEnv)
+assert isinstance(env, TextBoardEnv)
 for seed in range(5):
     rewards, info = play(env, (at_random, at_random), seed)
     record = env.text.result.record

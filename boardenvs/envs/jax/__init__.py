@@ -20,7 +20,7 @@ from boardenvs import games
 from boardenvs.agents.jax_players import JaxPlayer, jax_evaluator, jax_player
 from boardenvs.envs.groups import Opponent
 from boardenvs.game.contract import Game, stack
-from boardenvs.game.jax_rules import Board, JaxRules, choose
+from boardenvs.game.jax_rules import JaxPosition, JaxRules, choose
 from boardenvs.game.rules import ILLEGAL_ACTION_REWARD
 from boardenvs.game.state import State
 
@@ -37,7 +37,7 @@ class JaxState(NamedTuple):
     terminated: jax.Array  # () bool: the last step ended a game
     truncated: jax.Array  # () bool: the last step ended a game by the cap on plies
     legal_action_mask: jax.Array  # (A,) bool
-    board: Board
+    board: JaxPosition
 
 
 # What a network says of a game: the logits of actions, (A,) float32, and the value to the current
@@ -138,7 +138,7 @@ class JaxEnv:
         found: JaxState = self._from_boards(self.rules.boards(state))
         return found
 
-    def _from_board(self, board: Board) -> JaxState:
+    def _from_board(self, board: JaxPosition) -> JaxState:
         player = board.to_move if self._opponent is None else jnp.int32(_LEARNER)
         return self._seen(board, player, 0, board.terminated, self.rules.is_truncated(board))
 
@@ -155,7 +155,7 @@ class JaxEnv:
         if key is None and self._opponent is not None:
             raise ValueError("key is missing: the opponent draws from it, step(state, ..., key)")
         illegal = ~self.rules.is_legal(state.board, action)
-        board = self.rules.advance(state.board, action)
+        board = self.rules.step_words(state.board, action)
         over = self.rules.is_over(board) | illegal
         mover = state.board.to_move
         passed = board.to_move ^ mover
@@ -232,7 +232,7 @@ class JaxEnv:
 
     def _seen(
         self,
-        board: Board,
+        board: JaxPosition,
         player: jax.Array,
         rewards: jax.Array | float = 0,
         terminated: jax.Array | bool = False,
@@ -245,7 +245,7 @@ class JaxEnv:
         ended = jnp.asarray(terminated), jnp.asarray(truncated)
         return JaxState(player, self.rules.observe(board), paid, *ended, mask, board)
 
-    def _begin(self, key: jax.Array) -> tuple[Board, jax.Array]:
+    def _begin(self, key: jax.Array) -> tuple[JaxPosition, jax.Array]:
         """A new game's board and the player to move; the key draws who has the first role."""
         start = self.rules.start
         if self._opponent is None:
@@ -259,17 +259,17 @@ class JaxEnv:
             reply = jax.tree.map(lambda x: x[chosen], boards)
         return choose(jax.random.bernoulli(seat_key), reply, start), jnp.int32(_LEARNER)
 
-    def _replied(self, board: Board, waits: jax.Array, key: jax.Array) -> Board:
+    def _replied(self, board: JaxPosition, waits: jax.Array, key: jax.Array) -> JaxPosition:
         """Where the board `waits`, the one after the opponent's plies, to the end of its turn."""
         assert self._opponent is not None
         act, rules = self._opponent.act, self.rules
 
-        def ply(board: Board, key: jax.Array) -> Board:
-            return rules.advance(board, act(board, key))
+        def ply(board: JaxPosition, key: jax.Array) -> JaxPosition:
+            return rules.step_words(board, act(board, key))
 
         return rules.after_turn(board, waits, ply, key)
 
-    def _first_replies(self, opponent: JaxPlayer) -> tuple[Board, jax.Array] | None:
+    def _first_replies(self, opponent: JaxPlayer) -> tuple[JaxPosition, jax.Array] | None:
         """The boards after each first ply, and the logarithm of its probability; None
         where a turn may be more than a ply.
         """

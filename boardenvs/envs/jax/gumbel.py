@@ -16,7 +16,7 @@ import numpy as np
 
 from boardenvs.agents.jax_players import NEVER, Evaluator, JaxNetwork, network_evaluator
 from boardenvs.game.contract import Game
-from boardenvs.game.jax_rules import Board, JaxRules, choose
+from boardenvs.game.jax_rules import JaxPosition, JaxRules, choose
 from boardenvs.game.state import FloatArray, State, take
 from boardenvs.search.gumbel import GumbelResults, GumbelSettings
 
@@ -43,7 +43,7 @@ class JaxGumbel:
         return GumbelResults(actions.astype(int), policy.astype(float), values.astype(float))
 
     def _of_boards(
-        self, boards: Board, noise: jax.Array, network: JaxNetwork, settings: GumbelSettings
+        self, boards: JaxPosition, noise: jax.Array, network: JaxNetwork, settings: GumbelSettings
     ) -> tuple[jax.Array, jax.Array, jax.Array]:
         """The actions, policies and values of B boards."""
         judge = jax.vmap(partial(self._judged, network_evaluator(self.rules, network)))
@@ -55,7 +55,7 @@ class JaxGumbel:
             prior_logits=logits + noise + _WINS * wins, value=value, embedding=boards
         )
 
-        def step(params: None, key: Any, action: jax.Array, before: Board) -> Any:
+        def step(params: None, key: Any, action: jax.Array, before: JaxPosition) -> Any:
             after, reward, discount = jax.vmap(self._ply)(before, action)
             logits, value, _ = judge(after)
             return mctx.RecurrentFnOutput(
@@ -75,7 +75,9 @@ class JaxGumbel:
         tried = found.search_tree.summary()
         return found.action, *_improved(logits, value, tried.qvalues, tried.visit_counts, settings)
 
-    def _judged(self, evaluate: Evaluator, board: Board) -> tuple[jax.Array, jax.Array, jax.Array]:
+    def _judged(
+        self, evaluate: Evaluator, board: JaxPosition
+    ) -> tuple[jax.Array, jax.Array, jax.Array]:
         """The logits of the actions, the value, and which action wins at once: that has all of the
         policy then, and the value is a win.
         """
@@ -89,14 +91,16 @@ class JaxGumbel:
         logits = jnp.where(legal, jnp.log(jnp.maximum(policy, _LEAST)), NEVER)
         return logits, jnp.where(winning.any(), 1.0, value), wins
 
-    def _ply(self, board: Board, action: jax.Array) -> tuple[Board, jax.Array, jax.Array]:
+    def _ply(
+        self, board: JaxPosition, action: jax.Array
+    ) -> tuple[JaxPosition, jax.Array, jax.Array]:
         """The board after a legal action, the reward of who played it, and what the value of the
         next position counts for it: -1 where the other side is to move, 1 where the turn goes on,
         and 0 after the end, where nothing more happens.
         """
         rules = self.rules
         over = rules.is_over(board)
-        after = choose(over, board, rules.advance(board, action))
+        after = choose(over, board, rules.step_words(board, action))
         ended = rules.is_over(after)
         sign = jnp.where(after.to_move == board.to_move, 1.0, -1.0)
         reward = jnp.where(ended & ~over, rules.outcome(after, board.to_move), 0.0)

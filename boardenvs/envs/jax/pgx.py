@@ -15,7 +15,7 @@ from boardenvs.envs.core import VERSION
 from boardenvs.envs.groups import Opponent
 from boardenvs.envs.jax import JaxEnv, JaxState
 from boardenvs.game.contract import Game
-from boardenvs.game.jax_rules import Board, positions_of
+from boardenvs.game.jax_rules import JaxPosition, positions_of
 from boardenvs.render.geometry import scene, sheet
 from boardenvs.render.svg import write_svg
 from boardenvs.render.view import view
@@ -48,7 +48,7 @@ def make(game: str | Game, *, opponent: Opponent | None = None, **rules: Any) ->
 class PgxState(pgx.State):
     """A game of Pgx; its pictures are ours."""
 
-    _board: Board
+    _board: JaxPosition
     _game: Game = field(metadata={"static": True})
 
     @property
@@ -62,7 +62,7 @@ class PgxState(pgx.State):
         scale: float | None = None,
     ) -> str:
         """The board as SVG, or all boards of a batch as one sheet; the options change nothing."""
-        boards: Board = self._board
+        boards: JaxPosition = self._board
         if boards.ply.ndim == 0:
             boards = jax.tree.map(lambda x: x[None], boards)
         positions = self._game.positions(positions_of(boards))

@@ -19,7 +19,6 @@ from boardenvs.kernel.loops import (
     Array,
     Word,
     alternates,
-    arrive,
     board,
     entry,
     inline,
@@ -27,6 +26,7 @@ from boardenvs.kernel.loops import (
     margin_counts,
     number,
     popcount,
+    step_words_no_legal,
     trailing_zeros,
     word,
     word_count,
@@ -49,7 +49,7 @@ from boardenvs.search.compiled.moves import (
     order_moves,
     pick_best,
 )
-from boardenvs.search.compiled.position import Position, is_final, load_position, sign_of
+from boardenvs.search.compiled.position import PackedPosition, is_final, load_position, sign_of
 from boardenvs.search.compiled.transposition import (
     DATA,
     EXACT,
@@ -118,7 +118,7 @@ def search_positions(
 
 
 def iterative_deepening(
-    root: Position,
+    root: PackedPosition,
     row: int,
     seed: Word,
     max_depth: int,
@@ -188,7 +188,7 @@ def report(
 
 
 def search(
-    position: Position,
+    position: PackedPosition,
     depth: int,
     alpha: int,
     beta: int,
@@ -267,7 +267,9 @@ def window(sign: int, alpha: int, beta: int) -> tuple[int, int]:
 
 
 @inline
-def search_last_ply(position: Position, beta: int, distance: int, memory: SearchMemory) -> int:
+def search_last_ply(
+    position: PackedPosition, beta: int, distance: int, memory: SearchMemory
+) -> int:
     """The value one ply deep."""
     counters = memory.counters
     best = -INFINITE
@@ -278,7 +280,7 @@ def search_last_ply(position: Position, beta: int, distance: int, memory: Search
         while bits != ZERO:
             action = word(64 * k) + trailing_zeros(bits)
             bits = bits & (bits - ONE)
-            after = arrive(*position.words, position.to_move, position.ply, action)
+            after = step_words_no_legal(*position.words, position.to_move, position.ply, action)
             words, then = after[: word_count()], other if alternates() else after[-2]
             counters[NODES] += 1
             if is_final(after[-1] != ZERO, ply):
@@ -295,7 +297,7 @@ def search_last_ply(position: Position, beta: int, distance: int, memory: Search
 
 
 def principal_variation_move(
-    position: Position, depth: int, value: int, distance: int, memory: SearchMemory
+    position: PackedPosition, depth: int, value: int, distance: int, memory: SearchMemory
 ) -> int:
     """A move whose value is `value`, the value that a search found for this position of
     its principal variation; the others are as in `search`. NO_MOVE once aborted.
@@ -324,7 +326,7 @@ def principal_variation_move(
 
 
 @inline
-def may_be_cut(position: Position, depth: int, beta: int) -> bool:
+def may_be_cut(position: PackedPosition, depth: int, beta: int) -> bool:
     """Not where the search reaches the end of the game, which it has to prove."""
     squares = number(popcount(board() ^ (position.words[0] | position.words[1])))
     return SHALLOWEST <= depth < squares and abs(beta) < DECIDED

@@ -38,7 +38,7 @@ from boardenvs.search.compiled.memory import (
 )
 from boardenvs.search.compiled.moves import child_of, move_at, pick_best, put_move
 from boardenvs.search.compiled.position import (
-    Position,
+    PackedPosition,
     final_margin,
     is_final,
     load_position,
@@ -103,7 +103,7 @@ def solve_position(
 
 
 @inline
-def can_reach(position: Position, alpha: int) -> int:
+def can_reach(position: PackedPosition, alpha: int) -> int:
     """The greatest score margin that stable squares leave possible; not worked out where it is
     greater than `alpha` by the number of the opponent's squares alone.
     """
@@ -116,7 +116,7 @@ def can_reach(position: Position, alpha: int) -> int:
 
 
 def search_end(
-    position: Position, squares: int, alpha: int, distance: int, memory: SearchMemory
+    position: PackedPosition, squares: int, alpha: int, distance: int, memory: SearchMemory
 ) -> int:
     """Whether the score margin with best play is more than `alpha`: a bound of it on the side where
     it is; 0 once aborted. `squares` are empty; `distance` is that from the root.
@@ -172,7 +172,7 @@ def search_end(
 
 
 @inline
-def known_upper(position: Position, memory: SearchMemory) -> int:
+def known_upper(position: PackedPosition, memory: SearchMemory) -> int:
     """The upper bound that the table has of a position."""
     table = memory.table
     tag, bucket = (
@@ -184,7 +184,12 @@ def known_upper(position: Position, memory: SearchMemory) -> int:
 
 
 def search_end_exactly(
-    position: Position, squares: int, alpha: int, beta: int, distance: int, memory: SearchMemory
+    position: PackedPosition,
+    squares: int,
+    alpha: int,
+    beta: int,
+    distance: int,
+    memory: SearchMemory,
 ) -> int:
     """The margin with best play where it is between `alpha` and `beta`, else a bound beyond."""
     if is_final(position.terminated, position.ply):
@@ -226,7 +231,12 @@ def search_end_exactly(
 
 
 def narrow(
-    position: Position, squares: int, alpha: int, beta: int, distance: int, memory: SearchMemory
+    position: PackedPosition,
+    squares: int,
+    alpha: int,
+    beta: int,
+    distance: int,
+    memory: SearchMemory,
 ) -> int:
     """As `search_end_exactly`, by null windows in the middle of what is possible."""
     low, high = max(-MOST_MARGIN, alpha), min(MOST_MARGIN, beta)
@@ -241,7 +251,7 @@ def narrow(
 
 
 def best_end_move(
-    position: Position, squares: int, margin: int, distance: int, memory: SearchMemory
+    position: PackedPosition, squares: int, margin: int, distance: int, memory: SearchMemory
 ) -> int:
     """A move that keeps this margin, which is the one with best play. NO_MOVE once aborted."""
     moves, counters = memory.moves, memory.counters
@@ -261,7 +271,7 @@ def best_end_move(
 
 
 def list_end_moves(
-    position: Position, squares: int, table_move: int, distance: int, memory: SearchMemory
+    position: PackedPosition, squares: int, table_move: int, distance: int, memory: SearchMemory
 ) -> int:
     """List the moves of a position with so many empty squares; returns how many.
 
@@ -291,7 +301,7 @@ def list_end_moves(
     return place - first
 
 
-def end_score(child: Position, squares: int, distance: int, memory: SearchMemory) -> int:
+def end_score(child: PackedPosition, squares: int, distance: int, memory: SearchMemory) -> int:
     """How good a move seems, by the position after it: few replies first (fastest first: they make
     the tree small), then what it seems to be worth, and what the mover has for good.
     """

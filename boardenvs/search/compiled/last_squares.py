@@ -16,13 +16,13 @@ from boardenvs.kernel.loops import (
     board,
     inline,
     number,
-    place,
     popcount,
+    step_words_only,
     trailing_zeros,
     word,
 )
 from boardenvs.search.compiled.memory import NODES
-from boardenvs.search.compiled.position import Position, final_margin
+from boardenvs.search.compiled.position import PackedPosition, final_margin
 from boardenvs.search.compiled.values import INFINITE
 
 FEW_SQUARES = 5  # of more, moves are put in a better order
@@ -46,7 +46,7 @@ def odd_quarters(empty: Word) -> Word:
     return odd
 
 
-def search_last_squares(position: Position, alpha: int, counters: Array) -> int:
+def search_last_squares(position: PackedPosition, alpha: int, counters: Array) -> int:
     """The score margin with best play if it is `alpha` or `alpha + 1`, else a bound beyond; of a
     position that is not over.
     """
@@ -79,7 +79,7 @@ def search_captures(
         square = trailing_zeros(first)
         after = first & (first - ONE)
         bit, first = first ^ after, after
-        theirs, mine = place(own, opp, square)
+        theirs, mine = step_words_only(own, opp, square)
         if theirs != opp:
             counters[NODES] += 1
             value = -search_captures(
@@ -107,11 +107,11 @@ def search_captures(
 @inline
 def fill_last_square(own: Word, opp: Word, to_move: Word, square: Word, counters: Array) -> int:
     """The score margin after the last square is filled, by whoever can."""
-    theirs, mine = place(own, opp, square)
+    theirs, mine = step_words_only(own, opp, square)
     if theirs != opp:
         counters[NODES] += 1
         return final_margin((mine, theirs), to_move)
-    mine, theirs = place(opp, own, square)
+    mine, theirs = step_words_only(opp, own, square)
     if mine != own:
         counters[NODES] += 2  # the pass and the move
     else:

@@ -14,7 +14,7 @@ from boardenvs.kernel.loops import (
 )
 from boardenvs.search.compiled.memory import MoveStack, SearchMemory
 from boardenvs.search.compiled.position import (
-    Position,
+    PackedPosition,
     load_position,
     mobility,
     play,
@@ -24,7 +24,9 @@ from boardenvs.search.compiled.position import (
 from boardenvs.search.compiled.values import INFINITE, final_value, judge_near, static_value
 
 
-def generate_moves(position: Position, distance: int, table_move: int, memory: SearchMemory) -> int:
+def generate_moves(
+    position: PackedPosition, distance: int, table_move: int, memory: SearchMemory
+) -> int:
     """List the moves of a position at this distance, with their scores; returns how many.
 
     The table's move comes first.
@@ -48,7 +50,7 @@ def generate_moves(position: Position, distance: int, table_move: int, memory: S
 
 
 @inline
-def put_move(place: int, action: Word, child: Position, moves: MoveStack) -> None:
+def put_move(place: int, action: Word, child: PackedPosition, moves: MoveStack) -> None:
     """Write a move, and the position after it, to this place of the lists."""
     size = moves.record_size
     save_position(moves.records, place * size, child)
@@ -57,7 +59,7 @@ def put_move(place: int, action: Word, child: Position, moves: MoveStack) -> Non
 
 
 @inline
-def score(to_move: Word, child: Position, distance: int, memory: SearchMemory) -> int:
+def score(to_move: Word, child: PackedPosition, distance: int, memory: SearchMemory) -> int:
     """How good a move of this side seems: by the value of the position it leads to, and by how few
     replies the opponent has there.
     """
@@ -89,7 +91,7 @@ def order_moves(place: int, count: int, moves: MoveStack) -> None:
 
 
 @inline
-def child_of(record: int, moves: MoveStack) -> Position:
+def child_of(record: int, moves: MoveStack) -> PackedPosition:
     """The position after a move."""
     return load_position(moves.records, record * moves.record_size)
 

@@ -22,14 +22,14 @@ from boardenvs.kernel.loops import (
     Array,
     Word,
     alternates,
-    arrive,
     entry,
     inline,
     number,
+    step_words_no_legal,
     word,
     word_count,
 )
-from boardenvs.search.compiled.position import Position, final_margin, is_final, sign_of
+from boardenvs.search.compiled.position import PackedPosition, final_margin, is_final, sign_of
 from boardenvs.search.compiled.tree import NONE, Tree, edges_of, most_of, total_value
 from boardenvs.utils.splitmix import mix
 
@@ -116,7 +116,7 @@ def is_settled(edge: int, node: int, tree: Tree) -> bool:
 
 @inline
 def look_for_no_win(
-    node: int, row: int, position: Position, policy: Exploration, tree: Tree
+    node: int, row: int, position: PackedPosition, policy: Exploration, tree: Tree
 ) -> None:
     """UCT and PUCT find wins by simulations."""
 
@@ -146,14 +146,14 @@ def add_no_guesses(
     return count
 
 
-def look_for_win(node: int, row: int, position: Position, policy: Gumbel, tree: Tree) -> None:
+def look_for_win(node: int, row: int, position: PackedPosition, policy: Gumbel, tree: Tree) -> None:
     """Where one of the node's edges ends the game with a win, that is proven, and the edge has all
     of the prior.
     """
     edges = edges_of(node, tree)
     for edge in edges:
         action = word(tree.edge_action[edge])
-        after = arrive(*position.words, position.to_move, position.ply, action)
+        after = step_words_no_legal(*position.words, position.to_move, position.ply, action)
         then = position.to_move ^ ONE if alternates() else after[-2]
         if is_final(after[-1] != ZERO, position.ply + ONE):
             margin = final_margin(after[: word_count()], then)

@@ -9,7 +9,6 @@ from boardenvs.kernel.loops import (
     ZERO,
     Array,
     Word,
-    advance,
     alternates,
     inline,
     legal_words,
@@ -20,6 +19,7 @@ from boardenvs.kernel.loops import (
     read_legal,
     read_words,
     sample,
+    step_words,
     word,
     word_count,
     wrap,
@@ -32,7 +32,7 @@ from boardenvs.utils.splitmix import GOLDEN, mix
 TO_MOVE, PLY, TERMINATED, LEGAL = 0, 1, 2, 3
 
 
-class Position(NamedTuple):
+class PackedPosition(NamedTuple):
     """A position as words; the fields mean what they mean in `boardenvs.Position`."""
 
     words: tuple[Word, ...]
@@ -42,10 +42,10 @@ class Position(NamedTuple):
     terminated: bool
 
 
-def play(position: Position, action: Word) -> Position:
+def play(position: PackedPosition, action: Word) -> PackedPosition:
     """The position after a legal action."""
-    after = advance(*position.words, position.to_move, position.ply, action)
-    return Position(
+    after = step_words(*position.words, position.to_move, position.ply, action)
+    return PackedPosition(
         after[: word_count()],
         after[word_count() : -2],
         position.to_move ^ ONE if alternates() else after[-2],
@@ -67,7 +67,7 @@ def is_final(terminated: bool, ply: Word) -> bool:
     return terminated or ply >= max_ply()
 
 
-def mobility(position: Position) -> int:
+def mobility(position: PackedPosition) -> int:
     """The number of legal actions."""
     count = ZERO
     for k in range(legal_words()):
@@ -81,13 +81,13 @@ def final_margin(words: tuple[Word, ...], to_move: Word) -> int:
     return number(mine) - number(theirs)
 
 
-def outcome(position: Position) -> int:
+def outcome(position: PackedPosition) -> int:
     """The result, 1, 0 or -1, of a game that ends in this position, to its side to move."""
     margin = final_margin(position.words, position.to_move)
     return (1 if margin > 0 else 0) - (1 if margin < 0 else 0)
 
 
-def playout(position: Position, seed: Word) -> int:
+def playout(position: PackedPosition, seed: Word) -> int:
     """1, 0 or -1 to the side to move here, by one random game from here.
 
     The choice at each ply follows from the seed and the number of the ply alone, so that a batch in
@@ -102,9 +102,9 @@ def playout(position: Position, seed: Word) -> int:
     return sign * outcome(position)
 
 
-def load_position(array: Array, start: int) -> Position:
+def load_position(array: Array, start: int) -> PackedPosition:
     """The position that is stored from array[start] on."""
-    return Position(
+    return PackedPosition(
         read_words(array, start + LEGAL + legal_words()),
         read_legal(array, start + LEGAL),
         array[start + TO_MOVE],
@@ -113,7 +113,7 @@ def load_position(array: Array, start: int) -> Position:
     )
 
 
-def save_position(array: Array, start: int, position: Position) -> None:
+def save_position(array: Array, start: int, position: PackedPosition) -> None:
     """Store a position from array[start] on."""
     array[start + TO_MOVE] = position.to_move
     array[start + PLY] = position.ply

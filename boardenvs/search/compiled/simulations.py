@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from boardenvs.kernel.loops import ZERO, Array, Word, entry, inline, number, word, wrap
-from boardenvs.search.compiled.position import Position, is_final, outcome, playout
+from boardenvs.search.compiled.position import PackedPosition, is_final, outcome, playout
 from boardenvs.search.compiled.tree import (
     NONE,
     Tree,
@@ -63,7 +63,7 @@ def select_edge(node: int, row: int, random: Word, policy: Any, tree: Tree) -> i
     raise NotImplementedError
 
 
-def look(node: int, row: int, position: Position, policy: Any, tree: Tree) -> None:
+def look(node: int, row: int, position: PackedPosition, policy: Any, tree: Tree) -> None:
     """What is to be seen, and proven, of a node that has just been given its edges and priors."""
     raise NotImplementedError
 

@@ -19,7 +19,7 @@ from boardenvs.kernel.loops import (
     word,
     wrap,
 )
-from boardenvs.search.compiled.position import Position
+from boardenvs.search.compiled.position import PackedPosition
 from boardenvs.utils.splitmix import GOLDEN
 
 EXACT, LOWER, UPPER = 0, 1, 2  # what a value is: itself, or a bound
@@ -63,7 +63,7 @@ def slot_size() -> int:
     return WORDS + known_words()
 
 
-def tag_of(position: Position, distance: int, table: TranspositionTable) -> Word:
+def tag_of(position: PackedPosition, distance: int, table: TranspositionTable) -> Word:
     """What marks slots of this search and distance, and of the side to move where it is not known
     by these.
     """
@@ -72,7 +72,7 @@ def tag_of(position: Position, distance: int, table: TranspositionTable) -> Word
     return tag if alternates() else tag | (position.to_move << word(63))
 
 
-def bucket_of(position: Position, distance: int, table: TranspositionTable) -> int:
+def bucket_of(position: PackedPosition, distance: int, table: TranspositionTable) -> int:
     """Where the two slots of a position begin."""
     key = wrap(position.words[0] * word(0x9E3779B97F4A7C15))
     key = key ^ wrap(position.words[1] * word(0xC2B2AE3D27D4EB4F))
@@ -83,7 +83,7 @@ def bucket_of(position: Position, distance: int, table: TranspositionTable) -> i
     return number((key ^ (key >> word(32))) & highest) * 2 * slot_size()
 
 
-def probe(position: Position, tag: Word, bucket: int, table: TranspositionTable) -> int:
+def probe(position: PackedPosition, tag: Word, bucket: int, table: TranspositionTable) -> int:
     """The slot that holds the position, or -1."""
     for slot in range(bucket, bucket + 2 * slot_size(), slot_size()):
         if is_of(slot, position, tag, table):
@@ -92,7 +92,7 @@ def probe(position: Position, tag: Word, bucket: int, table: TranspositionTable)
 
 
 @inline
-def is_of(slot: int, position: Position, tag: Word, table: TranspositionTable) -> bool:
+def is_of(slot: int, position: PackedPosition, tag: Word, table: TranspositionTable) -> bool:
     """Whether a slot holds the position."""
     slots = table.slots
     if slots[slot + TAG] != tag:
@@ -104,7 +104,7 @@ def is_of(slot: int, position: Position, tag: Word, table: TranspositionTable) -
 
 
 def store(
-    position: Position, tag: Word, bucket: int, data: Word, table: TranspositionTable
+    position: PackedPosition, tag: Word, bucket: int, data: Word, table: TranspositionTable
 ) -> None:
     """Keep data: in the first slot if they are of a deeper search, else in the second."""
     slots, slot = table.slots, bucket
@@ -118,7 +118,7 @@ def store(
 
 @inline
 def write_slot(
-    slot: int, position: Position, tag: Word, data: Word, table: TranspositionTable
+    slot: int, position: PackedPosition, tag: Word, data: Word, table: TranspositionTable
 ) -> None:
     """Overwrite a slot."""
     slots = table.slots
@@ -207,7 +207,7 @@ def work_for(nodes: int) -> int:
 
 
 def store_bound(
-    position: Position,
+    position: PackedPosition,
     tag: Word,
     bucket: int,
     found: tuple[int, int, int, int],

@@ -24,7 +24,7 @@ from boardenvs.kernel.loops import (
 )
 from boardenvs.search.compiled.position import (
     TO_MOVE,
-    Position,
+    PackedPosition,
     is_final,
     load_position,
     mobility,
@@ -83,13 +83,13 @@ def edges_of(node: int, tree: Tree) -> range:
 
 
 @inline
-def position_of(node: int, tree: Tree) -> Position:
+def position_of(node: int, tree: Tree) -> PackedPosition:
     """The position of a node."""
     return load_position(tree.positions, node * tree.position_size)
 
 
 @inline
-def add_node(position: Position, row: int, tree: Tree) -> int:
+def add_node(position: PackedPosition, row: int, tree: Tree) -> int:
     """A new node of this tree, without edges; where the game ends there its result is known."""
     node = row * tree.max_nodes + number(tree.nodes_used[row])
     tree.nodes_used[row] += 1
@@ -115,7 +115,7 @@ def follow(edge: int, node: int, row: int, tree: Tree) -> int:
 
 
 @inline
-def expand(node: int, position: Position, row: int, tree: Tree) -> bool:
+def expand(node: int, position: PackedPosition, row: int, tree: Tree) -> bool:
     """Give a node its edges; False, and none, where the tree has no room left for them."""
     first = row * tree.edge_stride + number(tree.edges_used[row])
     end = row * tree.edge_stride + number(tree.max_edges[row])

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from boardenvs.kernel.loops import ONE, Word, evaluate, inline, margin_counts, number, turned
 from boardenvs.search.compiled.memory import SearchMemory
-from boardenvs.search.compiled.position import Position, final_margin
+from boardenvs.search.compiled.position import PackedPosition, final_margin
 from boardenvs.search.compiled.tuples import keep_position, tuple_value
 
 # The value of a decided game is this, plus the margin or less the plies until then.
@@ -49,13 +49,13 @@ def static_value(words: tuple[Word, ...], to_move: Word, ply: Word, memory: Sear
 
 
 @inline
-def static_value_of(position: Position, memory: SearchMemory) -> int:
+def static_value_of(position: PackedPosition, memory: SearchMemory) -> int:
     """The same of a position as it is kept."""
     return static_value(position.words, position.to_move, position.ply, memory)
 
 
 @inline
-def judge_near(position: Position, memory: SearchMemory) -> None:
+def judge_near(position: PackedPosition, memory: SearchMemory) -> None:
     """What is judged next are positions after moves of this one: that makes it cheap."""
     if memory.judged_by_tables == 1:
         words = turned(*position.words)

@@ -26,7 +26,7 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 
-class Table:
+class GameTable:
     """One game at a time, and the tools that play it. Each returns what a model is to read.
 
     Whoever calls them may name any game and player but those that are code: these can only be what
@@ -93,8 +93,8 @@ class Table:
 
 
 def server_of(game: str = "othello", opponent: str = "level:1") -> MCPServer:
-    """A server with the tools of a `Table`."""
-    server, table = MCPServer("boardenvs", version=__version__), Table(game, opponent)
+    """A server with the tools of a `GameTable`."""
+    server, table = MCPServer("boardenvs", version=__version__), GameTable(game, opponent)
     for tool in (table.new_game, table.board, table.legal_moves, table.play, table.analyse):
         server.tool()(_told(tool))
     return server

@@ -1,6 +1,6 @@
 """TextArena: games of two players who write, `textarena.make("boardenvs/othello")`.
 
-Importing this registers every game of this package; `BoardEnv(game)` is one of any other game.
+Importing this registers every game of this package; `TextBoardEnv(game)` is one of any other game.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from boardenvs.game.contract import Game
 from boardenvs.text.env import TextEnv
 
 
-class BoardEnv(ta.Env):
+class TextBoardEnv(ta.Env):
     """A game of two; player 0 has the first role. The parameters are those of `TextEnv`.
 
     The player to move observes the whole prompt, which stands alone, and replies in words. A reply
@@ -62,4 +62,4 @@ class BoardEnv(ta.Env):
 
 for _name in games.BUILT_IN:
     if f"boardenvs/{_name}" not in ENV_REGISTRY:
-        register(id=f"boardenvs/{_name}", entry_point=BoardEnv, game=_name)
+        register(id=f"boardenvs/{_name}", entry_point=TextBoardEnv, game=_name)

@@ -116,7 +116,7 @@ class BoardEnvConfig(vf.EnvConfig):
     player: vf.AgentConfig = vf.AgentConfig(runtime=vf.SubprocessConfig())
 
 
-class BoardEnv(vf.Env[BoardEnvConfig]):
+class TextBoardEnv(vf.Env[BoardEnvConfig]):
     """Plays the tasks. Metrics say how replies were read; `trace.info` has a game's record."""
 
     async def run(self, task: BoardTask, agents: vf.Agents) -> None:

@@ -34,4 +34,4 @@ class OneTurnHarness(vf.Harness[vf.HarnessConfig]):
         return vf.ProgramResult(exit_code=int(answer.is_error), stdout="", stderr=answer.text)
 
     async def launch(self, *_: Any, **__: Any) -> vf.ProgramResult:
-        raise NotImplementedError("BoardEnv opens each exchange")
+        raise NotImplementedError("TextBoardEnv opens each exchange")
