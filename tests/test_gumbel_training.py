@@ -368,7 +368,6 @@ def test_an_interrupted_run_ends_like_another(tiny: str) -> None:
         (["--workers", "0"], "--workers is '0': it must be a whole number"),
         (["--set", "parts=3"], "8 boards cannot be shared out evenly"),
         (["--set", "parts=4"], "parts is 4, and in each opponents.greedy is 0.25: of 2 boards"),
-        (["--set", "search.in_jax=true", "--set", "search.judge={}"], "the network alone judges"),
     ],
 )
 def test_wrong_ways_to_play_are_told(

@@ -7,10 +7,10 @@ is given how the games stand, and gives back how they stand some plies later, an
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from functools import lru_cache
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch as th
@@ -21,13 +21,10 @@ from boardenvs.envs.groups import EndedGames
 from boardenvs.game.contract import Game
 from boardenvs.game.state import Array, BoolArray, FloatArray, IntArray, State, take
 from boardenvs.search import Evaluator
-from boardenvs.search.gumbel import GumbelResults, GumbelSettings, gumbel_search
+from boardenvs.search.gumbel import gumbel_search
 from training.boards import board_groups, board_options
 from training.gumbel.network import JudgedNetwork
 from training.gumbel.settings import GumbelConfig
-
-# What a search of positions with noise finds.
-Find: TypeAlias = Callable[[State, FloatArray, GumbelSettings], GumbelResults]
 
 
 class Keeper(Protocol):
@@ -63,7 +60,6 @@ class SelfPlay:
         self._rng = np.random.default_rng([config.seed, 1, part])
         judge = config.search.judge
         self._judge = None if judge is None else (config.evaluation_of(judge), judge)
-        self._in_jax = _in_jax(game) if config.search.in_jax else None
         boards = self.boards.size
         self._begun = boards  # games so far
         self._games: IntArray = np.arange(boards)
@@ -75,12 +71,9 @@ class SelfPlay:
         if self._judge is not None:
             evaluation, judge = self._judge
             evaluator = JudgedNetwork(evaluator, evaluation, judge.depth, judge.share)
-        find: Find = partial(gumbel_search, self.game, evaluator=evaluator)
-        if self._in_jax is not None:
-            find = self._in_jax(evaluator)
         for _ in range(plies):
             state = self.boards.state
-            result = self.boards.step(self._search(state, evaluator, find, keeper))
+            result = self.boards.step(self._search(state, evaluator, keeper))
             to_first = np.where(state.to_move == 0, result.rewards, -result.rewards)
             over = result.ended
             for game, its_result in zip(self._numbers()[over], to_first[over], strict=True):
@@ -91,7 +84,7 @@ class SelfPlay:
         """The games' numbers, of which those of other parts have none."""
         return self._games * self._config.parts + self._part
 
-    def _search(self, state: State, evaluator: Evaluator, find: Find, keeper: Keeper) -> IntArray:
+    def _search(self, state: State, evaluator: Evaluator, keeper: Keeper) -> IntArray:
         """The actions on all boards; what was found is given to the keeper."""
         settings, size = self._config.search, self.boards.size
         capped_search = settings.capped()
@@ -106,7 +99,7 @@ class SelfPlay:
         values: FloatArray = np.zeros(size)
         for rows, how in ((full, settings.full()), (~full & ~unsearched, capped_search)):
             if how is not None and rows.any():
-                found = find(take(state, rows), noise[rows], how)
+                found = gumbel_search(self.game, take(state, rows), noise[rows], how, evaluator)
                 actions[rows], policy[rows], values[rows] = found
         if unsearched.any():
             probabilities, judged = evaluator.evaluate(self.game, take(state, unsearched))
@@ -153,15 +146,6 @@ class SelfPlay:
 def _options(config: bytes) -> dict[str, Any]:
     """What the boards of all parts share: openings may take long to play."""
     return board_options(pickle.loads(config))
-
-
-def _in_jax(game: Game) -> Callable[[Any], Find]:
-    """The search in JAX by a `NetworkEvaluator`."""
-    from boardenvs.agents.jax_players import network_of
-    from boardenvs.envs.jax.gumbel import JaxGumbel
-
-    search = JaxGumbel(game).search
-    return lambda evaluator: partial(search, network=network_of(evaluator.policy(game)))
 
 
 # ---- parts as tasks ------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, model_validator
@@ -14,7 +13,6 @@ from boardenvs.search.limits import MAX_DEPTH
 from training.settings import (
     TRAINED,
     Above0,
-    ConfigError,
     NotNegative,
     Part,
     Positive,
@@ -40,7 +38,6 @@ class SearchSettings(Section):
     playout_cap_simulations: Annotated[int, Field(ge=0, le=10**6)] = 0
     playout_cap_role_share: Share = 0.0
     judge: JudgeSettings | None = None
-    in_jax: bool = False
 
     def full(self) -> GumbelSettings:
         """Of the searches whose policies are learnt."""
@@ -77,14 +74,6 @@ class GumbelConfig(RunSettings):
     device: Annotated[str, Field(pattern=r"^(auto|cpu|cuda(:\d+)?)$")] = "auto"
     search: SearchSettings = SearchSettings()
     learning: LearningSettings = LearningSettings()
-
-    def check_machine(self) -> None:
-        super().check_machine()
-        for name in ("jax", "mctx") if self.search.in_jax else ():
-            if importlib.util.find_spec(name) is None:
-                raise ConfigError(
-                    f"search.in_jax is true, which needs {name}: pip install 'boardenvs[jax]'"
-                )
 
     @model_validator(mode="after")
     def _both_roles(self) -> Self:
@@ -125,8 +114,6 @@ class GumbelConfig(RunSettings):
     @model_validator(mode="after")
     def _possible_judge(self) -> Self:
         if self.search.judge is not None:
-            if self.search.in_jax:
-                raise ValueError("search.in_jax is true, where the network alone judges: no judge")
             self.evaluation_of(self.search.judge)
         return self
 
