@@ -36,13 +36,12 @@ from boardenvs.arena import (
 from boardenvs.arena.match import same_winner
 from boardenvs.arena.pairing import SECOND
 from boardenvs.arena.processes import NOBODY
-from boardenvs.arena.report import document, markdown
+from boardenvs.arena.report import compose, document
 from boardenvs.arena.results import OVERALL, Results, summarise
 from boardenvs.arena.settings import make_plan, resumed_settings
 from boardenvs.arena.tournament import JOURNAL
 from boardenvs.games import make
 from boardenvs.kernel import set_backend
-from boardenvs.utils.html import report_page
 
 HIGHEST = "python:arena_agents:highest"
 THREE = ["random", "greedy", HIGHEST]
@@ -149,7 +148,7 @@ def test_processes_give_the_same_results_and_who_dies_loses_its_own_games(
     played = ["fewest_discs"]
     settings = make_settings(entrants, played, pairs=2)
     found = run_tournament(settings, tmp_path / "arena", workers=2)
-    assert "fewest_discs 6 to 10" in markdown(found, has_pictures=False)
+    assert "fewest_discs 6 to 10" in compose(found).markdown()
     assert found.tables[0].standings["dying"].counts == (0, 0, 8)
     assert sum("the process died, twice" in note for note in found.notes) == 2
     assert not any("void" in note for note in found.notes)
@@ -387,7 +386,7 @@ def test_the_report_has_pictures(written: tuple[Path, Results]) -> None:
 def test_without_matplotlib_there_are_numbers_and_a_note(
     written: tuple[Path, Results], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("boardenvs.report.document.find_spec", lambda name: None)
     (note,) = write_results(written[1], tmp_path)
     assert 'pip install "boardenvs[arena]"' in note
     names = sorted(p.name for p in tmp_path.iterdir())
@@ -401,13 +400,13 @@ def test_ladders_are_the_entrants_that_differ_in_a_number() -> None:
     results = play_here(make_settings(entrants, ["reversi"], pairs=1))
     ladder = ["alphabeta:depth=2", "alphabeta:depth=10"]
     assert results.tables[0].ladders == {"alphabeta depth": ladder}
-    assert "alphabeta depth, from 2 to 10: " in markdown(results, has_pictures=False)
+    assert "alphabeta depth, from 2 to 10: " in compose(results).markdown()
 
 
 def test_what_a_player_said_is_shown_as_text(tmp_path: Path) -> None:
     """A report is opened in a browser: what a program writes loads nothing there."""
     talking = "python:arena_agents:talking"
     results = play_here(make_settings([talking, "random"], ["reversi"], pairs=1))
-    page = report_page(markdown(results, has_pictures=False), tmp_path)
+    page = compose(results).page()
     said = html.escape(arena_agents.SAID)
     assert f"{talking} against random in reversi: {said}</li>" in page

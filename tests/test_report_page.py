@@ -6,45 +6,49 @@ from xml.etree import ElementTree
 
 import pytest
 
-from boardenvs.utils.html import report_page
-from boardenvs.utils.tables import markdown_table
+from boardenvs.report import Document, ReportTable
 
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg"/>'
 
 
-def test_pictures_are_in_the_file_but_for_those_outside_of_the_folder(tmp_path):
-    (tmp_path / "secret.svg").write_bytes(SVG)
-    run = tmp_path / "run"
-    (run / "othello").mkdir(parents=True)
-    (run / "othello" / "ratings.svg").write_bytes(SVG)
-    text = "# Arena\n\n![Ratings](othello/ratings.svg) ![x](../secret.svg) ![y](missing.svg)\n"
-    (source,) = re.findall(r'<img src="data:image/svg\+xml;base64,([^"]+)"', report_page(text, run))
-    assert base64.b64decode(source) == SVG
+def test_pictures_are_written_and_in_the_page(tmp_path):
+    document = Document("Arena")
+    document.picture("othello/ratings.svg", "Ratings", lambda: SVG)
+    document.text("![x](../secret.svg) ![y](https://example.org/seen.svg)")
+    document.write(tmp_path)
+    page = (tmp_path / "report.html").read_text()
+    (source,) = re.findall(r'<img src="data:image/svg\+xml;base64,([^"]+)"', page)
+    assert base64.b64decode(source) == SVG == (tmp_path / "othello" / "ratings.svg").read_bytes()
+    assert page.count("<img") == 1
+    assert "![Ratings](othello/ratings.svg)" in (tmp_path / "report.md").read_text()
 
 
-def test_html_in_a_report_is_text(tmp_path):
-    page = report_page(
-        "# <b>x</b>\n\n<script>alert(1)</script>\n\n| a |\n|---|\n| <i> |\n", tmp_path
-    )
+def test_html_in_a_report_is_text():
+    document = Document("<b>x</b>")
+    document.text("<script>alert(1)</script>")
+    document.table(ReportTable([{"a": "<i>"}]))
+    page = document.page()
     assert "<script" not in page
     assert "<i>" not in page
     assert "<title>&lt;b&gt;x&lt;/b&gt;</title>" in page
     assert "<td>&lt;i&gt;</td>" in page
 
 
-def test_training_puts_games_and_settings_in(tmp_path):
+def test_training_puts_games_and_settings_in():
     pytest.importorskip("sb3_contrib")
     from variants import make, random_record
 
     from training.config import Config
     from training.evaluation import FinalEvaluation
-    from training.report import _html
+    from training.report import _add_games_and_settings
 
     config = Config(name="demo", game="othello", steps=100)
     judged = FinalEvaluation(
         scores={}, exact={}, ratings={}, samples=[random_record(make("othello"))]
     )
-    page = _html("# Demo\n", tmp_path, config, judged)
+    document = Document("Demo")
+    _add_games_and_settings(document, config, judged)
+    page = document.page()
     assert "<iframe srcdoc=" in page
     assert "\ngame: othello\n" in page
     assert "samples" not in judged.model_dump()
@@ -61,11 +65,12 @@ def test_curves_are_smoothed_by_means():
 
 
 def test_numbers_stand_to_the_right_in_the_tables_of_a_report():
+    names = ("player", "rating", "interval", "loss", "kind")
     rows = [
         ("random", "1,000", "0.5 to 1", "", "8 empty squares"),
-        ("greedy", "-3.5e+01", "0 to ?", "2", "16 empty squares"),
+        ("greedy", "-3.5e+01", "0 to ?", "2½", "16 empty squares"),
     ]
-    table = markdown_table(("player", "rating", "interval", "loss", "kind"), rows)
+    table = ReportTable([dict(zip(names, row, strict=True)) for row in rows]).markdown()
     assert table.splitlines()[1] == "| --- | ---: | ---: | ---: | --- |"
 
 
@@ -104,7 +109,7 @@ def test_legends_are_where_no_data_can_be(monkeypatch):
     pytest.importorskip("sb3_contrib")
     from training import plots
 
-    monkeypatch.setattr(plots, "_svg", lambda figure, title: figure)
+    monkeypatch.setattr(plots, "to_svg", lambda figure, title: figure)
     for figure in draw_curves():
         figure.draw_without_rendering()
         legends = [a.get_legend() for a in figure.axes if a.get_legend()] + figure.legends

@@ -7,16 +7,20 @@ from functools import partial
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 from matplotlib.transforms import ScaledTranslation
 
-from boardenvs.utils.pictures import BLUE, FAINT, INK, drawing, to_svg
+from boardenvs.report.figures import (
+    BLUE,
+    FAINT,
+    INK,
+    PALETTE,
+    IntervalRow,
+    draw_intervals,
+    drawing,
+    to_svg,
+)
 from training.evaluation import Score, SuiteResult
-
-# Okabe and Ito's colours, told apart with every kind of colour vision.
-_COLOURS = (BLUE, "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-_POLICY, _OTHERS = BLUE, FAINT
 
 
 def learning_curve(
@@ -33,7 +37,7 @@ def learning_curve(
         axes, side = figure.subplots(1, 2, width_ratios=(3, 2), sharey=True)
         scale, unit = _unit(results[-1].steps)
         steps = [r.steps / scale for r in results]
-        for colour, name in zip(_COLOURS * len(best.scores), best.scores, strict=False):
+        for colour, name in zip(PALETTE * len(best.scores), best.scores, strict=False):
             found = [r.scores[name] for r in results]
             low, scores, high = np.array([(s.low, s.score, s.high) for s in found]).T
             axes.fill_between(steps, low, high, color=colour, alpha=0.2, linewidth=0)
@@ -57,7 +61,7 @@ def learning_curve(
         ]
         axes.set_ylim(min(0.4, min(lows + exams) - 0.02), 1.02)
         axes.yaxis.set_major_formatter(PercentFormatter(1.0))
-        return _svg(figure, title)
+        return to_svg(figure, title)
 
 
 def _unit(steps: float) -> tuple[float, str]:
@@ -101,30 +105,23 @@ def rating_scale(
     marked: Sequence[str],
 ) -> bytes:
     """An SVG: ratings (rating, low, high), the strongest first, with their intervals; an arrow
-    where nothing bounds one.
+    at an open end.
     """
-    with drawing(7, 1.4 + 0.36 * len(ratings)) as figure:
-        axes = figure.subplots()
-        names = list(ratings)[::-1]
-        for y, name in enumerate(names):
-            rating, low, high = ratings[name]
-            colour = _POLICY if name in marked else _OTHERS
-            ends = [[0 if end is None else abs(end - rating)] for end in (low, high)]
-            axes.errorbar(rating, y, xerr=ends, fmt="o", capsize=3, color=colour)
-            for text, shift, shown in (
-                (f"{rating:.0f}", (0, 9), True),
-                ("\N{LEFTWARDS ARROW}", (-12, 0), low is None),
-                ("\N{RIGHTWARDS ARROW}", (12, 0), high is None),
-            ):
-                axes.annotate(
-                    text, (rating, y), shift, textcoords="offset points", ha="center", va="center",
-                    fontsize=9, color=colour, visible=shown,
-                )  # fmt: skip
-        axes.set_yticks(range(len(names)), names)
-        axes.set_ylim(-0.6, len(names) - 0.3)
-        axes.set_xlabel("rating in Elo points, random play is 0")
-        axes.grid(visible=False, axis="y")
-        return _svg(figure, title)
+    rows = []
+    for name, (rating, low, high) in ratings.items():
+        ends = ("?" if end is None else f"{end:.0f}" for end in (low, high))
+        rows.append(
+            IntervalRow(
+                name,
+                rating,
+                -np.inf if low is None else low,
+                np.inf if high is None else high,
+                (f"{rating:.0f}", " to ".join(ends)),
+                BLUE if name in marked else FAINT,
+            )
+        )
+    label = "rating in Elo points, random play is 0, with 95 % intervals"
+    return draw_intervals(title, rows, label)
 
 
 _SMOOTHED = 0.04  # of all updates: how many go into a mean
@@ -159,7 +156,7 @@ def metrics_over_steps(title: str, metrics: Sequence[Mapping[str, float]]) -> by
             axes.set_visible(False)
         shown = zip(grid.flat, fields.items(), strict=False)
         for place, (axes, (heading, names)) in enumerate(shown):
-            for colour, name in zip(_COLOURS * len(names), names, strict=False):
+            for colour, name in zip(PALETTE * len(names), names, strict=False):
                 values = [f[name] for f in metrics]
                 smooth, label = _smoothed(values, width), name.removeprefix("games/")
                 axes.plot(steps, values, color=colour, lw=0.6, alpha=0.4)
@@ -178,7 +175,7 @@ def metrics_over_steps(title: str, metrics: Sequence[Mapping[str, float]]) -> by
                 axes.tick_params(labelbottom=True)
                 axes.set_xlabel(f"steps, {unit}", fontsize=9)
         means = f"\nthick: means over {width} updates, thin: each update" if width > 1 else ""
-        return _svg(figure, f"{title}{means}")
+        return to_svg(figure, f"{title}{means}")
 
 
 def _usual(values: Sequence[float]) -> tuple[float, float]:
@@ -198,8 +195,3 @@ def _smoothed(values: Sequence[float], width: int) -> list[float]:
     with np.errstate(invalid="ignore"):
         smooth: list[float] = (sums / np.convolve(known, window, "same")).tolist()
     return smooth
-
-
-def _svg(figure: Figure, title: str) -> bytes:
-    figure.suptitle(title, fontsize=11)
-    return to_svg(figure)

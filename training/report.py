@@ -11,20 +11,19 @@ import shlex
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import yaml
 from rich.console import Console
-from rich.table import Table
 
 from boardenvs import games
 from boardenvs.exams import Accuracy
 from boardenvs.games.notation import MoveNotation
 from boardenvs.records.page import write_page
 from boardenvs.render.page import to_frame
+from boardenvs.report import Document, ReportTable
 from boardenvs.utils.files import write_atomically
-from boardenvs.utils.html import report_page
-from boardenvs.utils.tables import make_table, markdown_table
 from boardenvs.utils.version import version
 from training.evaluation import RAW, SHIELDED, FinalEvaluation, SuiteResult, evaluate_finally
 from training.history import REPORT_SEED, History
@@ -73,34 +72,14 @@ def write_report(
         "report": evaluation.model_dump(),
         "evaluations": [r.model_dump() for r in results],
     }
-    raw, shielded = (evaluation.scores[kind] for kind in (RAW, SHIELDED))
-    ratings = {n: (r.rating, r.low, r.high) for n, r in evaluation.ratings.items()}
-    write_atomically(
-        folder / "learning_curve.svg", learning_curve(title, results, best, raw, shielded)
-    )
-    write_atomically(folder / "ratings.svg", rating_scale(title, ratings, (RAW, SHIELDED)))
     if metrics:
-        write_atomically(folder / "metrics.svg", metrics_over_steps(title, metrics))
         write_atomically(folder / "metrics.csv", to_csv(metrics))
-    report = report_text(title, config, history, evaluation, made_with)
-    write_atomically(folder / "report.md", report.encode())
-    write_atomically(folder / "report.html", _html(report, folder, config, evaluation).encode())
+    compose(title, config, history, evaluation, made_with).write(folder)
     # The last file: where it is, all others are.
     write_atomically(folder / "result.json", json.dumps(result, indent=2).encode())
 
 
-def _html(report: str, folder: Path, config: RunSettings, evaluation: FinalEvaluation) -> str:
-    """The report with its pictures, games to step through and settings in it."""
-    extra = []
-    if evaluation.samples:
-        page = write_page(evaluation.samples, title="Games of the report")
-        extra += ["<h2>Two games against each opponent</h2>", to_frame(page)]
-    settings = html.escape(yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False))
-    extra += ["<h2>Settings</h2>", f'<pre tabindex="0">{settings}</pre>']
-    return report_page(report, folder, extra)
-
-
-def summary(config: RunSettings, best: SuiteResult, evaluation: FinalEvaluation) -> Table:
+def summary(config: RunSettings, best: SuiteResult, evaluation: FinalEvaluation) -> ReportTable:
     """The evaluation as a table for the terminal."""
     rows = [
         {
@@ -114,7 +93,7 @@ def summary(config: RunSettings, best: SuiteResult, evaluation: FinalEvaluation)
         }
         for name, s in evaluation.scores[RAW].items()
     ]
-    return make_table(
+    return ReportTable(
         rows,
         f"The best policy, of step {best.steps:,}, over {2 * config.report.pairs} games an "
         "opponent on new openings",
@@ -143,103 +122,134 @@ def to_csv(rows: Sequence[Mapping[str, float]]) -> bytes:
     return text.getvalue().encode()
 
 
-# ---- the report as Markdown ----------------------------------------------------------------------
+# ---- the report ----------------------------------------------------------------------------------
 
 
-def report_text(
+def compose(
     title: str,
     config: RunSettings,
     history: History,
     found: FinalEvaluation,
     made_with: Mapping[str, str],
-) -> str:
-    """The whole of it; `made_with` is what the weights depend on beside the settings."""
+) -> Document:
+    """The whole report; `made_with` is what the weights depend on beside the settings."""
     made, best = ", ".join(f"{k} {v}" for k, v in made_with.items()), history.best
     chosen_by = f"score on the evaluation suite ({', '.join(config.evaluation.opponents)})"
     if best.exact:
         chosen_by = "share by the exact solution"
-    parts = [
-        f"# {title}",
+    report = Document(title)
+    report.text(
         f"{history.results[-1].steps:,} steps in {history.minutes:.1f} minutes of wall time and "
-        f"{history.cpu_minutes:.1f} of CPU time, evaluations included. Made with {made}.",
-        f"The policy with the best worst {chosen_by} is that of step "
-        f"{best.steps:,}. "
-        f"It is in `policy.npz` and plays as `policy:{Path('runs') / config.name / 'policy.npz'}`.",
-        "![Scores over steps](learning_curve.svg)",
-        *_scores(config, found),
-        *_ratings(found),
-    ]
+        f"{history.cpu_minutes:.1f} of CPU time, evaluations included. Made with {made}."
+    )
+    report.text(
+        f"The policy with the best worst {chosen_by} is that of step {best.steps:,}. "
+        f"It is in `policy.npz` and plays as `policy:{Path('runs') / config.name / 'policy.npz'}`."
+    )
+    raw, shielded = (found.scores[kind] for kind in (RAW, SHIELDED))
+    report.picture(
+        "learning_curve.svg",
+        "Scores over steps",
+        partial(learning_curve, title, history.results, best, raw, shielded),
+    )
+    _add_scores(report, config, found)
+    _add_ratings(report, title, found)
     if found.exact[RAW]:
-        parts += _exact(found)
+        _add_exact(report, found)
     if found.exam:
-        parts += _exam(found.exam, history)
-    parts += ["## The training", "![Metrics of the training](metrics.svg)"]
-    return "\n\n".join(parts) + "\n"
+        _add_exam(report, found.exam, history)
+    if history.metrics:
+        report.heading("The training")
+        draw = partial(metrics_over_steps, title, history.metrics)
+        report.picture("metrics.svg", "Metrics of the training", draw)
+    _add_games_and_settings(report, config, found)
+    return report
 
 
-def _scores(config: RunSettings, found: FinalEvaluation) -> list[str]:
+def _add_games_and_settings(report: Document, config: RunSettings, found: FinalEvaluation) -> None:
+    """Games to step through and the settings, in report.html alone."""
+    if found.samples:
+        report.html("<h2>Two games against each opponent</h2>")
+        report.html(to_frame(write_page(found.samples, title="Games of the report")))
+    settings = html.escape(yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False))
+    report.html(f'<h2>Settings</h2>\n<pre tabindex="0">{settings}</pre>')
+
+
+def _add_scores(report: Document, config: RunSettings, found: FinalEvaluation) -> None:
     """The section on the games against the report's opponents."""
+    sides = MoveNotation(config.make_game()).sides
     rows = [
-        (name, kind, f"{s.score:.3f}", f"{s.low:.3f} to {s.high:.3f}",
-         f"{s.wins} / {s.draws} / {s.losses}", *(f"{x:.3f}" for x in s.by_role),
-         str(s.wiped_out), f"{s.plies:.0f}")
+        {
+            "opponent": name,
+            "player": kind,
+            "score": f"{s.score:.3f}",
+            "95 % interval": f"{s.low:.3f} to {s.high:.3f}",
+            "won / drawn / lost": f"{s.wins} / {s.draws} / {s.losses}",
+            **{f"as {side}": f"{x:.3f}" for side, x in zip(sides, s.by_role, strict=True)},
+            "wiped out": str(s.wiped_out),
+            "plies": f"{s.plies:.0f}",
+        }
         for name in config.report.opponents
         for kind, s in ((k, found.scores[k][name]) for k in (RAW, SHIELDED))
-    ]  # fmt: skip
-    headings = (
-        "opponent", "player", "score", "95 % interval", "won / drawn / lost",
-        *(f"as {side}" for side in MoveNotation(config.make_game()).sides), "wiped out", "plies",
-    )  # fmt: skip
-    return [
-        "## Against the report's opponents",
+    ]
+    report.heading("Against the report's opponents")
+    report.text(
         f"{2 * config.report.pairs} games each, from openings that did not choose the policy; a "
         "draw counts ½. *Shielded* takes a win in one and avoids a loss in one. *Wiped out* are "
-        "the games lost without a piece left.",
-        markdown_table(headings, rows),
-    ]
-
-
-def _ratings(found: FinalEvaluation) -> list[str]:
-    rows = [(name, f"{r.rating:.0f}", " to ".join(r.ends)) for name, r in found.ratings.items()]
-    is_bounded = all(None not in (r.low, r.high) for r in found.ratings.values())
-    unbounded = (
-        "" if is_bounded else " Where one won or lost all, an end of its interval is open: ?."
+        "the games lost without a piece left."
     )
-    return [
-        "## Ratings",
-        "Elo points from the games of all against all; random play is 0." + unbounded,
-        "![Ratings](ratings.svg)",
-        markdown_table(("player", "rating", "95 % interval"), rows),
+    report.table(ReportTable(rows))
+
+
+def _add_ratings(report: Document, title: str, found: FinalEvaluation) -> None:
+    rows = [
+        {"player": name, "rating": f"{r.rating:.0f}", "95 % interval": " to ".join(r.ends)}
+        for name, r in found.ratings.items()
     ]
+    is_bounded = all(None not in (r.low, r.high) for r in found.ratings.values())
+    unbounded = "" if is_bounded else " A player that won or lost all has an open interval: ?."
+    ratings = {name: (r.rating, r.low, r.high) for name, r in found.ratings.items()}
+    report.heading("Ratings")
+    report.text("Elo points from the games of all against all; random play is 0." + unbounded)
+    report.picture("ratings.svg", "Ratings", partial(rating_scale, title, ratings, (RAW, SHIELDED)))
+    report.table(ReportTable(rows))
 
 
-def _exact(found: FinalEvaluation) -> list[str]:
+def _add_exact(report: Document, found: FinalEvaluation) -> None:
     """The section on the comparison with the exact solution."""
     rows = [
-        (name, *(f"{found.exact[kind][name]:.4g}" for kind in (RAW, SHIELDED)))
+        {
+            "metric": name,
+            "policy": f"{found.exact[RAW][name]:.4g}",
+            "shielded": f"{found.exact[SHIELDED][name]:.4g}",
+        }
         for name in found.exact[RAW]
     ]
-    return [
-        "## By the exact solution",
+    report.heading("By the exact solution")
+    report.text(
         "Of the positions that games can reach and a role has won: *keeps* is the share in "
         "which its move keeps the win, *only* the same where one move does, *punishes* the "
         "share of the other role's mistakes after which it wins against perfect play. *Leaks* "
         "counts the positions in which the winner of the start gives its win away, of all that "
-        "any replies to its moves can lead to: at 0 it loses no line.",
-        markdown_table(("metric", "policy", "shielded"), rows),
-    ]
+        "any replies to its moves can lead to: at 0 it loses no line."
+    )
+    report.table(ReportTable(rows))
 
 
-def _exam(marks: dict[str, list[Accuracy]], history: History) -> list[str]:
+def _add_exam(report: Document, marks: dict[str, list[Accuracy]], history: History) -> None:
     """The section on the exam: of the best policy by kind, and over the training."""
     rows = [{"player": kind, **mark.row} for kind in (RAW, SHIELDED) for mark in marks[kind]]
-    over_steps = [(f"{r.steps:,}", f"{r.exam:.3f}") for r in history.results if r.exam is not None]
-    return [
-        "## The exam",
+    over_steps = [
+        {"steps": f"{r.steps:,}", "exam share": f"{r.exam:.3f}"}
+        for r in history.results
+        if r.exam is not None
+    ]
+    report.heading("The exam")
+    report.text(
         "Positions of which the value of every move is known exactly (`boardenvs exam`): the share "
         "of moves that keep the win or the draw, with 95 % intervals, and the mean loss in discs "
-        "where these count.",
-        markdown_table(rows[0], [row.values() for row in rows]),
-        "Over the training:",
-        markdown_table(("steps", "exam share"), over_steps),
-    ]
+        "where these count."
+    )
+    report.table(ReportTable(rows))
+    report.text("Over the training:")
+    report.table(ReportTable(over_steps))

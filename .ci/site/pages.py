@@ -68,7 +68,7 @@ REFERENCE = {
         ],
     ),
     "agents": ("Players", ["agents", "agents.policy", "agents.shield", "engines"]),
-    "arena": ("Matches and the arena", ["arena", "records.leaderboard:add, Added"]),
+    "arena": ("Matches and the arena", ["arena"]),
     "exams": ("Exams", ["exams"]),
     "search": ("Search", ["search"]),
     "records": ("Records", ["records"]),

@@ -19,9 +19,9 @@ from boardenvs.game.openings import Keep, Openings, distinct_openings
 from boardenvs.game.rules import LOSS, WIN
 from boardenvs.game.state import BoolArray, FloatArray, IntArray, State, concat, put, take
 from boardenvs.games import make
+from boardenvs.report import ReportTable
 from boardenvs.tablebase import Tablebase
 from boardenvs.utils.checks import is_number, quote
-from boardenvs.utils.tables import html_table
 
 BLOCK = 50  # openings
 
@@ -146,7 +146,7 @@ class MatchResult:
     def _repr_html_(self) -> str:
         """In a notebook: the first agent's games in all and by role."""
         said = "the first agent's games, with 95 % intervals over openings"
-        return html_table(self.rows(("the first role", "the second role")), said)
+        return ReportTable(self.rows(("the first role", "the second role")), said).html()
 
 
 def _with_interval(games: FloatArray | BoolArray, number: str) -> str:

@@ -1,16 +1,13 @@
-"""The results of a tournament as files: results.json, pictures, report.md, and report.html with all
-in it.
-"""
+"""The results of a tournament as files: results.json for programs and a report for people."""
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 import json
 import os
 import platform
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,57 +20,35 @@ from boardenvs.arena.player import Faults
 from boardenvs.arena.ratings import PRIOR, REPLICATES
 from boardenvs.arena.results import OVERALL, Crosstable, Results, matches
 from boardenvs.kernel import get_backend
+from boardenvs.report import Document, ReportTable
 from boardenvs.utils.files import file_name, write_atomically
-from boardenvs.utils.html import report_page
-from boardenvs.utils.tables import markdown_table
 from boardenvs.utils.version import processor, version
 
-_PICTURES = ("ratings", "cost", "heatmap")
-# What `write_pages` writes into a folder.
-PAGES = ("report.md", "report.html", *(f"*/{kind}.svg" for kind in _PICTURES))
+# The files that `write_results` writes into a folder.
+WRITTEN = (
+    "results.json",
+    "report.md",
+    "report.html",
+    "*/ratings.svg",
+    "*/cost.svg",
+    "*/heatmap.svg",
+)
 _COUNTS = ("wins", "draws", "losses")
 _MISREAD = ("illegal", "unparsable", "ambiguous")  # replies
-_COSTS = ("tokens/move", "cost")
 
 
 def write_results(results: Results, folder: Path | str, extra: Sequence[str] = ()) -> list[str]:
-    """Write everything; returns what could not be written and why.
+    """Write results.json, report.md, report.html and the pictures; what could not be made, and why.
 
     `extra` is HTML for the end of report.html.
     """
     folder = Path(folder)
     write_atomically(folder / "results.json", json.dumps(document(results), indent=1).encode())
-    return write_pages(folder, results.tables, partial(markdown, results), extra)
-
-
-def write_pages(
-    folder: Path,
-    tables: Sequence[Crosstable],
-    compose: Callable[[bool], str],
-    extra: Sequence[str] = (),
-) -> list[str]:
-    """Write report.md, pictures and report.html; what could not be written and why. `compose` makes
-    the report, and is told whether there are pictures.
-    """
-    has_pictures = importlib.util.find_spec("matplotlib") is not None
-    report = compose(has_pictures)
-    write_atomically(folder / "report.md", report.encode())
-    if has_pictures:
-        from boardenvs.arena import pictures
-
-        for table, kind in itertools.product(tables, _PICTURES):
-            path = folder / _picture(table, kind)
-            path.parent.mkdir(exist_ok=True)
-            write_atomically(path, getattr(pictures, kind)(table))
-    write_atomically(folder / "report.html", report_page(report, folder, extra).encode())
-    if not has_pictures:
-        return ['no pictures, since matplotlib is missing: pip install "boardenvs[arena]"']
-    return []
-
-
-def _picture(table: Crosstable, kind: str) -> str:
-    """Where the report looks for a picture, within the tournament's folder."""
-    return f"{file_name(table.name)}/{kind}.svg"
+    report = compose(results)
+    for markup in extra:
+        report.html(markup)
+    report.write(folder)
+    return report.missing
 
 
 # ---- results.json --------------------------------------------------------------------------------
@@ -173,86 +148,96 @@ def _rounded(value: Any, digits: int) -> Any:
     return round(float(value), digits) + 0.0  # no negative zero
 
 
-# ---- report.md -----------------------------------------------------------------------------------
+# ---- the report ----------------------------------------------------------------------------------
 
 
-def markdown(results: Results, has_pictures: bool) -> str:
+def compose(results: Results) -> Document:
     """The report for people."""
     settings = results.settings
     drawn = settings.opening_plies.items()
     plies = "; ".join(f"{game} {low} to {high}" for game, (low, high) in drawn)
     total = sum(match.games for _, match in matches(results.played))
-    parts = [
-        "# Arena\n",
+    report = Document("Arena")
+    report.text(
         f"{len(settings.entrants)} entrants, {total:,} games played. Every pairing plays "
         f"{settings.pairs} openings of random plies ({plies}), each twice with roles swapped; seed "
-        f"{settings.seed}.\n",
+        f"{settings.seed}."
+    )
+    report.text(
         f"Ratings are Elo points of a Bradley-Terry fit in which a draw is half a win, with the "
-        f"anchor at 0: 400 points are odds of 10 to 1. A prior of {PRIOR:g} drawn game an entrant "
-        f"keeps them finite. Intervals are of 95 %: those of ratings come from {REPLICATES:,} "
+        f"anchor at 0: 400 points are odds of 10 to 1. A prior of {PRIOR:g} drawn game per entrant "
+        f"keeps them finite. All intervals are 95 %: those of ratings come from {REPLICATES:,} "
         f"bootstrap samples of pairs of games, those of scores are Wilson's over pairs. “Above "
         f"next” is the share of these samples in which the entrant is rated above the one below "
-        f"it. CPU times are of one core, without an agent's first batch of a match.\n",
-    ]
+        f"it. CPU times are of one core, without an agent's first batch of a match."
+    )
     for table in results.widest_first:
-        parts += table_parts(table, has_pictures)
+        _add_table(report, table)
     if results.notes:
-        parts += ["## Notes\n", *(f"- {_escaped(note)}" for note in results.notes), ""]
+        report.heading("Notes")
+        report.bullets(map(_escaped, results.notes))
     made = document(results)
     versions = ", ".join(f"{name} {value}" for name, value in made["versions"].items() if value)
     timings = made["timings"]
-    parts += [
-        "## Made with\n",
+    report.heading("Made with")
+    report.text(
         f"boardenvs {made['settings']['boardenvs']}, {versions}; {timings['cpu_seconds']:,.0f} CPU "
-        f"seconds on {timings['cores']} cores of {timings['processor']}\n",
-    ]
-    return "\n".join(parts)
+        f"seconds on {timings['cores']} cores of {timings['processor']}"
+    )
+    return report
 
 
-def table_parts(table: Crosstable, has_pictures: bool) -> Iterator[str]:
-    """The part of a report that is about a table."""
-    yield f"## {title(table)}\n"
-    if has_pictures:
-        yield f"![Ratings]({_picture(table, 'ratings')})\n"
-    yield f"{_ladder_table(table)}\n"
-    yield from _steps(table)
-    if has_pictures:
-        yield f"![Rating over CPU time]({_picture(table, 'cost')})\n"
-        yield f"![Scores]({_picture(table, 'heatmap')})\n"
-    yield _crosstable(table)
+def _add_table(report: Document, table: Crosstable) -> None:
+    """The section on a crosstable."""
+    from boardenvs.arena import pictures
+
+    folder = file_name(table.name)
+    report.heading(title(table))
+    report.picture(f"{folder}/ratings.svg", "Ratings", partial(pictures.ratings, table))
+    report.table(_ladder_table(table))
+    for line in _steps(table):
+        report.text(line)
+    report.picture(f"{folder}/cost.svg", "Rating over CPU time", partial(pictures.cost, table))
+    report.picture(f"{folder}/heatmap.svg", "Scores", partial(pictures.heatmap, table))
+    report.text("Points of the row against the column:")
+    report.table(_points_table(table))
 
 
-def _ladder_table(table: Crosstable) -> str:
-    heads = ["", "entrant", "rating", "95 %", "above next", "score", "won drawn lost"]
-    heads += [f"as {side}" for side in table.sides] + ["CPU/move", *_MISREAD, *_COSTS]
+def _ladder_table(table: Crosstable) -> ReportTable:
     above = np.diagonal(table.ratings.above, 1)
-    rows = [
-        [
-            str(i + 1),
-            f"`{label}`",
-            rating_text(table, i),
-            interval_text(table, i),
-            f"{above[i]:.1%}" if i < len(above) and not np.isnan(above[i]) else "",
-            f"{standing.score:.1%}",
-            *(" ".join(map(str, three)) for three in (standing.counts, *standing.by_role)),
-            time_text(standing.ms_per_move),
-            *counted_texts(standing.faults),
-        ]
-        for i, (label, standing) in enumerate(table.standings.items())
-    ]
-    return markdown_table(heads, rows)
+    rows = []
+    for i, (label, standing) in enumerate(table.standings.items()):
+        counts = (" ".join(map(str, three)) for three in (standing.counts, *standing.by_role))
+        names = ("won drawn lost", *(f"as {side}" for side in table.sides))
+        rows.append(
+            {
+                "": str(i + 1),
+                "entrant": f"`{label}`",
+                "rating": rating_text(table, i),
+                "95 %": interval_text(table, i),
+                "above next": f"{above[i]:.1%}" if i < len(above) and above[i] >= 0 else "",
+                "score": f"{standing.score:.1%}",
+                **dict(zip(names, counts, strict=True)),
+                "CPU/move": time_text(standing.ms_per_move),
+                **_counted(standing.faults),
+            }
+        )
+    return ReportTable(rows)
 
 
-def counted_texts(faults: Faults) -> list[str]:
-    """What a player counted that reads its moves from replies: which share of them was wrong in
-    each way, and what they cost; empty texts for others.
+def _counted(faults: Faults) -> dict[str, str]:
+    """Columns about a player that reads its moves from replies: the shares of wrong ones, and what
+    they cost. The cells of other players are empty.
     """
     counts, moves = faults.counts, max(1, faults.moves)
     replies = sum(counts.get(kind, 0) for kind in ("move", *_MISREAD))
-    shares = [f"{counts.get(kind, 0) / replies:.1%}" if replies else "" for kind in _MISREAD]
     tokens = sum(counts.get(kind, 0) for kind in ("prompt_tokens", "completion_tokens"))
     cost = counts.get("cost", 0)
-    return [*shares, f"{tokens / moves:,.0f}" if tokens else "", f"{cost:.2f}" if cost else ""]
+    return {
+        **{kind: f"{counts.get(kind, 0) / replies:.1%}" if replies else "" for kind in _MISREAD},
+        "tokens/move": f"{tokens / moves:,.0f}" if tokens else "",
+        "cost": f"{cost:.2f}" if cost else "",
+    }
 
 
 def _steps(table: Crosstable) -> Iterator[str]:
@@ -265,17 +250,21 @@ def _steps(table: Crosstable) -> Iterator[str]:
             gain = table.ratings.rating[i] - table.ratings.rating[j]
             number = stronger.rpartition("=")[2]
             steps.append(f"{number}: {gain:+.0f} (above in {table.ratings.above[i, j]:.1%})")
-        yield f"{name}, from {labels[0].rpartition('=')[2]} to {', to '.join(steps)}\n"
+        yield f"{name}, from {labels[0].rpartition('=')[2]} to {', to '.join(steps)}"
 
 
-def _crosstable(table: Crosstable) -> str:
+def _points_table(table: Crosstable) -> ReportTable:
     numbers = [str(i + 1) for i in range(len(table.entrants))]
-    rows = [
-        [number, f"`{label}`", *map(_points, counts.sum(axis=1).tolist())]
-        for number, label, counts in zip(numbers, table.entrants, table.counts, strict=True)
-    ]
-    points = markdown_table(["", "entrant", *numbers], rows)
-    return f"Points of the row against the column:\n\n{points}\n"
+    return ReportTable(
+        [
+            {
+                "": number,
+                "entrant": f"`{label}`",
+                **dict(zip(numbers, map(_points, counts.sum(axis=1).tolist()), strict=True)),
+            }
+            for number, label, counts in zip(numbers, table.entrants, table.counts, strict=True)
+        ]
+    )
 
 
 def _points(counts: Sequence[int]) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from boardenvs.arena.pairing import Played
-from boardenvs.arena.report import PAGES
+from boardenvs.arena.report import WRITTEN as REPORT
 from boardenvs.arena.results import Results, summarise
 from boardenvs.arena.settings import Settings, check_kept, make_plan
 from boardenvs.arena.workers import play_pairings
@@ -33,7 +33,7 @@ from boardenvs.utils.files import (
 JOURNAL = "journal.jsonl"
 
 # All that a tournament writes into its folder; `overwrite` removes these and nothing else.
-WRITTEN = (JOURNAL, "results.json", "games/*.jsonl", *PAGES)
+WRITTEN = (JOURNAL, "games/*.jsonl", *REPORT)
 
 # The settings that decide the games of every pairing.
 _FIXED = ("format", "boardenvs", "pairs", "seed")

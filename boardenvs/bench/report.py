@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from rich.console import Console
-from rich.table import Table
 
 from boardenvs.arena.report import game_title
 from boardenvs.bench.measure import Measurement, Placements
+from boardenvs.report import ReportTable
+from boardenvs.report.figures import FAINT, drawing, to_png
 from boardenvs.utils.files import write_atomically
-from boardenvs.utils.pictures import FAINT, drawing, to_png
-from boardenvs.utils.tables import make_table
 from boardenvs.utils.version import processor, version
 
 if TYPE_CHECKING:
@@ -90,18 +89,18 @@ def print_tables(console: Console, report: Report) -> None:
             for p in report.placements
         ]
         title = "Single rules by the placement of their arrays, ns of processor time a board"
-        console.print(make_table(rows, title))
+        console.print(ReportTable(rows, title))
     if report.memory:
         sizes = [
             {"game": game} | {name: round(size) for name, size in row.items()}
             for game, row in report.memory.items()
         ]
-        console.print(make_table(sizes, "Bytes a board, peak during a step included"))
+        console.print(ReportTable(sizes, "Bytes a board, peak during a step included"))
     for name, error in report.errors.items():
         console.print(f"not run: {name}: {error}", style="yellow")
 
 
-def _speeds(title: str, results: list[Measurement], all_results: list[Measurement]) -> Table:
+def _speeds(title: str, results: list[Measurement], all_results: list[Measurement]) -> ReportTable:
     """Measurements as a table, with a line between libraries, games and backends."""
     rows: list[dict[str, object] | None] = []
     kinds = lambda r: (r.workload.library, r.workload.game, r.workload.backend)  # noqa: E731
@@ -124,7 +123,7 @@ def _speeds(title: str, results: list[Measurement], all_results: list[Measuremen
         ]
         rows.append(None)
     clock = "CPU second" if all(r.clock == "cpu" for r in results) else "second"
-    return make_table(rows, f"{title}, a {clock} (medians)")
+    return ReportTable(rows, f"{title}, a {clock} (medians)")
 
 
 def _number(value: float) -> str:

@@ -72,7 +72,6 @@ for command in (
     match.Match,
     arena.Arena,
     rate.Rate,
-    rate.board,
     exam.Exam,
     solve.Solve,
     analyse.Analyse,

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from boardenvs.cli.options import Address, OpeningPlies, game_names, player_names
+from boardenvs.report import ReportTable
 from boardenvs.utils.files import file_name
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from boardenvs.arena import Settings
     from boardenvs.arena.pairing import Played
     from boardenvs.arena.results import Crosstable, Results
@@ -234,10 +233,9 @@ def _drop_games_to_come(folder: Path) -> None:
             write_atomically(path, b"".join(line + b"\n" for line in kept))
 
 
-def _ratings(results: Results) -> Table:
+def _ratings(results: Results) -> ReportTable:
     """A row for each entrant, a column for each table."""
     from boardenvs.arena.report import title
-    from boardenvs.utils.tables import make_table
 
     tables = results.widest_first
     rows = [
@@ -245,7 +243,7 @@ def _ratings(results: Results) -> Table:
         | {title(t): _rating(t, label) if label in t.entrants else "" for t in tables}
         for label in dict.fromkeys(label for table in tables for label in table.entrants)
     ]
-    return make_table(rows, "Ratings", "Elo points, with half the width of 95 % intervals")
+    return ReportTable(rows, "Ratings", "Elo points, with half the width of 95 % intervals")
 
 
 def _rating(table: Crosstable, label: str) -> str:

@@ -14,8 +14,8 @@ from boardenvs.cli.console import counting, make_console, print_json, print_repo
 from boardenvs.cli.options import AsJson, Player, Seed, check_out, game_names
 from boardenvs.game.contract import Game
 from boardenvs.games import GAMES, parse
+from boardenvs.report import ReportTable
 from boardenvs.utils.files import write_atomically
-from boardenvs.utils.tables import make_table
 
 if TYPE_CHECKING:
     from boardenvs.exams import ExamResult
@@ -73,7 +73,7 @@ class Exam:
         for found in results:
             rows = [mark.row for mark in found.marks]
             caption = f"with 95 % intervals; {found.seconds:.1f} s"
-            console.print(make_table(rows, f"{found.game}: {self.agent}", caption))
+            console.print(ReportTable(rows, f"{found.game}: {self.agent}", caption))
             console.print(f"positions: {found.made}\n", soft_wrap=True)
             if note := found.faults.explain(self.agent, found.total.positions):
                 console.print(note.replace("games", "positions"), style="yellow", soft_wrap=True)

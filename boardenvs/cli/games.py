@@ -18,10 +18,10 @@ from boardenvs.envs.page import page_of
 from boardenvs.game.perft import perft
 from boardenvs.games import defaults, importable, make, parse, spec_of
 from boardenvs.kernel.backend import no_compiling
+from boardenvs.report import ReportTable
 from boardenvs.utils.checks import quote
 from boardenvs.utils.files import write_atomically
 from boardenvs.utils.spec import write_value
-from boardenvs.utils.tables import make_table
 
 
 @no_compiling()
@@ -67,7 +67,9 @@ def _print_list() -> None:
                 }
             )
     console = make_console()
-    console.print(make_table(rows, "Games", "perft: the lines of play of one, two and three plies"))
+    console.print(
+        ReportTable(rows, "Games", "perft: the lines of play of one, two and three plies")
+    )
     console.print("A parameter is written after the game: wolf_and_sheep:rules=described")
 
 

@@ -19,10 +19,9 @@ from boardenvs.cli.options import (
     Seed,
     Workers,
 )
+from boardenvs.report import ReportTable
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from boardenvs.agents import Agent
     from boardenvs.arena.match import MatchResult, Ongoing
     from boardenvs.arena.workers import MatchInParts
@@ -177,13 +176,12 @@ class _Keeper:
         return f"the {games.over} of {games.total} games that are over are in {self._path}"
 
 
-def _table(game: Game, players: tuple[str, str], result: MatchResult) -> Table:
+def _table(game: Game, players: tuple[str, str], result: MatchResult) -> ReportTable:
     from boardenvs.games.notation import MoveNotation
-    from boardenvs.utils.tables import make_table
 
     caption = (
         f"{result.openings} openings, {result.mean_plies:.1f} plies a game; the intervals, of 95 "
         f"%, are over openings. {result.note}"
     )
     rows = result.rows(MoveNotation(game).sides)
-    return make_table(rows, " against ".join(players), caption.strip())
+    return ReportTable(rows, " against ".join(players), caption.strip())

@@ -13,7 +13,7 @@ from boardenvs.cli.options import GameName, position_of
 from boardenvs.game.contract import Position
 from boardenvs.game.perft import perft as count
 from boardenvs.games import parse, spec_of
-from boardenvs.utils.tables import make_table
+from boardenvs.report import ReportTable
 
 _LONG = 60.0  # seconds of a depth, from which on there is a warning
 
@@ -54,10 +54,10 @@ def perft(
             rows.append(counted | {"nodes/s": f"{nodes / seconds:,.0f}"})
     finally:  # Ctrl-C leaves what has been counted
         if rows:
-            console.print(make_table(rows, f"perft of {spec_of(rules)}", root.fen()))
+            console.print(ReportTable(rows, f"perft of {spec_of(rules)}", root.fen()))
     if divide:
         parts = [{"action": rules.action_name(a, root), "nodes": n} for a, n in shares.items()]
-        console.print(make_table(parts, f"depth {depth} by first action"))
+        console.print(ReportTable(parts, f"depth {depth} by first action"))
 
 
 def _depths(root: Position, depth: int) -> Iterator[tuple[dict[int, int], float]]:

@@ -16,12 +16,11 @@ from boardenvs.cli.options import RuleSheet, check_out, chosen, game_names
 from boardenvs.game.contract import Position
 from boardenvs.games import parse, spec_of
 from boardenvs.kernel.backend import no_compiling
+from boardenvs.report import ReportTable
 from boardenvs.utils.files import check_writable, write_atomically
-from boardenvs.utils.tables import make_table
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
 
     from boardenvs.play import MoveNotation
     from boardenvs.records import Record, Verdict
@@ -202,7 +201,7 @@ class Replay:
                 console.print(f"the picture is in {path}")
 
 
-def _summary(file: Path, found: Sequence[Record], verdicts: Sequence[Verdict]) -> Table:
+def _summary(file: Path, found: Sequence[Record], verdicts: Sequence[Verdict]) -> ReportTable:
     """A row for each game that the file has records of."""
     from boardenvs.play import MoveNotation
     from boardenvs.records.batch import group_by_game
@@ -229,7 +228,7 @@ def _summary(file: Path, found: Sequence[Record], verdicts: Sequence[Verdict]) -
                 "plies": sum(len(found[place].actions) for place in places),
             }
         )
-    return make_table(rows, str(file), "cut off: the record ends before the game does")
+    return ReportTable(rows, str(file), "cut off: the record ends before the game does")
 
 
 def _print_head(console: Console, notation: MoveNotation, record: Record) -> None:

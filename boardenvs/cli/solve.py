@@ -19,10 +19,10 @@ from boardenvs.game.errors import PositionError
 from boardenvs.game.fen import parse_position
 from boardenvs.games import parse
 from boardenvs.kernel.backend import no_compiling
+from boardenvs.report import ReportTable
 from boardenvs.search import ENDGAME, Analysis, Limits, search_position
 from boardenvs.search.analysis import ranked
 from boardenvs.tablebase import Tablebase
-from boardenvs.utils.tables import make_table
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class Solve:
                 }
                 for number, one in enumerate(found, start=1)
             ]
-            console.print(make_table(rows, "Positions"))
+            console.print(ReportTable(rows, "Positions"))
 
     def _solve(self, root: Position, limits: Limits) -> Analysis:
         if Tablebase.covers(root.game) or root.is_over():

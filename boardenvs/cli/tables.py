@@ -6,15 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from boardenvs.games import spec_of
 from boardenvs.games.notation import MoveNotation
 from boardenvs.play.review import Review, ReviewedPly
 from boardenvs.render import to_ansi
+from boardenvs.report import ReportTable
 from boardenvs.search.analysis import UNITS, Analysis, Unit, values_for, written_value
-from boardenvs.utils.tables import make_table
 
 _MARKED = 3  # of each unit, the largest losses
 
@@ -41,7 +40,7 @@ def show_analysis(
         )
 
 
-def moves_table(notation: MoveNotation, found: Analysis, count: int) -> Table:
+def moves_table(notation: MoveNotation, found: Analysis, count: int) -> ReportTable:
     """The moves, best first, at most `count` of them; 0: all."""
     shown = found.moves[: count or None]
     role, more = notation.sides[found.position.to_move], len(found.moves) - len(shown)
@@ -49,7 +48,7 @@ def moves_table(notation: MoveNotation, found: Analysis, count: int) -> Table:
     caption = values_for(role, found.unit)
     if any(row["mistakes"] for row in rows):
         caption += "; mistakes: the share of replies that give the result away"
-    return make_table(rows, "Moves", caption + (f"; {more} more moves" if more else ""))
+    return ReportTable(rows, "Moves", caption + (f"; {more} more moves" if more else ""))
 
 
 def summary(notation: MoveNotation, found: Analysis) -> str:
@@ -114,7 +113,7 @@ def show_review(console: Console, notation: MoveNotation, found: Review) -> None
     ]
     caption = "; ".join(f"{unit}: {UNITS[unit]}" for unit in units)
     console.print(
-        make_table(
+        ReportTable(
             rows,
             spec_of(found.record.game),
             f"values are for the side that moves: {caption}",
@@ -124,7 +123,7 @@ def show_review(console: Console, notation: MoveNotation, found: Review) -> None
     console.print(_sides(notation, found))
 
 
-def _sides(notation: MoveNotation, found: Review) -> Table:
+def _sides(notation: MoveNotation, found: Review) -> ReportTable:
     rows = []
     players = found.record.players or ("", "")
     for name, side, player in zip(notation.sides, found.summaries, players, strict=True):
@@ -144,7 +143,7 @@ def _sides(notation: MoveNotation, found: Review) -> Table:
                 "largest loss": worst,
             }
         )
-    return make_table(rows, "Both sides", "agreed: moves that the analyst would have played")
+    return ReportTable(rows, "Both sides", "agreed: moves that the analyst would have played")
 
 
 def review_json(found: Review) -> dict[str, Any]:
@@ -177,7 +176,7 @@ def review_json(found: Review) -> dict[str, Any]:
     return {"game": spec_of(game), "plies": plies, "summaries": sides}
 
 
-def counts_table(counts: Sequence[dict[str, Any]]) -> Table:
+def counts_table(counts: Sequence[dict[str, Any]]) -> ReportTable:
     """All positions that a table has solved."""
     rows = [
         {
@@ -189,7 +188,7 @@ def counts_table(counts: Sequence[dict[str, Any]]) -> Table:
         }
         for count in counts
     ]
-    return make_table(rows, "All positions, without a cap on plies")
+    return ReportTable(rows, "All positions, without a cap on plies")
 
 
 def _move(notation: MoveNotation, ply: ReviewedPly) -> str:

@@ -21,9 +21,9 @@ from boardenvs.exams.positions import ExamPositions, exam_positions, has_exam
 from boardenvs.game.contract import Game
 from boardenvs.game.state import BoolArray, FloatArray, IntArray, State, take
 from boardenvs.games import spec_of
+from boardenvs.report import ReportTable
+from boardenvs.report.figures import IntervalRow, draw_intervals
 from boardenvs.utils.imports import describe
-from boardenvs.utils.pictures import BLUE, drawing, to_svg
-from boardenvs.utils.tables import markdown_table
 
 ALL = "all"
 _AT_ONCE = 50  # positions of one question to the player
@@ -162,18 +162,18 @@ def _mark(kind: str, kept: BoolArray, loss: FloatArray | None) -> Accuracy:
 
 
 def draw(agent: str, marked: Sequence[ExamResult]) -> bytes:
-    """An SVG with a row for each kind of each game. ImportError where matplotlib is missing."""
-    rows = {f"{m.game}: {mark.kind}": mark for m in marked for mark in m.marks}
-    with drawing(8.0, 1.0 + 0.28 * len(rows)) as figure:
-        axes = figure.subplots()
-        for place, mark in enumerate(rows.values()):
-            axes.plot([mark.low, mark.high], [place, place], color=BLUE, linewidth=2)
-            axes.plot([mark.kept], [place], "o", color=BLUE, markersize=5)
-        axes.set_yticks(range(len(rows)), [name.replace("_", " ") for name in rows])
-        axes.invert_yaxis()
-        axes.set(xlim=(0, 1), title=agent.replace("$", r"\$"))
-        axes.set_xlabel("share of moves that keep the value, with 95 % intervals")
-        return to_svg(figure)
+    """An SVG with a row for each kind of each game. ImportError without matplotlib."""
+    rows = [
+        IntervalRow(
+            f"{result.game}: {mark.kind}".replace("_", " "),
+            *(mark.kept, mark.low, mark.high),
+            (f"{mark.kept:.3f}", f"{mark.low:.3f} to {mark.high:.3f}"),
+        )
+        for result in marked
+        for mark in result.marks
+    ]
+    label = "share of moves that keep the value, with 95 % intervals"
+    return draw_intervals(agent, rows, label, limits=(0, 1))
 
 
 # ---- the card of a policy: what it plays, how it was made, and how well it moves -----------------
@@ -245,5 +245,5 @@ def _marks_of(policy: Policy) -> str:
     if not has_exam(policy.game):
         return "There is no exam of this game."
     result = take_exam(policy.game, policy_player(policy))
-    table = markdown_table(result.marks[0].row, [mark.row.values() for mark in result.marks])
+    table = ReportTable([mark.row for mark in result.marks]).markdown()
     return f"Its moves in the exam of the game, {result.made}; intervals are of 95 %.\n\n{table}"

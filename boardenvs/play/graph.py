@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from boardenvs.game.rules import MAX_VALUE
 from boardenvs.games.notation import MoveNotation
 from boardenvs.play.review import Review, ReviewedPly
+from boardenvs.report.figures import BLUE, INK, RULE, drawing, to_png, to_svg
 from boardenvs.search.analysis import Unit
-from boardenvs.utils.pictures import BLUE, INK, RULE, drawing, to_png, to_svg
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,7 +12,7 @@ from boardenvs.game.contract import Game, Position
 from boardenvs.game.errors import IllegalActionError
 from boardenvs.games import spec_of
 from boardenvs.games.notation import MoveNotation
-from boardenvs.utils.tables import html_table
+from boardenvs.report import ReportTable
 
 _SHOWN = 50  # records of a long list, in a notebook
 
@@ -156,7 +156,9 @@ class Records(list[Record]):
         said += f" of {next(iter(texts))}" if len(texts) == 1 else ""
         said += f", the first {_SHOWN} of them" if len(self) > _SHOWN else ""
         rows = [_row(number, record) for number, record in enumerate(self[:_SHOWN], start=1)]
-        return html_table([row | {"game": None} for row in rows] if len(texts) == 1 else rows, said)
+        if len(texts) == 1:
+            rows = [row | {"game": None} for row in rows]
+        return ReportTable(rows, said).html()
 
 
 def _row(number: int, record: Record) -> dict[str, object]:

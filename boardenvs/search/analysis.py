@@ -15,8 +15,8 @@ from boardenvs.game.perft import successors
 from boardenvs.game.state import Array, FloatArray, IntArray, State, for_movers, take
 from boardenvs.games import spec_of
 from boardenvs.games.notation import MoveNotation
+from boardenvs.report import ReportTable
 from boardenvs.search.trees import Evaluator
-from boardenvs.utils.tables import html_table
 
 Outcome: TypeAlias = Literal["win", "draw", "loss"]
 Unit: TypeAlias = Literal["score", "margin", "heuristic"]
@@ -121,8 +121,8 @@ class Analysis:
         """In a notebook: the board and the moves."""
         notation = MoveNotation(self.game)
         side = notation.sides[self.position.to_move]
-        rows = self.rows(notation.write)
-        return f"{self.position._repr_svg_() or ''}{html_table(rows, values_for(side, self.unit))}"
+        table = ReportTable(self.rows(notation.write), values_for(side, self.unit))
+        return f"{self.position._repr_svg_() or ''}{table.html()}"
 
     def to_json(self, write: WriteAction | None = None) -> dict[str, Any]:
         """For JSON, with names for actions: as `boardenvs analyse --json` and the page have it."""

@@ -17,10 +17,10 @@ from boardenvs.exams.positions import exam_positions, has_exam
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import distinct_openings
 from boardenvs.game.state import FloatArray, IntArray, State, take
+from boardenvs.report import ReportTable
 from boardenvs.text.disguise import PARTS, Disguise
 from boardenvs.text.player import NO_MOVE, TextPlayer
 from boardenvs.text.question import Counts
-from boardenvs.utils.tables import markdown_table
 
 PLAIN, AGAIN, ALL = "as it is", "as it is, again", "all of these"
 
@@ -46,19 +46,20 @@ class Comparison:
     faces: tuple[Face, ...]
 
     def __str__(self) -> str:
-        headings = ("shown", "legal", "95 %", "keeps the value", "same move", "illegal")
         rows = [
-            (
-                face.name,
-                f"{face.legal:.2f}",
-                f"{face.low:.2f} to {face.high:.2f}",
-                "" if face.kept is None else f"{face.kept:.2f}",
-                f"{face.same:.2f}",
-                *map(str, (face.counts.illegal, face.counts.unparsable, face.counts.ambiguous)),
-            )
+            {
+                "shown": face.name,
+                "legal": f"{face.legal:.2f}",
+                "95 %": f"{face.low:.2f} to {face.high:.2f}",
+                "keeps the value": "" if face.kept is None else f"{face.kept:.2f}",
+                "same move": f"{face.same:.2f}",
+                "illegal": str(face.counts.illegal),
+                "unparsable": str(face.counts.unparsable),
+                "ambiguous": str(face.counts.ambiguous),
+            }
             for face in self.faces
         ]
-        return markdown_table((*headings, "unparsable", "ambiguous"), rows)
+        return ReportTable(rows).markdown()
 
 
 def compare(

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from boardenvs.utils.tables import make_table
+from boardenvs.report import ReportTable
 from soak import disturbed, growth
 from soak.works import WORKS, Row
 
@@ -59,7 +59,7 @@ def main() -> int:
         {"what": row.name, "times": row.tried, "seen": row.seen, "faults": row.faults}
         for row in rows
     ]
-    Console(width=120).print(make_table(cells, "soak"))
+    Console(width=120).print(ReportTable(cells, "soak"))
     return int(any(row.faults for row in rows))
 
 

@@ -28,6 +28,7 @@ from rich.progress import (
 
 from boardenvs.agents import make_agent
 from boardenvs.arena.executor import HERE, Executor
+from boardenvs.report import Document, ReportTable
 from boardenvs.search import Evaluation
 from boardenvs.search.evaluation_file import (
     EvaluationFileError,
@@ -35,7 +36,6 @@ from boardenvs.search.evaluation_file import (
     save_evaluation,
 )
 from boardenvs.utils.files import write_atomically
-from boardenvs.utils.tables import markdown_table
 from training.command import training_command
 from training.evaluation import Score, play_suite
 from training.folder import RunError, check_settings
@@ -130,26 +130,34 @@ def _report(
 ) -> str:
     unit = "points" if config.make_game().margin_counts else "hundredths of a win"
     played = [
-        (f"`{name}`", f"{s.score:.3f} [{s.low:.3f}, {s.high:.3f}]",
-         *map(str, (s.wins, s.draws, s.losses)))
+        {
+            "opponent": f"`{name}`",
+            "score": f"{s.score:.3f} [{s.low:.3f}, {s.high:.3f}]",
+            "wins": str(s.wins),
+            "draws": str(s.draws),
+            "losses": str(s.losses),
+        }
         for name, s in scores.items()
-    ]  # fmt: skip
+    ]
     errors = [
-        (f"{number}, {kind.replace('_', ' ')}", *(f"{x:.1f}" for x in evaluation.notes[kind]))
+        {"generation": f"{number}, {kind.replace('_', ' ')}"}
+        | {str(stage): f"{x:.1f}" for stage, x in enumerate(evaluation.notes[kind], start=1)}
         for number, evaluation in enumerate(generations, start=1)
         for kind in ("error", "standard_deviation")
     ]
-    parts = [
-        f"# {config.name}: an evaluation of {config.game}",
-        f"{minutes:.1f} CPU minutes in this part of the run, seed {config.seed}.",
+    report = Document(f"{config.name}: an evaluation of {config.game}")
+    report.text(f"{minutes:.1f} CPU minutes in this part of the run, seed {config.seed}.")
+    report.text(
         f"`alphabeta:depth={config.report.depth},evaluation={config.name}` against players of "
-        f"the report, {2 * config.report.pairs} games each, with 95 % intervals over pairs:",
-        markdown_table(("opponent", "score", "wins", "draws", "losses"), played),
+        f"the report, {2 * config.report.pairs} games each, with 95 % intervals over pairs:"
+    )
+    report.table(ReportTable(played))
+    report.text(
         f"Error of the evaluation, in {unit}: root of the mean square over games that were not "
-        "fitted, by stage; what a constant leaves is their standard deviation.",
-        markdown_table(("generation", *(str(k + 1) for k in range(config.stages))), errors),
-    ]
-    return "\n\n".join(parts) + "\n"
+        "fitted, by stage; what a constant leaves is their standard deviation."
+    )
+    report.table(ReportTable(errors))
+    return report.markdown()
 
 
 main = partial(
