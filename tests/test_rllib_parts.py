@@ -19,10 +19,11 @@ from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaski
 from returns import FirstLegal, over, paid, played_on, results_of_movers
 
 import boardenvs
+from boardenvs.envs.advantages import advantages
 from boardenvs.envs.batch import BoardGroup
 from boardenvs.envs.rllib.environments import BoardMultiAgentEnv, MaskedVectorEnv
 from boardenvs.envs.rllib.ppo import BoardPPOConfig
-from boardenvs.envs.rllib.runner import BoardEnvRunner, advantages
+from boardenvs.envs.rllib.runner import BoardEnvRunner
 from boardenvs.game.state import State, concat, where
 
 CAPPED = "wolf_and_sheep:rules=described,max_plies=9"

@@ -1,11 +1,10 @@
-"""What MaskablePPO of sb3-contrib keeps of a rollout of a `BoardVecEnv`, whose next state may be
-either side's.
+"""The rollout buffer with which sb3-contrib's MaskablePPO learns from a `BoardVecEnv`.
 
-    env = BoardVecEnv(game, num_envs=512)
-    model = MaskablePPO(
-        "MlpPolicy", env, gamma=1.0,
-        rollout_buffer_class=TurnRolloutBuffer, rollout_buffer_kwargs={"env": env},
-    )
+env = BoardVecEnv(game, num_envs=512)
+model = MaskablePPO(
+"MlpPolicy", env, gamma=1.0,
+rollout_buffer_class=TurnRolloutBuffer, rollout_buffer_kwargs={"env": env},
+)
 """
 
 from __future__ import annotations
@@ -16,14 +15,14 @@ import numpy as np
 import torch as th
 from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer
 
+from boardenvs.envs.advantages import advantages
 from boardenvs.envs.sb3 import BoardVecEnv
+from boardenvs.game.state import Array
 
 
 class TurnRolloutBuffer(MaskableRolloutBuffer):
-    """A buffer whose returns count the next state's value by `env.discounts` after each step.
-
-    All of a board's rewards and values are taken as the side sees them that began the rollout
-    there; then the returns and advantages are those of a single player.
+    """A rollout buffer with one discount per step and board, `env.discounts`: -1 where the next
+    state is the other side's.
     """
 
     def __init__(self, *args: Any, env: BoardVecEnv, **options: Any) -> None:
@@ -31,20 +30,16 @@ class TurnRolloutBuffer(MaskableRolloutBuffer):
         super().__init__(*args, **options)
 
     def reset(self) -> None:
-        # Of each step and after the last one: 1 where the side is to move that began, else -1.
-        self._signs = np.ones((self.buffer_size + 1, self.n_envs), np.float32)
+        self._discounts: Array = np.ones((self.buffer_size, self.n_envs), np.float32)
         super().reset()
 
     def add(self, *args: Any, **options: Any) -> None:
-        self._signs[self.pos + 1] = self._signs[self.pos] * self._env.discounts
+        self._discounts[self.pos] = self._env.discounts
         super().add(*args, **options)
 
     def compute_returns_and_advantage(self, last_values: th.Tensor, dones: Any) -> None:
-        *signs, last = self._signs
-        turning = (self.rewards, self.values)
-        for array in turning:
-            array *= signs
-        last_values = last_values.flatten() * th.from_numpy(last).to(last_values.device)
-        super().compute_returns_and_advantage(last_values, dones)
-        for array in (*turning, self.advantages, self.returns):
-            array *= signs
+        over = np.concatenate([self.episode_starts[1:], dones[None]]).astype(np.bool_)
+        last = last_values.flatten().cpu().numpy()
+        values = np.concatenate([self.values, last[None]])
+        self.advantages = advantages(self.rewards, over, values, self._discounts, self.gae_lambda)
+        self.returns = self.advantages + self.values

@@ -33,33 +33,17 @@ from ray.rllib.env.single_agent_env_runner import SingleAgentEnvRunner
 from ray.rllib.evaluation.postprocessing import Postprocessing
 
 from boardenvs.agents.network import BoardNetwork, draw
+from boardenvs.envs.advantages import advantages
 from boardenvs.envs.batch import Batch
 from boardenvs.envs.core import observation_and_mask
 from boardenvs.envs.rllib.environments import ACTION_MASK, OBSERVATIONS
-from boardenvs.game.state import Array, BoolArray, FloatArray
+from boardenvs.game.state import Array
 
 # Under which RLlib's results have what became of the games, by the groups' names.
 GAMES = "games"
 
 # The CPU time of a process of RLlib since it was asked last, its start included.
 CPU_SECONDS = "cpu_seconds"
-
-
-def advantages(
-    rewards: Array, over: BoolArray, values: Array, factors: FloatArray, decay: float
-) -> Array:
-    """Generalised advantage estimates (T, B): https://arxiv.org/abs/1506.02438.
-
-    Of T steps on B boards: `rewards` and whether the game was `over` after them, (T, B), `values`
-    of the states before them and of the last ones, (T + 1, B). `factors` (T, B) are what the value
-    of the next state counts to who acted, `decay` is lambda.
-    """
-    found, later = np.empty_like(rewards), np.zeros_like(rewards[0])
-    for step in reversed(range(len(rewards))):
-        counts = np.where(over[step], 0, factors[step])
-        later = rewards[step] + counts * values[step + 1] - values[step] + counts * decay * later
-        found[step] = later
-    return found
 
 
 class _Boards(Batch):
