@@ -1,21 +1,17 @@
-"""What moves are worth: `boardenvs.analyse`, reviews of games, and the command that prints both."""
+"""What moves are worth: `boardenvs.analyse`, and reviews of games."""
 
 from __future__ import annotations
 
 import itertools
 import json
 import math
-import re
-import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from command_line import run
 from negamax import lead_with_best_play, wins_within, worths
 from test_evaluation import random_evaluation
 
@@ -28,7 +24,7 @@ from boardenvs.game.rules import MAX_VALUE
 from boardenvs.games import GAMES, make
 from boardenvs.play import GameSession, review
 from boardenvs.play.graph import draw_graph
-from boardenvs.records import Record, replay, save
+from boardenvs.records import Record, replay
 from boardenvs.search import Analysis
 from boardenvs.search.evaluation_file import save_evaluation
 from boardenvs.tablebase import Tablebase
@@ -344,73 +340,3 @@ def test_agents_without_values_still_agree_or_not(spec: str) -> None:
     assert all(ply.lost in (None, 0) for ply in found.plies)
     with pytest.raises(ValueError, match="no values"):
         draw_graph(found, "svg")
-
-
-# ---- boardenvs analyse ---------------------------------------------------------------------------
-
-command = partial(run, "analyse")
-
-
-@pytest.mark.parametrize(
-    ("game_id", "best"),
-    [
-        ("othello", "alphabeta:depth=4,endgame=12,evaluation=trained"),
-        ("wolf_and_sheep", "perfect"),
-    ],
-)
-def test_the_command_says_what_python_says(game_id: str, best: str) -> None:
-    """By default of the player that knows the game best."""
-    said = json.loads(command(game_id, "--json"))
-    found = analyse(make(game_id), best).to_json()
-    assert {**said, "seconds": 0} == {**found, "seconds": 0}
-
-
-def test_options() -> None:
-    words = "--with mcts:rollouts=1 --time 0.3 --json"
-    answer = json.loads(command("othello", *words.split()))
-    assert sorted(move["move"] for move in answer["moves"]) == ["c5", "d6", "e3", "f4"]
-    assert answer["nodes"] >= 64
-    for more, moves in (((), "c4 d3 e6 f5"), (("--rule-sheet",), "c5 d6 e3 f4")):
-        text = command("othello", "--with", "greedy", *more)
-        assert sorted(re.findall(r"^\W ([a-h][1-8]) ", text, re.MULTILINE)) == moves.split()
-    text = command("othello", "--with", "greedy", "--moves", 2)
-    assert "2 more moves" in text
-    assert "Not proven." in text
-    even = "8/8/8/3rb3/3bbb2/8/8/8 red 1"
-    assert "+0 " in command("othello", even, "--with", "greedy")  # and not -0
-
-
-def test_what_is_proven_is_said_in_words() -> None:
-    text = command("lines_of_action", "8/4w3/2bb2b1/wwb1b1bw/w1b1b1b1/8/w4w2/w2bw3 black 36",
-                   "--with", "alphabeta:depth=3", "--moves", 0)  # fmt: skip
-    assert "Black wins in 3 plies with best play." in text
-    assert re.search(r"c6-f6 │ +wins │", text)
-    assert "100000" not in text
-    assert "100,000" not in text
-
-
-def test_tables(tmp_path: Path) -> None:
-    record = last_plies(3, 8)
-    file = tmp_path / "games.jsonl"
-    save(file, [random_record("othello", 5), record])
-    of_the_second = partial(command, "othello", file, "--number", 2, "--with")
-    text = of_the_second("alphabeta:depth=1,endgame=8")
-    for words in ("proven", "ada", "Both sides"):
-        assert words in text
-    answer = json.loads(of_the_second("greedy", "--json"))
-    assert [ply["move"] for ply in answer["plies"]] == [
-        record.game.action_name(action) for action in record.actions
-    ]
-    assert "Moves" in of_the_second("greedy", "--ply", 1)
-
-
-def test_the_graph_is_a_picture_and_always_the_same(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    file, record = tmp_path / "games.jsonl", last_plies(2, 8)
-    save(file, [record])
-    for kind, begin in (("png", b"\x89PNG"), ("svg", b"<?xml")):
-        graph = tmp_path / f"graph.{kind}"
-        command("othello", file, "--with", "greedy", "--graph", graph)
-        assert graph.read_bytes().startswith(begin)
-    assert ElementTree.parse(graph)
-    assert graph.read_bytes() == draw_graph(review(record, "greedy"), "svg")

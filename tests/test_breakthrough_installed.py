@@ -67,9 +67,9 @@ def test_commands(site: Path, tmp_path: Path) -> None:
     assert "breakthrough" in boardenvs("games")
     assert "Reach the opponent's home rank" in boardenvs("games", "breakthrough")
     boardenvs("match", "breakthrough", "greedy", "random", "--pairs", 1, "--record", "games.jsonl")
-    assert "breakthrough" in boardenvs("replay", "games.jsonl")
+    assert "breakthrough" in boardenvs("records", "games.jsonl")
     position = "8/8/8/8/b6w/8/8/8 black 30"
-    assert "wins in 5 plies" in boardenvs("solve", "breakthrough", "--position", position)
+    assert "wins in 5 plies" in boardenvs("analyse", "breakthrough", position, "--prove")
 
 
 def test_arena_with_two_processes(site: Path, tmp_path: Path) -> None:

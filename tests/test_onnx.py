@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from command_line import run
 from test_policy import positions, random_policy
 
 import boardenvs
 from boardenvs import games
 from boardenvs.agents.policy import Policy
-from boardenvs.agents.policy_file import load_policy, save_policy
-from boardenvs.agents.trained import trained_policy
 from boardenvs.game.contract import Game
 
 onnxruntime = pytest.importorskip("onnxruntime")
@@ -62,41 +58,3 @@ def test_a_model_says_what_it_plays(tmp_path: Path) -> None:
     assert json.loads(about["roles"]) == ["wolf", "sheep"]
     assert json.loads(about["notes"]) == {"steps": 7}
     assert about["boardenvs"] == boardenvs.__version__
-
-
-# ---- boardenvs export ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("hidden", "activation"), [((8,), "tanh"), ((), "relu")])
-def test_a_file_is_exported(tmp_path: Path, hidden: tuple[int, ...], activation: str) -> None:
-    policy = replace(random_policy(games.make("othello"), hidden), activation=activation)
-    save_policy(policy, tmp_path / "policy.npz", stored="float32")
-    told = run("export", tmp_path / "policy.npz", tmp_path / "policy.onnx")
-    assert "othello: observations (B, 8, 8, 2), action masks (B, 65)" in " ".join(told.split())
-    check(policy, tmp_path / "policy.onnx")
-
-
-def test_a_policy_of_the_package_is_exported_by_its_game(tmp_path: Path) -> None:
-    spec = "wolf_and_sheep:rules=described"
-    run("export", spec, tmp_path / "wolf.npz")
-    exported = load_policy(tmp_path / "wolf.npz")
-    assert exported.game == games.make(spec)
-    for name, values in trained_policy(exported.game).arrays.items():
-        assert np.array_equal(exported.arrays[name], values)
-
-
-@pytest.mark.parametrize(
-    ("policy", "out", "message"),
-    [
-        ("othello", "othello.pt", "unknown format to export to '.pt'"),
-        ("othelo", "othello.onnx", "unknown game 'othelo'. Did you mean 'othello'"),
-        ("none.npz", "othello.onnx", "there is no policy file none.npz"),
-        ("othello", "none/othello.onnx", "there is no folder none"),
-    ],
-)
-def test_what_cannot_be_exported_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, policy: str, out: str, message: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert message in " ".join(run("export", policy, out, code=2).split())
-    assert not list(tmp_path.iterdir())

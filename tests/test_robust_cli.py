@@ -123,10 +123,8 @@ SAID: list[tuple[list[str], str]] = [
     (["arena", "random", "greedy", "--game", "bots:lost_game", "--out", "arena"], LOST),
     (["play", "bots:lost_game"], LOST),
     (["analyse", "bots:lost_game"], LOST),
-    (["solve", "bots:lost_game"], LOST),
-    (["perft", "bots:lost_game", "1"], LOST),
     (["games", "bots:lost_game"], LOST),
-    (["replay", "games.jsonl", "--game", "bots:lost_game"], LOST),
+    (["records", "games.jsonl", "--game", "bots:lost_game"], LOST),
     # Others.
     (["match", "bots:wrong_game:size=4", "random", "random"],
      "error: 'bots:wrong_game:size=4' raised ValueError: invalid literal for int() with base 10: "
@@ -159,16 +157,16 @@ def test_errors_of_users_code_say_where(bots: Path, words: list[str], said: str)
 
 
 def test_annotations_for_type_checkers_alone_do_no_harm(bots: Path) -> None:
-    assert "4" in run("perft", "bots:right_game:size=4", 1).split()
+    assert "4" in run("games", "bots:right_game:size=4")
 
 
 def test_faults_of_ours_keep_their_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     source = "def fail(*_): return {}['ours']"
     names: dict[str, Any] = {}
     exec(compile(source, str(Path(boardenvs.__file__).parent / "x.py"), "exec"), names)
-    monkeypatch.setattr(sys.modules["boardenvs.cli.perft"], "parse", names["fail"])
+    monkeypatch.setattr(sys.modules["boardenvs.cli.analyse"], "parse", names["fail"])
     with pytest.raises(KeyError, match="ours"):
-        run("perft", "othello", 1)
+        run("analyse", "othello")
 
 
 # ---- outputs -------------------------------------------------------------------------------------
@@ -191,9 +189,8 @@ MATCH = ["match", "othello", "python:bots:leaving_a_trace", "random", "--record"
         [*MATCH, "folder.jsonl"],
         [*MATCH, "/proc/x.jsonl"],
         ["arena", "random", MATCH[2], "--out", "bots.py/arena"],
-        ["replay", "games.jsonl", "--save", "no/x.jsonl"],
-        ["replay", "games.jsonl", "--number", "1", "--svg", "no/x.svg"],
-        ["replay", "games.jsonl", "--number", "1", "--svg", "x.svg", "--sheet", "no/x.svg"],
+        ["records", "games.jsonl", "--out", "no/x.jsonl"],
+        ["records", "games.jsonl", "--number", "1", "--out", "no/x.svg"],
     ],
 )
 def test_outputs_are_checked_before_the_work(bots: Path, games: Path, words: list[str]) -> None:
@@ -207,8 +204,8 @@ def test_names_of_files_may_look_like_markup(games: Path) -> None:
     odd = Path("a[") / "b].jsonl"
     odd.parent.mkdir()
     games.rename(odd)
-    for words in (["--check"], ["--save", "[red]x[bold].jsonl"], ["--number", 1]):
-        output = run("replay", odd, *words)
+    for words in (["--check"], ["--out", "[red]x[bold].jsonl"], ["--number", 1]):
+        output = run("records", odd, *words)
         assert ("a[/b].jsonl" in output) == (words != ["--number", 1])
     assert load(Path("[red]x[bold].jsonl")) == load(odd)
     output = run("match", "reversi", "random", "random", "--pairs", 1, "--record", "[bold].jsonl")

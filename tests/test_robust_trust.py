@@ -98,17 +98,16 @@ CHECKPOINT = "runs/a/checkpoints/000000000001.ckpt"
 # For each row of the page files, and the command that opens them; "train" is that of trainings.
 ROWS: dict[str, list[tuple[dict[str, bytes], list[Any]]]] = {
     "Records of games": [
-        ({"a.jsonl": RECORD}, ["replay", "a.jsonl"]),
-        ({"a.wtb": PICKLE}, ["replay", "a.wtb"]),
-        ({"a.txt": b"planted:Game\n"}, ["replay", "a.txt"]),
+        ({"a.jsonl": RECORD}, ["records", "a.jsonl"]),
+        ({"a.wtb": PICKLE}, ["records", "a.wtb"]),
+        ({"a.txt": b"planted:Game\n"}, ["records", "a.txt"]),
     ],
     "Policies": [
         ({"a.npz": policy(metadata=json.dumps({**ABOUT, "game": "planted:Game"}))}, MATCH),
         ({"a.npz": policy(bias_0=np.array([Planted()], object))}, MATCH),
     ],
     "Positions": [
-        ({"a.txt": b"planted:Game black\n"}, ["solve", "othello", "--file", "a.txt"]),
-        ({}, ["solve", "othello", "--position", "python:planted:player black 0"]),
+        ({}, ["analyse", "othello", "python:planted:player black 0"]),
     ],
     "Journals of tournaments": [
         ({"arena/journal.jsonl": journal(**PLAYERS)}, RESUME),
@@ -186,7 +185,7 @@ def test_code_on_the_command_line_is_imported() -> None:
     A.write_bytes(settings(**SETTINGS[5]))
     read_settings(Config, A, ["evaluation.opponents=[python:planted:player]"])
     Path("a.jsonl").write_bytes(RECORD)
-    assert "three_in_a_row:ThreeInARow" in run("replay", "a.jsonl", "--game", "planted:Game")
+    assert "three_in_a_row:ThreeInARow" in run("records", "a.jsonl", "--game", "planted:Game")
     assert MARK.exists()
 
 

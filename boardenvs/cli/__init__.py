@@ -1,7 +1,7 @@
-"""The command line, `boardenvs COMMAND`: a file for each command, or for a few that are alike.
+"""The command line, `boardenvs COMMAND`: one file for each command, or for a few similar ones.
 
-In it is a function of the same name or, where the options are many, a dataclass of them: `command`.
-What a command needs beyond the rules is imported inside its function, so that help is quick.
+A command is a function, or a dataclass of its options: see `command`. Imports that a command needs
+stand inside it, so that `--help` is quick.
 """
 
 from __future__ import annotations
@@ -11,21 +11,8 @@ from typing import Annotated
 import typer
 from typer import Option
 
-from boardenvs.cli import (
-    analyse,
-    arena,
-    exam,
-    export,
-    games,
-    match,
-    perft,
-    play,
-    rate,
-    replay,
-    serve,
-    solve,
-)
-from boardenvs.cli.command import ErrorsGroup, function_of
+from boardenvs.cli import analyse, arena, exam, games, match, play, rate, records, serve
+from boardenvs.cli.command import ErrorsGroup, PlainCommand, function_of
 from boardenvs.utils.version import __version__
 
 app = typer.Typer(
@@ -53,39 +40,54 @@ def _options(
         bool,
         Option(
             "--version",
-            help="Print the version, the backend of the rules and the cache folder, and end.",
+            help="Print the version, the backend of the rules and the cache folder.",
             is_eager=True,
             callback=_show_version,
         ),
     ] = False,
 ) -> None:
-    """Two-player board games: rules, records, players and the contests between them.
+    """Two-player board games: play, analyse, rate players, and read records.
 
     Games and players are named by a text, alone or with parameters:
     `othello`, `wolf_and_sheep:rules=described,max_plies=none`, `alphabeta:depth=4`.
     """
 
 
-for command in (
-    games.games,
-    play.Play,
-    match.Match,
-    arena.Arena,
-    rate.Rate,
-    exam.Exam,
-    solve.Solve,
-    analyse.Analyse,
-    replay.Replay,
-    serve.Web,
-    serve.Engine,
-    serve.Mcp,
-    export.export,
-    perft.perft,
-    games.new_game,
-):
-    app.command()(function_of(command) if isinstance(command, type) else command)
+def bench(context: typer.Context) -> None:
+    """Measure speed and memory: random play through every interface, other libraries, and search.
+
+    All words after `bench` are those of `python -m boardenvs.bench`, whose `--help` lists them.
+
+    ```
+    boardenvs bench --games othello --sizes 1024 --no-peers
+    ```
+    """
+    from boardenvs.bench.__main__ import main
+
+    main(context.args)
+
+
+for name, command in {
+    "play": play.PlayCommand,
+    "web": serve.WebCommand,
+    "analyse": analyse.AnalyseCommand,
+    "match": match.MatchCommand,
+    "rate": rate.RateCommand,
+    "arena": arena.ArenaCommand,
+    "exam": exam.ExamCommand,
+    "records": records.RecordsCommand,
+    "engine": serve.EngineCommand,
+    "mcp": serve.McpCommand,
+}.items():
+    app.command(name, cls=PlainCommand)(function_of(command))
+app.command(cls=PlainCommand)(games.games)
+app.command("new-game", cls=PlainCommand)(games.new_game)
+app.command(
+    add_help_option=False,
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+)(bench)
 
 
 def main() -> None:
-    """Run the command that the process was called with."""
+    """Run the command that the words of this process name."""
     app(prog_name="boardenvs")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,28 +25,34 @@ from boardenvs.cli.options import (
 from boardenvs.game.contract import Game, Position
 from boardenvs.games import parse, spec_of
 from boardenvs.search import Analysis
-from boardenvs.utils.files import check_writable, write_atomically
+from boardenvs.tablebase import Tablebase
 
 if TYPE_CHECKING:
-    from boardenvs.play import MoveNotation
+    from boardenvs.games.notation import MoveNotation
     from boardenvs.records import Record
+
+_PROVING = 60.0  # seconds, unless --time says otherwise
 
 
 @dataclass(frozen=True)
-class Analyse:
-    r"""Show what an agent thinks of a position: its moves with values, visits or probabilities.
+class AnalyseCommand:
+    r"""Show the value of every move of a position, and the line of best play.
 
-    Of a recorded game it goes through all plies: the value of each move, what would have been
-    better, how much was lost, and how both sides played. Values are for the side to move; the unit
-    is said, and what is proven. Agents that search, such as `alphabeta` and `mcts`, go on for as
-    long as `--time` says.
+    The value is for the side to move; its unit is shown, and whether it is proven. With `--prove`,
+    the command looks for a proof of who wins: Othello with at most 24 empty squares is solved to
+    the last disc, Wolf and Sheep is looked up in a table, other positions are searched deeper and
+    deeper.
+
+    Given a file of recorded games, it reviews one: for each ply the value of the move, the better
+    one, and what was lost.
 
     ```
     boardenvs analyse othello
     boardenvs analyse wolf_and_sheep --json
     boardenvs analyse othello "8/8/8/3rb3/3br3/8/8/8 black" --with mcts --time 5
-    boardenvs analyse othello games.jsonl --number 3 --with alphabeta:depth=6 \
-      --graph game.svg
+    boardenvs analyse lines_of_action \
+      "2bbb3/1b3w2/w2ww3/w1w1wb2/w4wb1/w2b4/w3b3/5bbb white 17" --prove
+    boardenvs analyse othello games.jsonl --number 3 --with alphabeta:depth=6
     ```
     """
 
@@ -55,8 +61,9 @@ class Analyse:
         str | None,
         Argument(
             metavar="POSITION|FILE",
-            help="A position, as in `boardenvs solve --position`, or a file of recorded games. "
-            "Default: the game's start.",
+            help="A position: ranks 8 to 1, side to move and plies played; or 64 squares from a1 "
+            "to h8 as `X`, `O` and `-`, then `X` or `O` to move. Or a file of recorded games. "
+            "Default: the start of the game.",
         ),
     ] = None
     agent: Annotated[
@@ -65,14 +72,17 @@ class Analyse:
             "--with",
             metavar="AGENT",
             help="An agent such as `trained` or `mcts:simulations=400`. Default: the exact "
-            "solution where the game is solved, else a search.",
+            "solution if the game is solved, else a search.",
             autocompletion=player_names,
         ),
     ] = None
+    prove: Annotated[
+        bool, Option("--prove", help="Look for a proof, one minute long or as `--time` says.")
+    ] = False
     number: Annotated[
         int | None,
         Option(
-            "--number", metavar="N", help="Which game of the file, from 1.", min=1,
+            metavar="N", help="Which game of the file, counted from 1.", min=1,
         ),
     ] = None  # fmt: skip
     ply: Annotated[
@@ -83,24 +93,18 @@ class Analyse:
     ] = None  # fmt: skip
     time: Annotated[
         float | None,
-        Option(
-            help="Search a position for so many seconds, and show it as it improves. Default: the "
-            "agent's own limits.",
-        ),
+        Option(metavar="SECONDS", help="Search for this long. Default: the agent's own limits."),
     ] = None
-    moves: Annotated[int, Option(help="How many moves to show; 0: all.", min=0)] = 12
-    graph: Annotated[
-        Path | None,
-        Option(metavar="FILE", help="Draw the value over the recorded game: .png or .svg."),
-    ] = None
+    moves: Annotated[
+        int, Option(metavar="N", help="How many moves to show; 0: all.", min=0)
+    ] = 12  # fmt: skip
     seed: Seed = 0
     rule_sheet: RuleSheet = False
     as_json: AsJson = False
 
     def run(self) -> None:
         from boardenvs.cli.tables import show_analysis
-        from boardenvs.play import MoveNotation
-        from boardenvs.records import replay
+        from boardenvs.games.notation import MoveNotation
 
         if Path(self.game).is_file():
             raise ValueError(
@@ -117,42 +121,35 @@ class Analyse:
         if record is not None and self.ply is None:
             self._review(notation, record, agent)
             return
-        if record is not None:
-            position = _after(replay(record), self.ply or 0)
-        elif self.what is not None and len(self.what.split()) == 1:
-            problem = "there is no such file, and it is no position"
-            raise FileNotFoundError(errno.ENOENT, problem, self.what)
+        position = self._position(game, record)
+        if self.agent is None and Tablebase.covers(game):
+            with counting("positions") as show:  # the first time, it is computed
+                Tablebase.load(game, lambda what, done, of: show(done, of, what))
+        if self.prove:
+            found = _prove(position, self.time or _PROVING, self.seed)
         else:
-            position = position_of(game, self.what)
-        found = self._analyse(notation, position, agent)
+            found = self._analyse(notation, position, agent)
         if self.as_json:
             print_json(found.to_json())
         else:
-            show_analysis(make_console(), notation, found, self.moves)
+            shown = None if self.prove and len(found.moves) < 2 else self.moves
+            show_analysis(make_console(), notation, found, shown)
 
     def _check(self, is_recorded: bool) -> None:
-        """ValueError for options that do not go together, before there is work to lose."""
-        from boardenvs.play.graph import FORMATS
-
-        if not is_recorded:
-            for name in ("number", "ply", "graph"):
-                if getattr(self, name) is not None:
-                    raise ValueError(f"--{name} is for a recorded game: name its file")
-        elif self.ply is None and self.time is not None:
-            raise ValueError("--time is for one position: say which with --ply")
+        """Raise ValueError for options that do not go together."""
+        for name in ("number", "ply"):
+            if not is_recorded and getattr(self, name) is not None:
+                raise ValueError(f"--{name} is for a recorded game: name its file")
+        if is_recorded and self.ply is None and (self.time is not None or self.prove):
+            name = "--prove" if self.prove else "--time"
+            raise ValueError(f"{name} is for one position: say which with --ply")
+        if self.prove and self.agent is not None:
+            raise ValueError("--prove chooses the agent itself: leave --with out")
         if self.time is not None and not self.time > 0:
             raise ValueError(f"--time is {self.time}: it must be more than 0 seconds")
-        if self.graph is not None:
-            if self.ply is not None:
-                raise ValueError("--graph is of a whole game: leave --ply out")
-            if self.graph.suffix.lstrip(".") not in FORMATS:
-                raise ValueError(f"{self.graph} does not say its format: end it in .png or .svg")
-            check_writable(self.graph)
 
     def _find(self, game: Game, file: Path) -> Record:
-        """The game of the file that is asked for; ValueError where it is of another game, or breaks
-        its rules.
-        """
+        """Return the recorded game; ValueError if it is of another game, or breaks its rules."""
         from boardenvs import records
 
         record = chosen(records.load(file, game=game), file, self.number)
@@ -164,10 +161,24 @@ class Analyse:
             raise ValueError(f"{name}: {verdict.error}")
         return record
 
+    def _position(self, game: Game, record: Record | None) -> Position:
+        from boardenvs.records import replay
+
+        if record is not None:
+            positions, ply = replay(record), self.ply or 0
+            if ply >= len(positions):
+                plies = len(positions) - 1
+                raise ValueError(
+                    f"the game has {plies} plies: there is no position after ply {ply}"
+                )
+            return positions[ply]
+        if self.what is not None and len(self.what.split()) == 1:
+            problem = "there is no such file, and it is no position"
+            raise FileNotFoundError(errno.ENOENT, problem, self.what)
+        return position_of(game, self.what)
+
     def _analyse(self, notation: MoveNotation, position: Position, agent: Agent) -> Analysis:
-        """With `--time` the last analysis before the time is up; those before it are shown on a
-        terminal.
-        """
+        """Return the last analysis in `--time`; a terminal shows the earlier ones meanwhile."""
         from rich.live import Live
 
         from boardenvs.cli.tables import moves_table
@@ -185,13 +196,12 @@ class Analyse:
             except KeyboardInterrupt:
                 if latest is None:
                     raise
-        assert latest is not None, "there is one analysis at least"
+        assert latest is not None, "there is at least one analysis"
         return latest
 
     def _review(self, notation: MoveNotation, record: Record, agent: Agent) -> None:
         from boardenvs.cli.tables import review_json, show_review
         from boardenvs.play import review
-        from boardenvs.play.graph import draw_graph
 
         with counting("positions") as show:
             found = review(record, agent, seed=self.seed, progress=show)
@@ -199,14 +209,19 @@ class Analyse:
             print_json(review_json(found))
         else:
             show_review(make_console(), notation, found)
-        if self.graph is not None:
-            write_atomically(self.graph, draw_graph(found, self.graph.suffix[1:], notation))
-            if not self.as_json:
-                make_console().print(f"the graph is in {self.graph}")
 
 
-def _after(positions: list[Position], ply: int) -> Position:
-    last = len(positions) - 1
-    if ply > last:
-        raise ValueError(f"the game has {last} plies: there is no position after ply {ply}")
-    return positions[ply]
+def _prove(position: Position, seconds: float, seed: int) -> Analysis:
+    """Return the exact result of a position, if it is found within this time."""
+    from boardenvs.search import ENDGAME, Limits, search_position
+    from boardenvs.search.analysis import ranked
+
+    game = position.game
+    if position.is_over() or Tablebase.covers(game):
+        return analyse(position, default_analyst(game), rng=np.random.default_rng(seed))
+    if not game.has_heuristic:
+        raise ValueError(game.no_heuristic)
+    began = time.perf_counter()
+    with counting("searching"):
+        found = search_position(position, Limits(100, time=seconds, endgame=ENDGAME), moves=False)
+    return replace(ranked(found), seconds=time.perf_counter() - began)

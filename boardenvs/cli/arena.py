@@ -26,7 +26,7 @@ _MOST_PLIES = 300  # of a game in the report
 
 
 @dataclass(frozen=True)
-class Arena:
+class ArenaCommand:
     """Let players meet each other in every game, and rate them.
 
     Every pairing plays random openings, distinct and each twice with roles swapped. The ratings are

@@ -1,5 +1,7 @@
-"""How commands are made of their options, and how they end: the user's errors, typer's too, in one
-line that names the value, with exit code 2; Ctrl-C with 130.
+"""Commands made of dataclasses, plain help, and errors in one line.
+
+A user's error, typer's own included, ends a command with exit code 2 and one line that names the
+value; Ctrl-C ends it with 130.
 """
 
 from __future__ import annotations
@@ -10,21 +12,21 @@ from contextlib import contextmanager
 from typing import Any, Protocol, get_type_hints
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from boardenvs.utils.checks import check_name, cut, quote, unknown
 from boardenvs.utils.ending import ending_in_a_line
 
 
 class Command(Protocol):
-    """The options of a command as fields, annotated as typer wants its parameters; its help."""
+    """The options of a command as fields, annotated for typer; the docstring is its help."""
 
     def run(self) -> None:
-        """Do what the command is for."""
+        """Run the command."""
 
 
 def function_of(options: type[Command]) -> Callable[..., None]:
-    """The function that typer makes a command of: its parameters are the fields of the class."""
+    """Return the function that typer makes a command of: one parameter for each field."""
 
     def run(**values: Any) -> None:
         options(**values).run()
@@ -33,23 +35,34 @@ def function_of(options: type[Command]) -> Callable[..., None]:
     signature = inspect.signature(options)
     fields = [p.replace(annotation=hints[name]) for name, p in signature.parameters.items()]
     vars(run)["__signature__"] = signature.replace(parameters=fields, return_annotation=None)
-    run.__name__ = options.__name__.lower()
     run.__doc__ = options.__doc__
     return run
+
+
+class PlainCommand(TyperCommand):
+    """A command whose help names values, not their types."""
+
+    def get_params(self, ctx: Any) -> Any:
+        """Return the parameters, as the help shows them."""
+        return _named(super().get_params(ctx))
 
 
 class ErrorsGroup(TyperGroup):
     """A group of commands whose expected errors need no traceback."""
 
+    def get_params(self, ctx: Any) -> Any:
+        """Return the parameters, as the help shows them."""
+        return _named(super().get_params(ctx))
+
     def make_context(self, info_name: str | None, args: list[str], *rest: Any, **more: Any) -> Any:
-        """Read the words before the command; without any there is help, which typer shows."""
+        """Read the words before the command; without any words typer shows the help."""
         if not args:
             return super().make_context(info_name, args, *rest, **more)
         with ending_in_a_line(), usage_errors_as_values():
             return super().make_context(info_name, args, *rest, **more)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command of this name."""
+        """Return the command of this name."""
         if not ctx.resilient_parsing and not args[0].startswith("-"):
             check_name("command", args[0], self.commands)
         return super().resolve_command(ctx, args)
@@ -60,12 +73,22 @@ class ErrorsGroup(TyperGroup):
             return super().invoke(ctx)
 
 
-# ---- what is wrong with the words ----------------------------------------------------------------
+def _named(parameters: list[Any]) -> list[Any]:
+    """Show the names of values, such as N, instead of their types, such as <int>."""
+    for parameter in parameters:
+        shown = parameter.metavar or parameter.name.upper()
+        if parameter.param_type_name == "argument" or parameter.is_flag:
+            shown = None
+        parameter.display_type_rich = lambda ctx, shown=shown: shown
+    return parameters
 
-# typer has its own copy of click, or click itself, by version: this is the base of both's errors.
+
+# ---- errors of usage -----------------------------------------------------------------------------
+
+# The base class of usage errors: click's, or that of typer's own copy of click.
 _UsageError: type[Any] = typer.BadParameter.__bases__[0]
 
-# What Pydantic, which typer checks values with, says of them; by the kinds of its errors.
+# The wanted value, by the type of Pydantic's error: newer versions of typer validate with Pydantic.
 _WANTED = {
     "int_parsing": "a whole number",
     "float_parsing": "a number",
@@ -76,7 +99,7 @@ _WANTED = {
 
 @contextmanager
 def usage_errors_as_values() -> Iterator[None]:
-    """Have wrong words raise ValueError with a message in one line."""
+    """Raise ValueError with a message in one line for errors of usage."""
     try:
         yield
     except _UsageError as error:
@@ -84,7 +107,7 @@ def usage_errors_as_values() -> Iterator[None]:
 
 
 def describe_usage_error(error: Any) -> str:
-    """What typer's error is about: the option or argument, the value, and what would be right."""
+    """Return a line that names the option or argument, the value, and what would be right."""
     parameter, context = getattr(error, "param", None), error.ctx
     if hasattr(error, "possibilities") and context is not None:
         known = [name for option in context.command.params for name in option.opts]
@@ -111,12 +134,12 @@ def _wrong_value(name: str, problem: Mapping[str, Any]) -> str:
 
 
 def _name(parameter: Any) -> str:
-    """An option as it is written, an argument as the usage has it."""
+    """Return an option as it is written, an argument as the usage shows it."""
     if parameter.param_type_name == "option":
         return str(parameter.opts[0])
     return str(parameter.metavar or parameter.name.upper())
 
 
 def _usage(context: Any) -> str:
-    """The usage of the command, in a line."""
+    """Return the usage of the command in one line."""
     return "" if context is None else " ".join(context.get_usage().split())

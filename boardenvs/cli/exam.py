@@ -1,41 +1,35 @@
-"""`boardenvs exam`: how many of a player's moves keep the value, where that is known exactly."""
+"""`boardenvs exam`: the share of a player's moves that keep the value, if that is known exactly."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 from typer import Option
 
 from boardenvs.agents import Agent, agent_for, check_game, make_agent
 from boardenvs.agents.base import report_of
 from boardenvs.cli.console import counting, make_console, print_json, print_report
-from boardenvs.cli.options import AsJson, Player, Seed, check_out, game_names
+from boardenvs.cli.options import AsJson, Player, Seed, game_names
 from boardenvs.game.contract import Game
 from boardenvs.games import GAMES, parse
 from boardenvs.report import ReportTable
-from boardenvs.utils.files import write_atomically
-
-if TYPE_CHECKING:
-    from boardenvs.exams import ExamResult
 
 _GAMES = ("othello", "othello_holes", "wolf_and_sheep", "lines_of_action")
 
 
 @dataclass(frozen=True)
-class Exam:
-    """Have a player answer positions of which the value of every move is known exactly.
+class ExamCommand:
+    """Have a player move in positions for which the value of every move is known exactly.
 
     In the Othello family these are endgames with 8 to 14 empty squares, in Wolf and Sheep positions
-    that can be won, in Lines of Action wins in 1, 3 and 5 plies and only defences. The share of
-    moves that keep the win or the draw is told for each kind, with 95 % intervals, and in Othello
+    that can be won, in Lines of Action wins in 1, 3 and 5 plies and only defences. For each kind
+    you get the share of moves that keep the win or the draw, with 95 % intervals, and in Othello
     the mean loss in discs.
 
     ```
     boardenvs exam trained
     boardenvs exam python:my_module:policy --game othello --json
-    boardenvs exam alphabeta:depth=4 --game lines_of_action --svg exam.svg
     ```
     """
 
@@ -43,31 +37,37 @@ class Exam:
     game: Annotated[
         str | None,
         Option(
-            help="A game, such as `othello`. Default: all that have an exam and that the player "
-            "can play.",
+            metavar="GAME",
+            help="A game, such as `othello`. Default: all with an exam that the player can play.",
             autocompletion=game_names,
         ),
-    ] = None
-    svg: Annotated[
-        Path | None,
-        Option("--svg", metavar="FILE", help="Draw the shares into this file, SVG."),
     ] = None
     seed: Seed = 0
     as_json: AsJson = False
 
     def run(self) -> None:
-        from boardenvs.exams import draw, take_exam
+        from boardenvs.exams import take_exam
 
-        examined = self._examined()
-        check_out("--svg", self.svg, ".svg")
-        results = []
+        examined, results = self._examined(), []
         for game, agent in examined:
             with counting(f"{game.id}: positions") as show:
                 results.append(take_exam(game, agent, seed=self.seed, progress=show))
-        if self.svg is not None:
-            write_atomically(self.svg, draw(self.agent, results))
         if self.as_json:
-            print_json([self._to_json(found) for found in results])
+            print_json(
+                [
+                    {
+                        "agent": self.agent,
+                        "game": found.game,
+                        "marks": [asdict(mark) for mark in found.marks],
+                        "seconds": round(found.seconds, 3),
+                        "seed": self.seed,
+                        "positions": found.made,
+                        "wrong_answers": found.faults.forfeits,
+                        "message": found.faults.message,
+                    }
+                    for found in results
+                ]
+            )
             return
         console = make_console()
         for found in results:
@@ -80,6 +80,7 @@ class Exam:
         print_report(console, report_of(examined[0][1]))
 
     def _examined(self) -> list[tuple[Game, Agent]]:
+        """Return the games of the exam, each with the player for it."""
         if self.agent.partition(":")[0] in GAMES:
             raise ValueError(
                 f"{self.agent} is a game: name a player, as in `boardenvs exam trained --game "
@@ -93,22 +94,9 @@ class Exam:
         for game in map(parse, _GAMES):
             try:
                 check_game(agent, game)
+                found.append((game, agent))
             except ValueError as error:
                 reasons.append(str(error))
-            else:
-                found.append((game, agent))
         if not found:
             raise ValueError(f"{self.agent} can play no game that has an exam: {reasons[0]}")
         return found
-
-    def _to_json(self, found: ExamResult) -> dict[str, Any]:
-        return {
-            "agent": self.agent,
-            "game": found.game,
-            "marks": [asdict(mark) for mark in found.marks],
-            "seconds": round(found.seconds, 3),
-            "seed": self.seed,
-            "positions": found.made,
-            "wrong_answers": found.faults.forfeits,
-            "message": found.faults.message,
-        }

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Match:
+class MatchCommand:
     r"""Play a match, and say how it went, by role too, with 95 % intervals.
 
     ```

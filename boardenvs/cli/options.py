@@ -1,4 +1,4 @@
-"""Arguments and options that several commands have; the shell can complete games and players."""
+"""Arguments and options that several commands have."""
 
 from __future__ import annotations
 
@@ -12,42 +12,28 @@ from boardenvs.agents import AGENTS
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.fen import parse_position
 from boardenvs.games import GAMES
-from boardenvs.utils.checks import cut
-from boardenvs.utils.files import check_writable
 
 if TYPE_CHECKING:
     from boardenvs.records import Record
 
 
 def game_names(incomplete: str) -> list[str]:
-    """The games whose names begin so."""
+    """Return the games whose names begin so, for the shell to complete."""
     return [name for name in GAMES if name.startswith(incomplete)]
 
 
 def player_names(incomplete: str) -> list[str]:
-    """The players whose names begin so."""
+    """Return the players whose names begin so, for the shell to complete."""
     return [name for name in AGENTS if name.startswith(incomplete)]
 
 
-def check_out(option: str, path: Path | None, *endings: str) -> None:
-    """ValueError where the ending of a file's name says that it is of another kind; OSError where
-    it cannot be written.
-    """
-    if path is None:
-        return
-    if path.suffix.lower() not in ("", *endings):
-        right = " or ".join(endings)
-        raise ValueError(f"{option} is {cut(str(path))}: the name of such a file ends in {right}")
-    check_writable(path)
-
-
 def position_of(game: Game, text: str | None) -> Position:
-    """The position that a text describes, by default the game's start."""
+    """Return the position that a text describes, by default the game's start."""
     return game.start() if text is None else parse_position(game, text)
 
 
 def chosen(found: Sequence[Record], file: Path, number: int | None) -> Record:
-    """A game of a file, by default the first; ValueError where there are fewer."""
+    """Return a game of a file, by default the first; ValueError if there are fewer."""
     number = number or 1
     if number > len(found):
         raise ValueError(f"{file} has {len(found)} games: there is no game {number}")
@@ -76,11 +62,12 @@ SecondPlayer: TypeAlias = Annotated[
     str, Argument(metavar="SECOND", help="Another, or the same.", autocompletion=player_names)
 ]
 
-Seed: TypeAlias = Annotated[int, Option(help="Seed of all random choices.", min=0)]
+Seed: TypeAlias = Annotated[int, Option(metavar="N", help="Seed of all random choices.", min=0)]
 Workers: TypeAlias = Annotated[
     int | None,
     Option(
-        help="Processes to play in. Default: this one or, with --address, one a core there.",
+        metavar="N",
+        help="Processes to play in. Default: this one; with --address, one for each core there.",
         min=1,
         show_default=False,
     ),
@@ -89,7 +76,7 @@ Address: TypeAlias = Annotated[
     str | None,
     Option(
         metavar="ADDRESS",
-        help="Play on the Ray cluster there: HOST:PORT, ray://HOST:PORT, or auto for this machine.",
+        help="Play on this Ray cluster: HOST:PORT, ray://HOST:PORT, or auto for this machine.",
         show_default=False,
     ),
 ]
@@ -106,7 +93,7 @@ RuleSheet: TypeAlias = Annotated[
     bool,
     Option(
         "--rule-sheet",
-        help="Othello: sides and squares as in the rule sheet, black and red, with rows counted "
-        "from the bottom. Default: as players know it, black and white, with rows from the top.",
+        help="Othello: name sides and squares as in the rule sheet: black and red, rows counted "
+        "from the bottom.",
     ),
 ]

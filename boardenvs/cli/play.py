@@ -23,7 +23,7 @@ BOTH = "both"
 
 
 @dataclass(frozen=True)
-class Play:
+class PlayCommand:
     """Play a game against an agent, or with `--as both` against each other.
 
     Moves are typed as they are listed, in capitals too: `f5`, `b1-b3`, `b1 b3`. So are `hint`,
@@ -56,7 +56,9 @@ class Play:
     ] = None  # fmt: skip
     position: Annotated[
         str | None,
-        Option(help="Where to begin, as in `boardenvs solve --position`."),
+        Option(
+            metavar="POSITION", help="Where to begin: ranks 8 to 1, side to move, plies played."
+        ),
     ] = None
     record: Annotated[Path, Option(metavar="FILE", help="Where games are kept, in JSON Lines.")] = (
         Path("runs/play.jsonl")

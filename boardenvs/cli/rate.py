@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Rate:
+class RateCommand:
     """Estimate a player's rating by the published rating pool of a game, in two minutes at most.
 
     The player meets the pool's anchors, players of known strength, most often those of its own.

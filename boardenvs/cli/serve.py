@@ -16,7 +16,7 @@ from boardenvs.games import parse
 
 
 @dataclass(frozen=True)
-class Engine:
+class EngineCommand:
     """Answer as an engine on standard input and output, so that other programs can play.
 
     It speaks GTP, UGI and, in Othello, NBoard: what its first line is of. The player's text says
@@ -60,7 +60,7 @@ class Engine:
 
 
 @dataclass(frozen=True)
-class Mcp:
+class McpCommand:
     """Serve games on standard input and output, by the Model Context Protocol.
 
     A model's program starts this command, and the model then has tools to begin a game, see the
@@ -91,7 +91,7 @@ _NEEDED = ("starlette", "uvicorn", "websockets")
 
 
 @dataclass(frozen=True)
-class Web:
+class WebCommand:
     """Play any agent in the browser, see what it thinks, and step through recorded games.
 
     Opens the page and serves it until Ctrl-C. It can be reached from this machine alone, with the

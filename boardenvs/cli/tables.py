@@ -1,8 +1,7 @@
-"""What `boardenvs analyse` and `boardenvs solve` print."""
+"""The tables and sentences that `boardenvs analyse` prints."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
@@ -51,7 +50,7 @@ def moves_table(notation: MoveNotation, found: Analysis, count: int) -> ReportTa
     return ReportTable(rows, "Moves", caption + (f"; {more} more moves" if more else ""))
 
 
-def summary(notation: MoveNotation, found: Analysis) -> str:
+def _summary(notation: MoveNotation, found: Analysis) -> str:
     """How the game ends with best play, as far as that is proven, in a few words."""
     mover = found.position.to_move
     if found.outcome is None:
@@ -78,13 +77,13 @@ def _ends_by_cap(found: Analysis) -> bool:
 def _verdict(notation: MoveNotation, found: Analysis) -> str:
     """The best move and its value, in a sentence or two."""
     if not found.moves:
-        return f"The game is over: {summary(notation, found)}."
+        return f"The game is over: {_summary(notation, found)}."
     write, position = notation.write, found.position
     best, choice = found.moves[0].action, found.choice
     said = f"{notation.sides[position.to_move]} to move: {write(best, position)}"
     if choice is not None and choice != best:
         said += f" (the analyst itself plays {write(choice, position)})"
-    text = summary(notation, found)
+    text = _summary(notation, found)
     if found.proven:
         return f"{said}. {text[0].upper()}{text[1:]} with best play."
     if found.value is None:
@@ -174,21 +173,6 @@ def review_json(found: Review) -> dict[str, Any]:
         for side in found.summaries
     ]
     return {"game": spec_of(game), "plies": plies, "summaries": sides}
-
-
-def counts_table(counts: Sequence[dict[str, Any]]) -> ReportTable:
-    """All positions that a table has solved."""
-    rows = [
-        {
-            "to move": count["to_move"],
-            "winner": count["winner"],
-            "positions": count["positions"],
-            "of these over": count["over"],
-            "longest, in plies": count["longest"],
-        }
-        for count in counts
-    ]
-    return ReportTable(rows, "All positions, without a cap on plies")
 
 
 def _move(notation: MoveNotation, ply: ReviewedPly) -> str:

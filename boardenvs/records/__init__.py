@@ -3,9 +3,8 @@
     for record in load(Path("games.jsonl")):
         print(record.players, record.goal, replay(record)[-1])
 
-`record` is what a record is, `batch` replays thousands at once; `jsonl`, `moves` and `wthor`
-are the formats, `formats` tells them apart; `recorder` makes records of play, and `leaderboard`
-rates who played.
+`record` holds one game, `batch` replays thousands at once; `jsonl`, `moves` and `wthor` are the
+formats, which `formats` tells apart; `recorder` makes records of matches and environments.
 """
 
 from boardenvs.records.batch import Verdict, check

@@ -23,20 +23,19 @@ LATE = "bbbbbbbb/bbbbbbbb/bbbbbbbb/bbbrbbbb/bbbbbbbb/bbbbbbbb/bbbbbbrr/bbbbbb2 r
 COMMANDS: list[list[str]] = [
     ["--version"],
     ["games", "othello"],
-    ["perft", "othello", "1", "--divide", "--position", START],
     ["match", "reversi", "random", "greedy", "--pairs", "1", "--record", "games.jsonl"],
     ["match", "wolf_and_sheep", "random", "random", "--pairs", "1", "--opening-plies", "2", "3"],
-    ["solve", "othello", "--position", LATE],
-    ["replay", "right.jsonl", "--check"],
-    ["replay", "right.jsonl", "--game", "1", "--svg", "x.svg"],
+    ["analyse", "othello", LATE, "--prove"],
+    ["records", "right.jsonl", "--check"],
+    ["records", "right.jsonl", "--number", "1", "--out", "x.svg"],
     ["arena", "--resume", "--out", "nothing"],
 ]
-WORDS = ["--pairs", "--record", "--svg", "--save", "--position", "--divide", "--seed", "--help",
+WORDS = ["--pairs", "--record", "--prove", "--boards", "--position", "--number", "--seed", "--help",
          "--opening-plies", "--as", "--out", "--check", "--game", "--ply", "-h", "--", "-1", "0",
          "1", "x.svg", "missing/x.jsonl", "x.jsonl", "a[/b].jsonl", "x.wtb", ".", "right.jsonl",
          "greedy", "random", "reversi", "othello", "python:..x:y", START, LATE]  # fmt: skip
 # What is long when it is asked for, rightly.
-LONG = ("arena", "solve", "alphabeta", "mcts", "perfect", "trained", "perft")
+LONG = ("arena", "analyse", "alphabeta", "mcts", "perfect", "trained", "bench", "web", "mcp")
 
 
 word = (
@@ -61,7 +60,7 @@ def is_long(words: list[str]) -> bool:
         and (
             any(int(n) > 3 and (long or int(n) < 2**40) for n in digits if len(n) < 4000)
             or ("match" in words and "--pairs" not in words)
-            or "solve" in words
+            or {"analyse", "bench", "web", "mcp"} & {*words}
             or "arena" in words
         )
     )

@@ -108,13 +108,12 @@ def full_disk(
 HUNGRY = [
     ("match", "othello", "mcts:rollouts=200000", "random", "--pairs", "1"),
     ("match", "othello", "random", "greedy", "--pairs", "3000"),
-    ("perft", "lines_of_action", "5"),
     ("match", "lines_of_action", "alphabeta:depth=2", "random", "--pairs", "2"),
 ]
 _LIMITED = """
 import resource, sys
 import numpy.random, boardenvs.cli, boardenvs.agents, boardenvs.arena, rich.table, rich.progress
-import boardenvs.cli.match, boardenvs.cli.perft, boardenvs.cli.console, boardenvs.game.perft
+import boardenvs.cli.match, boardenvs.cli.console
 pages = int(open("/proc/self/statm").read().split()[0])
 size = pages * resource.getpagesize() + (int(sys.argv[1]) << 20)
 resource.setrlimit(resource.RLIMIT_AS, (size, size))

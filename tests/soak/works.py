@@ -130,7 +130,7 @@ WORKS = [
          (*_ARENA, "--resume"), "out/journal.jsonl"),
     Work("records", (*_COMMAND, "match", "reversi", "random", "greedy", "--pairs", "100",
                      "--record", "games.jsonl"), ("games.jsonl",)),
-    Work("tablebase", (*_COMMAND, "solve", "wolf_and_sheep"), ("cache/*.tablebase*",)),
+    Work("tablebase", (*_COMMAND, "analyse", "wolf_and_sheep"), ("cache/*.tablebase*",)),
     Work("machine code", (*_COMMAND, "match", "wolf_and_sheep", "random", "greedy", "--pairs",
                           "20", "--record", "games.jsonl"), ("games.jsonl",), backend="numba"),
 ]  # fmt: skip

@@ -1,0 +1,197 @@
+"""`boardenvs records`: check, show and convert files of recorded games."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from typer import Argument, Option
+
+from boardenvs.cli.console import make_console
+from boardenvs.cli.options import RuleSheet, chosen, game_names
+from boardenvs.games import parse, spec_of
+from boardenvs.kernel.backend import no_compiling
+from boardenvs.report import ReportTable
+from boardenvs.utils.files import check_writable, write_atomically
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from boardenvs.records import Record, Verdict
+
+_SHOWN_ERRORS = 5
+_PICTURES = (".svg", ".gif", ".html", ".htm")
+
+
+@dataclass(frozen=True)
+class RecordsCommand:
+    """Check recorded games by the rules, show them move by move, and convert them.
+
+    Formats: JSON Lines (`.jsonl`, `.jsonl.gz`), WTHOR (`.wtb`), and plain moves, one game a line
+    (`.txt`): Othello as in tournaments, `f5d6c3`, other games in their own notation. `--out` also
+    writes `.html`, a page with a board to step through the games, and one game as an animated
+    `.svg` or `.gif`.
+
+    ```
+    boardenvs records WTH_2013.wtb
+    boardenvs records games.jsonl --number 3 --ply 20
+    boardenvs records games.txt --game lines_of_action --check
+    boardenvs records WTH_2013.wtb --out games.jsonl.gz
+    boardenvs records games.jsonl --number 1 --out game.svg
+    boardenvs records WTH_2013.wtb --out games.html
+    ```
+    """
+
+    file: Annotated[Path, Argument(metavar="FILE", help="The file with the games.")]
+    number: Annotated[
+        int | None,
+        Option(
+            metavar="N", help="Show game N, counted from 1, move by move.", min=1,
+        ),
+    ] = None  # fmt: skip
+    ply: Annotated[
+        int | None,
+        Option(metavar="K", help="Show the board after K plies. Default: the last.", min=0),
+    ] = None
+    boards: Annotated[bool, Option("--boards", help="Show the board after every ply.")] = False
+    check: Annotated[
+        bool, Option("--check", help="List all wrong games, and exit with 1 if there are any.")
+    ] = False
+    out: Annotated[
+        Path | None,
+        Option(metavar="OUT", help="Write the games to this file, in the format of its ending."),
+    ] = None
+    game: Annotated[
+        str,
+        Option(
+            metavar="GAME",
+            help="The game of a file of plain moves, or a game in a module, such as "
+            "`my_games:Breakthrough`: files import nothing.",
+            autocompletion=game_names,
+        ),
+    ] = "othello"
+    rule_sheet: RuleSheet = False
+
+    @no_compiling()
+    def run(self) -> None:
+        from rich.text import Text
+
+        from boardenvs import records
+
+        console, rules = make_console(), parse(self.game)
+        if self.out is not None:
+            if self.out.suffix.lower() not in _PICTURES:
+                records.format_of(self.out)
+            check_writable(self.out)
+        with console.status(Text(f"reading {self.file}")):
+            found = records.load(self.file, game=rules)
+        if self.number is not None or self.ply is not None or self.boards:
+            self._show(console, chosen(found, self.file, self.number))
+        else:
+            self._check(console, found)
+        if self.out is not None:
+            self._write(console, self.out, found)
+        if self.check and any(verdict.error for verdict in records.check(found)):
+            raise typer.Exit(1)
+
+    def _check(self, console: Console, found: Sequence[Record]) -> None:
+        """Print a summary of the file, and its wrong games."""
+        from boardenvs import records
+
+        verdicts = records.check(found)
+        console.print(_summary(self.file, found, verdicts))
+        wrong = [f"game {n}: {v.error}" for n, v in enumerate(verdicts, start=1) if v.error]
+        for error in wrong if self.check else wrong[:_SHOWN_ERRORS]:
+            console.print(error, style="red")
+        if len(wrong) > _SHOWN_ERRORS and not self.check:
+            console.print(f"and {len(wrong) - _SHOWN_ERRORS} more: --check names them all")
+
+    def _show(self, console: Console, record: Record) -> None:
+        """Print a game's moves and the boards asked for."""
+        from rich.text import Text
+
+        from boardenvs.games.notation import MoveNotation
+        from boardenvs.records.page import known
+        from boardenvs.records.record import names, until_illegal
+        from boardenvs.render import to_ansi
+
+        game, (boards, error) = record.game, until_illegal(record)
+        notation, look = MoveNotation(game, self.rule_sheet), game.look.chosen(self.rule_sheet)
+        plies = len(boards) - 1
+        last = plies if self.ply is None else self.ply
+        if last > plies:
+            raise ValueError(f"the game has {plies} plies: there is no board after ply {last}")
+        console.print(spec_of(game), style="bold")
+        for name, text in known(record, notation.sides):
+            console.print(f"{name}: {text}")
+        moves = (look.write(name, game.board.rows) for name in names(record))
+        console.print("\n" + "".join(f"{n:>3}. {name:<6}" for n, name in enumerate(moves, 1)))
+        for n in range(len(boards)) if self.boards else [last]:
+            before, action = (boards[n - 1], record.actions[n - 1]) if n else (None, None)
+            played = "" if action is None else f": {notation.write(action, before)}"
+            console.print(f"\nafter {n} plies{played}")
+            board = to_ansi(game, boards[n], action, before=before, rule_sheet=self.rule_sheet)
+            console.print(Text.from_ansi(board))
+        if error is not None:
+            console.print(f"\nhere the record breaks the rules: {error}", style="red")
+
+    def _write(self, console: Console, path: Path, found: Sequence[Record]) -> None:
+        """Write the games, or one of them as a picture."""
+        from boardenvs import records, render
+        from boardenvs.records.page import write_page
+        from boardenvs.records.record import until_illegal
+
+        kind = path.suffix.lower()
+        if kind not in _PICTURES:
+            lost = records.save(path, found)
+            console.print(f"{len(found):,} games are in {path}")
+            if lost:
+                console.print(f"that format does not hold all of their {' and '.join(lost)}")
+            return
+        if kind in (".html", ".htm"):
+            shown = found if self.number is None else [chosen(found, self.file, self.number)]
+            write_atomically(path, write_page(shown, title=self.file.name).encode())
+            console.print(f"the page is in {path}")
+            return
+        record = chosen(found, self.file, self.number)
+        boards, _ = until_illegal(record)
+        drawn = record.game, boards, record.actions[: len(boards) - 1]
+        if kind == ".gif":
+            write_atomically(path, render.to_gif(*drawn, rule_sheet=self.rule_sheet))
+        else:
+            picture = render.to_svg_animation(*drawn, rule_sheet=self.rule_sheet)
+            write_atomically(path, picture.encode())
+        console.print(f"the picture is in {path}")
+
+
+def _summary(file: Path, found: Sequence[Record], verdicts: Sequence[Verdict]) -> ReportTable:
+    """One row for each game that the file has records of."""
+    from boardenvs.games.notation import MoveNotation
+    from boardenvs.records.batch import group_by_game
+
+    rows = []
+    for game, places in group_by_game(found).items():
+        part = [verdicts[place] for place in places]
+        goals = [verdicts[place].goal or found[place].goal for place in places]
+        sides = MoveNotation(game).sides
+        leads = [goal[0] - goal[1] for goal in goals if goal is not None]
+        results = {
+            f"{sides[0]} won": sum(lead > 0 for lead in leads),
+            "draw": leads.count(0),
+            f"{sides[1]} won": sum(lead < 0 for lead in leads),
+        }
+        rows.append(
+            {
+                "game": spec_of(game),
+                "games": len(places),
+                "finished": sum(v.ending in ("finished", "truncated") for v in part),
+                "cut off": sum(v.ending == "cut off" for v in part),
+                "wrong": sum(v.error is not None for v in part),
+                "results": ", ".join(f"{name} {n:,}" for name, n in results.items() if n) or "-",
+                "plies": sum(len(found[place].actions) for place in places),
+            }
+        )
+    return ReportTable(rows, str(file), "cut off: the record ends before the game does")
