@@ -18,7 +18,7 @@ env.step(observation["action_mask"].argmax())  # the first legal action
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from boardenvs import (
     games,
@@ -28,15 +28,12 @@ from boardenvs import (
     reversi_v0,
     wolf_and_sheep_v0,
 )
-from boardenvs.agents import AGENTS, Agent, analyse, make_agent
+from boardenvs.agents import Agent, make_agent
 from boardenvs.envs.core import ResetNeededError
 from boardenvs.envs.factory import env, parallel_env, raw_env, register, register_game, vec_env
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.errors import IllegalActionError, PositionError
-from boardenvs.game.perft import divide, perft
 from boardenvs.game.state import State
-from boardenvs.search import Analysis
-from boardenvs.utils.imports import ImportedLater
 from boardenvs.utils.version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -45,7 +42,10 @@ if TYPE_CHECKING:
     from boardenvs import records as records
     from boardenvs import render as render
     from boardenvs import text as text
+    from boardenvs.agents.analyse import analyse
     from boardenvs.arena import MatchResult, play_match
+    from boardenvs.game.perft import divide, perft
+    from boardenvs.search.analysis import Analysis
 
 
 def _draw(position: Position) -> str:
@@ -56,8 +56,6 @@ def _draw(position: Position) -> str:
 
 
 register()
-# A player that is told of a game by text, which is made above players.
-AGENTS["llm"] = ImportedLater("boardenvs.text.llm:LlmPlayer")
 Game.drawer = staticmethod(_draw)
 
 __all__ = [
@@ -89,12 +87,21 @@ __all__ = [
 ]
 
 
+# Loaded when they are first used: environments need none of them.
+_LATER = {
+    "Analysis": "boardenvs.search.analysis",
+    "MatchResult": "boardenvs.arena",
+    "analyse": "boardenvs.agents.analyse",
+    "divide": "boardenvs.game.perft",
+    "perft": "boardenvs.game.perft",
+    "play_match": "boardenvs.arena",
+}
+
 if not TYPE_CHECKING:
 
-    def __getattr__(name: str) -> Any:
-        # What would be a good part of the time of the import is imported when it is asked for.
-        if name in ("MatchResult", "play_match"):
-            return getattr(import_module("boardenvs.arena"), name)
+    def __getattr__(name: str) -> object:
+        if name in _LATER:
+            return getattr(import_module(_LATER[name]), name)
         if name in ("arena", "play", "records", "render", "text"):
             return import_module(f"boardenvs.{name}")
         raise AttributeError(f"module 'boardenvs' has no attribute {name!r}")

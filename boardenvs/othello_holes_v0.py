@@ -1,17 +1,95 @@
-"""Othello with holes: its environments. The docstring at run time is the game's page:
-`help(boardenvs.othello_holes_v0)` or `boardenvs games othello_holes` shows it.
+"""Othello with holes as PettingZoo and Gymnasium environments.
+
+Observations are int8 (8, 8, 3): the agent's discs, the opponent's, and the holes. Action 8 * (y-1)
++ (x-1) places a disc on file x and rank y (0 is a1, 63 is h8); action 64 passes, which is legal
+only for a side without another move.
+
+By default c3, c6, f3 and f6 are out of play (`holes`, a set of 64 bits): no disc goes there, and no
+line of discs runs through them.
+
+For training use `reward="zero_sum"` (+1, 0, -1 at the end, and -1 for an illegal action); `env`,
+`raw_env` and `parallel_env` reward with the goal values 100, 50 and 0 unless told otherwise.
+
+`boardenvs games othello_holes` prints the whole page of the game.
 """
 
 from __future__ import annotations
 
-import sys
+from typing import Literal
 
-from boardenvs.envs.factory import makers
-from boardenvs.envs.page import GameModule
-from boardenvs.othello_v0 import board_options, vector_options
+from gymnasium.vector import AutoresetMode
 
-game_id = "othello_holes"
-sys.modules[__name__].__class__ = GameModule
-env, raw_env, parallel_env, vec_env = makers(game_id, board_options, vector_options)
+from boardenvs.envs import factory
+from boardenvs.envs.aec import BoardAECEnv
+from boardenvs.envs.core import RenderMode, Reward, VectorRenderMode
+from boardenvs.envs.groups import Opponent
+from boardenvs.envs.parallel import BoardParallelEnv
+from boardenvs.envs.vector import BoardVectorEnv
+from boardenvs.games.othello import CENTRE_HOLES, Othello
 
 __all__ = ["env", "parallel_env", "raw_env", "vec_env"]
+
+
+def env(
+    *,
+    holes: int = CENTRE_HOLES,
+    empties: Literal["nobody", "winner"] = "nobody",
+    reward: Reward = "goal",
+    render_mode: RenderMode | None = None,
+) -> BoardAECEnv:
+    """Make PettingZoo's turn-based environment; an illegal action loses the game."""
+    game = Othello("othello_holes", holes, empties)
+    return factory.env(game, reward=reward, render_mode=render_mode)
+
+
+def raw_env(
+    *,
+    holes: int = CENTRE_HOLES,
+    empties: Literal["nobody", "winner"] = "nobody",
+    reward: Reward = "goal",
+    render_mode: RenderMode | None = None,
+) -> BoardAECEnv:
+    """Make the same as `env`, but an illegal action raises IllegalActionError."""
+    game = Othello("othello_holes", holes, empties)
+    return factory.raw_env(game, reward=reward, render_mode=render_mode)
+
+
+def parallel_env(
+    *,
+    holes: int = CENTRE_HOLES,
+    empties: Literal["nobody", "winner"] = "nobody",
+    reward: Reward = "goal",
+    render_mode: RenderMode | None = None,
+) -> BoardParallelEnv:
+    """Make PettingZoo's parallel environment: both act, the side not to move says noop."""
+    game = Othello("othello_holes", holes, empties)
+    return factory.parallel_env(game, reward=reward, render_mode=render_mode)
+
+
+def vec_env(
+    num_envs: int = 1,
+    *,
+    holes: int = CENTRE_HOLES,
+    empties: Literal["nobody", "winner"] = "nobody",
+    opponent: Opponent | None = None,
+    seat: str = "random",
+    reward: Reward = "zero_sum",
+    opening_plies: tuple[int, int] = (0, 0),
+    autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
+    copy: bool = True,
+    mask_in_observation: bool = False,
+    render_mode: VectorRenderMode | None = None,
+) -> BoardVectorEnv:
+    """Make Gymnasium's vector environment of many games; see `BoardVectorEnv` for the options."""
+    return factory.vec_env(
+        Othello("othello_holes", holes, empties),
+        num_envs,
+        opponent=opponent,
+        seat=seat,
+        reward=reward,
+        opening_plies=opening_plies,
+        autoreset_mode=autoreset_mode,
+        copy=copy,
+        mask_in_observation=mask_in_observation,
+        render_mode=render_mode,
+    )

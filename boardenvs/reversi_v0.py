@@ -1,17 +1,92 @@
-"""Reversi: its environments. The docstring at run time is the game's page:
-`help(boardenvs.reversi_v0)` or `boardenvs games reversi` shows it.
+"""Reversi as PettingZoo and Gymnasium environments.
+
+The rules are those of Othello. Observations are int8 (8, 8, 2): the agent's discs and the
+opponent's. Action 8 * (y-1) + (x-1) places a disc on file x and rank y (0 is a1, 63 is h8); action
+64 passes, which is legal only for a side without another move.
+
+For training use `reward="zero_sum"` (+1, 0, -1 at the end, and -1 for an illegal action); `env`,
+`raw_env` and `parallel_env` reward with the goal values 100, 50 and 0 unless told otherwise.
+
+`boardenvs games reversi` prints the whole page of the game.
 """
 
 from __future__ import annotations
 
-import sys
+from typing import Literal
 
-from boardenvs.envs.factory import makers
-from boardenvs.envs.page import GameModule
-from boardenvs.othello_v0 import board_options, vector_options
+from gymnasium.vector import AutoresetMode
 
-game_id = "reversi"
-sys.modules[__name__].__class__ = GameModule
-env, raw_env, parallel_env, vec_env = makers(game_id, board_options, vector_options)
+from boardenvs.envs import factory
+from boardenvs.envs.aec import BoardAECEnv
+from boardenvs.envs.core import RenderMode, Reward, VectorRenderMode
+from boardenvs.envs.groups import Opponent
+from boardenvs.envs.parallel import BoardParallelEnv
+from boardenvs.envs.vector import BoardVectorEnv
+from boardenvs.games import Othello
 
 __all__ = ["env", "parallel_env", "raw_env", "vec_env"]
+
+
+def env(
+    *,
+    holes: int = 0,
+    empties: Literal["nobody", "winner"] = "nobody",
+    reward: Reward = "goal",
+    render_mode: RenderMode | None = None,
+) -> BoardAECEnv:
+    """Make PettingZoo's turn-based environment; an illegal action loses the game."""
+    game = Othello("reversi", holes, empties)
+    return factory.env(game, reward=reward, render_mode=render_mode)
+
+
+def raw_env(
+    *,
+    holes: int = 0,
+    empties: Literal["nobody", "winner"] = "nobody",
+    reward: Reward = "goal",
+    render_mode: RenderMode | None = None,
+) -> BoardAECEnv:
+    """Make the same as `env`, but an illegal action raises IllegalActionError."""
+    game = Othello("reversi", holes, empties)
+    return factory.raw_env(game, reward=reward, render_mode=render_mode)
+
+
+def parallel_env(
+    *,
+    holes: int = 0,
+    empties: Literal["nobody", "winner"] = "nobody",
+    reward: Reward = "goal",
+    render_mode: RenderMode | None = None,
+) -> BoardParallelEnv:
+    """Make PettingZoo's parallel environment: both act, the side not to move says noop."""
+    game = Othello("reversi", holes, empties)
+    return factory.parallel_env(game, reward=reward, render_mode=render_mode)
+
+
+def vec_env(
+    num_envs: int = 1,
+    *,
+    holes: int = 0,
+    empties: Literal["nobody", "winner"] = "nobody",
+    opponent: Opponent | None = None,
+    seat: str = "random",
+    reward: Reward = "zero_sum",
+    opening_plies: tuple[int, int] = (0, 0),
+    autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
+    copy: bool = True,
+    mask_in_observation: bool = False,
+    render_mode: VectorRenderMode | None = None,
+) -> BoardVectorEnv:
+    """Make Gymnasium's vector environment of many games; see `BoardVectorEnv` for the options."""
+    return factory.vec_env(
+        Othello("reversi", holes, empties),
+        num_envs,
+        opponent=opponent,
+        seat=seat,
+        reward=reward,
+        opening_plies=opening_plies,
+        autoreset_mode=autoreset_mode,
+        copy=copy,
+        mask_in_observation=mask_in_observation,
+        render_mode=render_mode,
+    )

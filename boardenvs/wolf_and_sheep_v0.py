@@ -1,40 +1,95 @@
-"""Wolf and Sheep: its environments. The docstring at run time is the game's page:
-`help(boardenvs.wolf_and_sheep_v0)` or `boardenvs games wolf_and_sheep` shows it.
+"""Wolf and Sheep as PettingZoo and Gymnasium environments.
+
+One wolf tries to get past four sheep. Observations are int8 (8, 8, 11): the agent's pieces, the
+opponent's, whose turn it is, and the number of plies left, in binary. Action 64 * d + s moves the
+piece on square s (0 is a1, 63 is h8) in direction d (0 north, then clockwise); action 512 is noop.
+
+`rules="classic"` is Fox and Hounds; under "described" the wolf always wins. After `max_plies` plies
+the game is truncated, with None never.
+
+For training use `reward="zero_sum"` (+1, 0, -1 at the end, and -1 for an illegal action); `env`,
+`raw_env` and `parallel_env` reward with the goal values 100, 50 and 0 unless told otherwise.
+
+`boardenvs games wolf_and_sheep` prints the whole page of the game.
 """
 
 from __future__ import annotations
 
-import sys
-from typing import Literal, TypedDict, Unpack
+from typing import Literal
 
-from boardenvs.envs.factory import BoardOptions, VectorOptions, makers
-from boardenvs.envs.page import GameModule
+from gymnasium.vector import AutoresetMode
 
-game_id = "wolf_and_sheep"
-sys.modules[__name__].__class__ = GameModule
-
-
-class WolfAndSheepRules(TypedDict, total=False):
-    """The parameters of the rules of Wolf and Sheep."""
-
-    rules: Literal["classic", "described"]
-    max_plies: int | None
-
-
-class WolfAndSheepEnvOptions(BoardOptions, WolfAndSheepRules):
-    """The options of `env`, `raw_env` and `parallel_env`."""
-
-
-class WolfAndSheepVecOptions(VectorOptions, WolfAndSheepRules):
-    """The options of `vec_env`."""
-
-
-def board_options(**options: Unpack[WolfAndSheepEnvOptions]) -> None: ...
-
-
-def vector_options(**options: Unpack[WolfAndSheepVecOptions]) -> None: ...
-
-
-env, raw_env, parallel_env, vec_env = makers(game_id, board_options, vector_options)
+from boardenvs.envs import factory
+from boardenvs.envs.aec import BoardAECEnv
+from boardenvs.envs.core import RenderMode, Reward, VectorRenderMode
+from boardenvs.envs.groups import Opponent
+from boardenvs.envs.parallel import BoardParallelEnv
+from boardenvs.envs.vector import BoardVectorEnv
+from boardenvs.games import WolfAndSheep
 
 __all__ = ["env", "parallel_env", "raw_env", "vec_env"]
+
+
+def env(
+    *,
+    rules: Literal["classic", "described"] = "classic",
+    max_plies: int | None = 200,
+    reward: Reward = "goal",
+    render_mode: RenderMode | None = None,
+) -> BoardAECEnv:
+    """Make PettingZoo's turn-based environment; an illegal action loses the game."""
+    game = WolfAndSheep(rules=rules, max_plies=max_plies)
+    return factory.env(game, reward=reward, render_mode=render_mode)
+
+
+def raw_env(
+    *,
+    rules: Literal["classic", "described"] = "classic",
+    max_plies: int | None = 200,
+    reward: Reward = "goal",
+    render_mode: RenderMode | None = None,
+) -> BoardAECEnv:
+    """Make the same as `env`, but an illegal action raises IllegalActionError."""
+    game = WolfAndSheep(rules=rules, max_plies=max_plies)
+    return factory.raw_env(game, reward=reward, render_mode=render_mode)
+
+
+def parallel_env(
+    *,
+    rules: Literal["classic", "described"] = "classic",
+    max_plies: int | None = 200,
+    reward: Reward = "goal",
+    render_mode: RenderMode | None = None,
+) -> BoardParallelEnv:
+    """Make PettingZoo's parallel environment: both act, the side not to move says noop."""
+    game = WolfAndSheep(rules=rules, max_plies=max_plies)
+    return factory.parallel_env(game, reward=reward, render_mode=render_mode)
+
+
+def vec_env(
+    num_envs: int = 1,
+    *,
+    rules: Literal["classic", "described"] = "classic",
+    max_plies: int | None = 200,
+    opponent: Opponent | None = None,
+    seat: str = "random",
+    reward: Reward = "zero_sum",
+    opening_plies: tuple[int, int] = (0, 0),
+    autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
+    copy: bool = True,
+    mask_in_observation: bool = False,
+    render_mode: VectorRenderMode | None = None,
+) -> BoardVectorEnv:
+    """Make Gymnasium's vector environment of many games; see `BoardVectorEnv` for the options."""
+    return factory.vec_env(
+        WolfAndSheep(rules=rules, max_plies=max_plies),
+        num_envs,
+        opponent=opponent,
+        seat=seat,
+        reward=reward,
+        opening_plies=opening_plies,
+        autoreset_mode=autoreset_mode,
+        copy=copy,
+        mask_in_observation=mask_in_observation,
+        render_mode=render_mode,
+    )

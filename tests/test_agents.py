@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import dataclass
+from inspect import signature
 
 import numpy as np
 import pytest
 
-from boardenvs.agents import AGENTS, GreedyAgent, check_game, make_agent
+from boardenvs.agents import AGENTS, check_game, make_agent
+from boardenvs.agents.simple import GreedyAgent
+from boardenvs.agents.spec import factory_of
 from boardenvs.game.contract import stack
 from boardenvs.game.openings import random_openings
 from boardenvs.game.state import IntArray, State
@@ -19,8 +21,8 @@ pytestmark = pytest.mark.usefixtures("in_python")
 # Those that their name alone describes.
 NAMES = [
     name
-    for name, factory in AGENTS.items()
-    if all(p.default is not p.empty for p in inspect.signature(factory).parameters.values())
+    for name in AGENTS
+    if all(p.default is not p.empty for p in signature(factory_of(name)).parameters.values())
 ]
 
 
@@ -98,7 +100,7 @@ class Tuned:
 
 @pytest.fixture
 def tuned(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(AGENTS, "tuned", Tuned)
+    monkeypatch.setitem(AGENTS, "tuned", f"{__name__}:Tuned")
 
 
 def test_parameters_are_read_by_their_types(tuned: None) -> None:

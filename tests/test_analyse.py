@@ -15,7 +15,8 @@ import pytest
 from negamax import lead_with_best_play, wins_within, worths
 from test_evaluation import random_evaluation
 
-from boardenvs.agents import analyse, analyse_until, make_agent
+from boardenvs.agents import make_agent
+from boardenvs.agents.analyse import analyse, analyse_until
 from boardenvs.agents.trained import trained_policy
 from boardenvs.game import fen
 from boardenvs.game.contract import Game, Position, stack

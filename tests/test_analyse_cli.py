@@ -13,7 +13,7 @@ import pytest
 from command_line import invoke, run
 from variants import random_record
 
-from boardenvs.agents import analyse
+from boardenvs.agents.analyse import analyse
 from boardenvs.game.fen import parse_position
 from boardenvs.games import make, parse
 from boardenvs.records import replay, save

@@ -21,7 +21,7 @@ from registered import FewestDiscs
 from variants import HERE
 
 from boardenvs import games
-from boardenvs.agents import RandomAgent
+from boardenvs.agents.simple import RandomAgent
 from boardenvs.arena import (
     Entrant,
     Pairing,

@@ -12,7 +12,8 @@ from variants import BACKENDS
 
 from boardenvs.board import ALL_EIGHT, MIRROR
 from boardenvs.board.bitboard import FILE_A, RANK_1, parse_square
-from boardenvs.game import Feature, Game, Moving, PositionError, RulesError, check_rules
+from boardenvs.game import Feature, Game, Moving, PositionError
+from boardenvs.game.check import RulesError, check_rules
 from boardenvs.games.lines_of_action import LinesOfAction
 from boardenvs.kernel import ALL, Bits, Table, get_backend, guard, popcount
 

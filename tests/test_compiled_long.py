@@ -14,7 +14,7 @@ import test_more_games
 import test_search
 import test_trees
 
-from boardenvs.game import check_rules
+from boardenvs.game.check import check_rules
 from boardenvs.kernel import set_backend
 
 pytest.importorskip("numba")

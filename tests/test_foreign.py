@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from arena_agents import Otherwise, lowest
 
-from boardenvs.agents import GreedyAgent, as_agent, check_game, make_agent
+from boardenvs.agents import as_agent, check_game, make_agent
 from boardenvs.agents.policy import PolicyAgent
+from boardenvs.agents.simple import GreedyAgent
 from boardenvs.agents.trained import trained_policy
 from boardenvs.envs.factory import raw_env
 from boardenvs.game.openings import random_openings

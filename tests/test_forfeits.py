@@ -11,7 +11,8 @@ import pytest
 from arena_agents import lowest
 from registered import FewestDiscs
 
-from boardenvs.agents import RandomAgent, as_agent
+from boardenvs.agents import as_agent
+from boardenvs.agents.simple import RandomAgent
 from boardenvs.arena import play_match
 from boardenvs.arena.player import FORFEIT, Faults, Player
 from boardenvs.game.state import IntArray, State

@@ -34,6 +34,18 @@ def test_import_is_light():
     assert result.stdout.split("\n")[:3] == ["[]", "False", "False"]
 
 
+def test_an_environment_loads_no_players_and_no_search():
+    code = (
+        "import sys, boardenvs; env = boardenvs.othello_v0.env(); env.reset(); env.step(19); "
+        "print(*{name.split('.')[1] for name in sys.modules if name.startswith('boardenvs.')})"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    heavy = {"search", "engines", "tablebase", "arena", "text", "web", "cli", "records", "play"}
+    assert not heavy & set(result.stdout.split())
+
+
 def test_a_pettingzoo_without_a_registry_will_do():
     """As before its version 1.27: environments are there, and Gymnasium's names."""
     code = (

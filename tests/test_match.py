@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from arena_agents import highest
 
-from boardenvs.agents import RandomAgent, analyse
+from boardenvs.agents.analyse import analyse
+from boardenvs.agents.simple import RandomAgent
 from boardenvs.arena import estimate_rating, play_match, rating_pool, score_interval
 from boardenvs.arena.match import BLOCK, Ongoing
 from boardenvs.game.openings import distinct_openings, random_openings

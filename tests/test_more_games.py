@@ -23,12 +23,14 @@ from variants import random_line
 
 import boardenvs
 from boardenvs import records
-from boardenvs.agents import RandomAgent, make_agent
+from boardenvs.agents import make_agent
 from boardenvs.agents.policy import PolicyAgent
 from boardenvs.agents.policy_file import save_policy
+from boardenvs.agents.simple import RandomAgent
 from boardenvs.agents.trained import FOLDER as TRAINED
 from boardenvs.envs.batch import Batch, BoardGroup
-from boardenvs.game import Game, PositionError, check_rules
+from boardenvs.game import Game, PositionError
+from boardenvs.game.check import check_rules
 from boardenvs.game.contract import Position, stack
 from boardenvs.game.fen import parse_position
 from boardenvs.game.perft import perft

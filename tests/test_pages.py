@@ -1,4 +1,4 @@
-"""Each public module's docstring, the game's page, tells the truth about its environments."""
+"""The page of a game, and the docstring of its module, tell the truth about its environments."""
 
 import importlib
 import inspect
@@ -20,13 +20,14 @@ pytestmark = pytest.mark.usefixtures("in_python")
 
 def page(game_id):
     module = importlib.import_module(f"boardenvs.{env_name(games.make(game_id))}")
-    rows = re.findall(r"^\| ([^|]+?) +\| ([^|]+?) \|$", module.__doc__, re.MULTILINE)
-    return module, dict(rows)
+    text = page_of(games.make(game_id))
+    rows = re.findall(r"^\| ([^|]+?) +\| ([^|]+?) \|$", text, re.MULTILINE)
+    return module, text, dict(rows)
 
 
 @pytest.mark.parametrize("game_id", games.BUILT_IN)
 def test_table(game_id):
-    module, table = page(game_id)
+    module, _, table = page(game_id)
     env = module.env()
     env.reset()
     agent = env.possible_agents[0]
@@ -48,12 +49,14 @@ def test_table(game_id):
     assert {key: table[key] for key in expected} == expected
     planes = [range(int(n[0]), int(n[-1]) + 1) for key in table if (n := re.findall(r"\d+", key))]
     assert [*chain(*planes)] == list(range(env.game.observation_shape[-1]))
+    assert f"int8 {env.game.observation_shape}" in module.__doc__.replace("\n", " ")
+    assert f"action {actions.n - 1} " in module.__doc__.replace("\n", " ")
 
 
 @pytest.mark.parametrize("game_id", games.BUILT_IN)
 def test_options_and_example_position(game_id):
-    module, _ = page(game_id)
-    options = module.__doc__.split("## Options")[1].split("##")[0]
+    _, text, _ = page(game_id)
+    options = text.split("## Options")[1].split("##")[0]
     documented = set(re.findall(r"^- `(\w+)`", options, re.MULTILINE))
     assert documented == {"render_mode", "reward", *games.parameters(game_id)}
     (example,) = re.findall(r'text: `"([^"]+)"`', options)

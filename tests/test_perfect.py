@@ -7,7 +7,8 @@ import pytest
 from placings import CLASSIC, DESCRIBED, SHEEP, WOLF, game_of, random_placings
 from variants import make
 
-from boardenvs.agents import PerfectAgent, check_game, make_agent
+from boardenvs.agents import check_game, make_agent
+from boardenvs.agents.perfect import PerfectAgent
 from boardenvs.game.contract import stack
 from boardenvs.game.state import concat, put, take
 from boardenvs.games import WolfAndSheep

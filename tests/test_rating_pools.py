@@ -15,7 +15,8 @@ from arena_agents import Otherwise, highest
 from boardenvs_connect_four import ConnectFour
 from command_line import run
 
-from boardenvs.agents import analyse, as_agent, make_agent
+from boardenvs.agents import as_agent, make_agent
+from boardenvs.agents.analyse import analyse
 from boardenvs.agents.levels import LEVELS, Mixture, read_levels
 from boardenvs.arena import (
     Estimate,

@@ -16,7 +16,7 @@ from variants import SHARED, VARIANTS, make, random_line, random_record
 
 import boardenvs
 from boardenvs import IllegalActionError, games
-from boardenvs.agents import RandomAgent
+from boardenvs.agents.simple import RandomAgent
 from boardenvs.arena import play_match
 from boardenvs.game.contract import Game
 from boardenvs.records import (

@@ -8,10 +8,12 @@ from negamax import is_over, wins_within
 from test_policy import random_policy
 
 from boardenvs import games
-from boardenvs.agents import PerfectAgent, RandomAgent, check_game, make_agent
+from boardenvs.agents import check_game, make_agent
+from boardenvs.agents.perfect import PerfectAgent
 from boardenvs.agents.policy import PolicyAgent
 from boardenvs.agents.policy_file import save_policy
 from boardenvs.agents.shield import Shield
+from boardenvs.agents.simple import RandomAgent
 from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.fen import parse_position
 from boardenvs.game.openings import random_openings

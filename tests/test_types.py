@@ -6,19 +6,19 @@ nothing is wrong is an error.
 
 import inspect
 from collections.abc import Callable
-from typing import get_type_hints
+from importlib import import_module
+from typing import Literal, get_args, get_origin, get_type_hints
 
 import pytest
 
 import boardenvs
 from boardenvs import games, lines_of_action_v0, othello_holes_v0, othello_v0, reversi_v0
 from boardenvs import wolf_and_sheep_v0 as wolf_v0
+from boardenvs.envs import factory
 from boardenvs.envs.aec import BoardAECEnv
-from boardenvs.envs.factory import BoardOptions, SingleOptions, VectorOptions
 from boardenvs.envs.parallel import BoardParallelEnv
 from boardenvs.envs.single import BoardSingleEnv
 from boardenvs.envs.vector import BoardVectorEnv
-from boardenvs.utils.spec import parameters_of
 
 
 def test_right_options_pass() -> None:
@@ -47,8 +47,8 @@ WRONG: list[Callable[[], object]] = [
     lambda: wolf_v0.vec_env(4, max_steps=3),  # type: ignore[call-arg]
     lambda: lines_of_action_v0.vec_env(4, seats=1),  # type: ignore[call-arg]
     lambda: othello_v0.env().reset(sed=1),  # type: ignore[call-arg]
-    lambda: boardenvs.vec_env("othello", 8, oponent="greedy"),  # type: ignore[call-arg]
-    lambda: boardenvs.env("othello", rewrd="goal"),  # type: ignore[call-arg]
+    lambda: boardenvs.vec_env("othello", 8, oponent="greedy"),
+    lambda: boardenvs.env("othello", rewrd="goal"),
     lambda: boardenvs.plya_match(1),  # type: ignore[attr-defined]
 ]
 
@@ -60,42 +60,37 @@ def test_misspelt_options_are_found(wrong: Callable[[], object]) -> None:
         wrong()
 
 
-@pytest.mark.parametrize(
-    ("options", "environment"),
-    [
-        (BoardOptions, BoardAECEnv),
-        (BoardOptions, BoardParallelEnv),
-        (SingleOptions, BoardSingleEnv),
-        (VectorOptions, BoardVectorEnv),
-    ],
-)
-def test_options_are_those_of_the_constructors(options, environment):
-    own = ("on_illegal",)
-    parameters = inspect.signature(environment).parameters.values()
-    named = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name not in own]
-    assert set(get_type_hints(options)) == set(named)
-    hints = get_type_hints(environment.__init__)
-    assert all(hints[name] == hint for name, hint in get_type_hints(options).items())
+def options_of(function: Callable[..., object]) -> dict[str, inspect.Parameter]:
+    parameters = inspect.signature(function).parameters.values()
+    return {p.name: p for p in parameters if p.kind is p.KEYWORD_ONLY and p.name != "on_illegal"}
 
 
-@pytest.mark.parametrize(
-    ("module", "rules"),
-    [
-        (othello_v0, othello_v0.OthelloRules),
-        (wolf_v0, wolf_v0.WolfAndSheepRules),
-        (lines_of_action_v0, lines_of_action_v0.LinesOfActionRules),
-    ],
-)
-def test_rule_options_are_those_of_the_game(module, rules):
-    declared = get_type_hints(rules)
-    assert set(declared) == set(games.parameters(module.game_id))
-    known = parameters_of(games.GAMES[module.game_id])
-    for name, hint in declared.items():
-        if known[name] is str:  # declared more narrowly, by its values
-            for value in hint.__args__:
-                assert getattr(games.make(module.game_id, **{name: value}), name) == value
-            with pytest.raises(ValueError, match="none") as told:
-                games.make(module.game_id, **{name: "none"})
-            assert all(value in str(told.value) for value in hint.__args__)
-        else:
-            assert hint == known[name]
+ENVIRONMENTS = [
+    ("env", BoardAECEnv),
+    ("raw_env", BoardAECEnv),
+    ("parallel_env", BoardParallelEnv),
+    ("vec_env", BoardVectorEnv),
+    ("single_env", BoardSingleEnv),
+]
+
+
+@pytest.mark.parametrize(("name", "environment"), ENVIRONMENTS)
+def test_options_are_those_of_the_constructors(name, environment):
+    assert options_of(getattr(factory, name)) == options_of(environment)
+
+
+@pytest.mark.parametrize(("name", "environment"), ENVIRONMENTS[:-1])
+@pytest.mark.parametrize("game_id", games.BUILT_IN)
+def test_a_module_has_the_options_of_its_game_and_environment(game_id, name, environment):
+    module = import_module(f"boardenvs.{game_id}_v0")
+    function = getattr(module, name)
+    assert inspect.getsource(function).startswith(f"def {name}(")
+    own, rules = options_of(function), games.defaults(game_id)
+    assert {k: p for k, p in own.items() if k not in rules} == options_of(environment)
+    assert {k: p.default for k, p in own.items() if k in rules} == rules
+    game = function().game
+    assert game == games.make(game_id)
+    hints = get_type_hints(function)
+    for rule in rules:
+        for value in get_args(hints[rule]) if get_origin(hints[rule]) is Literal else ():
+            assert getattr(function(**{rule: value}).game, rule) == value

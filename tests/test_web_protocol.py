@@ -11,7 +11,8 @@ from variants import make, random_record
 from web_server import line
 
 from boardenvs import games, records
-from boardenvs.agents import analyse, make_agent
+from boardenvs.agents import make_agent
+from boardenvs.agents.analyse import analyse
 from boardenvs.agents.levels import read_levels
 from boardenvs.agents.trained import FOLDER as TRAINED
 from boardenvs.board.bitboard import from_squares

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from boardenvs.agents import RandomAgent, make_agent
+from boardenvs.agents import make_agent
+from boardenvs.agents.simple import RandomAgent
 from boardenvs.arena.match import same_winner
 from boardenvs.envs.batch import BoardGroup, EndedGames
 from boardenvs.envs.groups import Opponent

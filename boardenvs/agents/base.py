@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
 from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.state import IntArray, State
-from boardenvs.search.analysis import Analysis, MoveAnalysis, analyse_by_evaluator
-from boardenvs.search.trees import Evaluator
+
+if TYPE_CHECKING:
+    from boardenvs.search.analysis import Analysis
 
 
 class Agent(Protocol):
@@ -92,6 +93,10 @@ def analysis_by(agent: Agent, position: Position, rng: np.random.Generator) -> A
     """What the agent says of a position, in the order of its preference: by its `analyse`, by the
     probabilities and values of an `Evaluator`, or else by the action that it chooses.
     """
+    # Imported here: environments know players, but load no search.
+    from boardenvs.search.analysis import Analysis, MoveAnalysis, analyse_by_evaluator
+    from boardenvs.search.trees import Evaluator
+
     if isinstance(agent, Analysing):
         return agent.analyse(position, rng)
     if isinstance(agent, Evaluator):

@@ -1,18 +1,17 @@
-"""Agents by name: "greedy", or with parameters "name:key=value,key=value"; and agents that others
-wrote: functions, PettingZoo policies and objects, named "python:MODULE:NAME".
+"""Players by name: `make_agent("alphabeta:depth=4")`; and players that users wrote.
 
-`adapt` takes any of these, and tells them apart by the arguments that they take:
+`adapt` takes any of these, and tells them apart by the number of their arguments:
 
     def policy(observation, agent): ...   # one board, as PettingZoo's env.last() shows it -> int
     def policy(observation): ...          # the same
-    def act(game, state, rng): ...        # a batch, as in `boardenvs.agents.Agent` -> (B,) ints
+    def act(game, state, rng): ...        # a batch, as `boardenvs.agents.Agent` -> (B,) ints
     class Player: def act(...)            # an object with that method, or a class of such objects
-    def make(): ...                       # what can be called without arguments makes any of these
+    def make(): ...                       # a function without arguments that makes any of these
 
-`observation` is {"observation": int8 (8, 8, C), "action_mask": int8 (A,)} and `agent` the role's
-name. Such a policy gets no generator: where it draws at random it has its own, or the global one of
-Python or NumPy, which the arena seeds. A `Policy` (`agents/policy.py`) plays its most probable
-action.
+`observation` is {"observation": int8 (8, 8, C), "action_mask": int8 (A,)} and `agent` the name of
+the role. Such a policy gets no generator: if it draws random numbers it uses its own, or the global
+one of Python or NumPy, which the arena seeds. A `Policy` (`agents/policy.py`) plays its most
+probable action.
 """
 
 from __future__ import annotations
@@ -21,27 +20,36 @@ import inspect
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, cast
 
 import numpy as np
 
-from boardenvs.agents.alphabeta import AlphaBetaAgent
 from boardenvs.agents.base import Agent, check_game
-from boardenvs.agents.levels import LevelAgent
-from boardenvs.agents.mcts import mcts_agent
-from boardenvs.agents.openspiel.player import openspiel_agent
-from boardenvs.agents.perfect import PerfectAgent
-from boardenvs.agents.policy import Policy
-from boardenvs.agents.rust_reversi import RustReversiAgent
-from boardenvs.agents.shield import policy_player
-from boardenvs.agents.simple import GreedyAgent, PositionalAgent, RandomAgent
-from boardenvs.agents.trained import TrainedAgent, policy_agent
-from boardenvs.engines import EngineAgent
 from boardenvs.game.contract import Game
 from boardenvs.game.state import IntArray, State
-from boardenvs.utils.checks import quote
+from boardenvs.utils.checks import quote, unknown
 from boardenvs.utils.imports import import_object, naming_errors, top_level
 from boardenvs.utils.spec import make_from_spec
+
+# Where each player is made: "MODULE:NAME", imported when a player of that name is asked for. The
+# parameters of the function or class are those of the text.
+AGENTS = {
+    "random": "boardenvs.agents.simple:RandomAgent",
+    "greedy": "boardenvs.agents.simple:GreedyAgent",
+    "positional": "boardenvs.agents.simple:PositionalAgent",
+    "alphabeta": "boardenvs.agents.alphabeta:AlphaBetaAgent",
+    "mcts": "boardenvs.agents.mcts:mcts_agent",
+    "perfect": "boardenvs.agents.perfect:PerfectAgent",
+    "level": "boardenvs.agents.levels:LevelAgent",
+    "policy": "boardenvs.agents.trained:policy_agent",
+    "trained": "boardenvs.agents.trained:TrainedAgent",
+    "python": "boardenvs.agents.spec:load_agent",
+    "openspiel": "boardenvs.agents.openspiel.player:openspiel_agent",
+    "rust_reversi": "boardenvs.agents.rust_reversi:RustReversiAgent",
+    "engine": "boardenvs.engines:EngineAgent",
+    "llm": "boardenvs.text.llm:LlmPlayer",
+}
 
 
 @dataclass(frozen=True)
@@ -83,13 +91,17 @@ def adapt(given: object) -> Agent:
     """Make an agent of an object, a class or a function (see the top of this file); TypeError for
     anything else.
     """
-    if isinstance(given, Policy):
-        return policy_player(given)
     if inspect.isclass(given):
         return adapt(given())
     if callable(getattr(given, "act", None)):
         return cast(Agent, given)
     if not callable(given):
+        # Imported only for objects that may be policies: players take longer to load.
+        from boardenvs.agents.policy import Policy
+        from boardenvs.agents.shield import policy_player
+
+        if isinstance(given, Policy):
+            return policy_player(given)
         raise TypeError(
             f"{quote(given)} is not an agent: it must have act(game, state, rng), or be a "
             "function, policy(observation, agent) of one board or act(game, state, rng)"
@@ -142,33 +154,17 @@ def _arguments(function: Callable[..., Any]) -> int:
     )
 
 
-def level_agent(level: int) -> LevelAgent:
-    """The player of this level, 1 to 10; ValueError for any other."""
-    return LevelAgent(level, make_agent)
-
-
-# What makes each agent; the parameters of its constructor are those of the text.
-AGENTS: dict[str, Callable[..., Agent]] = {
-    "random": RandomAgent,
-    "greedy": GreedyAgent,
-    "positional": PositionalAgent,
-    "alphabeta": AlphaBetaAgent,
-    "mcts": mcts_agent,
-    "perfect": PerfectAgent,
-    "level": level_agent,
-    "policy": policy_agent,
-    "trained": TrainedAgent,
-    "python": load_agent,
-    "openspiel": openspiel_agent,
-    "rust_reversi": RustReversiAgent,
-    "engine": EngineAgent,
-}
+def factory_of(name: str) -> Callable[..., Agent]:
+    """The function or class that makes the players of this name in `AGENTS`."""
+    module, _, attribute = AGENTS[name].partition(":")
+    factory: Callable[..., Agent] = getattr(import_module(module), attribute)
+    return factory
 
 
 def make_agent(spec: str) -> Agent:
-    """The agent that a text such as "greedy" or "alphabeta:depth=4,endgame=10" describes.
+    """Make the player that a text such as "greedy" or "alphabeta:depth=4,endgame=10" describes.
 
-    ValueError for unknown names, with the nearest one that exists, and for wrong values.
+    ValueError for an unknown name, with the nearest one that exists, and for a wrong value.
 
     ```python
     import boardenvs
@@ -179,7 +175,10 @@ def make_agent(spec: str) -> Agent:
     actions = agent.act(game, game.init(8), np.random.default_rng(0))  # eight boards at once
     ```
     """
-    return make_from_spec("agent", spec, AGENTS)
+    name = spec.partition(":")[0]
+    if name not in AGENTS:
+        raise ValueError(unknown("agent", name, AGENTS))
+    return make_from_spec("agent", spec, {name: factory_of(name)})
 
 
 def as_agent(given: object) -> Agent:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from typer import Argument, Option
 
-from boardenvs.agents import Agent, agent_for, analyse, analyse_until, default_analyst
+from boardenvs.agents import Agent, agent_for
+from boardenvs.agents.analyse import analyse, analyse_until, default_analyst
 from boardenvs.cli.console import counting, make_console, print_json
 from boardenvs.cli.options import (
     AsJson,

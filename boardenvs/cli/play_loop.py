@@ -10,7 +10,8 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from boardenvs.agents import agent_for, analyse, default_analyst
+from boardenvs.agents import agent_for
+from boardenvs.agents.analyse import analyse, default_analyst
 from boardenvs.cli.tables import moves_table
 from boardenvs.game.errors import IllegalActionError
 from boardenvs.play import HUMAN, GameSession, GameStore, MoveNotation, reply

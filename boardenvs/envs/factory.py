@@ -13,18 +13,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from functools import partial
-from typing import (
-    Any,
-    Generic,
-    Literal,
-    NamedTuple,
-    ParamSpec,
-    Protocol,
-    TypedDict,
-    TypeVar,
-    Unpack,
-)
+from typing import Any
 
 import gymnasium
 from gymnasium.vector import AutoresetMode
@@ -39,72 +28,23 @@ from boardenvs.envs.vector import BoardVectorEnv
 from boardenvs.game.contract import Game
 from boardenvs.utils.checks import cut, unknown
 
-
-class BoardOptions(TypedDict, total=False):
-    """Of `env`, `raw_env` and `parallel_env`; see `BoardAECEnv`."""
-
-    reward: Reward
-    render_mode: RenderMode | None
-
-
-class VectorOptions(TypedDict, total=False):
-    """Of `vec_env`; see `BoardVectorEnv`."""
-
-    opponent: Opponent | None
-    seat: str
-    reward: Reward
-    opening_plies: tuple[int, int]
-    autoreset_mode: AutoresetMode | str
-    copy: bool
-    mask_in_observation: bool
-    render_mode: VectorRenderMode | None
-
-
-class SingleOptions(BoardOptions, total=False):
-    """Of `gymnasium.make`; see `BoardSingleEnv`."""
-
-    opponent: Opponent
-    seat: str
-    mask_in_observation: bool
-
-
-class RuleOptions(TypedDict, total=False):
-    """The parameters of the rules of the built-in games."""
-
-    holes: int
-    empties: Literal["nobody", "winner"]
-    rules: Literal["classic", "described"]
-    max_plies: int | None
-    max_steps: int
-
-
-class EnvOptions(BoardOptions, RuleOptions):
-    """Of `boardenvs.env`, `raw_env` and `parallel_env`."""
-
-
-class SingleEnvOptions(SingleOptions, RuleOptions):
-    """Of `gymnasium.make`."""
-
-
-class VecEnvOptions(VectorOptions, RuleOptions):
-    """Of `boardenvs.vec_env`."""
-
-
 try:
     from pettingzoo.env_registry import registration as in_pettingzoo
 except ModuleNotFoundError:  # older, as AgileRL wants it; nothing else of 1.27 is used here
     in_pettingzoo = None
 
-Env = TypeVar("Env")
-Board = ParamSpec("Board")  # the options of a board's environments
-Batch = ParamSpec("Batch")
 
+def env(
+    game: str | Game,
+    *,
+    reward: Reward = "goal",
+    render_mode: RenderMode | None = None,
+    **rules: Any,
+) -> BoardAECEnv:
+    """Make PettingZoo's turn-based environment, in which an illegal action loses the game.
 
-def env(game: str | Game, **options: Unpack[EnvOptions]) -> BoardAECEnv:
-    """PettingZoo's turn-based environment, in which an illegal action loses the game.
-
-    Options are those of `BoardAECEnv` (`reward`, "goal" by default, and `render_mode`) and, where
-    `game` is a text, the parameters of its rules. TypeError for an option that neither has.
+    See `BoardAECEnv` for `reward` and `render_mode`. `rules` are the parameters of the game's rules
+    if `game` is a text. TypeError for an option that neither the environment nor the game has.
 
     ```python
     import boardenvs
@@ -115,11 +55,18 @@ def env(game: str | Game, **options: Unpack[EnvOptions]) -> BoardAECEnv:
     env.step(observation["action_mask"].argmax())  # the first legal action
     ```
     """
-    return _make(partial(BoardAECEnv, on_illegal="forfeit"), BoardOptions, game, options)
+    made = _make_game(game, rules, env)
+    return BoardAECEnv(made, on_illegal="forfeit", reward=reward, render_mode=render_mode)
 
 
-def raw_env(game: str | Game, **options: Unpack[EnvOptions]) -> BoardAECEnv:
-    """The same as `env`, but an illegal action raises IllegalActionError and changes nothing.
+def raw_env(
+    game: str | Game,
+    *,
+    reward: Reward = "goal",
+    render_mode: RenderMode | None = None,
+    **rules: Any,
+) -> BoardAECEnv:
+    """Make the same as `env`, but an illegal action raises IllegalActionError, changing nothing.
 
     ```python
     import boardenvs
@@ -132,14 +79,21 @@ def raw_env(game: str | Game, **options: Unpack[EnvOptions]) -> BoardAECEnv:
         print(error)  # which action, by whom, and what is legal
     ```
     """
-    return _make(partial(BoardAECEnv, on_illegal="raise"), BoardOptions, game, options)
+    made = _make_game(game, rules, raw_env)
+    return BoardAECEnv(made, on_illegal="raise", reward=reward, render_mode=render_mode)
 
 
-def parallel_env(game: str | Game, **options: Unpack[EnvOptions]) -> BoardParallelEnv:
-    """PettingZoo's parallel environment: both agents act, the one that is not to move says noop.
+def parallel_env(
+    game: str | Game,
+    *,
+    reward: Reward = "goal",
+    render_mode: RenderMode | None = None,
+    **rules: Any,
+) -> BoardParallelEnv:
+    """Make PettingZoo's parallel environment: both agents act, the side not to move says noop.
 
-    Options are those of `BoardParallelEnv` (`reward`, "goal" by default, and `render_mode`) and,
-    where `game` is a text, the parameters of its rules.
+    See `BoardParallelEnv` for `reward` and `render_mode`. `rules` are the parameters of the game's
+    rules if `game` is a text.
 
     ```python
     import boardenvs
@@ -153,17 +107,28 @@ def parallel_env(game: str | Game, **options: Unpack[EnvOptions]) -> BoardParall
     print(rewards)
     ```
     """
-    return _make(BoardParallelEnv, BoardOptions, game, options)
+    made = _make_game(game, rules, parallel_env)
+    return BoardParallelEnv(made, reward=reward, render_mode=render_mode)
 
 
 def vec_env(
-    game: str | Game, num_envs: int = 1, **options: Unpack[VecEnvOptions]
+    game: str | Game,
+    num_envs: int = 1,
+    *,
+    opponent: Opponent | None = None,
+    seat: str = "random",
+    reward: Reward = "zero_sum",
+    opening_plies: tuple[int, int] = (0, 0),
+    autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
+    copy: bool = True,
+    mask_in_observation: bool = False,
+    render_mode: VectorRenderMode | None = None,
+    **rules: Any,
 ) -> BoardVectorEnv:
-    """Many games at once, as Gymnasium's vector environment.
+    """Make Gymnasium's vector environment of many games at once.
 
-    Options are those of `BoardVectorEnv` (`reward`, "zero_sum" by default, `opponent`, `seat`,
-    `opening_plies`, `autoreset_mode`, `copy`, `mask_in_observation`, `render_mode`) and, where
-    `game` is a text, the parameters of its rules.
+    See `BoardVectorEnv` for the options. `rules` are the parameters of the game's rules if `game`
+    is a text.
 
     ```python
     import boardenvs
@@ -174,90 +139,58 @@ def vec_env(
     observations, rewards, terminations, truncations, infos = envs.step(actions)
     ```
     """
-    return _make(partial(BoardVectorEnv, num_envs=num_envs), VectorOptions, game, options)
-
-
-def single_env(game: str | Game, **options: Unpack[SingleEnvOptions]) -> BoardSingleEnv:
-    """One game against an opponent, as Gymnasium's environment; `gymnasium.make` calls this.
-
-    Options are those of `BoardSingleEnv` (`reward`, "zero_sum" by default, `opponent`, `seat`,
-    `mask_in_observation`, `render_mode`) and, where `game` is a text, the parameters of its rules.
-    """
-    return _make(BoardSingleEnv, SingleOptions, game, options)
-
-
-class VectorMaker(Protocol[Batch]):
-    """`vec_env` of one game."""
-
-    def __call__(
-        self, num_envs: int = 1, *args: Batch.args, **options: Batch.kwargs
-    ) -> BoardVectorEnv: ...
-
-
-class Makers(NamedTuple, Generic[Board, Batch]):
-    """What the public module of a game offers; see the functions above of the same names."""
-
-    env: Callable[Board, BoardAECEnv]
-    raw_env: Callable[Board, BoardAECEnv]
-    parallel_env: Callable[Board, BoardParallelEnv]
-    vec_env: VectorMaker[Batch]
-
-
-def makers(
-    game_id: str, board: Callable[Board, None], batch: Callable[Batch, None]
-) -> Makers[Board, Batch]:
-    """The functions that make environments of one game.
-
-    To type checkers those of a board have the parameters of the function `board`, and `vec_env`
-    those of `batch`; `help` shows the options that the environments' constructors and the game's
-    rules have.
-    """
-    return Makers(
-        _maker_of(game_id, env, BoardAECEnv),
-        _maker_of(game_id, raw_env, BoardAECEnv),
-        _maker_of(game_id, parallel_env, BoardParallelEnv),
-        _maker_of(game_id, vec_env, BoardVectorEnv),
+    return BoardVectorEnv(
+        _make_game(game, rules, vec_env),
+        num_envs,
+        opponent=opponent,
+        seat=seat,
+        reward=reward,
+        opening_plies=opening_plies,
+        autoreset_mode=autoreset_mode,
+        copy=copy,
+        mask_in_observation=mask_in_observation,
+        render_mode=render_mode,
     )
 
 
-def _maker_of(game_id: str, make: Any, environment: Callable[..., object]) -> Any:
-    def make_env(*args: Any, **options: Any) -> Any:
-        return make(game_id, *args, **options)
+def single_env(
+    game: str | Game,
+    *,
+    opponent: Opponent = "random",
+    seat: str = "random",
+    reward: Reward = "zero_sum",
+    mask_in_observation: bool = False,
+    render_mode: RenderMode | None = None,
+    **rules: Any,
+) -> BoardSingleEnv:
+    """Make Gymnasium's environment of one game against an opponent; `gymnasium.make` calls this.
 
-    rules = inspect.signature(games.GAMES[game_id]).parameters
-    known = {*BoardOptions.__optional_keys__, *VectorOptions.__optional_keys__}
-    options = [p for name, p in inspect.signature(environment).parameters.items() if name in known]
-    options += [rules[name] for name in games.parameters(game_id)]
-    signature = inspect.signature(make)
-    _, *given, _ = signature.parameters.values()  # without the game and the options
-    shown = [*given, *(p.replace(kind=p.KEYWORD_ONLY) for p in options)]
-    vars(make_env)["__signature__"] = signature.replace(parameters=shown)
-    make_env.__module__ = f"boardenvs.{game_id}_{VERSION}"
-    make_env.__name__ = make_env.__qualname__ = make.__name__
-    make_env.__doc__ = f"See `boardenvs.{make.__name__}`."
-    return make_env
-
-
-def _make(
-    maker: Callable[..., Env], known: Any, game: str | Game, options: Mapping[str, Any]
-) -> Env:
-    """The environment with those options that are `known` (a TypedDict); what is left of them are
-    those of the rules.
-
-    TypeError for an option that neither has.
+    See `BoardSingleEnv` for the options. `rules` are the parameters of the game's rules if `game`
+    is a text.
     """
-    own = known.__optional_keys__
-    given: dict[str, Any] = {}
-    rules: dict[str, Any] = {}
-    for name, value in options.items():
-        (given if name in own else rules)[name] = value
-    if rules:
-        parameters = games.parameters(game) if isinstance(game, str) else []
-        for name in rules:
-            if name not in parameters:
-                title = game.id if isinstance(game, Game) else cut(str(game))
-                raise TypeError(unknown(f"option of {title}_{VERSION}", name, [*own, *parameters]))
-    return maker(games.make(game, **rules), **given)
+    return BoardSingleEnv(
+        _make_game(game, rules, single_env),
+        opponent=opponent,
+        seat=seat,
+        reward=reward,
+        mask_in_observation=mask_in_observation,
+        render_mode=render_mode,
+    )
+
+
+def _make_game(game: str | Game, rules: Mapping[str, Any], maker: Callable[..., object]) -> Game:
+    """The game with these rule parameters.
+
+    TypeError for a name that is neither a parameter of the rules nor an option of the `maker`.
+    """
+    known = games.parameters(game) if rules and isinstance(game, str) else []
+    for name in rules:
+        if name not in known:
+            parameters = inspect.signature(maker).parameters.values()
+            options = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
+            title = game.id if isinstance(game, Game) else cut(str(game))
+            raise TypeError(unknown(f"option of {title}_{VERSION}", name, [*options, *known]))
+    return games.make(game, **rules)
 
 
 # ---- the registries of PettingZoo, which has one since its version 1.27, and of Gymnasium --------

@@ -9,7 +9,6 @@ from __future__ import annotations
 import inspect
 import re
 import textwrap
-from types import ModuleType
 from typing import Any
 
 from boardenvs import games
@@ -18,16 +17,6 @@ from boardenvs.envs.core import env_name
 from boardenvs.envs.factory import gymnasium_id
 from boardenvs.game.contract import Game
 from boardenvs.game.rules import DRAW, ILLEGAL_ACTION_REWARD, LOSS, WIN, goal_to_reward
-
-
-class GameModule(ModuleType):
-    """A public module, whose docstring is its game's page, made when it is asked for."""
-
-    game_id: str
-
-    @property
-    def __doc__(self) -> str:  # type: ignore[override]
-        return page_of(games.make(self.game_id))
 
 
 def page_of(game: Game) -> str:

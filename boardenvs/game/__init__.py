@@ -4,7 +4,6 @@ The author of a game imports from here, from `boardenvs.board` and from `boarden
 boardenvs/games/README.md tells how to add one.
 """
 
-from boardenvs.game.check import RulesError, check_rules
 from boardenvs.game.contract import Game, Notation, Position
 from boardenvs.game.errors import PositionError
 from boardenvs.game.look import BLACK, CROWN, RED, WHITE, Look, PieceLook, disc, piece
@@ -32,9 +31,7 @@ __all__ = [
     "Placing",
     "Position",
     "PositionError",
-    "RulesError",
     "State",
-    "check_rules",
     "disc",
     "piece",
 ]

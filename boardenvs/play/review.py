@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from boardenvs.agents import Agent, agent_for, analyse, default_analyst
+from boardenvs.agents import Agent, agent_for
+from boardenvs.agents.analyse import analyse, default_analyst
 from boardenvs.game.rules import MAX_VALUE
 from boardenvs.records.record import Record, replay
 from boardenvs.search.analysis import Analysis, MoveAnalysis, Unit

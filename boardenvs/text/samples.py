@@ -10,8 +10,8 @@ from typing import Any, TypedDict
 import numpy as np
 
 from boardenvs import games
-from boardenvs.agents import Agent, analyse
-from boardenvs.agents.analyse import exact_analyst
+from boardenvs.agents import Agent
+from boardenvs.agents.analyse import analyse, exact_analyst
 from boardenvs.exams.positions import exam_positions
 from boardenvs.game.contract import Game, Position
 from boardenvs.search.analysis import OUTCOMES

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 import os
 import sys
 import sysconfig
@@ -46,22 +45,6 @@ def import_object(target: str) -> Any:
             raise ValueError(unknown(f"name in {module_name}", part, known))
         found = getattr(found, part)
     return found
-
-
-class ImportedLater:
-    """What "MODULE:NAME" names, a function or class, imported when it is called or its parameters
-    are asked for: it would make an import slow, or stands above who uses it.
-    """
-
-    def __init__(self, target: str) -> None:
-        self._target = target
-
-    def __call__(self, *args: Any, **values: Any) -> Any:
-        return import_object(self._target)(*args, **values)
-
-    @property
-    def __signature__(self) -> inspect.Signature:
-        return inspect.signature(import_object(self._target), eval_str=True)
 
 
 def top_level(target: str) -> str:

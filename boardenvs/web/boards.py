@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from boardenvs import games, records
-from boardenvs.agents import default_analyst, exact_analyst
+from boardenvs.agents.analyse import default_analyst, exact_analyst
 from boardenvs.board.bitboard import EIGHT, Board, drawn, neighbours, squares_of
 from boardenvs.envs.page import title_of
 from boardenvs.game import fen

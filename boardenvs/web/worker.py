@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 
 from boardenvs import games, records
-from boardenvs.agents import Agent, agent_for, analyse, analyse_until
+from boardenvs.agents import Agent, agent_for
+from boardenvs.agents.analyse import analyse, analyse_until
 from boardenvs.agents.base import AnalysingUntil
 from boardenvs.agents.spec import make_agent
 from boardenvs.game.contract import Position

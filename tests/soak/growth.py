@@ -20,7 +20,7 @@ import yaml
 
 import boardenvs
 from boardenvs.agents import make_agent
-from boardenvs.game import check_rules
+from boardenvs.game.check import check_rules
 from boardenvs.games import BUILT_IN, make
 from soak.works import TINY, Row
 

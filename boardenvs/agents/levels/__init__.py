@@ -9,7 +9,7 @@ level's rating and its score against the level below.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from boardenvs.agents.base import Agent, AgentByGame, analysis_by, check_game
+from boardenvs.agents.spec import make_agent
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.state import IntArray, State, take
 from boardenvs.games.files import require_file
@@ -64,7 +65,6 @@ class LevelAgent(AgentByGame):
     """
 
     level: int
-    make: Callable[[str], Agent]  # makes an agent of a text
 
     def __post_init__(self) -> None:
         if not is_whole(self.level, 1, LEVELS):
@@ -78,7 +78,7 @@ class LevelAgent(AgentByGame):
 def _player(agent: LevelAgent, game: Game) -> Mixture:
     """Who plays the level in this game: to make agents takes longer than many of them think."""
     level = read_levels(game)[agent.level - 1]
-    return Mixture(agent.make(level["weaker"]), agent.make(level["stronger"]), level["share"])
+    return Mixture(make_agent(level["weaker"]), make_agent(level["stronger"]), level["share"])
 
 
 @cache

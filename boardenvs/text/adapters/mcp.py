@@ -15,7 +15,7 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 
 from boardenvs import games
-from boardenvs.agents import analyse
+from boardenvs.agents.analyse import analyse
 from boardenvs.agents.spec import runs_code
 from boardenvs.envs.core import ResetNeededError
 from boardenvs.text.env import TextEnv
