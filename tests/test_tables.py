@@ -1,49 +1,170 @@
-"""Published tables name what they were made with, and are made anew when that has changed."""
+"""Published tables name the files they were measured with, and `.ci/tables` measures them again."""
 
 from __future__ import annotations
 
 import json
 import re
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, ClassVar
 
+import numpy as np
 import pytest
+from boardenvs_connect_four import ConnectFour
+from negamax import loses_within, wins_within
 
 import boardenvs
+from boardenvs.agents import make_agent
 from boardenvs.agents.levels import FOLDER as LEVELS
-from boardenvs.arena.pools import rating_pool
-from boardenvs.arena.pools.__main__ import GAMES, made_with
+from boardenvs.agents.levels import LEVELS as COUNT
+from boardenvs.agents.levels import Mixture, read_levels
+from boardenvs.arena import MatchResult, RatingPool, rating_pool
+from boardenvs.arena import estimate as estimate_module
+from boardenvs.arena.player import Faults
+from boardenvs.arena.pools import Anchor
+from boardenvs.exams.positions import exam_positions
+from boardenvs.game.contract import Game, Position
+from boardenvs.game.state import take
 from boardenvs.games import make
 from boardenvs.games.files import digest
 
 PACKAGE = Path(boardenvs.__file__).parent
 ROOT = PACKAGE.parent
+sys.path.append(str(ROOT / ".ci" / "tables"))
+
+import exam as exam_script  # type: ignore[import-not-found]  # noqa: E402
+import levels as levels_script  # type: ignore[import-not-found]  # noqa: E402
+import pool as pool_script  # type: ignore[import-not-found]  # noqa: E402
+
 NAMED = re.compile(r"`(\w+/trained/\w+\.npz)`\s+([0-9a-f]{8})\b")
 PAGES = ("boardenvs/arena/README.md", "training/results/README.md", "training/README.md")
+GAMES = ("othello", "othello_holes", "lines_of_action", "wolf_and_sheep")
+
+pytestmark = pytest.mark.usefixtures("in_python")
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_tables_are_as_new_as_what_they_measure(page: str) -> None:
     named = NAMED.findall((ROOT / page).read_text(encoding="utf-8"))
-    assert named, "no table says what it was made with"
+    assert named, "no table says which files it was measured with"
     for path, found in named:
         now = digest(PACKAGE / path)
-        assert found == now, f"{path} has changed: measure the tables anew that name {found}"
+        assert found == now, f"{path} has changed: measure the tables again that name {found}"
 
 
 @pytest.mark.parametrize("game_id", GAMES)
 def test_pools_and_levels_are_as_new_as_their_players(game_id: str) -> None:
-    """Where this fails: `python -m boardenvs.arena.pools GAME`."""
+    """If this fails: `python .ci/tables GAME`."""
     game, pool = make(game_id), rating_pool(make(game_id))
-    assert pool.made_with == made_with(game, [anchor.agent for anchor in pool.anchors])
+    players = [anchor.agent for anchor in pool.anchors]
+    assert pool.made_with == pool_script.made_with(game, players)
     values = json.loads((LEVELS / f"{game_id}.json").read_text(encoding="utf-8"))
     players = [level[side] for level in values["levels"] for side in ("weaker", "stronger")]
-    assert values["made_with"] == made_with(game, players)
+    assert values["made_with"] == pool_script.made_with(game, players)
 
 
-def test_what_players_have_learnt_is_known_by_their_texts() -> None:
-    game = make("othello")
-    assert made_with(game, ["random", "alphabeta:depth=4", "perfect"]) == {}
-    both = made_with(game, ["trained", "alphabeta:depth=1,evaluation=trained"])
-    assert list(both) == ["agents/trained/othello.npz", "search/trained/othello.npz"]
-    assert made_with(game, ["trained:shield=false"]).keys() == {"agents/trained/othello.npz"}
-    assert made_with(make("reversi"), ["trained"]) == made_with(game, ["trained"])
+def test_near_pairings_count_more_than_far_ones() -> None:
+    """If the model is true, the ratings are the model's; otherwise the near games decide."""
+    true = np.array([0.0, 150.0, 300.0, 700.0])
+    games = 1e5 * (1 - np.eye(4))
+    expected = 1 / (1 + 10 ** ((true - true[:, None]) / 400))
+    rating, error = pool_script.fit_near(games * expected, games)
+    assert rating - rating[0] == pytest.approx(true, abs=2)  # the prior costs a little
+    assert (error > 0).all()
+    expected[0, 3] += 0.1  # the weakest sometimes beats the strongest
+    expected[3, 0] -= 0.1
+    rating, _ = pool_script.fit_near(games * expected, games)
+    assert rating[1:3] - rating[0] == pytest.approx(true[1:3], abs=20)
+
+
+STRENGTH = {"random": 0.0, "greedy": 80.0, "positional": 400.0, "alphabeta:depth=4": 1000.0}
+
+
+def strength_of(player: Any) -> float:
+    if isinstance(player, Mixture):
+        weaker, stronger = strength_of(player.weaker), strength_of(player.stronger)
+        return weaker + (stronger - weaker) * player.share**2  # not as the ratings suggest
+    return next(x for text, x in STRENGTH.items() if make_agent(text) == player)
+
+
+def as_the_model_says(game: Game, a: Any, b: Any, pairs: int, **_: object) -> MatchResult:
+    expected = 1 / (1 + 10 ** ((strength_of(b) - strength_of(a)) / 400))
+    scores, none = np.full((2, pairs), expected), np.zeros((2, pairs), np.int8)
+    return MatchResult(scores, none, 60.0, pairs, (Faults.none(), Faults.none()))
+
+
+def test_levels_are_at_even_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (levels_script, estimate_module):
+        monkeypatch.setattr(module, "play_match", as_the_model_says)
+    anchors = tuple(Anchor(agent, rating, 1.0) for agent, rating in STRENGTH.items())
+    pool = RatingPool("othello", "", "", 0, 1, {}, anchors)
+    said: list[str] = []
+    levels = levels_script.find_levels(make("othello"), pool, 0, said.append)
+    true = [strength_of(mixture(level)) for level in levels]
+    assert true == pytest.approx(np.linspace(0, 1000, COUNT), abs=25)
+    assert [level["rating"] for level in levels] == pytest.approx(true, abs=12)
+    assert all(level["beats_level_below"]["low"] > 0.6 for level in levels[1:])
+    assert len(said) > 1  # the levels moved
+
+
+def mixture(level: Mapping[str, Any]) -> Mixture:
+    return Mixture(make_agent(level["weaker"]), make_agent(level["stronger"]), level["share"])
+
+
+@dataclass(frozen=True)
+class Own(ConnectFour):
+    files: ClassVar = Path()
+
+
+def test_a_game_of_another_package_is_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: Callable[..., None]
+) -> None:
+    monkeypatch.setattr(Own, "files", tmp_path / "files")
+    monkeypatch.setattr(pool_script.pools, "PLAYOUTS", ("mcts:simulations=5",))
+    monkeypatch.setattr(levels_script, "_PAIRS", 4)
+    monkeypatch.setattr(levels_script, "_GAMES", 8)
+    monkeypatch.setattr(levels_script, "_ROUNDS", 1)
+    monkeypatch.setattr(exam_script, "PLAYOUTS", ("mcts:simulations=5",))
+    monkeypatch.setattr(exam_script, "_PAIRS", 12)
+    script("test_tables:Own", "--pairs", "2", "--work", str(tmp_path))
+    ratings = [anchor.rating for anchor in rating_pool(Own()).anchors]
+    assert ratings == sorted(ratings)
+    assert len(read_levels(Own())) == COUNT
+    asked = exam_positions(Own())
+    assert set(asked.kinds) == {"win in 1 ply", "win in 3 plies", "win in 5 plies", "only defence"}
+    easy = [row for row, kind in enumerate(asked.kinds) if kind != "win in 5 plies"]
+    for row, position in zip(easy, Own().positions(take(asked.state, easy)), strict=True):
+        legal = position.legal_actions()
+        right = [is_right(asked.kinds[row], position, action) for action in legal]
+        assert asked.values[row, legal].tolist() == right
+        assert 1 <= sum(right) < len(right)
+
+
+def is_right(kind: str, before: Position, action: int) -> bool:
+    """By a search that knows neither tables nor cut-offs."""
+    game, after = before.game, before.step(action)
+    if after.is_over():
+        return after.result()[before.to_move] > (0 if kind == "only defence" else 50)
+    if kind == "only defence":
+        return not wins_within(game, after, 1)
+    return loses_within(game, after, int(kind.split()[2]) - 1)
+
+
+@pytest.fixture
+def script() -> Callable[..., None]:
+    """`python .ci/tables` in this process."""
+    import runpy
+
+    def run(*words: str) -> None:
+        main = runpy.run_path(str(ROOT / ".ci" / "tables"))["main"]
+        import typer
+        from typer.testing import CliRunner
+
+        app = typer.Typer()
+        app.command()(main)
+        found = CliRunner().invoke(app, list(words))
+        assert found.exit_code == 0, found.output
+
+    return run

@@ -1,0 +1,68 @@
+"""Measure a game: its rating pool, the players `level:1` to `level:10`, and its exam.
+
+    python .ci/tables othello                # all three
+    python .ci/tables my_module:MyGame --only exam
+
+The files go into the package, or into the folder that the game's class names as `files`.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import exam as exams
+import levels as levelling
+import pool as pooling
+import typer
+
+from boardenvs import games
+from boardenvs.agents import levels as published
+from boardenvs.arena import pools
+from boardenvs.exams import positions
+from boardenvs.games.files import file_name, new_file
+from boardenvs.tablebase import Tablebase
+from boardenvs.utils.files import write_atomically
+
+
+def main(
+    texts: Annotated[list[str], typer.Argument(metavar="GAME...", help="Games to measure.")],
+    only: Annotated[str, typer.Option(help="pool, levels or exam.")] = "",
+    seed: Annotated[int, typer.Option(help="Seed of all games.", min=0)] = 0,
+    pairs: Annotated[int, typer.Option(help="Openings of each pairing of anchors.", min=1)] = 300,
+    work: Annotated[Path, typer.Option(help="Folder of the pools' journals.")] = Path("runs/pools"),
+    resume: Annotated[bool, typer.Option("--resume", help="Resume the journals.")] = False,
+) -> None:
+    """Measure games and write what was found; levels alone need a pool that is there."""
+    for text in texts:
+        game = games.parse(text)
+        if only in ("", "pool"):
+            pool = pooling.measure(text, work / file_name(game), pairs, seed, resume=resume)
+            _write(new_file(pools.FOLDER, game, ".json"), asdict(pool))
+            pools.rating_pool.cache_clear()
+        if only in ("", "levels"):
+            pool = pools.rating_pool(game)
+            found = levelling.find_levels(game, pool, seed, typer.echo)
+            head = {name: getattr(pool, name) for name in ("game", "made", "boardenvs", "seed")}
+            players = [level[side] for level in found for side in ("weaker", "stronger")]
+            values = {**head, "made_with": pooling.made_with(game, players), "levels": found}
+            _write(new_file(published.FOLDER, game, ".json"), values)
+        if only in ("", "exam") and not Tablebase.covers(game):
+            path = new_file(positions.FOLDER, game, ".jsonl")
+            today = datetime.datetime.now(datetime.UTC).date().isoformat()
+            command = f"python .ci/tables {text} --only exam --seed {seed}"
+            asked = exams.find_positions(game, seed)
+            write_atomically(path, positions.write_positions(game, asked, today, command))
+            typer.echo(f"{path} is written")
+
+
+def _write(path: Path, values: dict[str, Any]) -> None:
+    write_atomically(path, json.dumps(values, indent=1).encode() + b"\n")
+    typer.echo(f"{path} is written")
+
+
+if __name__ == "__main__":
+    typer.run(main)

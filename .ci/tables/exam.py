@@ -1,0 +1,141 @@
+"""Makes the test positions of an exam, out of games of players against themselves.
+
+A game gives one position, and no two positions are images of one another. In games that fill up and
+count points, as the Othello family, they are endgames solved to the last disc; in all others, as
+Lines of Action, forced wins and only defences, proven by search.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy as np
+
+from boardenvs.arena.match import play_match
+from boardenvs.arena.pools import PLAYOUTS
+from boardenvs.exams.positions import ExamPosition
+from boardenvs.game.contract import Game, Position
+from boardenvs.search import Limits, search_position
+
+PLAYERS = ("random", "positional", "alphabeta:depth=2", "alphabeta:depth=4")
+_EMPTIES = (8, 10, 12, 14)
+_ENDGAMES = 30  # of each number of empty squares and player
+_WINS = (1, 3, 5)  # plies
+_EACH = 80  # wins of each length, and defences
+_PAIRS = 400  # of games of each player
+_NOISE = 0.1  # the share of random plies, so that games differ
+_MOST = 0.25  # of the moves may be right
+
+Finder = Callable[[list[Position]], ExamPosition | None]
+
+
+def find_positions(game: Game, seed: int) -> Iterator[ExamPosition]:
+    """The positions of an exam."""
+    find = _endgames if game.fills_up and game.margin_counts else _wins_and_defences
+    return find(game, seed)
+
+
+def _endgames(game: Game, seed: int) -> Iterator[ExamPosition]:
+    """Positions in which some moves give the win or the draw away and others do not."""
+    seen: set[tuple[int, ...]] = set()
+    for lines in _games(game, 0.0, seed):
+        games = (_positions(game, line) for line in lines)
+        for empties in _EMPTIES:
+            yield from _distinct(games, partial(_endgame, empties=empties), seen, _ENDGAMES)
+
+
+def _wins_and_defences(game: Game, seed: int) -> Iterator[ExamPosition]:
+    """Positions with a forced win, and positions with one move that does not lose at once."""
+    lines = [line for lines in _games(game, _NOISE, seed) for line in lines]
+    finders: list[Finder] = [*(partial(_win, plies=plies) for plies in _WINS), _only_defence]
+    seen: set[tuple[int, ...]] = set()
+    for number, find in enumerate(finders):
+        order = np.random.default_rng(seed + number).permutation(len(lines))
+        games = (_positions(game, lines[place]) for place in order)
+        yield from _distinct(games, find, seen, _EACH)
+
+
+def _games(game: Game, noise: float, seed: int) -> Iterator[list[list[int]]]:
+    """The actions of games of each player against itself."""
+    for player in PLAYERS if game.has_heuristic else ("random", *PLAYOUTS):
+        match = play_match(game, player, player, _PAIRS, keep=None, noise=noise, seed=seed)
+        assert match.actions is not None
+        lines = match.actions.reshape(match.games, -1)
+        yield [line[line >= 0].tolist() for line in lines]
+
+
+def _positions(game: Game, line: list[int]) -> list[Position]:
+    """The positions of a game, from the start to the last before the end."""
+    positions = [game.start()]
+    for action in line[:-1]:
+        positions.append(positions[-1].step(action))
+    if not game.history:
+        return positions
+    # Without history, as texts and files of exams have them.
+    return [game.position(one.by_role(), one.to_move, one.ply) for one in positions]
+
+
+def _distinct(
+    games: Iterator[list[Position]], find: Finder, seen: set[tuple[int, ...]], count: int
+) -> Iterator[ExamPosition]:
+    """What is found in the games, at most `count`, without images of what was `seen`."""
+    found = (one for one in map(find, games) if one is not None and is_new(one.position, seen))
+    yield from itertools.islice(found, count)
+
+
+def is_new(position: Position, seen: set[tuple[int, ...]]) -> bool:
+    """Whether neither the position nor an image of it was seen before; now it is."""
+    game, words, to_move = position.game, position.words, position.to_move
+    images = {(*game.image(s, words), to_move) for s in game.symmetries}
+    is_new = not images & seen
+    seen |= images
+    return is_new
+
+
+def _endgame(positions: list[Position], empties: int) -> ExamPosition | None:
+    game = positions[0].game
+    for position in positions:
+        squares = position.own | position.opp | game.holes
+        if game.board.size - squares.bit_count() == empties and len(position.legal_actions()) > 1:
+            break
+    else:
+        return None
+    found = search_position(position, Limits(endgame=empties))
+    values = {move.action: int(move.value or 0) for move in found.moves}
+    assert all(move.outcome for move in found.moves), "the search ends at the end alone"
+    signs = np.sign(list(values.values()))
+    if signs.max() == signs.min():
+        return None
+    return ExamPosition(f"{empties} empty squares", position, values)
+
+
+def _win(positions: list[Position], plies: int) -> ExamPosition | None:
+    """The position `plies` before the end, if the fastest win takes as many; right are the moves
+    of such wins.
+    """
+    if len(positions) <= plies:
+        return None
+    position = positions[-plies]
+    found = search_position(position, Limits(depth=plies))
+    if found.outcome != "win" or found.plies != plies:
+        return None
+    right = [m.action for m in found.moves if m.outcome == "win" and m.plies == plies]
+    if len(right) > _MOST * len(found.moves):
+        return None
+    return _of_moves(f"win in {plies} {'ply' if plies == 1 else 'plies'}", position, right)
+
+
+def _only_defence(positions: list[Position]) -> ExamPosition | None:
+    """The last position in which no move wins at once and all but one lose by the next ply."""
+    for position in reversed(positions):
+        moves = search_position(position, Limits(depth=2)).moves
+        right = [move.action for move in moves if move.outcome != "loss"]
+        if len(right) == 1 < len(moves) and all(move.outcome != "win" for move in moves):
+            return _of_moves("only defence", position, right)
+    return None
+
+
+def _of_moves(kind: str, position: Position, right: list[int]) -> ExamPosition:
+    return ExamPosition(kind, position, {a: int(a in right) for a in position.legal_actions()})

@@ -1,0 +1,116 @@
+"""Finds the players `level:1` to `level:10` of a game: ten mixtures at even steps in strength.
+
+A mixture plays some moves as one anchor of the pool and the others as the next stronger one, so
+there are mixtures of any strength between the weakest anchor and the strongest quick one. Levels
+are put at equal distances by the anchors' ratings, and each plays the one below. What they score
+corrects the strengths, and levels are put at equal distances again, until each surely beats the one
+below and all steps are about equal. Every round has openings of its own.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from boardenvs.agents import make_agent
+from boardenvs.agents.levels import LEVELS, Mixture
+from boardenvs.arena import MatchResult, RatingPool, estimate_rating, play_match
+from boardenvs.arena.pools import PLAYOUTS
+from boardenvs.arena.ratings import SCALE
+from boardenvs.game.contract import Game
+
+# Quick players that will not change, so no networks.
+_INGREDIENTS = (
+    "random",
+    "greedy",
+    "positional",
+    "alphabeta:depth=2",
+    "alphabeta:depth=4",
+    "alphabeta:depth=1,evaluation=trained",
+    "alphabeta:depth=2,evaluation=trained",
+    "alphabeta:depth=4,evaluation=trained",
+    "perfect",
+    *PLAYOUTS,
+)
+_PAIRS = 1000  # of openings, against the level below
+_LEAST = 0.6  # lower end of the 95 % interval of a level's score against the one below
+_UNEVEN = 0.03  # the largest distance of such a score from the mean of all
+_ROUNDS = 10
+_GAMES = 600  # that rate a level
+
+
+def find_levels(
+    game: Game, pool: RatingPool, seed: int, say: Callable[[str], None]
+) -> list[dict[str, Any]]:
+    """The levels, measured, as `boardenvs.agents.levels` reads them.
+
+    `say` gets a line about each round. If no round has steps that are long enough, the best round's
+    levels are returned.
+    """
+    rng = np.random.default_rng(seed)
+    anchors = [anchor for anchor in pool.anchors if anchor.agent in _INGREDIENTS]
+    places = np.linspace(0, len(anchors) - 1, 200)  # 1.5: half the moves as anchor 1, half as 2
+    strength = np.interp(places, np.arange(len(anchors)), [a.rating for a in anchors])
+    best: tuple[bool, float] = (False, -1.0)
+    for number in range(1, _ROUNDS + 1):
+        wanted = np.linspace(strength[0], strength[-1], LEVELS)
+        chosen = np.interp(wanted, strength, places).tolist()
+        levels = [_level([anchor.agent for anchor in anchors], place) for place in chosen]
+        matches = [
+            play_match(game, _mixture(b), _mixture(a), _PAIRS, seed=int(rng.integers(1 << 62)))
+            for a, b in itertools.pairwise(levels)
+        ]
+        scores = np.array([match.score for match in matches])
+        lowest = min(match.interval[0] for match in matches)
+        even = bool((abs(scores - scores.mean()) <= _UNEVEN).all())
+        scored = ", ".join(f"{score:.3f}" for score in scores)
+        say(f"{pool.game}, round {number}: scores {scored}, intervals from {lowest:.3f}")
+        if (quality := (lowest >= _LEAST and even, lowest)) > best:
+            best, found = quality, (levels, matches)
+        if best[0]:
+            break
+        # No step is 0, so that levels stay in order.
+        steps = [SCALE * np.log(score / (1 - score)) for score in np.clip(scores, 0.51, 0.99)]
+        strength = np.interp(strength, wanted, [0.0, *np.cumsum(steps)])
+    if best[1] < _LEAST:
+        say(f"{pool.game}: some steps are shorter than {_LEAST}")
+    return _measured(game, pool, *found, rng)
+
+
+def _measured(
+    game: Game,
+    pool: RatingPool,
+    levels: list[dict[str, Any]],
+    matches: list[MatchResult],
+    rng: np.random.Generator,
+) -> list[dict[str, Any]]:
+    """The levels with their ratings by the pool and their scores against the level below."""
+    for level in levels:
+        player, pure = _mixture(level), {0.0: level["weaker"], 1.0: level["stronger"]}
+        found = estimate_rating(
+            game, player, pool, games=_GAMES, seconds=None, without=pure.get(level["share"]),
+            seed=int(rng.integers(1 << 62)),
+        )  # fmt: skip
+        values = {"rating": found.rating, "low": found.low, "high": found.high}
+        level |= {name: None if x is None else round(x, 1) for name, x in values.items()}
+    for level, match in zip(levels[1:], matches, strict=True):
+        low, high = match.interval
+        values = {"score": match.score, "low": low, "high": high}
+        rounded = {name: round(x, 3) for name, x in values.items()}
+        level["beats_level_below"] = {**rounded, "games": match.games}
+    return levels
+
+
+def _level(agents: list[str], place: float) -> dict[str, Any]:
+    below = min(int(place), len(agents) - 2)
+    weaker, stronger, share = agents[below], agents[below + 1], place - below
+    if stronger == "perfect":
+        share = 1 - (1 - share) ** 2  # there a few mistakes make the difference
+    return {"weaker": weaker, "stronger": stronger, "share": round(share, 3)}
+
+
+def _mixture(level: dict[str, Any]) -> Mixture:
+    return Mixture(make_agent(level["weaker"]), make_agent(level["stronger"]), level["share"])
