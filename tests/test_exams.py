@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 import pytest
-from boardenvs_connect_four import ConnectFour
 from command_line import run
 from negamax import is_over, lead_with_best_play, loses_within, wins_within
 from test_policy import random_policy
 
 from boardenvs.agents import Agent, as_agent, make_agent
 from boardenvs.agents.policy_file import save_policy
-from boardenvs.exams import __main__ as make_module
 from boardenvs.exams import model_card, take_exam
-from boardenvs.exams.__main__ import Distinct
 from boardenvs.exams.positions import FOLDER, ExamPosition, exam_positions, write_positions
 from boardenvs.game.contract import Game, Position
-from boardenvs.game.state import IntArray, State, take
+from boardenvs.game.state import IntArray, State
 from boardenvs.games import make
 from boardenvs.tablebase import Tablebase
 
@@ -81,41 +77,14 @@ def test_every_move_is_worth_what_the_file_says(game_id: str, kind: str, count: 
 
 @pytest.mark.parametrize("game_id", GAMES)
 def test_no_position_is_there_twice(game_id: str) -> None:
-    """Nor an image of one: the four first moves of Othello are images of one another."""
-    game, distinct = make(game_id), Distinct()
-    assert all(distinct.is_new(question.position) for question in questions(game))
-    start = game.start()
-    if game_id != "lines_of_action":
-        assert sum(distinct.is_new(start.step(action)) for action in start.legal_actions()) == 1
-
-
-@dataclass(frozen=True)
-class Own(ConnectFour):
-    files: ClassVar = Path()
-
-
-def test_an_exam_of_another_package_is_true(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Own, "files", tmp_path / "files")
-    monkeypatch.setattr(make_module, "PLAYOUTS", ("mcts:simulations=5",))
-    make_module.main(["test_exams:Own"], pairs=12)
-    found = exam_positions(Own())
-    assert set(found.kinds) == {f"win in {n}" for n in ("1 ply", "3 plies", "5 plies")} | {
-        "only defence"
-    }
-    easy = [row for row, kind in enumerate(found.kinds) if kind != "win in 5 plies"]
-    for row, position in zip(easy, Own().positions(take(found.state, easy)), strict=True):
-        legal = position.legal_actions()
-        right = [worth(found.kinds[row], position, action) for action in legal]
-        assert found.values[row, legal].tolist() == right
-        assert 1 <= sum(right) < len(right)
-
-
-def test_an_exam_of_the_exact_solution_has_no_file(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        make_module.main(["wolf_and_sheep"])
-    assert "its exam is of its exact solution" in capsys.readouterr().err
+    """Nor an image of one under the game's symmetries."""
+    game = make(game_id)
+    seen: set[tuple[int, ...]] = set()
+    for question in questions(game):
+        position = question.position
+        images = {(*game.image(s, position.words), position.to_move) for s in game.symmetries}
+        assert not images & seen
+        seen |= images
 
 
 def test_the_files_are_small() -> None:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, ClassVar
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 from arena_agents import Otherwise, highest
-from boardenvs_connect_four import ConnectFour
 from command_line import run
 
 from boardenvs.agents import as_agent, make_agent
@@ -23,18 +21,14 @@ from boardenvs.arena import (
     MatchResult,
     RatingPool,
     estimate_rating,
-    pools,
     rating_pool,
 )
 from boardenvs.arena import estimate as estimate_module
 from boardenvs.arena.player import Faults
 from boardenvs.arena.pools import Anchor
-from boardenvs.arena.pools import __main__ as make_module
-from boardenvs.arena.pools import levels as levels_module
-from boardenvs.arena.pools.__main__ import fit_near, measure
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
-from boardenvs.game.state import FloatArray, take
+from boardenvs.game.state import take
 from boardenvs.games import make
 
 pytestmark = pytest.mark.usefixtures("in_python")
@@ -57,7 +51,7 @@ def half_width(found: Estimate) -> float:
 @pytest.fixture
 def known(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Strength]:
     """Has matches go as the ratings' model has them, by what these players' strengths are, in Elo
-    points: those named, mixtures of two of them, the farther along the stronger, and all others.
+    points: those named, and all others.
     """
 
     def set_strengths(
@@ -69,8 +63,6 @@ def known(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Strength]:
         of_agents: dict[object, float] = {make_agent(text): x for text, x in strengths.items()}
 
         def of(agent: Any) -> float:
-            if isinstance(agent, Mixture):
-                return of(agent.weaker) * (1 - agent.share) + of(agent.stronger) * agent.share
             return of_agents.get(agent, others)
 
         def play_match(game: Game, a: Any, b: Any, pairs: int, **_: object) -> MatchResult:
@@ -81,8 +73,7 @@ def known(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Strength]:
             none = np.zeros((2, pairs), np.int8)
             return MatchResult(scores, none, 60.0, pairs, (Faults.none(), Faults.none()))
 
-        for room in (levels_module, estimate_module):
-            monkeypatch.setattr(room, "play_match", play_match)
+        monkeypatch.setattr(estimate_module, "play_match", play_match)
         return of
 
     return set_strengths
@@ -130,20 +121,6 @@ def test_each_game_has_a_pool_from_random_play_on_and_levels_in_order(game_id: s
 def test_reversi_has_othello_s() -> None:
     for read in (rating_pool, read_levels):
         assert read(make("reversi")) == read(OTHELLO)
-
-
-def test_near_pairings_count_more_than_far_ones() -> None:
-    """Where all is as the model says the ratings are the model's; else the near games decide."""
-    true = np.array([0.0, 150.0, 300.0, 700.0])
-    games = 1e5 * (1 - np.eye(4))
-    expected = 1 / (1 + 10 ** ((true - true[:, None]) / 400))
-    rating, error = fit_near(games * expected, games)
-    assert rating - rating[0] == pytest.approx(true, abs=2)  # less the prior
-    assert (error > 0).all()
-    expected[0, 3] += 0.1  # the weakest beats the strongest, now and then
-    expected[3, 0] -= 0.1
-    rating, _ = fit_near(games * expected, games)
-    assert rating[1:3] - rating[0] == pytest.approx(true[1:3], abs=20)
 
 
 def test_an_interval_is_wider_where_no_rating_fits(known: Callable[..., Strength]) -> None:
@@ -257,91 +234,6 @@ def test_the_command_rates_anybody() -> None:
 )
 def test_what_cannot_be_is_said(words: list[str], message: str) -> None:
     assert message in run("rate", *words, code=2)
-
-
-def test_a_pool_is_made_from_random_play_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(make_module, "PLAYERS", ("positional", "random", "greedy"))
-    pool = measure("othello", tmp_path, pairs=20, seed=1, resume=False, workers=0)
-    assert [anchor.agent for anchor in pool.anchors] == ["random", "greedy", "positional"]
-    ratings = [anchor.rating for anchor in pool.anchors]
-    assert ratings[0] == 0
-    assert ratings == sorted(ratings)
-    assert (pool.game, pool.pairs, pool.seed) == ("othello", 20, 1)
-
-
-@dataclass(frozen=True)
-class Own(ConnectFour):
-    files: ClassVar = Path()
-
-
-def test_a_game_of_another_package_has_a_pool_and_levels(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: Callable[..., Strength]
-) -> None:
-    """In a folder that is made; players that search judge by playouts where it has no heuristic."""
-    playouts = "mcts:simulations=10"
-    known({"random": 0.0, "greedy": 80.0, playouts: 400.0})
-    monkeypatch.setattr(Own, "files", tmp_path / "files")
-    monkeypatch.setattr(pools, "PLAYOUTS", (playouts,))
-    make_module.main(["test_rating_pools:Own"], pairs=3, work=tmp_path, workers=0)
-    assert {anchor.agent for anchor in rating_pool(Own()).anchors} == {"random", "greedy", playouts}
-    levels = read_levels(Own())
-    assert len(levels) == LEVELS
-    assert levels[-1]["stronger"] == playouts
-
-
-STRENGTH = {"random": 0.0, "greedy": 80.0, "positional": 400.0, "alphabeta:depth=4": 1000.0}
-
-
-def found_levels(strengths: dict[str, float], of: Strength) -> tuple[list[Any], list[float], str]:
-    """The levels on a pool of these players, their strengths, and what was said."""
-    said: list[str] = []
-    levels = levels_module.find_levels(OTHELLO, published(strengths), 0, said.append)
-    true = [of(mixture(level)) for level in levels]
-    return levels, true, "\n".join(said)
-
-
-def mixture(level: Mapping[str, Any]) -> Mixture:
-    return Mixture(make_agent(level["weaker"]), make_agent(level["stronger"]), level["share"])
-
-
-def test_levels_are_at_even_steps(known: Callable[..., Strength]) -> None:
-    levels, true, said = found_levels(STRENGTH, known(STRENGTH))
-    assert true == pytest.approx(np.linspace(0, 1000, LEVELS), abs=12)
-    assert [level["rating"] for level in levels] == pytest.approx(true, abs=12)
-    expected = 1 / (1 + 10 ** (-1000 / (LEVELS - 1) / 400))
-    for level in levels[1:]:
-        assert level["beats_level_below"]["score"] == pytest.approx(expected, abs=0.03)
-    assert "less than" not in said
-
-
-def test_levels_move_until_each_beats_the_one_below(
-    known: Callable[..., Strength], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where the ladder has players as stronger than they are: their games with each other say."""
-    of = known(STRENGTH)
-
-    def wrong(game: Game, ladder: list[dict[str, Any]], *_: object) -> FloatArray:
-        true = np.array([of(mixture(level)) for level in ladder])
-        return np.where(true < 500, true / 3, true - 500 * 2 / 3)
-
-    monkeypatch.setattr(levels_module, "_strengths", wrong)
-    levels, true, said = found_levels(STRENGTH, of)
-    rounds = [line for line in said.splitlines() if ", round " in line]
-    assert rounds[0].rpartition(" ")[2] < "0.600"  # the lowest end of the first levels' intervals
-    assert len(rounds) > 1
-    assert all(level["beats_level_below"]["low"] > 0.6 for level in levels[1:])
-    assert true == pytest.approx(np.linspace(0, 1000, LEVELS), abs=25)
-    assert "less than" not in said
-
-
-def test_a_pool_too_weak_for_ten_levels_is_said(known: Callable[..., Strength]) -> None:
-    short = {agent: strength / 2 for agent, strength in STRENGTH.items()}
-    levels, _, said = found_levels(short, known(short))
-    assert len(levels) == LEVELS
-    assert "othello: a level's score against the one below may be as low as 0.5" in said
-    assert "less than 0.6" in said
 
 
 def test_a_level_explains_what_it_plays() -> None:

@@ -1,9 +1,8 @@
-"""Exams: test positions of which the value of each move is known exactly, for any player.
+"""Exams: test positions in which the value of each move is known exactly, for any player.
 
     take_exam(boardenvs.games.make("othello"), boardenvs.make_agent("trained"))
 
-`positions` reads the test positions, from files that `python -m boardenvs.exams` makes with our
-solvers; `accuracy` asks a player and says how many of its moves keep the value.
+`positions` reads the test positions, and `accuracy` asks a player and marks its moves.
 """
 
 from boardenvs.exams.accuracy import Accuracy, ExamResult, draw, model_card, take_exam

@@ -1,8 +1,8 @@
 """Players of ten strengths, `level:1` to `level:10`, at even steps.
 
 A level plays as one of two players, the stronger one in a share of its moves, drawn move by move.
-Which two, and the share, are in a file here for each game and rules; `python -m
-boardenvs.arena.pools` makes it, with the rating pools (`boardenvs.arena.pools`), and measures each
+Which two, and the share, are in a file here for each game and rules; `python .ci/tables` of a
+checkout writes it, with the rating pool (`boardenvs.arena.pools`), and measures each
 level's rating and its score against the level below.
 """
 

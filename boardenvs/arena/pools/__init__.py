@@ -1,7 +1,6 @@
 """The published rating pool of each game: players of known strength, as they were measured once.
 
-`boardenvs.arena.estimate` finds the rating of any player by games against them. `python -m
-boardenvs.arena.pools` measures pools anew, and the players `level:1` to `level:10` by them.
+`boardenvs.arena.estimate` finds the rating of any player by games against them.
 """
 
 from __future__ import annotations
