@@ -53,7 +53,7 @@ def compare(game: Game, plies: int, boards: int, kind: str, optimised: bool) -> 
             was_legal = rules.is_legal(board, action)
             return (action, was_legal, after, rules.legal(after), rules.observe(after),
                     rules.outcome(after, after.to_move), rules.is_truncated(after),
-                    rules.is_over(after), rules.is_wiped_out(after))  # fmt: skip
+                    rules.is_over(after))  # fmt: skip
 
         step = jax.jit(jax.vmap(step), compiler_options=OPTIMISED if optimised else None)
         rng, state, ended = np.random.default_rng(0), game.init(boards), 0
@@ -68,7 +68,7 @@ def compare(game: Game, plies: int, boards: int, kind: str, optimised: bool) -> 
             assert_same_state(positions_of(after), state)
             expected = (
                 game.legal(state), game.observe(state), np.sign(game.score_margin(state)),
-                game.is_truncated(state), game.is_over(state), game.wiped_out(state).any(axis=0),
+                game.is_truncated(state), game.is_over(state),
             )  # fmt: skip
             for got, wanted in zip(found, expected, strict=True):
                 np.testing.assert_array_equal(got, wanted)

@@ -1,15 +1,22 @@
-"""An environment in JAX against the rules in NumPy: `make jax`, as all `test_jax*.py`."""
+"""Environments in JAX against the rules in NumPy, and players in JAX: `make jax`."""
 
 import re
 
 import numpy as np
 import pytest
-from jax_rules import compiled_batch, jax, keys
+from jax_rules import UINT64, compiled_batch, jax, keys, with_words
+from test_policy import random_policy
 
 import boardenvs.envs.jax
+from boardenvs.agents.jax_players import jax_player
+from boardenvs.agents.policy import PolicyAgent
+from boardenvs.envs.jax import outcome_of_mover
+from boardenvs.game.contract import stack
 from boardenvs.game.jax_rules import positions_of
+from boardenvs.game.state import where
 
 jnp = jax.numpy
+SMALL = "three_in_a_row:ThreeInARow"  # soon compiled
 
 
 @pytest.fixture(scope="module")
@@ -21,9 +28,6 @@ def env():
 def batch(env):
     """The functions for batches, compiled once for 64 boards."""
     return compiled_batch(env)
-
-
-# ---- environments --------------------------------------------------------------------------------
 
 
 def test_a_game_from_reset_to_reset(env, batch):
@@ -80,22 +84,154 @@ def test_the_other_player_sees_the_other_side(env, batch):
     np.testing.assert_array_equal(other, env.game.observe(turned))
 
 
-# ---- players -------------------------------------------------------------------------------------
-
-
-def test_an_opponent_that_does_not_play_in_jax_is_named():
-    for opponent in ("alphabeta:depth=2", "greedy"):
-        with pytest.raises(ValueError, match=r"does not play in JAX: those that do are"):
-            boardenvs.envs.jax.make("othello", opponent=opponent)
-    with pytest.raises(ValueError, match="Did you mean 'othello'"):
-        boardenvs.envs.jax.make("otello")
-
-
-# ---- what XLA makes of it ------------------------------------------------------------------------
-
-
 def test_rules_stand_apart_from_what_uses_them(env, batch):
     """Merged with it, they would be computed for each byte: a hundred times the work."""
     state, actions = batch.init(keys(0)), jnp.zeros(64, jnp.int32)
     compiled = batch.step.lower(state, actions, keys(1)).compile()
     assert re.search(r" call\(.*inlineable", compiled.as_text())
+
+
+def test_without_a_key_players_swap_roles(env, batch):
+    state = batch.init(keys(4))
+    after = jax.jit(jax.vmap(env.step))(state, jnp.full(64, -1))
+    assert (np.asarray(after.board.ply) == 0).all()
+    np.testing.assert_array_equal(after.current_player, 1 - state.current_player)
+
+
+def test_without_autoreset_a_game_stays_over():
+    env = boardenvs.envs.jax.make(SMALL, autoreset=False)
+    batch = compiled_batch(env)
+    state = batch.init(keys(0))
+    for ply in range(9):
+        before, state = state, batch.step(state, batch.sample(state, keys(ply)), keys(0))
+        ended = np.asarray(before.terminated)
+        assert (np.asarray(state.rewards)[ended] == 0).all()
+        kept = before._replace(rewards=state.rewards)
+        for x, y in zip(jax.tree.leaves(kept), jax.tree.leaves(state), strict=True):
+            np.testing.assert_array_equal(np.asarray(x)[ended], np.asarray(y)[ended])
+        assert np.asarray(state.legal_action_mask)[np.asarray(state.terminated)].all()
+    assert ended.any()
+    assert np.asarray(state.terminated).all()
+
+
+def test_games_go_on_from_positions():
+    """Whichever side is to move, to the end and past it, as the positions themselves."""
+    env = boardenvs.envs.jax.make("wolf_and_sheep:max_plies=16", autoreset=False)
+    game, rng = env.game, np.random.default_rng(0)
+    position, positions = game.start(), []
+    for _ in range(12):
+        positions.append(position)
+        position = position.step(position.legal_actions()[-1])
+    position = stack(positions)
+    state, step = env.from_state(position), jax.jit(jax.vmap(env.step))
+    for _ in range(17):
+        over = game.is_over(position)
+        for x, y in zip(positions_of(state.board).arrays, position.arrays, strict=True):
+            np.testing.assert_array_equal(x, y)
+        np.testing.assert_array_equal(state.current_player, position.to_move)
+        np.testing.assert_array_equal(state.observation, game.observe(position))
+        np.testing.assert_array_equal(state.legal_action_mask, game.legal(position) | over[:, None])
+        np.testing.assert_array_equal(state.terminated, position.terminated)
+        np.testing.assert_array_equal(state.truncated, game.is_truncated(position))
+        same = env.from_state(position)
+        for x, y in zip(same._replace(rewards=state.rewards), state, strict=True):
+            jax.tree.map(np.testing.assert_array_equal, x, y)
+        actions = game.sample(position, rng)
+        state = step(state, actions)
+        moved = game.step(position, actions)
+        position = where(over, position, moved)
+    assert over.all()
+    with pytest.raises(ValueError, match="12 games that are over"):
+        boardenvs.envs.jax.make("wolf_and_sheep:max_plies=16").from_state(position)
+
+
+def test_the_next_value_is_the_other_players_or_the_movers_own():
+    """And there is none after the end; the reward is the mover's."""
+    env = boardenvs.envs.jax.make(SMALL, autoreset=False)
+    start = env.game.start()
+    almost = start.step(0).step(8).step(1).step(9)  # two in a row each
+    state = env.from_state(stack([start, almost, almost.step(16), almost]))
+    actions = jnp.array([0, 2, 10, 0])  # goes on, wins, the other player wins, is illegal
+    step, outcome = jax.vmap(env.step), jax.vmap(outcome_of_mover)
+    after = step(state, actions)
+    rewards, discounts = outcome(state, after)
+    np.testing.assert_array_equal(rewards, [0, 1, 1, -1])
+    np.testing.assert_array_equal(discounts, [-1, 0, 0, 0])
+    rewards, discounts = outcome(after, step(after, actions))
+    np.testing.assert_array_equal(rewards[1:], 0)
+    np.testing.assert_array_equal(discounts[1:], 0)
+    again = state._replace(current_player=after.current_player)
+    assert outcome(again, after)[1][0] == 1
+
+
+def test_an_opponent_replies_inside_the_step():
+    """Player 0 is always to move, in either role; the rewards are those of its games."""
+    env = boardenvs.envs.jax.make(SMALL, opponent="random")
+    batch = compiled_batch(env)
+    state = batch.init(keys(0))
+    assert set(np.asarray(state.board.to_move).tolist()) == {0, 1}
+    assert (np.asarray(state.board.ply) == np.asarray(state.board.to_move)).all()
+    results = []
+    for ply in range(40):
+        before = np.asarray(state.board.ply)
+        state = batch.step(state, batch.sample(state, keys(ply)), keys(100 + ply))
+        assert (np.asarray(state.current_player) == 0).all()
+        over = np.asarray(state.terminated)
+        assert (np.asarray(state.board.ply)[~over] == before[~over] + 2).all()
+        assert (np.asarray(state.rewards)[~over] == 0).all()
+        results += np.asarray(state.rewards)[over, 0].tolist()
+    assert set(results) == {-1.0, 0.0, 1.0}
+    assert abs(np.mean(results)) < 0.2  # the same play on both sides, and the first role is drawn
+    with pytest.raises(ValueError, match="key is missing"):
+        env.step(jax.tree.map(lambda x: x[0], state), jnp.int32(0))
+
+
+def test_policies_choose_as_in_numpy():
+    """The most probable action; a player that samples draws with the same probabilities."""
+    env = boardenvs.envs.jax.make("wolf_and_sheep:max_plies=30")
+    game, rules = env.game, env.rules
+    policy = random_policy(game, (16, 8), seed=1)
+    rng, state = np.random.default_rng(0), game.init(200)
+    for _ in range(7):
+        state = game.step(state, game.sample(state, rng))
+    boards = rules.boards(state)
+    probabilities, values = policy.evaluate(game, state)
+    best = jax_player(rules, PolicyAgent(policy))
+    actions = np.asarray(jax.jit(jax.vmap(best))(boards, keys(0, 200)))
+    np.testing.assert_array_equal(actions, PolicyAgent(policy).act(game, state))
+    evaluate = jax.jit(jax.vmap(env.evaluator(PolicyAgent(policy))))
+    logits, value = evaluate(env.from_state(state))
+    np.testing.assert_allclose(jax.nn.softmax(logits), probabilities, atol=1e-5)
+    np.testing.assert_allclose(value, values, atol=1e-5)
+    one, sampling = jax.tree.map(lambda x: x[0], boards), PolicyAgent(policy, sample=True)
+    draw = jax.jit(jax.vmap(jax_player(rules, sampling), (None, 0)))
+    drawn = np.asarray(draw(one, keys(1, 20_000)))
+    shares = np.bincount(drawn, minlength=game.num_actions) / 20_000
+    np.testing.assert_allclose(shares, probabilities[0], atol=0.02)
+    assert not shares[~game.legal(state)[0]].any()
+
+
+def test_an_opponent_that_does_not_play_in_jax_is_named():
+    for opponent in ("alphabeta:depth=2", "greedy", "trained"):
+        with pytest.raises(ValueError, match=f"'{opponent}' does not play in JAX: 'random', "):
+            boardenvs.envs.jax.make("othello", opponent=opponent)
+    with pytest.raises(ValueError, match="'random' has no network"):
+        boardenvs.envs.jax.make(SMALL).evaluator("random")
+    with pytest.raises(ValueError, match="Did you mean 'othello'"):
+        boardenvs.envs.jax.make("otello")
+
+
+def test_states_keep_their_types():
+    """A scan may begin with `init`'s state, with 64-bit integers too; numbers of Python are
+    actions; no array is broadcast to a higher rank.
+    """
+    with with_words(UINT64), jax.numpy_rank_promotion("raise"):
+        env = boardenvs.envs.jax.make(SMALL)
+        state = env.init(jax.random.key(0))
+        step = jax.jit(env.step)
+        after = step(state, 3, jax.random.key(1))
+        types = [[x.dtype for x in jax.tree.leaves(s)] for s in (state, after)]
+        assert types[0] == types[1]
+        assert state.rewards.dtype == np.float32
+        with pytest.raises(TypeError, match="it must be an integer"):
+            env.step(state, 3.0, jax.random.key(1))

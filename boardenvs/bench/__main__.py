@@ -66,7 +66,7 @@ class Bench:
     ] = 20
     peers: Annotated[bool, _option("Measure the other libraries too.")] = True
     jax: Annotated[
-        bool, typer.Option("--jax", help="Measure random play and PPO in JAX instead, and Pgx's.")
+        bool, typer.Option("--jax", help="Measure random play in JAX instead, and in Pgx.")
     ] = False
     out: Annotated[Path, _option("Where the JSON file and the pictures go.", "FOLDER")] = Path(
         "runs/bench"

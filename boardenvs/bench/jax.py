@@ -1,4 +1,4 @@
-"""Random play and PPO in JAX, ours and Pgx's: `python -m boardenvs.bench --jax`.
+"""Random play in JAX, ours and Pgx's: `python -m boardenvs.bench --jax`.
 
 All of a slice runs on the device: the processor, or whatever accelerator JAX finds.
 """
@@ -15,7 +15,6 @@ from typing import Any, TypeAlias
 import jax
 import jax.numpy as jnp
 
-from boardenvs.agents.jax_players import JaxNetwork, forward
 from boardenvs.bench.measure import Workload
 from boardenvs.envs.jax import JaxEnv
 from boardenvs.game.contract import Game
@@ -23,16 +22,13 @@ from boardenvs.games import spec_of
 
 PLIES = 16  # on every board, in one compiled scan
 
-# Of PPO: steps on every board in an update, gradient steps, the step size, the layers' widths.
-STEPS, BATCHES, RATE, HIDDEN = 32, 16, 1e-3, (128, 128)
-
 # Makes an environment: `init`, `step`, which begins new games, and `sample`, all of one board.
 Make: TypeAlias = Callable[[], Any]
 
 
 def in_jax(games: list[Game], sizes: list[int], *, peers: bool) -> Iterator[Workload]:
-    """Random play of these games and PPO, and the same of Pgx's Othello where it is installed."""
-    has_pgx, has_optax = bool(find_spec("pgx")), bool(find_spec("optax"))
+    """Random play of these games, and of Pgx's Othello if it is installed."""
+    has_pgx = bool(find_spec("pgx"))
     # What plays, what else plays through Pgx, and its samplers.
     rows: list[tuple[str, str, Make, Make, list[str]]] = [
         ("boardenvs", spec_of(game), partial(JaxEnv, game), partial(_adapter, game), ["own"])
@@ -47,8 +43,6 @@ def in_jax(games: list[Game], sizes: list[int], *, peers: bool) -> Iterator[Work
         for sampler in [*samplers, "mask", "Pgx's"] if has_pgx else []:
             start = partial(play, make_pgx, sampler, size)
             yield row(interface=f"pgx.Env, {sampler} sampler", start=start)
-        if has_optax:
-            yield row(interface="PPO", start=partial(_ppo, make, size), unit="steps")
 
 
 def original() -> Any:
@@ -141,46 +135,3 @@ def _slices(go_on: Callable[[Any], Any], carry: Any, count: int) -> Callable[[],
         return count
 
     return play
-
-
-# ---- PPO -----------------------------------------------------------------------------------------
-
-
-def _ppo(make: Make, boards: int) -> Callable[[], int]:
-    """Updates of a small PPO in self-play: the learner's steps, not its strength, are measured.
-
-    One policy plays both sides: the next state's value counts against the mover.
-    """
-    from boardenvs.agents.jax_ppo import PPO, Result, new_network
-
-    env = make()
-    states = _begin(env, boards)
-    ppo = PPO(_evaluate, batch_size=boards * STEPS // BATCHES)
-    inputs, actions = states.observation[0].size, states.legal_action_mask.shape[1]
-    network = new_network(inputs, HIDDEN, actions, jax.random.key(1))
-
-    def view(states: Any) -> Any:
-        return states.observation, states.legal_action_mask
-
-    def step(states: Any, actions: jax.Array, key: jax.Array) -> tuple[Any, Result]:
-        mover = states.current_player[:, None]
-        states = jax.vmap(env.step)(states, actions, jax.random.split(key, boards))
-        rewards = jnp.take_along_axis(states.rewards, mover, axis=1)[:, 0]
-        over = states.terminated | states.truncated
-        return states, Result(rewards, over, jnp.full(boards, -1.0))
-
-    def update(learner: Any) -> Any:
-        network, memory, states, key = learner
-        key, play_key, order_key = jax.random.split(key, 3)
-        keys = jax.random.split(play_key, STEPS)
-        states, samples, _ = ppo.play(network, states, view, step, keys)
-        network, memory, _ = ppo.learn(network, memory, samples, order_key, RATE)
-        return network, memory, states, key
-
-    learner = (network, ppo.optimizer.init(network), states, jax.random.key(2))
-    return _slices(jax.jit(update), learner, boards * STEPS)
-
-
-def _evaluate(network: JaxNetwork, seen: Any) -> tuple[Any, Any]:
-    observations, legal = seen
-    return forward(network, observations.reshape(len(observations), -1), legal)

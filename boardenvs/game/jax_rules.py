@@ -81,30 +81,6 @@ class JaxRules:
             low_half(over) != 0,
         )
 
-    def after_turn(
-        self,
-        board: JaxPosition,
-        waits: jax.Array,
-        ply: Callable[[JaxPosition, jax.Array], JaxPosition],
-        key: jax.Array,
-    ) -> JaxPosition:
-        """Where the board `waits`, () bool, what it becomes by `ply(board, key)`, to the end of the
-        turn; of many boards too.
-        """
-        if self.game.alternates:
-            after: JaxPosition = choose(waits, ply(board, key), board)
-            return after
-        role = board.to_move
-
-        def one(going: Any) -> Any:
-            board, waits, key = going
-            key, ply_key = jax.random.split(key)
-            board = choose(waits, ply(board, ply_key), board)
-            return board, waits & (board.to_move == role) & ~self.is_over(board), key
-
-        found: JaxPosition = jax.lax.while_loop(lambda x: x[1].any(), one, (board, waits, key))[0]
-        return found
-
     def is_truncated(self, board: JaxPosition) -> jax.Array:
         """Whether the cap on plies ends the game here, undecided, () bool."""
         cap = self.game.max_plies
@@ -122,13 +98,6 @@ class JaxRules:
         mine, theirs = (low_half(word).astype(jnp.int32) for word in points)
         sign = jnp.where(board.to_move == role, 1.0, -1.0).astype(jnp.float32)
         return sign * jnp.sign(mine - theirs).astype(jnp.float32)
-
-    def is_wiped_out(self, board: JaxPosition) -> jax.Array:
-        """Whether a side has no piece left, () bool."""
-        width = self.game.board.words
-        sides = (board.words[:width], board.words[width : 2 * width])
-        own, opp = (jnp.stack(halves(words)).any() for words in sides)
-        return ~(own & opp)
 
     def legal(self, board: JaxPosition) -> jax.Array:
         """The legal actions, (A,) bool; all False where terminated."""

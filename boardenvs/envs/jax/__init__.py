@@ -4,13 +4,12 @@
     state = jax.vmap(env.init)(keys)
     state = jax.vmap(env.step)(state, actions, keys)
 
-The fields of a state are named as Pgx names them; `pgx` beside it has the same as a `pgx.Env`.
+The fields of a state are named as in Pgx; `boardenvs.envs.jax.pgx` has the games as `pgx.Env`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 import jax
@@ -19,7 +18,7 @@ import jax.numpy as jnp
 from boardenvs import games
 from boardenvs.agents.jax_players import JaxPlayer, jax_evaluator, jax_player
 from boardenvs.envs.groups import Opponent
-from boardenvs.game.contract import Game, stack
+from boardenvs.game.contract import Game
 from boardenvs.game.jax_rules import JaxPosition, JaxRules, choose
 from boardenvs.game.rules import ILLEGAL_ACTION_REWARD
 from boardenvs.game.state import State
@@ -39,30 +38,20 @@ class JaxState(NamedTuple):
     legal_action_mask: jax.Array  # (A,) bool
     board: JaxPosition
 
+    @property
+    def is_over(self) -> jax.Array:
+        """() bool: the last step ended a game."""
+        return self.terminated | self.truncated
 
-# What a network says of a game: the logits of actions, (A,) float32, and the value to the current
-# player, () float32.
+
+# Returns the logits of the actions, (A,) float32, and the value to the current player, () float32.
 Evaluate: TypeAlias = Callable[[JaxState], tuple[jax.Array, jax.Array]]
-
-
-class RecurrentOutput(NamedTuple):
-    """What a step of a search gives, of B games: the fields of `mctx.RecurrentFnOutput`."""
-
-    reward: jax.Array  # (B,) float32: to who has moved
-    discount: jax.Array  # (B,) float32: what the value counts for who has moved
-    prior_logits: jax.Array  # (B, A) float32
-    value: jax.Array  # (B,) float32: to who is to move
-
-
-RecurrentFn: TypeAlias = Callable[
-    [Any, jax.Array, jax.Array, JaxState], tuple[RecurrentOutput, JaxState]
-]
 
 
 def make(
     game: str | Game, *, opponent: Opponent | None = None, autoreset: bool = True, **rules: Any
 ) -> JaxEnv:
-    """The environment of a game, or of its text with the parameters of its rules.
+    """Return the environment of a game, or of its text with the parameters of its rules.
 
     ```python
     import boardenvs.envs.jax
@@ -80,19 +69,19 @@ def make(
 
 
 class JaxEnv:
-    """A game for JAX. `init` and `step` take one board, and may be jitted and vmapped.
+    """A game for JAX. `init` and `step` take one board and may be jitted and vmapped.
 
     A step is one ply of the current player. At the end of a game the winner's reward is +1 and the
     loser's -1; an illegal action loses, and changes no square. With `autoreset` the step that ends
-    a game returns the next one's first observation, mask and board, beside the last one's rewards
-    and `terminated` or `truncated`. Without it the game stays over: steps change nothing, rewards
-    are 0 and, as in Pgx, every action is marked legal.
+    a game returns the first observation, mask and board of the next game, with the rewards and
+    `terminated` or `truncated` of the last one. Without it the game stays over: steps change
+    nothing, rewards are 0 and, as in Pgx, every action is marked legal.
 
-    With an `opponent`, an agent that plays in JAX (see `agents.jax_players`), player 0 learns and a
-    step is its ply and the reply; `init` and `step` then need keys.
+    With an `opponent` that plays in JAX (see `agents.jax_players`), player 0 learns, and a step is
+    its ply and the reply; `init` and `step` then need keys. ValueError for other opponents.
 
-    Words are 64-bit integers where JAX has them (`jax_enable_x64`) when this is made, else pairs of
-    32 bits; results are the same. Raises ValueError for an opponent that cannot play here.
+    Words are 64-bit integers if JAX has them (`jax_enable_x64`) when this is made, otherwise pairs
+    of 32-bit integers; results are the same.
     """
 
     def __init__(
@@ -102,14 +91,9 @@ class JaxEnv:
         self.rules = JaxRules(game)
         self.autoreset = autoreset
         self._opponent: JaxPlayer | None = None
-        self._made_of = partial(JaxEnv, opponent=opponent, autoreset=autoreset)
         if opponent is not None:
             self._opponent = jax_player(self.rules, opponent)
-            self._replies = self._first_replies(self._opponent)
         self._from_boards = jax.jit(jax.vmap(self._from_board))
-
-    def __reduce__(self) -> Any:
-        return self._made_of, (self.game,)  # what is compiled belongs to one process
 
     @property
     def num_actions(self) -> int:
@@ -120,15 +104,15 @@ class JaxEnv:
         return self.game.observation_shape
 
     def init(self, key: jax.Array) -> JaxState:
-        """A new game; `key` draws which player has the first role, and an opponent's ply."""
-        return self._seen(*self._begin(key))
+        """Start a game; `key` draws which player has the first role, and an opponent's ply."""
+        return self._state(*self._begin(key))
 
     def from_state(self, state: State) -> JaxState:
-        """B games that go on from these positions, each array of B rows.
+        """Return B games that continue from these NumPy positions; each array has B rows.
 
-        Player 0 has the first role or, with an opponent, whichever role is to move. Not to be
-        jitted: `state` is in NumPy. Compiled once for each B. ValueError for games that are over,
-        unless they stay over, `autoreset=False`.
+        Player 0 has the first role or, with an opponent, whichever role is to move. It cannot be
+        jitted, and is compiled once for each B. ValueError for games that are over, unless
+        `autoreset` is False.
         """
         over = self.game.is_over(state)
         if self.autoreset and over.any():
@@ -140,14 +124,13 @@ class JaxEnv:
 
     def _from_board(self, board: JaxPosition) -> JaxState:
         player = board.to_move if self._opponent is None else jnp.int32(_LEARNER)
-        return self._seen(board, player, 0, board.terminated, self.rules.is_truncated(board))
+        return self._state(board, player, 0, board.terminated, self.rules.is_truncated(board))
 
     def step(self, state: JaxState, action: jax.Array, key: jax.Array | None = None) -> JaxState:
-        """The state after the current player's action, () int.
+        """Return the state after the current player's action, () int.
 
-        `key` draws what `init` draws for the game that follows; without it players swap roles from
-        game to game. ValueError where there is an opponent and no key, TypeError for an action that
-        is no integer.
+        `key` draws for the next game what `init` draws; without it players swap roles from game to
+        game. ValueError if there is an opponent and no key, TypeError if the action is no integer.
         """
         action = jnp.asarray(action)
         if not jnp.issubdtype(action.dtype, jnp.integer):
@@ -160,77 +143,49 @@ class JaxEnv:
         mover = state.board.to_move
         passed = board.to_move ^ mover
         paid = jnp.where(illegal, ILLEGAL_ACTION_REWARD, self.rules.outcome(board, mover))
-        paid = jnp.where(over, paid, 0.0)  # to who has moved
+        paid = jnp.where(over, paid, 0.0)  # to the mover
         player = state.current_player ^ passed
         if self._opponent is not None and key is not None:
             key, ply_key = jax.random.split(key)
-            board = self._replied(board, ~over & (passed == 1), ply_key)
+            board = self._after_reply(board, ~over & (passed == 1), ply_key)
             ended = self.rules.is_over(board) & ~over
             paid = jnp.where(ended, self.rules.outcome(board, mover), paid)
             over, player = over | ended, state.current_player
         rewards = jnp.where(jnp.arange(PLAYERS) == state.current_player, paid, -paid)
         truncated = self.rules.is_truncated(board) & ~illegal
         if self.autoreset:
-            first = player ^ board.to_move  # who has had the first role
+            first = player ^ board.to_move  # who had the first role
             begun = (self.rules.start, 1 - first) if key is None else self._begin(key)
             board, player = choose(over, begun, (board, player))
-            return self._seen(board, player, rewards, over & ~truncated, truncated)
+            return self._state(board, player, rewards, over & ~truncated, truncated)
         before = state.board, state.current_player
         board, player = choose(illegal, before, (board, player))
-        new = self._seen(board, player, rewards, over & ~truncated, truncated)
+        after = self._state(board, player, rewards, over & ~truncated, truncated)
         same = state._replace(rewards=jnp.zeros(PLAYERS, jnp.float32))
-        chosen: JaxState = choose(state.terminated | state.truncated, same, new)
+        chosen: JaxState = choose(state.is_over, same, after)
         return chosen
 
     def sample(self, state: JaxState, key: jax.Array) -> jax.Array:
-        """A uniformly random legal action, () int32, drawn from words: several times as fast as
-        from a mask. Noop where the game is over.
+        """Draw a uniformly random legal action, () int32; noop if the game is over. It is drawn
+        from words, several times faster than from a mask.
         """
         return self.rules.sample(state.board, key)
 
-    def player(self, agent: Opponent) -> JaxPlayer:
-        """The agent in JAX: `player.act(state.board, key)` is its action, () int32.
-
-        ValueError for an agent that does not play in JAX; see `agents.jax_players.jax_player`.
-        """
-        return jax_player(self.rules, agent)
-
     def evaluator(self, agent: Opponent) -> Evaluate:
-        """A policy's network: the logits of actions, the lowest of float32 where illegal, and the
-        value to the current player, from -1 to 1.
+        """Return a policy's network: the logits of the actions, the lowest float32 for illegal
+        ones, and the value to the current player, from -1 to 1.
 
-        ValueError for an agent that does not play in JAX, or has no network.
+        ValueError for an agent without such a network.
         """
         evaluate = jax_evaluator(self.rules, agent)
         return lambda state: evaluate(state.board)
-
-    def recurrent_fn(self, evaluate: Evaluate) -> RecurrentFn:
-        """The `recurrent_fn` of a search of mctx, whose embeddings are states of B games.
-
-        A reward is the mover's, and the value that of the next player: the discount is -1, as the
-        other player's gain is the mover's loss, 1 where the mover is to move again, with an
-        opponent, and 0 where a game has ended. `params` are not used.
-        """
-
-        def recurrent_fn(
-            params: Any, key: jax.Array, action: jax.Array, state: JaxState
-        ) -> tuple[RecurrentOutput, JaxState]:
-            mover = state.current_player
-            state = jax.vmap(self.step)(state, action, jax.random.split(key, len(action)))
-            logits, value = jax.vmap(evaluate)(state)
-            reward = jnp.take_along_axis(state.rewards, mover[:, None], axis=1)[:, 0]
-            sign = jnp.where(state.current_player == mover, 1.0, -1.0)
-            discount = jnp.where(state.terminated | state.truncated, 0.0, sign)
-            return RecurrentOutput(reward, discount.astype(jnp.float32), logits, value), state
-
-        return recurrent_fn
 
     def observe(self, state: JaxState, player: jax.Array) -> jax.Array:
         """What this player would see if it were to move, (8, 8, C) bool."""
         board, rules = state.board, self.rules
         return rules.observe(choose(player == state.current_player, board, rules.turned(board)))
 
-    def _seen(
+    def _state(
         self,
         board: JaxPosition,
         player: jax.Array,
@@ -250,34 +205,36 @@ class JaxEnv:
         start = self.rules.start
         if self._opponent is None:
             return start, (jax.random.bits(key, (), jnp.uint32) & 1).astype(jnp.int32)
-        seat_key, reply_key = jax.random.split(key)
-        if self._replies is None:
-            reply = self._replied(start, jnp.bool_(True), reply_key)
-        else:
-            boards, logits = self._replies
-            chosen = jax.random.categorical(reply_key, logits)
-            reply = jax.tree.map(lambda x: x[chosen], boards)
-        return choose(jax.random.bernoulli(seat_key), reply, start), jnp.int32(_LEARNER)
+        role_key, reply_key = jax.random.split(key)
+        reply = self._after_reply(start, jax.random.bernoulli(role_key), reply_key)
+        return reply, jnp.int32(_LEARNER)
 
-    def _replied(self, board: JaxPosition, waits: jax.Array, key: jax.Array) -> JaxPosition:
-        """Where the board `waits`, the one after the opponent's plies, to the end of its turn."""
+    def _after_reply(self, board: JaxPosition, waits: jax.Array, key: jax.Array) -> JaxPosition:
+        """The board after the opponent's turn if it `waits` for that, () bool; else unchanged."""
         assert self._opponent is not None
-        act, rules = self._opponent.act, self.rules
+        act, rules, role = self._opponent, self.rules, board.to_move
 
-        def ply(board: JaxPosition, key: jax.Array) -> JaxPosition:
-            return rules.step_words(board, act(board, key))
+        def ply(going: Any) -> Any:
+            board, waits, key = going
+            key, ply_key = jax.random.split(key)
+            board = choose(waits, rules.step_words(board, act(board, ply_key)), board)
+            return board, waits & (board.to_move == role) & ~rules.is_over(board), key
 
-        return rules.after_turn(board, waits, ply, key)
+        going = board, waits, key
+        if self.game.alternates:
+            found: JaxPosition = ply(going)[0]
+        else:
+            found = jax.lax.while_loop(lambda going: going[1], ply, going)[0]
+        return found
 
-    def _first_replies(self, opponent: JaxPlayer) -> tuple[JaxPosition, jax.Array] | None:
-        """The boards after each first ply, and the logarithm of its probability; None
-        where a turn may be more than a ply.
-        """
-        if not self.game.alternates:
-            return None
-        start = self.game.start()
-        actions = start.legal_actions()
-        boards = self.rules.boards(stack([start.step(action) for action in actions]))
-        with jax.ensure_compile_time_eval():
-            probabilities = opponent.probabilities(self.rules.start)[jnp.array(actions)]
-            return boards, jnp.log(probabilities)
+
+def outcome_of_mover(before: JaxState, after: JaxState) -> tuple[jax.Array, jax.Array]:
+    """Return the reward of the player who moved, () float32, and the discount of the next value.
+
+    The discount, () float32, is -1 if the other player is to move next, whose gain is the mover's
+    loss, 1 if the mover is to move again, and 0 if the game is over.
+    """
+    mover = before.current_player
+    sign = jnp.where(after.current_player == mover, 1.0, -1.0)
+    discount = jnp.where(after.is_over, 0.0, sign)
+    return after.rewards[mover], discount.astype(jnp.float32)

@@ -1,0 +1,346 @@
+"""Masked PPO by self-play as one compiled program of JAX, in one file to read, copy and change.
+
+    python -m training.ppo_jax --game othello --steps 4000000 --name othello_jax
+    boardenvs match othello policy:runs/othello_jax/policy.npz greedy
+
+The form is that of PureJaxRL: playing and learning are pure functions, and many updates are one
+call. What board games need: illegal actions are masked; one network plays both sides, and a value
+that belongs to the other side counts negatively; games begin after some random plies, and each
+board is seen under one symmetry of the game.
+
+`runs/NAME/` gets settings.json, metrics.json, policy.npz and checkpoint.npz at every evaluation.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jax import lax
+
+import boardenvs
+from boardenvs.agents.jax_players import JaxNetwork, draw_action, forward
+from boardenvs.agents.policy import Policy, PolicyAgent
+from boardenvs.agents.policy_file import save_policy
+from boardenvs.envs.jax import JaxEnv, JaxState, outcome_of_mover
+from boardenvs.game.jax_rules import choose
+from boardenvs.utils.files import write_atomically
+from boardenvs.utils.threads import limit_jax
+
+CLIP_RANGE, VALUE_WEIGHT, MAX_GRADIENT = 0.2, 0.5, 0.5
+Symmetry: TypeAlias = tuple[jax.Array, jax.Array]  # the squares and actions seen in each place
+METRICS = ("policy_loss", "value_loss", "entropy", "approx_kl")
+
+
+def option(default: Any, meaning: str) -> Any:
+    return field(default=default, metadata={"help": meaning})
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The options of the command; ValueError for numbers that do not fit together."""
+
+    game: str = option("othello", "any game of boardenvs, or MODULE:NAME")
+    name: str = option("jax", "the run's: its files are in runs/NAME")
+    seed: int = option(0, "the same seed on the same device gives the same run")
+    steps: int = option(4_000_000, "moves in all games; rounded up to whole evaluations")
+    boards: int = option(512, "games played side by side")
+    steps_per_update: int = option(32, "moves in each game between two updates")
+    opening_plies: Sequence[int] = option((0, 40), "random plies before each game, from, to")
+    hidden: Sequence[int] = option((256, 256), "widths of the hidden layers")
+    learning_rate: float = option(2e-3, "of Adam, at the start")
+    final_learning_rate: float = option(1e-4, "at the end, falling linearly")
+    gae_lambda: float = option(0.9, "how far advantages look ahead")
+    batch_size: int = option(1024, "moves in a gradient step")
+    epochs: int = option(2, "how often each move is learnt from")
+    entropy_bonus: float = option(0.06, "weight of the entropy")
+    evaluate_every: int = option(1_000_000, "steps between evaluations")
+    pairs: int = option(100, "openings of an evaluation, each played from both sides")
+
+    def __post_init__(self) -> None:
+        if self.update % self.batch_size:
+            raise ValueError(
+                f"--batch-size is {self.batch_size}: it must divide --boards times "
+                f"--steps-per-update, {self.update}"
+            )
+
+    @property
+    def update(self) -> int:
+        """Steps of an update."""
+        return self.boards * self.steps_per_update
+
+    @property
+    def updates(self) -> int:
+        """Updates between two evaluations."""
+        return -(-self.evaluate_every // self.update)
+
+    @property
+    def evaluations(self) -> int:
+        return -(-self.steps // (self.update * self.updates))
+
+
+class TrainState(NamedTuple):
+    """Everything that an update changes."""
+
+    network: JaxNetwork
+    optimizer: optax.OptState
+    games: JaxState  # of all boards
+    key: jax.Array  # the data of a random key
+
+
+class Samples(NamedTuple):
+    """What is learnt from, one row a move."""
+
+    planes: jax.Array  # (N, inputs) bool
+    legal: jax.Array  # (N, A) bool
+    actions: jax.Array  # (N,) int32, as the network sees the board
+    log_probabilities: jax.Array  # (N,) of the actions, when they were drawn
+    advantages: jax.Array  # (N,)
+    returns: jax.Array  # (N,)
+
+
+class Trainer:
+    """The program of a run: `begin()`, then `block(state)` for the updates of each evaluation."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.env = JaxEnv(boardenvs.games.make(settings.game), autoreset=False)
+        steps = settings.evaluations * settings.updates * settings.update
+        rate = optax.linear_schedule(
+            settings.learning_rate,
+            settings.final_learning_rate,
+            settings.epochs * steps // settings.batch_size,
+        )
+        self.optimizer = optax.chain(
+            optax.clip_by_global_norm(MAX_GRADIENT), optax.adam(rate, eps=1e-5)
+        )
+        # For each board, the square and the action that the network sees in each place.
+        game, used = self.env.game, np.arange(settings.boards) % len(self.env.game.symmetries)
+        squares = [np.argsort(symmetry.squares) for symmetry in game.symmetries]
+        actions = [np.argsort(game.action_images(symmetry)) for symmetry in game.symmetries]
+        self.symmetries = jnp.array(squares)[used], jnp.array(actions)[used]
+        self.begin = jax.jit(self._begin)
+        self.block = jax.jit(self._block, donate_argnums=0)
+
+    def _begin(self) -> TrainState:
+        """An untrained network and new games."""
+        network_key, game_key, key = jax.random.split(jax.random.key(self.settings.seed), 3)
+        network = new_network(self.env, self.settings.hidden, network_key)
+        games = jax.vmap(self.opening)(jax.random.split(game_key, self.settings.boards))
+        return TrainState(network, self.optimizer.init(network), games, jax.random.key_data(key))
+
+    def _block(self, state: TrainState) -> tuple[TrainState, dict[str, jax.Array]]:
+        """The state after the updates between two evaluations, and the means of `METRICS`."""
+
+        def update(state: TrainState, _: None) -> tuple[TrainState, Any]:
+            key, play_key, learn_key = jax.random.split(jax.random.wrap_key_data(state.key), 3)
+            keys = jax.random.split(play_key, self.settings.boards)
+            play = jax.vmap(self.play, in_axes=(None, 0, 0, 0))
+            games, samples = play(state.network, state.games, keys, self.symmetries)
+            samples = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), samples)
+            learner = state.network, state.optimizer
+            (network, memory), metrics = self.learn(learner, samples, learn_key)
+            return TrainState(network, memory, games, jax.random.key_data(key)), metrics
+
+        state, metrics = lax.scan(update, state, length=self.settings.updates)
+        return state, jax.tree.map(jnp.mean, metrics)
+
+    # ---- one board -------------------------------------------------------------------------------
+
+    def opening(self, key: jax.Array) -> JaxState:
+        """A new game after random plies."""
+        begin_key, length_key, key = jax.random.split(key, 3)
+        low, high = self.settings.opening_plies
+        start, length = self.env.init(begin_key), jax.random.randint(length_key, (), low, high + 1)
+
+        def ply(game: JaxState, key: jax.Array) -> tuple[JaxState, None]:
+            after = self.env.step(game, self.env.sample(game, key))
+            return choose(game.board.ply < length, after, game), None
+
+        game, _ = lax.scan(ply, start, jax.random.split(key, high))
+        found: JaxState = choose(game.is_over, start, game)
+        return found
+
+    def play(
+        self, network: JaxNetwork, game: JaxState, key: jax.Array, symmetry: Symmetry
+    ) -> tuple[JaxState, Samples]:
+        """The game after the moves of an update, and these as samples; when a game ends, another
+        one begins.
+        """
+        squares, actions = symmetry
+        opening_key, key = jax.random.split(key)
+        opening = self.opening(opening_key)
+
+        def evaluate(game: JaxState) -> Any:
+            planes = jnp.moveaxis(game.observation, -1, 0).reshape(-1, squares.size)
+            planes, legal = planes[:, squares].ravel(), game.legal_action_mask[actions]
+            return planes, legal, *forward(network, planes, legal)
+
+        def move(game: JaxState, key: jax.Array) -> tuple[JaxState, Any]:
+            planes, legal, logits, value = evaluate(game)
+            action = draw_action(logits, key)
+            after = self.env.step(game, actions[action])
+            seen = planes, legal, action, jax.nn.log_softmax(logits)[action]
+            result = value, *outcome_of_mover(game, after)
+            return choose(after.is_over, opening, after), (seen, result)
+
+        keys = jax.random.split(key, self.settings.steps_per_update)
+        game, (seen, (values, rewards, discounts)) = lax.scan(move, game, keys)
+        last, decay = evaluate(game)[3], self.settings.gae_lambda
+        gained = advantages(values, rewards, discounts, last, decay)
+        planes, legal, drawn, log_probabilities = seen
+        returns = gained + values
+        return game, Samples(planes, legal, drawn, log_probabilities, gained, returns)
+
+    # ---- learning --------------------------------------------------------------------------------
+
+    def learn(self, learner: Any, samples: Samples, key: jax.Array) -> tuple[Any, Any]:
+        """The network and the optimiser's state after the epochs of an update, and the metrics of
+        each gradient step.
+        """
+
+        def gradient_step(learner: Any, rows: jax.Array) -> Any:
+            network, memory = learner
+            batch = jax.tree.map(lambda x: x[rows], samples)
+            gradient, metrics = jax.grad(self.loss, has_aux=True)(network, batch)
+            change, memory = self.optimizer.update(gradient, memory)
+            return (optax.apply_updates(network, change), memory), metrics
+
+        def epoch(learner: Any, key: jax.Array) -> Any:
+            order = jax.random.permutation(key, self.settings.update)
+            return lax.scan(gradient_step, learner, order.reshape(-1, self.settings.batch_size))
+
+        return lax.scan(epoch, learner, jax.random.split(key, self.settings.epochs))
+
+    def loss(self, network: JaxNetwork, batch: Samples) -> tuple[jax.Array, dict[str, jax.Array]]:
+        """PPO's clipped objective, the value's squared error and the entropy, and `METRICS`."""
+        logits, values = forward(network, batch.planes, batch.legal)
+        log_probabilities = jax.nn.log_softmax(logits)
+        drawn = jnp.take_along_axis(log_probabilities, batch.actions[:, None], axis=1)[:, 0]
+        change = drawn - batch.log_probabilities
+        ratio = jnp.exp(change)
+        gained = jax.nn.standardize(batch.advantages)
+        clipped = jnp.clip(ratio, 1 - CLIP_RANGE, 1 + CLIP_RANGE)
+        policy_loss = -jnp.minimum(ratio * gained, clipped * gained).mean()
+        value_loss = jnp.square(batch.returns - values).mean()
+        entropy = -(jnp.exp(log_probabilities) * log_probabilities).sum(axis=1).mean()
+        loss = policy_loss + VALUE_WEIGHT * value_loss - self.settings.entropy_bonus * entropy
+        metrics = (policy_loss, value_loss, entropy, (ratio - 1 - change).mean())
+        return loss, dict(zip(METRICS, metrics, strict=True))
+
+
+def advantages(
+    values: jax.Array, rewards: jax.Array, discounts: jax.Array, last: jax.Array, decay: float
+) -> jax.Array:
+    """Generalised advantage estimates (T,): https://arxiv.org/abs/1506.02438.
+
+    `values` before the moves, `rewards` of the movers and `discounts` are (T,); `last` is the value
+    after the last move, (). A discount is the factor of the next value: -1 where the other side is
+    to move next, 1 where the mover is again, 0 where the game has ended.
+    """
+
+    def before(later: tuple[jax.Array, jax.Array], move: Any) -> Any:
+        (advantage, next_value), (value, reward, discount) = later, move
+        advantage = reward + discount * (next_value + decay * advantage) - value
+        return (advantage, value), advantage
+
+    first = (jnp.zeros_like(last), last)
+    found: jax.Array = lax.scan(before, first, (values, rewards, discounts), reverse=True)[1]
+    return found
+
+
+def new_network(env: JaxEnv, hidden: Sequence[int], key: jax.Array) -> JaxNetwork:
+    """Orthogonal layers with the gains of Stable-Baselines3; the inputs are all planes."""
+    sizes = [int(np.prod(env.observation_shape)), *hidden]
+    keys = iter(jax.random.split(key, len(hidden) + 2))
+
+    def layer(inputs: int, outputs: int, gain: float) -> tuple[jax.Array, jax.Array]:
+        begin = jax.nn.initializers.orthogonal(gain)
+        return begin(next(keys), (inputs, outputs), jnp.float32), jnp.zeros(outputs, jnp.float32)
+
+    layers = tuple(layer(*pair, 2**0.5) for pair in zip(sizes, hidden, strict=False))
+    return JaxNetwork(layers, layer(sizes[-1], env.num_actions, 0.01), layer(sizes[-1], 1, 1.0))
+
+
+# ---- a run ---------------------------------------------------------------------------------------
+
+
+def train(trainer: Trainer, folder: Path) -> None:
+    """Train to the end, from the folder's checkpoint if there is one; print each evaluation."""
+    settings, game, state = trainer.settings, trainer.env.game, trainer.begin()
+    block = settings.updates * settings.update
+    rows: list[dict[str, float]] = []
+    if (folder / "checkpoint.npz").exists():
+        state, rows = read_checkpoint(folder / "checkpoint.npz", state)
+    while len(rows) < settings.evaluations:
+        began = time.perf_counter()
+        state, metrics = trainer.block(state)
+        found = {name: float(value) for name, value in metrics.items()}
+        steps, seconds = block * (len(rows) + 1), time.perf_counter() - began
+        hidden, policy_head, value_head = jax.tree.map(np.array, state.network)
+        notes = {"seed": settings.seed, "steps": steps}
+        policy = Policy(game, hidden, policy_head, value_head, notes)
+        for name in ("random", "greedy"):
+            match = boardenvs.play_match(game, PolicyAgent(policy), name, settings.pairs)
+            found[f"score_{name}"] = match.score
+        rows.append({"steps": steps, "steps_per_second": block / seconds, **found})
+        print("  ".join(f"{name} {value:,.4g}" for name, value in rows[-1].items()), flush=True)
+        save_policy(policy, folder / "policy.npz")
+        write_atomically(folder / "metrics.json", json.dumps(rows, indent=1).encode())
+        write_checkpoint(folder / "checkpoint.npz", state, rows)
+
+
+def write_checkpoint(path: Path, state: TrainState, rows: list[Any]) -> None:
+    """Write everything that the rest of the run depends on."""
+    file = io.BytesIO()
+    np.savez(file, *map(np.asarray, jax.tree.leaves(state)), rows=np.array(json.dumps(rows)))
+    write_atomically(path, file.getvalue())
+
+
+def read_checkpoint(path: Path, like: TrainState) -> tuple[TrainState, list[Any]]:
+    """The state and the metrics of a checkpoint; `like` has arrays of the same shapes."""
+    leaves, structure = jax.tree.flatten(like)
+    with np.load(path) as file:
+        kept = [jnp.asarray(file[f"arr_{number}"]) for number in range(len(leaves))]
+        return jax.tree.unflatten(structure, kept), json.loads(str(file["rows"]))
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        "python -m training.ppo_jax",
+        description="Train a policy by self-play in one compiled program of JAX.",
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    for setting in fields(Settings):
+        default: Any = setting.default
+        one, nargs = (default[0], "+") if isinstance(default, tuple) else (default, None)
+        name, meaning = setting.name.replace("_", "-"), setting.metadata["help"]
+        parser.add_argument(f"--{name}", type=type(one), nargs=nargs, default=default, help=meaning)
+    parser.add_argument("--resume", action="store_true", help="go on with the run as it was begun")
+    given = vars(parser.parse_args(words))
+    folder, resume = Path("runs", given["name"]), given.pop("resume")
+    file = folder / "settings.json"
+    try:
+        if file.exists() and not resume:
+            raise ValueError(f"{folder} has a run: add --resume, or choose another --name")
+        limit_jax(1)
+        trainer = Trainer(Settings(**json.loads(file.read_text()) if resume else given))
+        folder.mkdir(parents=True, exist_ok=True)
+        write_atomically(file, json.dumps(asdict(trainer.settings), indent=1).encode())
+        train(trainer, folder)
+    except (ValueError, OSError) as error:
+        parser.error(str(error))
+
+
+if __name__ == "__main__":
+    main()
