@@ -1,5 +1,5 @@
-"""Engines without processes: a script answers, time passes only where it says so, and it can be
-made to do wrong in all the ways that a program can.
+"""Engines without processes: scripts that answer, with a clock that only they move, and with every
+kind of fault that a program can have.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from boardenvs.engines import Engine, Host, Transport, servers_of
-from boardenvs.engines.engine import Clock
+from boardenvs.engines import EngineProcess, Transport, servers_of
 from boardenvs.engines.player import ask_each
-from boardenvs.engines.server import Ended
+from boardenvs.engines.process import EngineClock
+from boardenvs.engines.protocol import Ended
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.state import IntArray, State
 from boardenvs.games import parse
 
-# What a script does with a line: bytes that it writes, or seconds that it takes.
+# A script's reaction to a line: bytes that it writes, and seconds that pass.
 Doing = Iterable[bytes | float]
 Script = Callable[[str], Doing]
 
@@ -33,7 +33,7 @@ CHUNK = 1 << 16  # bytes that are read at once
 
 @dataclass
 class Scripted(Transport):
-    """Runs a script; what it does lies ahead until it is read."""
+    """Runs a script, as far as its output is read."""
 
     script: Script
     time: float = 0.0
@@ -89,14 +89,14 @@ class Scripted(Transport):
 
 
 def last_legal(position: Position, actions: Any) -> int:
-    """What the engines of tests play."""
+    """The move of the engines in tests."""
     return position.legal_actions()[-1]
 
 
 def honest(game: Game, protocol: str, choose: Any = last_legal) -> Script:
-    """An engine that does nothing wrong: our own."""
+    """An engine without faults: our own."""
     (kind,) = servers_of(game, protocol)
-    server = kind(Host(game, "honest", choose))
+    server = kind(game, "honest", choose)
 
     def answer(line: str) -> Doing:
         try:
@@ -112,24 +112,24 @@ def honest(game: Game, protocol: str, choose: Any = last_legal) -> Script:
 
 @dataclass
 class Played:
-    """An engine of scripts as an agent; `started` are those that were started for it."""
+    """A scripted engine as an agent; `started` has every start of it."""
 
-    make: Callable[[int], Script]  # the script of the engine that is started as the nth
+    make: Callable[[int], Script]  # the script of the nth start
     protocol: str | None = None
-    clock: Clock = field(default_factory=Clock)
+    clock: EngineClock = field(default_factory=EngineClock)
     busy: bool = False
     started: list[Scripted] = field(default_factory=list)
     wants_history = True
 
     def __post_init__(self) -> None:
-        self.engine = Engine(self.start, self.protocol, clock=self.clock)
+        self.engine = EngineProcess(self.start, self.protocol, clock=self.clock)
 
     def start(self) -> Transport:
         self.started.append(Scripted(self.make(len(self.started)), busy=self.busy))
         return self.started[-1]
 
     def act(self, game: Game, state: State, rng: Any) -> IntArray:
-        raise AssertionError("it is not told how the games came about")
+        raise AssertionError("it needs the history")
 
     def act_after(self, game: Game, state: State, actions: IntArray, rng: Any) -> IntArray:
         return ask_each(self.engine, game, state, actions)
@@ -137,7 +137,7 @@ class Played:
 
 # ---- what engines do wrong -----------------------------------------------------------------------
 
-# Each takes an honest script's answers to a question for a move, and gives others in their place.
+# A fault takes an honest engine's answers to a question, and returns other ones.
 Fault = Callable[[list[bytes]], Doing]
 
 
@@ -146,12 +146,12 @@ def _in_place(*doing: bytes | float) -> Fault:
 
 
 def _moved(move: bytes) -> Fault:
-    """Another move than the engine's own."""
+    """Answer with another move."""
 
     def fault(honestly: list[bytes]) -> Doing:
         for said in honestly:
             words = said.split()
-            if words and words[0] in (b"bestmove", b"==="):
+            if words and words[0] == b"===":
                 yield words[0] + b" " + move + b"\n"
             elif words and words[0][:1] == b"=":
                 yield words[0] + b" " + move + b"\n\n"
@@ -173,41 +173,30 @@ def _flood(chunk: bytes) -> Fault:
 FAULTS: dict[str, Fault] = {
     "sleeps": _in_place(1e9),
     "sleeps and answers": lambda honestly: (1000.0, *honestly),
-    "drips": lambda honestly: (x for c in b"".join(honestly) for x in (9.0, bytes([c]))),
     "dies": _in_place(END),
     "dies after half a line": _half,
-    "writes no line's end": lambda honestly: (b"".join(honestly).rstrip(b"\n"),),
     "floods with lines": _flood(b"info depth 1 nodes 2 " * 60 + b"\n"),
     "floods without a line's end": _flood(b"x" * 65536),
-    "floods with zeros": _flood(bytes(65536)),
     "writes a line of a million": lambda honestly: (b"x" * 1_000_000 + b"\n", *honestly),
     "writes binary": _in_place(bytes(range(256)) * 50),
-    "writes binary lines": _in_place(b"\xff\xfe\x00\n" * 500),
     "clears the screen": _in_place(b"\x1b[2J\x1b[H\x07 pwned\n", END),
     "says nothing": _in_place(),
     "says what is no move": _moved(b"nonsense"),
     "says no move": _moved(b""),
-    "says a move of a million": _moved(b"a1" * 500_000),
     "plays off the board": _moved(b"z99"),
     "plays where nothing can": _moved(b"a1-a1"),
     "passes though it can move": _moved(b"pass"),
-    "plays a number": _moved(b"-1"),
-    "says what is no text": _moved(b"\xc3\x28\xff"),
-    "says a move in braces": _moved(b"{0.__class__}%s%n"),
-    "asks to be run": _moved(b"__import__('os').abort()"),
-    "ends in the other's words": _in_place(b"=9999999 d3\n\nbestmove\n=== \npong 77\n", 1e9),
+    "ends in the other's words": _in_place(b"=9999999 d3\n\n=== \npong 77\n", 1e9),
 }
 
 # Of lines so short that they count for more than their bytes; slower to read than all others.
 SHORT_LINES = _flood(b"\n" * 9999)
 
-# What is unusual, and not wrong.
+# Unusual, but correct.
 HABITS: dict[str, Fault] = {
     "ends lines as Windows does": lambda honestly: (x.replace(b"\n", b"\r\n") for x in honestly),
     "talks first": lambda honestly: (b"info d3 is good\nstatus ...\n?\n\xff\n", *honestly),
     "writes byte by byte": lambda honestly: (bytes([c]) for c in b"".join(honestly)),
-    "takes its time": lambda honestly: (1.5, *honestly),
-    "says it twice": lambda honestly: (*honestly, *honestly),
 }
 
 
@@ -218,7 +207,7 @@ def is_question(line: str) -> bool:
 
 
 def faulty(script: Script, fault: Fault, when: int, asked: Callable[[str], bool]) -> Script:
-    """The script, but that it answers by the fault what is `asked` for the time number `when`."""
+    """The script with a fault in answer number `when` to lines that match `asked`."""
     times = itertools.count()
 
     def answer(line: str) -> Doing:
@@ -231,28 +220,28 @@ def faulty(script: Script, fault: Fault, when: int, asked: Callable[[str], bool]
 
 @dataclass
 class Composed:
-    """A faulty engine that a seed decides: which protocol and game it plays, when it does wrong, to
-    what sort of line, once or from then on, in which of the processes started, and what: up to
-    three changes of what it should have written.
+    """A faulty engine derived from a seed: its protocol and game, when and after which lines it
+    fails, once or from then on, in its first process or in all, and up to three changes of its
+    output.
     """
 
     seed: int
 
     def __post_init__(self) -> None:
         rng = self._rng = random.Random(self.seed)
-        self.protocol = rng.choice(("gtp", "nboard", "ugi"))
+        self.protocol = rng.choice(("gtp", "nboard"))
         self.name = (
             "othello" if self.protocol == "nboard" else rng.choice(("othello", "wolf_and_sheep"))
         )
-        self.told = rng.random() < 0.8  # the protocol, or it is found out
-        self.always_faulty = rng.random() < 0.2  # each process, not the first alone
+        self.told = rng.random() < 0.8  # whether the protocol is given, or must be found out
+        self.always_faulty = rng.random() < 0.2  # every process, not only the first
         self._from_then_on = rng.random() < 0.3
         self._asked = rng.choice((is_question, is_question, lambda line: True))
         self._when = rng.choice((0, 0, 1, 1, 2, 3, 5, 8))
         self._changes = [rng.choice(_CHANGES) for _ in range(rng.choice((1, 1, 2, 3)))]
 
     def script(self, number: int) -> Script:
-        """What the process does that is started as the nth."""
+        """The script of the nth process."""
         honestly, times = honest(parse(self.name), self.protocol), itertools.count()
 
         def answer(line: str) -> Doing:
@@ -273,7 +262,7 @@ Change = Callable[[random.Random, list[bytes | float]], list[bytes | float]]
 
 
 def _with(*inserted: bytes | float) -> Change:
-    """One of these, somewhere between."""
+    """Insert one of these somewhere."""
 
     def change(rng: random.Random, doing: list[bytes | float]) -> list[bytes | float]:
         place = rng.randint(0, len(doing))
@@ -283,7 +272,7 @@ def _with(*inserted: bytes | float) -> Change:
 
 
 def _to_one(edit: Callable[[random.Random, bytes], list[bytes]]) -> Change:
-    """One of the writings becomes others."""
+    """Replace one of the outputs."""
 
     def change(rng: random.Random, doing: list[bytes | float]) -> list[bytes | float]:
         places = [place for place, said in enumerate(doing) if isinstance(said, bytes)]
@@ -317,47 +306,31 @@ _CHANGES: tuple[Change, ...] = (
     _with(END),
     _with(b"\n", b"\r", b"?\n", b"=\n\n", b"\x00", b"\x1b[2J\n", b"\xff\xfe\n", b"x" * 70_000),
     _with(b"=1\n\n", b"=99 d3\n\n", b"?2 no\n\n", b"pong 1\n", b"pong 2\n", b"=== D3\n", b"===\n"),
-    _with(
-        b"bestmove d3\n", b"bestmove\n", b"readyok\n", b"ugiok\n", b"id name \x07\n", b"resign\n"
-    ),
-    _with(
-        b"info depth 9 " * 400 + b"\n", b"y" * 9000 + b"\n", b"Traceback (most recent call last):\n"
-    ),
     _to_one(_scattered),
-    _to_one(_scattered),
-    _to_one(_changed_ply),
     _to_one(_changed_ply),
     _to_one(_in_part),
     _to_one(lambda rng, said: []),
     _to_one(lambda rng, said: [said] * rng.choice((2, 3, 30))),
     _to_one(lambda rng, said: [bytes([b]) for b in said[:999]]),
-    _to_one(lambda rng, said: [said.rstrip(b"\n")]),
-    _to_one(lambda rng, said: [said.swapcase()]),
-    _to_one(lambda rng, said: [said.replace(b" ", b"\t ")]),
-    _to_one(lambda rng, said: [said.strip()[:99] * rng.choice((2, 9000))]),
     lambda rng, doing: doing[: rng.randint(0, len(doing))],
-    lambda rng, doing: rng.sample(doing, len(doing)),
     lambda rng, doing: [*doing, *[b"x" * 65536] * 80],
-    lambda rng, doing: [*doing, *[(b"z" * 999 + b"\n") * 60] * 80],
 )
 
 
 def on_another_board(script: Script) -> Script:
-    """Takes back, in secret, what was played last."""
+    """Secretly ignore the last move."""
 
     def answer(line: str) -> Doing:
         words = line.split()
         if "play" in words[:2]:
             return (f"={words[0]}\n\n".encode(),)
-        if "moves" in words:
-            line = line.rsplit(" ", 1)[0]
         return script(re.sub(r"[BW]\[..\];\)$", ";)", line))
 
     return answer
 
 
 def refusing(script: Script, move: str = "") -> Script:
-    """Says, in GTP, that a move that was played is not legal; by default any."""
+    """In GTP, refuse a move that was played; by default any move."""
 
     def answer(line: str) -> Doing:
         said = list(script(line))
@@ -372,7 +345,7 @@ def refusing(script: Script, move: str = "") -> Script:
 
 
 class Held:
-    """A pipe that a program holds open while it, or what it started, runs."""
+    """A pipe that is held open by a program and by everything that it started."""
 
     def __init__(self, path: Path) -> None:
         self.path = str(path)
@@ -380,7 +353,7 @@ class Held:
         self._reading = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
 
     def wait(self, ended: bool) -> None:
-        """Until nobody holds it, or until somebody does."""
+        """Wait until nobody holds it, or until somebody does."""
         until = time.monotonic() + 60
         while self._is_free() is not ended:
             assert time.monotonic() < until
@@ -394,7 +367,7 @@ class Held:
 
 
 def run_composed(seed: int) -> None:
-    """Be the faulty engine of this seed on standard input and output."""
+    """Run the faulty engine of this seed on standard input and output."""
     script = Composed(seed).script(0)
     for line in sys.stdin:
         for doing in script(line.rstrip("\n")):

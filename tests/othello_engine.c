@@ -1,6 +1,6 @@
-/* An engine of Othello with rules of its own, which speaks NBoard and UGI: it plays the move that
- * flips most discs, of equal ones the first, rows from the top. It ends where it is told a move that
- * is not legal, so that a wrong square, side or pass is seen. */
+/* An Othello engine with rules of its own, which speaks NBoard. It plays the move that flips most
+ * discs, the first of equal ones, with rows from the top. An illegal move ends it, so that a wrong
+ * square, side or pass is found. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,8 +61,6 @@ int main(void) {
         char name[8] = "", *at;
         line[strcspn(line, "\r\n")] = 0;
         if (!strncmp(line, "ping ", 5)) printf("pong %s\n", line + 5);
-        else if (!strcmp(line, "ugi")) printf("id name flips\nugiok\n");
-        else if (!strcmp(line, "isready")) printf("readyok\n");
         else if (!strncmp(line, "set game ", 9)) {
             at = strstr(line, "BO[8 ") + 5;
             set(at), mover = at[65], at += 66;
@@ -70,16 +68,9 @@ int main(void) {
                 if ((at[-1] == 'B') != (mover == '*')) exit(4);
                 play(++at);
             }
-        } else if (!strncmp(line, "position startpos", 17)) {
-            set("---------------------------O*------*O---------------------------");
-            mover = '*';
-            strtok(line + 17, " ");
-            while ((at = strtok(NULL, " "))) play(at);
         } else if (!strcmp(line, "go")) {
             if (!best(name)) strcpy(name, "PA");
             printf("status thinking\n=== %c%c/1.00/0.1\n", toupper(name[0]), toupper(name[1]));
-        } else if (!strncmp(line, "go ", 3)) {
-            printf("info depth 1\nbestmove %s\n", best(name) ? name : "pass");
         } else if (!strcmp(line, "quit")) break;
     }
     return 0;

@@ -30,7 +30,6 @@ NAMES = [
 QUICK = {
     "alphabeta": "alphabeta:depth=1",
     "mcts": "mcts:rollouts=2",
-    "rust_reversi": "rust_reversi:depth=1",
 }
 
 

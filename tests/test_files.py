@@ -25,8 +25,8 @@ from boardenvs import records
 from boardenvs.agents.policy_file import save_policy
 from boardenvs.arena import make_settings
 from boardenvs.arena.tournament import Journal
+from boardenvs.game.session import GameSession
 from boardenvs.play import GameStore
-from boardenvs.play.session import GameSession
 from boardenvs.records import make_record
 from boardenvs.utils.files import (
     check_folder,

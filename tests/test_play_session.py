@@ -6,7 +6,7 @@ from variants import make, random_record
 
 from boardenvs.board.bitboard import squares_of
 from boardenvs.game.errors import IllegalActionError
-from boardenvs.play import GameSession, MoveNotation
+from boardenvs.play import GameSession, MoveNotation, record_of, session_of
 from boardenvs.records import Record, make_record, replay
 from boardenvs.records.moves import write_moves
 
@@ -22,7 +22,7 @@ def test_a_game_and_its_record():
         session.play(action)
     assert session.goal == record.goal
     assert session.positions == tuple(replay(record))
-    assert session.record() == record == GameSession.of_record(record).record()
+    assert record_of(session) == record == record_of(session_of(record))
 
 
 def test_undo_and_redo_go_back_and_forth():
@@ -62,10 +62,10 @@ def test_resignation():
     session.resign()
     assert session.is_over
     assert session.legal_actions() == []
-    record = session.record()
+    record = record_of(session)
     assert record == Record(OTHELLO, (20,), None, (100, 0), None, {"resigned": "red"})
-    again = GameSession.of_record(record)
-    assert (again.resigned, again.record()) == (1, record)
+    again = session_of(record)
+    assert (again.resigned, record_of(again)) == (1, record)
     for do in (lambda: session.play(19), session.resign):
         with pytest.raises(ValueError, match="over"):
             do()
@@ -78,7 +78,7 @@ def test_resignation():
 def test_nobody_is_brought_back_to_a_pass():
     record = random_record(OTHELLO, 11)
     ply = record.actions.index(OTHELLO.noop)
-    session = GameSession.of_record(record)
+    session = session_of(record)
     session.undo(len(record.actions) - ply)
     assert session.must_pass
     assert session.legal_actions() == [OTHELLO.noop]
@@ -90,13 +90,13 @@ def test_nobody_is_brought_back_to_a_pass():
 def test_a_recorded_game_from_any_ply_and_position():
     line = random_record(OTHELLO)
     record = make_record(OTHELLO, line.actions[20:40], start=replay(line)[20])
-    session = GameSession.of_record(record)
+    session = session_of(record)
     session.undo(13)
     assert (session.actions, session.undone) == (record.actions[:7], record.actions[7:])
     session.redo(99)
-    assert session.record() == record
+    assert record_of(session) == record
     with pytest.raises(IllegalActionError):
-        GameSession.of_record(Record(OTHELLO, (0,)))
+        session_of(Record(OTHELLO, (0,)))
 
 
 @pytest.mark.parametrize("game_id", ["othello", "wolf_and_sheep"])

@@ -46,7 +46,6 @@ AGENTS = {
     "trained": "boardenvs.agents.trained:TrainedAgent",
     "python": "boardenvs.agents.spec:load_agent",
     "openspiel": "boardenvs.agents.openspiel.player:openspiel_agent",
-    "rust_reversi": "boardenvs.agents.rust_reversi:RustReversiAgent",
     "engine": "boardenvs.engines:EngineAgent",
     "llm": "boardenvs.text.llm:LlmPlayer",
 }

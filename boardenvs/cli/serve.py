@@ -19,19 +19,19 @@ from boardenvs.games import parse
 class EngineCommand:
     """Answer as an engine on standard input and output, so that other programs can play.
 
-    It speaks GTP, UGI and, in Othello, NBoard: what its first line is of. The player's text says
-    how long it thinks; the same seed gives the same move in the same position.
+    It speaks GTP and, in Othello, NBoard: the first line decides. The player's text says how long
+    it thinks; the same seed gives the same move in the same position.
 
     ```
     boardenvs engine othello level:5
-    boardenvs engine lines_of_action alphabeta:depth=4 --protocol ugi
+    boardenvs engine lines_of_action alphabeta:depth=4
     ```
     """
 
     game: GameName
     player: Player
     protocol: Annotated[
-        str | None, typer.Option(help="`gtp`, `nboard` or `ugi`. Default: that of the first line.")
+        str | None, typer.Option(help="`gtp` or `nboard`. Default: that of the first line.")
     ] = None
     seed: Seed = 0
 
@@ -43,7 +43,7 @@ class EngineCommand:
 
         from boardenvs.agents import agent_for
         from boardenvs.agents.base import act_after
-        from boardenvs.engines import Host, serve, servers_of
+        from boardenvs.engines import serve, servers_of
         from boardenvs.game.contract import Position, stack
         from boardenvs.games import parse
 
@@ -56,7 +56,7 @@ class EngineCommand:
             played = np.array([actions], np.int16)
             return int(act_after(agent, game, stack([position]), played, rng)[0])
 
-        serve(Host(game, self.player, choose), servers, sys.stdin, sys.stdout)
+        serve(servers, game, self.player, choose, sys.stdin, sys.stdout)
 
 
 @dataclass(frozen=True)

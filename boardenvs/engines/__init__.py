@@ -1,25 +1,22 @@
-"""Programs as players, and players as programs, by the protocols that programs of games speak.
+"""Programs as players, and players as programs, over protocols that game programs speak.
 
-`player` makes an agent of a program: "engine:gtp-rhino". `server` has an agent answer as such a
-program does: `boardenvs engine othello alphabeta:depth=4`. `protocol` is what is said in both cases
-and `gtp`, `nboard` and `ugi` the formats in which it is said; `transport` carries the bytes,
-`channel` bounds them, `clock` the time, and `engine` starts a program and asks it.
+`EngineAgent` makes a player of a program: "engine:gtp-rhino". `serve` answers as such a program:
+`boardenvs engine othello alphabeta:depth=4`. `protocol` says what is exchanged, `gtp` and `nboard`
+in which format; `transport` carries bytes, `channel` limits them, and `process` starts a program.
 """
 
 from boardenvs.engines.channel import EngineError, EngineLateError
-from boardenvs.engines.engine import Engine
 from boardenvs.engines.player import EngineAgent
-from boardenvs.engines.protocols import PROTOCOLS, servers_of
-from boardenvs.engines.server import Host, serve
+from boardenvs.engines.process import PROTOCOLS, EngineProcess
+from boardenvs.engines.serve import serve, servers_of
 from boardenvs.engines.transport import ProcessTransport, Transport
 
 __all__ = [
     "PROTOCOLS",
-    "Engine",
     "EngineAgent",
     "EngineError",
     "EngineLateError",
-    "Host",
+    "EngineProcess",
     "ProcessTransport",
     "Transport",
     "serve",

@@ -1,7 +1,4 @@
-"""Lines to an engine and back, within bounds of time and size.
-
-Whatever an engine does wrong is an `EngineError`, which says what, with its last lines.
-"""
+"""Lines to an engine and back, within limits of time and size."""
 
 from __future__ import annotations
 
@@ -15,13 +12,13 @@ from boardenvs.utils.checks import cut
 
 MAX_LINE = 1 << 16  # bytes
 MAX_ANSWER = 1 << 22  # bytes between two questions
-_PER_LINE = 100  # bytes that a line counts for beyond its own
+_PER_LINE = 100  # bytes that each line counts in addition to its own
 _SHOWN = 200  # characters of a line in messages
 _TICK = 0.1  # seconds between two looks at its CPU time
 
 
 class EngineError(Exception):
-    """What an engine did wrong; it cannot be asked any more, but started again."""
+    """What an engine did wrong. It must be started again before the next question."""
 
 
 class EngineLateError(EngineError):
@@ -37,24 +34,24 @@ class Limit:
 
 
 class Channel:
-    """An engine's lines. `begin` starts the clock for what is asked next."""
+    """An engine's lines. `begin` starts the clock for the next question."""
 
     def __init__(self, transport: Transport) -> None:
         self.transport = transport
         self._came = bytearray()
-        self._searched = 0  # bytes of it that have no line's end
+        self._searched = 0  # bytes of it that are known to have no line end
         self._last = deque[str](maxlen=5)
         self.begin(Limit(0.0))
 
     def begin(self, limit: Limit) -> None:
-        """From now on count time and bytes, against this limit."""
+        """Count time and bytes from now on, up to this limit."""
         self._limit = limit
         self._began = self._looked = self.transport.now()
         self._cpu = self.transport.cpu() if limit.cpu < inf else 0.0
         self._bytes = 0
 
     def spent(self) -> tuple[float, float]:
-        """Wall and CPU seconds since `begin`; EngineLateError where that is beyond the limit."""
+        """Return wall and CPU seconds since `begin`; EngineLateError beyond the limit."""
         limit = self._limit
         wall = self.transport.now() - self._began
         if wall > limit.wall:
@@ -65,16 +62,16 @@ class Channel:
         return wall, cpu
 
     def send(self, lines: Iterable[str]) -> None:
-        """Send lines, given without their ends."""
+        """Send lines, given without their line ends."""
         self.transport.write("".join(f"{line}\n" for line in lines).encode())
 
     def line(self) -> str:
-        """Its next line, without its end; EngineError where none comes."""
+        """Return the engine's next line, stripped; EngineError if none comes."""
         while (end := self._came.find(b"\n", self._searched)) < 0 and len(self._came) <= MAX_LINE:
             self._searched = len(self._came)
             self._fetch()
         if not 0 <= end <= MAX_LINE:
-            self._keep()
+            self._keep_half_line()
             raise EngineError(f"it wrote a line of more than {MAX_LINE} bytes")
         line = self._came[:end].decode("utf-8", "backslashreplace").strip()
         del self._came[: end + 1]
@@ -85,33 +82,34 @@ class Channel:
         if self._bytes > MAX_ANSWER:
             raise EngineError(f"it wrote more than {MAX_ANSWER >> 20} MiB in place of an answer")
         if self.transport.now() - self._looked > _TICK:
-            self._look()
+            self._check_time()
         return line
 
-    def _look(self) -> None:
+    def _check_time(self) -> None:
         self.spent()
         self._looked = self.transport.now()
 
     def _fetch(self) -> None:
-        self._look()
+        self._check_time()
         left = max(0.0, self._limit.wall - (self.transport.now() - self._began))
         came = self.transport.read(min(left, _TICK) if self._limit.cpu < inf else left)
         if came == b"":
-            self._keep()
+            self._keep_half_line()
             raise EngineError("it ended, or closed its output")
         self._came += came or b""
 
-    def _keep(self) -> None:
-        """Have the half line that was left among its last."""
+    def _keep_half_line(self) -> None:
         if self._came:
             self._last.append(self._came[: 2 * _SHOWN].decode("utf-8", "backslashreplace"))
 
     def last_lines(self) -> str:
-        """Its last lines and complaints as messages show them: in one line, escaped, short."""
+        """Return the engine's last lines and complaints for a message: escaped, in one line."""
         complaints = self.transport.complaints().decode("utf-8", "backslashreplace")
-        said = {"its last lines": [*self._last], "on standard error": complaints.split("\n")}
         parts = []
-        for where, lines in said.items():
+        for where, lines in {
+            "its last lines": [*self._last],
+            "on standard error": complaints.split("\n"),
+        }.items():
             shown = [escaped(line) for line in lines if line.strip()][-3:]
             if shown:
                 parts.append(f"{where}: {' | '.join(shown)}")
@@ -119,7 +117,7 @@ class Channel:
 
 
 def escaped(text: str) -> str:
-    """The text without anything that a terminal would act on, shortened."""
+    """Return text with everything escaped that a terminal would act on, shortened."""
     shown = text.strip()[: 2 * _SHOWN]
     printable = (c if c.isprintable() else c.encode("unicode_escape").decode() for c in shown)
     return cut("".join(printable), _SHOWN)

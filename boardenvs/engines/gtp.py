@@ -1,11 +1,11 @@
-"""GTP, the Go Text Protocol, as programs of other games speak it too.
+"""GTP, the Go Text Protocol, which programs of other games speak too.
 
 Source: https://www.lysator.liu.se/~gunnar/gtp/gtp2-spec-draft2/gtp2-spec.html. A command has a
-number, a name and arguments; its answer begins with "=", or "?" and what was wrong, and the number,
-and ends with an empty line. Games other than Go are named by `set_game`, as Quarry does; moves are
-written as the game writes them. The side that begins is black.
+number, a name and arguments. Its answer begins with "=" and the number, or with "?", the number and
+an error, and ends with an empty line. `set_game` names games other than Go, as in Quarry; moves are
+written as the game's players write them. The side that begins is black.
 
-GTP knows no positions, only moves from the start: programs have commands of their own for that.
+GTP has moves from the start but no positions; programs have commands of their own for those.
 """
 
 from __future__ import annotations
@@ -15,16 +15,23 @@ from collections.abc import Iterator
 
 from boardenvs.engines.channel import Channel, EngineError, escaped
 from boardenvs.engines.nboard import squares_from_the_top
-from boardenvs.engines.protocol import Protocol, Question, is_othello, name_of, notation_of
-from boardenvs.engines.server import Ended, Server
-from boardenvs.game.contract import Game, Position
+from boardenvs.engines.protocol import (
+    Ended,
+    MoveQuery,
+    Protocol,
+    Server,
+    is_othello,
+    name_of,
+    notation_of,
+)
+from boardenvs.game.contract import Game
 from boardenvs.game.fen import parse_position
 from boardenvs.utils.checks import quote
 from boardenvs.utils.version import __version__
 
 COLOURS = ("black", "white")
-POSITION = "boardenvs-position"  # our own command, with a position as `Position.fen` writes it
-COMMANDS = (  # that we answer
+POSITION = "boardenvs-position"  # a command of ours, followed by `Position.fen`
+COMMANDS = (  # of our server
     "boardenvs-position", "boardsize", "clear_board", "final_score", "genmove", "known_command",
     "komi", "list_commands", "list_games", "name", "play", "protocol_version", "quit",
     "reg_genmove", "set_game", "showboard", "time_left", "time_settings", "undo", "version",
@@ -34,17 +41,17 @@ _ANSWER = re.compile(r"([=?])([0-9]{1,9})\b")
 
 
 def colours(game: Game) -> tuple[str, str]:
-    """What the sides are called, by role: where players call them black and white, as they do."""
+    """Return the sides' names by role, which for some games are white and black."""
     sides = notation_of(game).sides
     return sides if sorted(sides) == sorted(COLOURS) else COLOURS
 
 
 class RefusedError(EngineError):
-    """An engine answered a command with what is wrong with it."""
+    """An engine refused a command, and said why."""
 
 
 class Gtp(Protocol):
-    """Speaks GTP to an engine."""
+    """Asks an engine over GTP."""
 
     probe = "1 protocol_version"
     has_depth = False
@@ -81,20 +88,20 @@ class Gtp(Protocol):
         except RefusedError as error:
             raise ValueError(f"the engine does not play {wanted}: {error}") from None
 
-    def ask(self, question: Question) -> str:
-        names = colours(question.position.game)
-        colour = names[question.position.to_move]
-        commands = [*self._position(question)]
-        if question.left is not None and "time_left" in self._commands:
-            commands.append(f"time_left {colour} {int(question.left)} 0")
-        elif question.move_time is not None and "time_settings" in self._commands:
-            commands.append(f"time_settings 0 {max(1, int(question.move_time))} 1")
+    def ask(self, query: MoveQuery) -> str:
+        names = colours(query.position.game)
+        colour = names[query.position.to_move]
+        commands = [*self._position(query)]
+        if query.left is not None and "time_left" in self._commands:
+            commands.append(f"time_left {colour} {int(query.left)} 0")
+        elif query.move_time is not None and "time_settings" in self._commands:
+            commands.append(f"time_settings 0 {max(1, int(query.move_time))} 1")
         commands.append(f"genmove {colour}")
-        # All at once: the engine need not wait for us to have read each answer.
+        # All at once, so that the engine does not wait until we have read each answer.
         numbers = [self._send(command) for command in commands]
         *answers, (refused, move) = [self._answer(number) for number in numbers]
         for command, (wrong, lines) in zip(commands, answers, strict=False):
-            # Programs of Othello may pass by themselves, and refuse to be told.
+            # Othello programs may have passed by themselves, and then refuse a pass.
             if wrong and not command.endswith(" pass"):
                 raise _refused(command, lines)
         if refused:
@@ -103,13 +110,13 @@ class Gtp(Protocol):
             raise EngineError("it resigned")
         return " ".join(move)
 
-    def _position(self, question: Question) -> Iterator[str]:
-        """The commands that set up the position."""
-        position = question.position
-        if question.plies is not None:
+    def _position(self, query: MoveQuery) -> Iterator[str]:
+        """Yield the commands that set up the position."""
+        position = query.position
+        if query.plies is not None:
             yield "clear_board"
             names = colours(position.game)
-            for ply in question.plies:
+            for ply in query.plies:
                 yield f"play {names[ply.role]} {ply.name}"
         elif POSITION in self._commands:
             yield f"{POSITION} {position.fen()}"
@@ -117,12 +124,12 @@ class Gtp(Protocol):
             yield f"{_GRHINO_POSITION} {squares_from_the_top(position)}"
         else:
             raise EngineError(
-                "only moves from the start can be told to it: GTP has no command for a position, "
+                "it can only be given moves from the start: GTP has no command for a position, "
                 f"and it does not know {POSITION}"
             )
 
     def _say(self, command: str) -> list[str]:
-        """The lines of the answer."""
+        """Send a command, and return the lines of the answer."""
         refused, lines = self._answer(self._send(command))
         if refused:
             raise _refused(command, lines)
@@ -134,9 +141,9 @@ class Gtp(Protocol):
         return self._number
 
     def _answer(self, number: int) -> tuple[bool, list[str]]:
-        """Whether the command of this number was refused, and the lines of its answer."""
+        """Return whether the command with this number was refused, and the lines of its answer."""
         begun = None
-        while begun is None or int(begun[2]) != number:  # what belongs to no question of ours
+        while begun is None or int(begun[2]) != number:  # answers that we did not ask for
             begun = _ANSWER.match(line := self.channel.line())
         lines = [line[begun.end() :].strip()]
         while line := self.channel.line():
@@ -153,7 +160,7 @@ def _plain(name: str) -> str:
 
 
 class GtpServer(Server):
-    """Answers GTP."""
+    """Answers GTP for a player of ours."""
 
     @staticmethod
     def speaks(line: str) -> bool:
@@ -178,13 +185,12 @@ class GtpServer(Server):
         return f"? {wrong}\n"
 
     def _do(self, command: str, arguments: list[str]) -> str:
-        """What a command says; ValueError for what is wrong with it."""
-        host = self.host
+        """Carry out a command, and return its answer; ValueError if it is wrong."""
         match [command, *arguments]:
             case ["protocol_version"]:
                 return "2"
             case ["name"]:
-                return host.name
+                return self.name
             case ["version"]:
                 return __version__
             case ["known_command", name]:
@@ -192,63 +198,64 @@ class GtpServer(Server):
             case ["list_commands"]:
                 return "\n".join(COMMANDS)
             case ["list_games"]:
-                return name_of(host.game)
+                return name_of(self.game)
             case ["showboard"]:
-                return host.position.fen()
+                return self.position.fen()
             case ["final_score"]:
                 return self._score()
             case ["quit"]:
                 raise Ended
             case ["genmove" | "reg_genmove", colour]:
                 self._turn(colour)
-                move = host.choose()
-                if command == "genmove" and not host.position.is_over():
-                    host.play(move)
+                move = self.choose()
+                if command == "genmove" and not self.position.is_over():
+                    self.play(move)
                 return move
             case ["play", colour, *move_words]:
                 self._turn(colour)
-                host.play(" ".join(move_words))
+                self.play(" ".join(move_words))
             case ["undo"]:
-                host.undo()
+                if not self.session.undo():
+                    raise ValueError("cannot undo")
             case ["clear_board"]:
-                host.start()
+                self.start()
             case ["set_game", *words]:
-                if _plain(" ".join(words)) != _plain(name_of(host.game)):
+                if _plain(" ".join(words)) != _plain(name_of(self.game)):
                     raise ValueError("unsupported game")
-                host.start()
+                self.start()
             case ["boardsize", size]:
-                if [size, size] != [str(length) for length in host.game.shape]:
+                if [size, size] != [str(length) for length in self.game.shape]:
                     raise ValueError("unacceptable size")
-                host.start()
+                self.start()
             case ["boardenvs-position", *fen]:
-                host.start(parse_position(host.game, " ".join(fen)))
+                self.start(parse_position(self.game, " ".join(fen)))
             case ["komi", _] | ["time_settings" | "time_left", *_]:
-                pass  # the player's text says how long it thinks
+                pass  # the player's text decides how long it thinks
             case _:
                 known = command in COMMANDS
                 raise ValueError("wrong number of arguments" if known else "unknown command")
         return ""
 
     def _score(self) -> str:
-        position: Position = self.host.position
+        position = self.position
         if not position.is_over():
             raise ValueError("cannot score")
         first, second = position.result()
         if first == second:
             return "0"
-        winner = colours(self.host.game)[0 if first > second else 1]
+        winner = colours(self.game)[0 if first > second else 1]
         points = 1
-        if self.host.game.margin_counts:
+        if self.game.margin_counts:
             points = abs(position.own.bit_count() - position.opp.bit_count())
         return f"{winner[0].upper()}+{points}"
 
     def _turn(self, colour: str) -> None:
-        """Have the side of this colour to move; ValueError where it is not its turn."""
-        host, names = self.host, colours(self.host.game)
+        """Pass for the other side if it must; ValueError if it is not this colour's turn."""
+        names = colours(self.game)
         given = [i for i, name in enumerate(names) if colour.lower() in (name, name[0])]
         if not given:
             raise ValueError(f"{quote(colour)} is no colour: they are {' and '.join(names)}")
-        if host.position.to_move != given[0] and host.must_pass():
-            host.play_action(host.game.noop)
-        if host.position.to_move != given[0]:
-            raise ValueError(f"it is the turn of {names[host.position.to_move]}")
+        if self.position.to_move != given[0] and self.session.must_pass:
+            self.session.play(self.game.noop)
+        if self.position.to_move != given[0]:
+            raise ValueError(f"it is the turn of {names[self.position.to_move]}")

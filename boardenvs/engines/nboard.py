@@ -1,8 +1,8 @@
-"""NBoard, the protocol of Othello programs; it has no other game.
+"""NBoard, a protocol of Othello programs for Othello only.
 
-Source: http://www.orbanova.com/nboard/protocol.htm, version 2. Positions and games are written as
-in GGF, the Generic Game Format, squares from a1 on, rows counted from the top: "*" is black, who
-begins, and "O" white.
+Source: http://www.orbanova.com/nboard/protocol.htm, version 2. Positions and games are written in
+GGF, the Generic Game Format: squares from a1 on with rows counted from the top, "*" for black,
+which begins, and "O" for white.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ import re
 from collections.abc import Iterator
 
 from boardenvs.board.bitboard import drawn
-from boardenvs.engines.protocol import Protocol, Question, is_othello
-from boardenvs.engines.server import Ended, Server
+from boardenvs.engines.protocol import Ended, MoveQuery, Protocol, Server, is_othello
 from boardenvs.game.contract import PASS, Game, Position
 from boardenvs.games.notation import turned
 
@@ -24,22 +23,21 @@ _MOVE = re.compile(r"(?<=[\];])\s*([BW])\[([^\]/]*)[^\]]*\]")
 
 
 def squares_from_the_top(position: Position) -> str:
-    """The squares from a1 on, row by row from the top, and then who is to move."""
+    """Return the squares from a1 on, row by row from the top, and then the side to move."""
     signs = drawn([(disc, position.pieces(i)) for i, disc in enumerate(_DISCS)], 64, "-")
     return f"{''.join(signs[turned(square)] for square in range(64))} {_DISCS[position.to_move]}"
 
 
 def check_othello(game: Game) -> None:
-    """ValueError for a game that NBoard does not have."""
+    """ValueError for a game other than Othello."""
     if not is_othello(game):
         raise ValueError(
-            f"NBoard is a protocol of Othello alone, it cannot say {game.id}: use protocol=gtp or "
-            "protocol=ugi"
+            f"NBoard is a protocol for Othello only, not for {game.id}: use protocol=gtp"
         )
 
 
 class NBoard(Protocol):
-    """Speaks NBoard to an engine."""
+    """Asks an engine over NBoard."""
 
     probe = "nboard 2\nping 1"
     has_depth = True
@@ -55,18 +53,18 @@ class NBoard(Protocol):
     def begin(self, game: Game) -> None:
         check_othello(game)
 
-    def ask(self, question: Question) -> str:
-        if question.depth is not None:
-            self.channel.send([f"set depth {question.depth}"])
-        plies = question.plies
-        start = question.position if plies is None else question.position.game.start()
+    def ask(self, query: MoveQuery) -> str:
+        if query.depth is not None:
+            self.channel.send([f"set depth {query.depth}"])
+        plies = query.plies
+        start = query.position if plies is None else query.position.game.start()
         moves = "".join(
             f"{_SIDES[ply.role]}[{_PASS if ply.name == PASS else ply.name.upper()}]"
             for ply in plies or ()
         )
         head = "GM[Othello]PC[boardenvs]PB[black]PW[white]RE[?]TI[0]TY[8]"
         self.channel.send([f"set game (;{head}BO[8 {squares_from_the_top(start)}]{moves};)"])
-        self._wait()  # what it says of the game before is no answer
+        self._wait()  # what it says about the game before is no answer
         self.channel.send(["go"])
         while not (line := self.channel.line()).startswith("==="):
             pass
@@ -74,7 +72,7 @@ class NBoard(Protocol):
         return PASS if move.upper() in (_PASS, "PASS") else move
 
     def _wait(self) -> None:
-        """Until it has done what it was told so far."""
+        """Wait until the engine has done everything so far."""
         self._pings += 1
         self.channel.send([f"ping {self._pings}"])
         while self.channel.line().split() != ["pong", str(self._pings)]:
@@ -82,7 +80,7 @@ class NBoard(Protocol):
 
 
 class NBoardServer(Server):
-    """Answers NBoard."""
+    """Answers NBoard for a player of ours."""
 
     @staticmethod
     def speaks(line: str) -> bool:
@@ -92,7 +90,7 @@ class NBoardServer(Server):
         command, _, rest = line.strip().partition(" ")
         match command:
             case "nboard":
-                yield f"set myname {self.host.name}"
+                yield f"set myname {self.name}"
             case "ping":
                 yield f"pong {rest.strip()}"
             case "set" if rest.startswith("game "):
@@ -100,7 +98,7 @@ class NBoardServer(Server):
             case "move":
                 self._play(rest)
             case "go":
-                move = self.host.choose()
+                move = self.choose()
                 yield f"=== {_PASS if move == PASS else move.upper()}"
             case "learn":
                 yield "learned"
@@ -120,10 +118,10 @@ class NBoardServer(Server):
         words = tuple(
             sum(1 << turned(s) for s, disc in enumerate(squares) if disc == kind) for kind in _DISCS
         )
-        self.host.start(self.host.game.position(words, _DISCS.index(to_move)))
+        self.start(self.game.position(words, _DISCS.index(to_move)))
         for _, move in _MOVE.findall(game[board.end() - 1 :]):
             self._play(move)
 
     def _play(self, move: str) -> None:
         name = move.split("/")[0].strip()
-        self.host.play(PASS if name.upper() == _PASS else name)
+        self.play(PASS if name.upper() == _PASS else name)

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from boardenvs.engines.channel import EngineError
-from boardenvs.engines.engine import Clock, Engine
-from boardenvs.engines.protocols import PROTOCOLS
+from boardenvs.engines.process import PROTOCOLS, EngineClock, EngineProcess
 from boardenvs.engines.transport import ProcessTransport
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import ForfeitError
@@ -22,20 +21,22 @@ _LIMITS = ("move_time", "game_time", "move_cpu", "game_cpu")
 
 
 class EngineAgent:
-    """Asks a program for its moves, in a protocol that programs of games speak.
+    """Asks a program for its moves, over a protocol that game programs speak.
 
-    command: the program and its arguments as in a shell, though no shell has a part in it.
-    protocol: "gtp", "nboard" or "ugi"; by default what the program answers to first.
-    depth: how many plies it searches, where the protocol can say so.
-    move_time, game_time: seconds that it has for a move, and for all its moves of a game; it is
-    told where the protocol can say so. By default a minute for a move, which it is not told.
-    move_cpu, game_cpu: the same in seconds of CPU of all its processes, on Linux; it is not told.
+    command: the program and its arguments, quoted as in a shell, which is not used.
+    protocol: "gtp" or "nboard"; by default the one that the program answers to first.
+    depth: plies to search, if the protocol has a word for that.
+    move_time, game_time: seconds for a move, and for all its moves of a game; the program is told,
+    if the protocol has words for that. By default a minute for a move, which it is not told.
+    move_cpu, game_cpu: the same in CPU seconds of all its processes, on Linux; it is not told.
 
-    A program that is late, ends, or answers what it must not loses that game, and is started again
-    for the next; `ForfeitError` says which rows have no answer, and why. It is told for each move
-    all that was played before, so that many games can go on side by side. A pass that is the only
-    action is not asked for. Where it is late three times in a row it is asked no more.
+    A program that is late, ends, or answers wrongly loses that game, and is started again for the
+    next; `ForfeitError` says for which rows, and why. After being late three times in a row it is
+    asked no more. For each move it gets the whole game, so that many games can be played side by
+    side. It is not asked for a pass that is the only legal action.
     """
+
+    wants_history = True  # GTP has no other way to describe a position
 
     def __init__(
         self,
@@ -66,24 +67,24 @@ class EngineAgent:
         if (move_cpu or game_cpu) and not Path("/proc/self/stat").exists():
             raise ValueError("the CPU time of programs is known on Linux alone")
         self._given = (command, protocol, depth, *limits)
-        self._engine = Engine(lambda: ProcessTransport(words), protocol, depth, Clock(*limits))
+        self._engine = EngineProcess(
+            lambda: ProcessTransport(words), protocol, depth, EngineClock(*limits)
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return EngineAgent, self._given
 
-    wants_history = True  # GTP has no other way
-
     @property
     def cpu_seconds(self) -> float:
-        """What its processes took so far, on Linux."""
+        """CPU seconds of its processes so far, on Linux."""
         return self._engine.cpu_seconds
 
     def check_game(self, game: Game) -> None:
-        """ValueError where the program does not start, or cannot play the game."""
+        """ValueError if the program does not start, or cannot play the game."""
         self._engine.check_game(game)
 
     def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
-        """Chance is the program's own."""
+        """See `Agent.act`; random numbers are the program's own."""
         return self.act_after(game, state, np.empty((len(state.ply), 0), np.int16), rng)
 
     def act_after(
@@ -93,12 +94,12 @@ class EngineAgent:
         actions: IntArray,
         rng: np.random.Generator | None = None,
     ) -> IntArray:
-        """As `HistoryAgent.act_after`."""
+        """See `HistoryAgent.act_after`."""
         return ask_each(self._engine, game, state, actions)
 
 
-def ask_each(engine: Engine, game: Game, state: State, actions: IntArray) -> IntArray:
-    """What an engine plays in each row; ForfeitError for those in which it fails."""
+def ask_each(engine: EngineProcess, game: Game, state: State, actions: IntArray) -> IntArray:
+    """Return the engine's action in each row; ForfeitError with the rows in which it fails."""
     chosen = np.full(len(state.ply), game.noop, np.int64)
     lost = dict[int, str]()
     for row, position in enumerate(game.positions(state)):

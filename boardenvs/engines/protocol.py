@@ -1,45 +1,49 @@
-"""What is said to engines, whatever the format in which it is said."""
+"""What engines and those who ask them say to each other, whatever the format."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar
 
 from boardenvs.engines.channel import Channel
-from boardenvs.game.contract import Game, Position
+from boardenvs.game.contract import PASS, Game, Position
+from boardenvs.game.session import GameSession
 from boardenvs.games import spec_of
 from boardenvs.games.notation import MoveNotation
 from boardenvs.games.othello import Othello
 
+_REMEMBERED = 10_000  # parsed moves
+
 
 @dataclass(frozen=True)
-class Ply:
-    """An action that was taken, and how engines write it."""
+class NamedPly:
+    """A ply by its role, with the move as engines write it."""
 
     role: int
     name: str
 
 
 @dataclass(frozen=True)
-class Question:
+class MoveQuery:
     """The position that an engine is to move in, and how long it may think."""
 
     position: Position
-    plies: tuple[Ply, ...] | None  # from the game's start; None where only the position is known
+    plies: tuple[NamedPly, ...] | None  # from the game's start; None if they are not known
     depth: int | None = None  # plies to search
     move_time: float | None = None  # seconds
     left: float | None = None  # seconds for the rest of the game
 
 
 class Protocol(ABC):
-    """A format in which an engine is spoken to. `EngineError` where it does not answer as it must;
-    the channel's clock has begun.
+    """Asks an engine in one format. Every method raises `EngineError` if the engine does not answer
+    as it should; the channel's clock is running.
     """
 
-    probe: ClassVar[str]  # a line, after which an engine that knows the protocol says so,
-    has_depth: ClassVar[bool]  # whether it can be told how deep to search
+    probe: ClassVar[str]  # lines that only an engine of this protocol answers, see `knows`
+    has_depth: ClassVar[bool]  # whether the protocol has a word for the depth of search
     farewell: ClassVar[bytes] = b"quit\n"
 
     def __init__(self, channel: Channel) -> None:
@@ -48,43 +52,108 @@ class Protocol(ABC):
     @staticmethod
     @abstractmethod
     def knows(line: str) -> bool:
-        """Whether it is what only engines of this protocol answer to the probe."""
+        """Whether this line is the answer of an engine of this protocol to the probe."""
 
     @abstractmethod
     def greet(self) -> None:
-        """Do what comes before everything else; the probe was answered, others perhaps too."""
+        """Read what is left of the answers to probes, and ask what the engine can do."""
 
     @abstractmethod
     def begin(self, game: Game) -> None:
-        """Say which game is to be played; ValueError where protocol or engine do not know it."""
+        """Say which game is played; ValueError if the protocol or the engine does not have it."""
 
     @abstractmethod
-    def ask(self, question: Question) -> str:
-        """What the engine plays, as it writes it."""
+    def ask(self, query: MoveQuery) -> str:
+        """Return the engine's move as it writes it."""
 
 
-def plies_to(position: Position, actions: Sequence[int]) -> tuple[Ply, ...] | None:
-    """The plies to the position; None where these actions do not lead there from the start."""
-    at, plies = position.game.start(), list[Ply]()
+# The player's action in a position; the actions that led there from the start, () if not known.
+Choose = Callable[[Position, Sequence[int]], int]
+
+
+class Ended(Exception):  # noqa: N818  # no error
+    """The other side has said that it is done."""
+
+
+class Server(ABC):
+    """Answers lines in one format, for a player of ours."""
+
+    def __init__(self, game: Game, name: str, choose: Choose) -> None:
+        self.game = game
+        self.name = f"boardenvs {name}"
+        self.is_lost = False  # whether the other side has another position, after an error
+        self._choose = choose
+        self._notation = notation_of(game)
+        # Protocols repeat the whole game for each move.
+        self._parse = lru_cache(maxsize=_REMEMBERED)(self._notation.parse)
+        self.start()
+
+    @staticmethod
+    @abstractmethod
+    def speaks(line: str) -> bool:
+        """Whether this first line is in this server's protocol."""
+
+    @abstractmethod
+    def answer(self, line: str) -> Iterator[str]:
+        """Yield the answer's lines; `Ended` at the end, ValueError for a wrong line."""
+
+    @abstractmethod
+    def complain(self, wrong: str) -> str:
+        """Return the line that reports an error."""
+
+    @property
+    def position(self) -> Position:
+        """The current position."""
+        return self.session.position
+
+    def start(self, position: Position | None = None) -> None:
+        """Begin a new game, from its start or a position."""
+        self.session = GameSession(self.game, position)
+        self.is_lost = False
+
+    def play(self, move: str) -> None:
+        """Play a move; ValueError if it is not legal."""
+        self.session.play(self._parse(move, self.position))
+
+    def choose(self) -> str:
+        """Return the player's move without playing it; a pass if the game is over."""
+        if self.is_lost:
+            raise ValueError("there is no position to move in: the last was refused")
+        position, session = self.position, self.session
+        if position.is_over():
+            return PASS
+        try:
+            known = session.start == self.game.start()
+            action = self._choose(position, session.actions if known else ())
+            if not position.is_legal(action):
+                raise position.illegal_action(action)
+        except ValueError as error:  # the player's fault, not the other side's
+            raise RuntimeError(str(error)) from error
+        return self._notation.write(action, position)
+
+
+def plies_to(position: Position, actions: Sequence[int]) -> tuple[NamedPly, ...] | None:
+    """Return the plies of actions; None if they do not lead from the start to the position."""
+    at, plies = position.game.start(), list[NamedPly]()
     notation = notation_of(position.game)
     for action in actions:
         if not at.is_legal(action):
             return None
-        plies.append(Ply(at.to_move, notation.write(action, at)))
+        plies.append(NamedPly(at.to_move, notation.write(action, at)))
         at = at.step(action)
     return tuple(plies) if at == position else None
 
 
 def notation_of(game: Game) -> MoveNotation:
-    """How engines write moves: as players of the game do."""
+    """Return the moves' notation between engines: that of the game's players."""
     return MoveNotation(game)
 
 
 def name_of(game: Game) -> str:
-    """What engines call the game: Othello, or our text for it."""
+    """Return the game's name between engines: "Othello", or our text of the game."""
     return "Othello" if is_othello(game) else spec_of(game)
 
 
 def is_othello(game: Game) -> bool:
-    """Whether others know the game as Othello: it has no holes."""
+    """Whether other programs know the game as Othello: it has no holes."""
     return isinstance(game, Othello) and not game.holes

@@ -1,12 +1,16 @@
-"""Games between people and agents, move by move: in the terminal, on the page, or in any program.
+"""Games between people and agents, and reviews of games that were played."""
 
-`session` is a game in progress, and the file that it is kept in. `review` goes through a game
-that was played and has an agent say what was good and what was not.
-"""
-
+from boardenvs.game.session import GameSession
 from boardenvs.games.notation import MoveNotation
 from boardenvs.play.review import Review, ReviewedPly, review
-from boardenvs.play.session import HUMAN, GameSession, GameStore, default_opponent, reply
+from boardenvs.play.session import (
+    HUMAN,
+    GameStore,
+    default_opponent,
+    record_of,
+    reply,
+    session_of,
+)
 
 __all__ = [
     "HUMAN",
@@ -16,6 +20,8 @@ __all__ = [
     "Review",
     "ReviewedPly",
     "default_opponent",
+    "record_of",
     "reply",
     "review",
+    "session_of",
 ]

@@ -1,4 +1,4 @@
-"""A game that was played, gone through by an analyst: the value of each move, what was better.
+"""Review a game that was played: the value of each move, and what would have been better.
 
 found = review(record, "alphabeta:depth=6")
 for ply in found.largest_losses(3):
@@ -21,15 +21,15 @@ from boardenvs.search.analysis import Analysis, MoveAnalysis, Unit
 
 @dataclass(frozen=True)
 class ReviewedPly:
-    """A ply of a game, and what the analyst finds. Values are for the side that played it."""
+    """A ply of a game as an agent sees it. Values are for the side that played it."""
 
     number: int  # from 1
     role: int
     action: int
-    name: str  # as players write it
+    name: str
     analysis: Analysis  # of the position before the ply
     after: float | None  # the value of the move that was played
-    lost: float | None  # what the move gave away, in the analysis's unit: 0 or more
+    lost: float | None  # how much less than the best move, in the analysis's unit: 0 or more
 
     @property
     def before(self) -> float | None:
@@ -43,35 +43,37 @@ class ReviewedPly:
 
     @property
     def is_choice(self) -> bool:
-        """Whether there was another legal move."""
+        """Whether there was more than one legal move."""
         return len(self.analysis.position.legal_actions()) > 1
 
     @property
     def agrees(self) -> bool:
-        """Whether the analyst would have played this too."""
+        """Whether the agent would have played this move too."""
         return self.action == self.analysis.choice
 
     @property
     def decides(self) -> bool:
-        """Whether it gave away a proven win, or lost for certain, where heuristics cannot count."""
+        """Whether a heuristic value stands for a proven win or loss, so that it is no loss to add
+        to others.
+        """
         values = (self.before or 0.0, self.after or 0.0)
         return self.analysis.unit == "heuristic" and max(map(abs, values)) >= MAX_VALUE
 
 
 @dataclass(frozen=True)
 class RoleSummary:
-    """How one side played, by the moves for which it had a choice."""
+    """How one side played, over the plies at which it had a choice."""
 
     role: str
     choices: int  # plies with more than one legal move
-    agreed: int  # of these, those that the analyst would have played
-    lost: dict[Unit, float]  # in all, by unit, without the plies that decided the game
-    worst: ReviewedPly | None  # the largest loss; see `Review.largest_losses`
+    agreed: int  # of these, plies at which the agent would have played the same
+    lost: dict[Unit, float]  # total loss by unit, without plies that `decides`
+    worst: ReviewedPly | None  # the largest loss
 
 
 @dataclass(frozen=True)
 class Review:
-    """A recorded game and what an analyst finds of its plies."""
+    """A recorded game with the analysis of its plies."""
 
     record: Record
     plies: tuple[ReviewedPly, ...]
@@ -84,7 +86,7 @@ class Review:
     def largest_losses(
         self, count: int, *, role: int | None = None, unit: Unit | None = None
     ) -> list[ReviewedPly]:
-        """The plies that gave most away, at most so many; proven losses come before others."""
+        """Return up to `count` plies with the largest losses, proven ones first."""
         losing = [
             ply
             for ply in self.plies
@@ -115,14 +117,14 @@ def review(
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> Review:
-    """Have an agent, by default the game's `default_analyst`, analyse every position of a game.
+    """Analyse every position of a game with an agent, by default the game's `default_analyst`.
 
-    What a move lost is the difference between its value and that of the best move, both as seen
-    before the move; but no more than what the analysis of the position after it confirms, which
-    looks a ply deeper.
+    A move's loss is its value less than that of the best move, both from the analysis of the
+    position before it, but never more than the analysis of the next position confirms, which looks
+    one ply further.
 
-    `progress` is called with how many of how many positions are done. ValueError where the agent
-    cannot play the game; IllegalActionError where the record breaks the rules.
+    progress: called with the number of analysed positions and of all. ValueError if the agent
+    cannot play the game, IllegalActionError if the record breaks the rules.
     """
     game, positions = record.game, replay(record)
     agent, found = agent_for(game, agent or default_analyst(game)), list[Analysis]()
@@ -142,8 +144,10 @@ def review(
 def loss_of(
     action: int, seen: Analysis, following: Analysis | None
 ) -> tuple[float | None, float | None]:
-    """The value of a move to who made it, as seen before it or else after it, and what it lost as
-    far as the analysis of the position after it confirms; None where that is not known.
+    """Return a move's value for the side that played it, and its loss; None if unknown.
+
+    seen: the analysis of the position before the move. following: of the position after it, which
+    limits the loss, and gives the value if `seen` has none for this move.
     """
     known = {move.action: move.value for move in seen.moves}
     after, later = known.get(action), None

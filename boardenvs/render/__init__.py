@@ -1,10 +1,10 @@
-"""Pictures of positions: text, SVG and pixels, all after one description of what is where.
+"""Pictures of positions as text, SVG and pixels.
 
     print(render.to_ansi(game, position))
 
-`view` says what there is to see, `geometry` where it is and in which colours; `ansi`, `svg` and
-`raster` draw it, and `page` has a board to step through games. pygame is imported with
-the first picture in pixels, not before.
+`view` decides what is shown, `geometry` where and in which colours; `ansi`, `svg` and `raster` draw
+it, and `page` has a board to step through games. pygame is imported with the first picture in
+pixels.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from boardenvs.render.geometry import NOTEBOOK_UNIT, scene, sheet
 from boardenvs.render.page import ShownGame, to_frame, to_page
 from boardenvs.render.raster import Pixels, Window, draw_rgb, write_gif
 from boardenvs.render.svg import write_animation, write_svg
-from boardenvs.render.tree import GameTree
 from boardenvs.render.view import Shown, ShownInGame, view
 
 
@@ -33,14 +32,13 @@ def to_ansi(
     colour: bool | None = None,
     **shown: Unpack[Shown],
 ) -> str:
-    """The board as text with ANSI colours, readable without them too.
+    """Return the board as text with ANSI colours, readable without them too.
 
-    `last_action` is marked; where its target depends on the position `before` it, the target is
-    marked only if that is given. `legal=True` shows where the side to move can play to, and
-    `counts=True` how many pieces both sides have. Othello is shown as its players know it, in black
-    and white and with rows counted from the top; `rule_sheet=True` shows it as its rule sheet does,
-    in black and red and with rows counted from the bottom. Without a `colour` of True or False, the
-    variable $NO_COLOR turns colours off where it is set to anything (https://no-color.org).
+    last_action: is marked, at its target only if `before`, the position before it, is given.
+    legal: show the squares that can be played to. counts: show how many pieces both sides have.
+    rule_sheet: show Othello in the original rules' black and red with rows counted from the bottom,
+    and not in black and white with rows counted from the top.
+    colour: None for colours unless the variable $NO_COLOR is set (https://no-color.org).
     """
     seen = view(game, position, last_action, **shown)
     return write_ansi(seen, not os.environ.get("NO_COLOR") if colour is None else colour)
@@ -55,7 +53,7 @@ def to_svg(
     unit: int = 64,
     **shown: Unpack[Shown],
 ) -> str:
-    """The board as a standalone SVG document; a square is `unit` pixels. See `to_ansi`."""
+    """Return the board as an SVG document with squares of `unit` pixels. See `to_ansi`."""
     return write_svg(scene(view(game, position, last_action, **shown), caption=caption), unit)
 
 
@@ -68,9 +66,9 @@ def to_rgb(
     unit: int = 64,
     **shown: Unpack[Shown],
 ) -> Pixels:
-    """The board as pixels, (H, W, 3) uint8; a square is `unit` pixels. See `to_ansi`.
+    """Return the board as pixels, (H, W, 3) uint8, with squares of `unit` pixels. See `to_ansi`.
 
-    Needs pygame: ImportError where it is missing.
+    ImportError if pygame is missing.
     """
     return draw_rgb(scene(view(game, position, last_action, **shown), caption=caption), unit)
 
@@ -85,9 +83,9 @@ def to_svg_sheet(
     legal: bool = False,
     rule_sheet: bool = False,
 ) -> str:
-    """Every position of a game on one sheet, as SVG; `actions` are those between them, N of N + 1.
+    """Return all N + 1 positions of a game of N actions on one sheet, as SVG. See `to_ansi`.
 
-    A board is labelled with the action that led to it. See `to_ansi`.
+    Each board is labelled with the action that led to it.
     """
     look = game.look.chosen(rule_sheet)
     labels = ["start"] + [
@@ -107,9 +105,9 @@ def to_svg_animation(
     seconds: float = 0.8,
     **shown: Unpack[ShownInGame],
 ) -> str:
-    """A game that plays itself, again and again, as SVG; see `to_svg_sheet` and `to_ansi`.
+    """Return a game as an animated SVG that repeats; see `to_svg_sheet` and `to_ansi`.
 
-    A position stays for so many seconds, the last one three times as long.
+    seconds: for each position; the last one stays three times as long.
     """
     pictures = _scenes(game, positions, actions, **shown)
     return write_animation([*pictures, *pictures[-1:] * 2], unit, seconds)
@@ -124,9 +122,9 @@ def to_gif(
     seconds: float = 0.8,
     **shown: Unpack[ShownInGame],
 ) -> bytes:
-    """`to_svg_animation` as an animated GIF.
+    """Return a game as an animated GIF; see `to_svg_animation`.
 
-    Needs pygame and Pillow: ImportError where one is missing.
+    ImportError if pygame or Pillow is missing.
     """
     pictures = _scenes(game, positions, actions, **shown)
     return write_gif([draw_rgb(picture, unit) for picture in pictures], seconds)
@@ -134,10 +132,7 @@ def to_gif(
 
 @dataclass(frozen=True)
 class Picture:
-    """A position that shows itself: a picture in a notebook, text elsewhere.
-
-    The parameters are those of `to_svg`.
-    """
+    """A position that is shown as a picture in notebooks, and as text elsewhere; see `to_svg`."""
 
     game: Game
     position: Position
@@ -162,7 +157,7 @@ def _scenes(
     caption: bool = True,
     **shown: Unpack[ShownInGame],
 ) -> list[Scene]:
-    """A picture of each position of a game."""
+    """Return the picture of each position of a game."""
     plies = zip([None, *positions], [None, *actions], positions, strict=False)
     seen = (view(game, after, action, before=before, **shown) for before, action, after in plies)
     return [scene(one, caption=caption) for one in seen]
@@ -170,7 +165,6 @@ def _scenes(
 
 __all__ = [
     "NOTEBOOK_UNIT",
-    "GameTree",
     "Picture",
     "ShownGame",
     "Window",

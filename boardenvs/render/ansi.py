@@ -1,4 +1,4 @@
-"""A view as text for a terminal: colours where it has them, plain ASCII without them."""
+"""A picture as text for a terminal, with colours or in plain ASCII."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _CODES = re.compile(r"\x1b\[[\d;]*m")
 
 
 def write_ansi(seen: View, colour: bool = True) -> str:
-    """The board with north on top, and the caption as last line; without `colour` plain text.
+    """Return the board with the last rank on top, and the caption as the last line.
 
-    A piece is the first letter of its side, before that of its badge if it has one, "#" a hole, "."
-    an empty square and "*" one that the side to move can play to; brackets are around the squares
-    of the last action.
+    A piece is the first letter of its side, followed by that of its badge if it has one; "#" is a
+    hole, "." an empty square, "*" a square that can be played to, and brackets mark the squares of
+    the last action.
     """
     look = board_look(seen.look.board)
     rows, columns = seen.board
-    width = len(str(rows))  # of a rank's number
-    # Hexagons are four letters wide, so that a row can be half a hexagon further to the right.
+    width = len(str(rows))  # of rank numbers
+    # Hexagons are four letters wide, so that each row can be shifted by half a hexagon.
     space, shift = (" ", 2) if seen.look.hexagons else ("", 0)
     names = space.join(f" {name} " for name in ascii_lowercase[:columns])
     files = " " * (width + 1) + names
@@ -62,12 +62,12 @@ def _paint(ink: str, ground: str) -> str:
 
 
 def _contrast(colour: str) -> str:
-    """Black or white, whichever is easier to read on the colour."""
+    """Return black or white, whichever is easier to read on the colour."""
     return "#ffffff" if sum(bytes.fromhex(colour[1:])) < 384 else "#000000"
 
 
 def _code(colour: str) -> int:
-    """The nearest colour of the 6x6x6 cube that nearly all terminals have."""
+    """Return the number of the nearest colour in the terminals' 6x6x6 colour cube."""
     levels = (0, 95, 135, 175, 215, 255)
     red, green, blue = (
         min(range(6), key=lambda i: abs(levels[i] - value)) for value in bytes.fromhex(colour[1:])

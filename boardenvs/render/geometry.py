@@ -1,8 +1,7 @@
-"""Where everything is in the picture of a position, and in which colours: what all renderers draw.
+"""Places and colours of everything in the picture of a position, which all renderers draw.
 
-The board, whose squares or hexagons lie in boxes one unit wide, is framed by half a unit on each
-side with the labels of files and ranks; north is on top. The caption has a strip of the frame below
-the board.
+Squares or hexagons lie in boxes one unit wide. A frame of half a unit around the board has the
+labels of files and ranks; the caption is in a strip of the frame below the board.
 """
 
 from __future__ import annotations
@@ -22,12 +21,12 @@ MARGIN = 0.5
 CAPTION = 0.45  # height of the caption's strip
 LABEL = 1.0  # height of the label above a picture on a sheet
 GAP = 0.5  # between pictures on a sheet
-LINED = 0.96  # of a hexagon is within the lines that part it from others
-NOTEBOOK_UNIT = 48  # pixels of a square where notebooks show a board
+LINED = 0.96  # of a hexagon lies within its outline
+NOTEBOOK_UNIT = 48  # pixels of a square in notebooks
 
 
 class BoardLook(NamedTuple):
-    """The colours of a board; with two equal squares, lines part them."""
+    """The colours of a board. If `light` and `dark` are equal, lines separate the squares."""
 
     frame: str
     frame_edge: str
@@ -64,16 +63,16 @@ BOARDS = {
 
 
 def board_look(name: str) -> BoardLook:
-    """The board look with this name; ValueError for an unknown one."""
+    """Return the board look with this name; ValueError for an unknown one."""
     if name not in BOARDS:
         raise ValueError(unknown("board look", name, BOARDS))
     return BOARDS[name]
 
 
 class Cells(NamedTuple):
-    """Where the squares of a board are, from its upper left corner; each in a box of 1x1.
+    """The places of a board's squares, each in a box of 1x1, from the board's upper left corner.
 
-    Hexagons stand on a corner, each row half a hexagon further to the right than the one below it.
+    Hexagons stand on a corner, and each row is shifted to the right by half a hexagon.
     """
 
     board: Board
@@ -81,26 +80,26 @@ class Cells(NamedTuple):
 
     @property
     def across(self) -> float:
-        """From a square to the next one of its row."""
+        """The distance between neighbours in a row."""
         return math.sqrt(3) / 2 if self.hexagons else 1
 
     @property
     def size(self) -> tuple[float, float]:
-        """The width and the height of the board."""
+        """The width and height of the board."""
         rows, columns = self.board
         if not self.hexagons:
             return columns, rows
         return self.across * (columns + (rows - 1) / 2), 0.75 * (rows - 1) + 1
 
     def corner(self, square: int, flipped: bool = False) -> tuple[float, float]:
-        """The upper left corner of a square's box; `flipped` has the board turned by half."""
+        """Return the upper left corner of a square's box; `flipped` turns the board around."""
         y, x = divmod(self.board.size - 1 - square if flipped else square, self.board.columns)
         if not self.hexagons:
             return x, self.board.rows - 1 - y
         return self.across * (x + y / 2 + 0.5) - 0.5, 0.75 * (self.board.rows - 1 - y)
 
     def outline(self, shrunk: float = 1) -> tuple[tuple[float, float], ...]:
-        """The corners of a square in its box; `shrunk` is less than 1 for one within it."""
+        """Return the corners of a square in its box, scaled by `shrunk` around its centre."""
         u, v = shrunk * self.across / 2, shrunk / 2
         if not self.hexagons:
             return (0.5 - u, 0.5 - v), (0.5 + u, 0.5 - v), (0.5 + u, 0.5 + v), (0.5 - u, 0.5 + v)
@@ -109,14 +108,14 @@ class Cells(NamedTuple):
 
 
 def scene(seen: View, *, caption: bool = True, flipped: bool = False) -> Scene:
-    """The picture of what is seen."""
+    """Return the picture of a view."""
     look = board_look(seen.look.board)
     cells = Cells(seen.board, seen.look.hexagons)
     width, height = (length + 2 * MARGIN for length in cells.size)
     height += CAPTION if caption else 0
     drawings = [piece.drawing for piece in seen.look.pieces_of(seen.sides)]
     layers = [
-        ("hole", seen.holes, _hole(look, cells)),
+        ("hole", seen.holes, _hole(look)),
         ("mark", seen.marks, mark(look, cells)),
         *zip(seen.sides, seen.pieces, drawings, strict=True),
         *((name, s, d) for (name, d), s in zip(seen.look.badges, seen.badges, strict=True)),
@@ -134,12 +133,14 @@ def scene(seen: View, *, caption: bool = True, flipped: bool = False) -> Scene:
 
 
 def sheet(scenes: Sequence[Scene], labels: Sequence[str], columns: int) -> Scene:
-    """Scenes of one size in rows, each below its label."""
+    """Return scenes of equal size in rows, each below its label."""
     width, height = scenes[0].width + GAP, scenes[0].height + LABEL + GAP
     placed: list[Placed] = []
     for i, (one, label) in enumerate(zip(scenes, labels, strict=True)):
         x, y = GAP / 2 + i % columns * width, i // columns * height
-        text = Text(one.width / 2, LABEL / 2, label, 0.7, Ink("#808080"))  # on any ground
+        text = Text(
+            one.width / 2, LABEL / 2, label, 0.7, Ink("#808080")
+        )  # readable on light and dark
         placed.append(Placed("label", Drawing(one.width, LABEL, (text,)), x, y))
         placed += [p._replace(x=p.x + x, y=p.y + y + LABEL) for p in one.placed]
     across, down = min(columns, len(scenes)), -(-len(scenes) // columns)
@@ -149,7 +150,7 @@ def sheet(scenes: Sequence[Scene], labels: Sequence[str], columns: int) -> Scene
 
 @lru_cache
 def _board(look: BoardLook, cells: Cells, height: float, turned: tuple[bool, bool]) -> Drawing:
-    """The frame, the labels in it and the empty squares, which look alike from both sides."""
+    """Return the frame with its labels and the empty squares."""
     rows, columns = cells.board
     width, bottom = (length + 2 * MARGIN for length in cells.size)
     edge = 0.05
@@ -165,7 +166,7 @@ def _board(look: BoardLook, cells: Cells, height: float, turned: tuple[bool, boo
     if flipped != from_top:
         ranks = ranks[::-1]
     middle = MARGIN / 2
-    firsts = [cells.corner(columns * y) for y in reversed(range(rows))]  # of each row, from above
+    firsts = [cells.corner(columns * y) for y in reversed(range(rows))]  # of each row, from the top
     left = MARGIN + (1 - cells.across) / 2 - middle
     places = [(MARGIN + cells.corner(x)[0] + 0.5, bottom - middle, f) for x, f in enumerate(files)]
     places += [
@@ -176,7 +177,7 @@ def _board(look: BoardLook, cells: Cells, height: float, turned: tuple[bool, boo
 
 
 def _squares(look: BoardLook, cells: Cells) -> list[Shape]:
-    """Parted by lines, or light and dark."""
+    """Return the squares: separated by lines, or light and dark."""
     rows, columns = cells.board
     edge = 0.05
     shapes: list[Shape] = [
@@ -198,7 +199,7 @@ def _squares(look: BoardLook, cells: Cells) -> list[Shape]:
 
 
 def _hexagons(look: BoardLook, cells: Cells) -> list[Shape]:
-    """Of one colour, parted by lines."""
+    """Return hexagons of one colour, separated by lines."""
     corners = [cells.corner(square) for square in range(cells.board.size)]
     layers = ((1.06, look.frame_edge), (1.0, look.line), (LINED, look.light))
     return [
@@ -211,16 +212,14 @@ def _hexagons(look: BoardLook, cells: Cells) -> list[Shape]:
 
 
 def is_light(square: int, board: Board) -> bool:
-    """Whether a square of a board with two kinds is a light one; a1 is dark."""
+    """Whether a square is light; a1 is dark."""
     y, x = divmod(square, board.columns)
     return (x + y) % 2 == 1
 
 
 @lru_cache
-def _hole(look: BoardLook, cells: Cells) -> Drawing:
-    """A square cut out of the board: the wood below it, in the shadow of its upper left edges."""
-    if cells.hexagons:
-        return Drawing(1, 1, (Polygon(cells.outline(), Ink(look.hole)),))
+def _hole(look: BoardLook) -> Drawing:
+    """Return a hole in the board: wood, with shadows of its upper and left edges."""
     depth = 0.12
     return Drawing(
         1,
@@ -235,12 +234,12 @@ def _hole(look: BoardLook, cells: Cells) -> Drawing:
 
 @lru_cache
 def mark(look: BoardLook, cells: Cells) -> Drawing:
-    """What marks a square of the last action."""
+    """Return the mark of a square of the last action."""
     shape = Polygon(cells.outline(), look.mark) if cells.hexagons else Rect(0, 0, 1, 1, look.mark)
     return Drawing(1, 1, (shape,))
 
 
 @lru_cache
 def target(look: BoardLook) -> Drawing:
-    """The dot on a square that can be played to."""
+    """Return the dot on a square that can be played to."""
     return Drawing(1, 1, (Circle(0.5, 0.5, 0.11, look.target),))

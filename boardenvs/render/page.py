@@ -1,7 +1,7 @@
-"""Games on one page: HTML that holds all it needs, with a board to step through each game.
+"""Games on one self-contained HTML page, with a board to step through each game.
 
-The page opens from the disk or in a frame of a notebook, asks for nothing from elsewhere, and works
-by mouse, touch and keyboard, in light and dark.
+The page opens from a file or in a notebook, loads nothing, and works with mouse, touch and
+keyboard, in light and dark.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from boardenvs.render.svg import id_of, write_layers
 from boardenvs.render.view import View, view
 
 _TEMPLATE = Path(__file__).with_name("page.html")
-_HEIGHT = 640  # pixels of a frame, where it may not take the height of what is in it
+_HEIGHT = 640  # pixels of a frame that cannot adapt to its content
 _FIT = "const d = this.contentDocument; if (d) this.style.height = d.body.scrollHeight + 4 + 'px'"
 
 
@@ -29,15 +29,15 @@ class ShownGame(NamedTuple):
 
     game: Game
     positions: Sequence[Position]  # N + 1
-    actions: Sequence[int]  # N: those between them
+    actions: Sequence[int]  # N
     title: str
-    details: Sequence[tuple[str, str]] = ()  # what else is known, such as players
+    details: Sequence[tuple[str, str]] = ()  # facts, such as the players
 
 
 def to_page(games: Sequence[ShownGame], *, title: str, legal: bool = False) -> str:
-    """The page of one or more games; `legal` marks where the side to move can play to.
+    """Return the page of one or more games; `legal` marks squares that can be played to.
 
-    ValueError where there is no game.
+    ValueError if there is no game.
     """
     if not games:
         raise ValueError("there are no games to put on the page")
@@ -48,7 +48,7 @@ def to_page(games: Sequence[ShownGame], *, title: str, legal: bool = False) -> s
         "captions": list(writer.captions),
         "unit": NOTEBOOK_UNIT,
     }
-    # No "<", so that nothing in it can end the script.
+    # Without "<" nothing can end the script.
     data = json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     template = _TEMPLATE.read_text(encoding="utf-8")
     before, rest = template.split("{{boards}}")
@@ -58,7 +58,7 @@ def to_page(games: Sequence[ShownGame], *, title: str, legal: bool = False) -> s
 
 
 def to_frame(page: str) -> str:
-    """The page in a frame of its own, as notebooks show it, as high as what is in it."""
+    """Return the page in a frame of its own for a notebook, as high as its content."""
     return (
         f'<iframe srcdoc="{html.escape(page)}" title="game" loading="lazy" onload="{_FIT}" '
         f'style="width: 100%; height: {_HEIGHT}px; border: 0"></iframe>'
@@ -66,7 +66,7 @@ def to_frame(page: str) -> str:
 
 
 class _Writer:
-    """Collects what the games of a page share: boards, looks and captions."""
+    """Collects what the games of a page have in common: boards, looks and captions."""
 
     def __init__(self, legal: bool) -> None:
         self.looks: list[dict[str, Any]] = []
@@ -76,7 +76,7 @@ class _Writer:
         self._numbers: dict[Any, int] = {}  # of looks
 
     def game(self, shown: ShownGame) -> dict[str, Any]:
-        """A game as the page's script reads it."""
+        """Return a game as the page's script reads it."""
         game, positions = shown.game, shown.positions
         first, boards = view(game, positions[0]), list(map(_squares, positions))
         steps = []
@@ -84,7 +84,7 @@ class _Writer:
         for action, ((before, after), (squares, now)) in zip(shown.actions, pairs, strict=False):
             seen = view(game, after, action, before=before)
             name = game.look.write(game.action_name(action, before), game.board.rows)
-            # The squares that change, each times 3 plus what is on it then.
+            # For each square that changes: 3 * square + its new content.
             changes = [3 * s + int(now[s]) for s, was in enumerate(squares) if was != now[s]]
             steps.append([name, changes, list(squares_of(seen.marks)), self._caption(seen)])
         content = {
@@ -104,7 +104,7 @@ class _Writer:
         return self.captions.setdefault(seen.caption, len(self.captions))
 
     def _look(self, seen: View) -> int:
-        """The number of the look of this game's board and pieces, which is written once a page."""
+        """Return the number of a look, and write it if it is new."""
         key = (seen.look, seen.sides, seen.holes, seen.board)
         if key in self._numbers:
             return self._numbers[key]
@@ -142,6 +142,6 @@ class _Writer:
 
 
 def _squares(position: Position) -> str:
-    """What is on each square: 0 nothing, 1 and 2 the roles."""
+    """Return a character a square: 0 for nothing, 1 and 2 for the roles."""
     sets = [("1", position.pieces(0)), ("2", position.pieces(1))]
     return drawn(sets, position.game.board.size, "0")

@@ -1,7 +1,7 @@
-"""A scene in pixels, by pygame: an array drawn without a display, an animated GIF, a window.
+"""A picture in pixels by pygame: as an array without a display, an animated GIF, a window.
 
 Each distinct drawing is drawn once, larger than needed, and scaled down to smooth its edges; a
-picture is then a few dozen copies.
+picture consists of copies of them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ RINGS = 48  # steps of a circle's glow
 
 
 def import_pygame() -> ModuleType:
-    """pygame, or an ImportError that says how to get it."""
+    """Return pygame; ImportError with the command that installs it."""
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
     try:
         import pygame
@@ -34,7 +34,7 @@ def import_pygame() -> ModuleType:
 
 
 def draw_rgb(scene: Scene, unit: int) -> Pixels:
-    """The picture, (H, W, 3) uint8; a square is `unit` pixels wide."""
+    """Return the picture, (H, W, 3) uint8, with squares of `unit` pixels."""
     pygame = import_pygame()
     picture = pygame.Surface((round(scene.width * unit), round(scene.height * unit)), 0, 32)
     picture.fill(scene.ground)
@@ -46,7 +46,7 @@ def draw_rgb(scene: Scene, unit: int) -> Pixels:
 
 @lru_cache(maxsize=64)
 def _sprite(drawing: Drawing, unit: int) -> Any:
-    """The drawing as a surface with premultiplied alpha, so that scaling keeps its edges clean."""
+    """Return a surface with premultiplied alpha, so that scaling keeps edges clean."""
     pygame = import_pygame()
     size = (round(drawing.width * unit), round(drawing.height * unit))
     large = pygame.Surface([OVERSAMPLING * length for length in size], pygame.SRCALPHA, 32)
@@ -54,7 +54,7 @@ def _sprite(drawing: Drawing, unit: int) -> Any:
         if shape.ink.opacity == 1:
             _draw(pygame, large, shape, OVERSAMPLING * unit)
             continue
-        # pygame's shapes replace pixels; only copying a surface blends them.
+        # pygame's shapes replace pixels; only copied surfaces are blended.
         layer = pygame.Surface(large.get_size(), pygame.SRCALPHA, 32)
         _draw(pygame, layer, shape, OVERSAMPLING * unit)
         large.blit(layer, (0, 0))
@@ -73,7 +73,7 @@ def _draw(pygame: ModuleType, surface: Any, shape: Shape, unit: int) -> None:
             if glow is None:
                 pygame.draw.circle(surface, _rgba(ink), (x * unit, y * unit), radius * unit)
                 return
-            # Circles that shrink towards the glow, as a radial gradient with a focus does.
+            # Circles that shrink towards the glow, like a radial gradient with a focus.
             rim, bright = pygame.Color(ink.colour), pygame.Color(glow)
             for ring in range(RINGS):
                 part = ring / RINGS
@@ -88,7 +88,7 @@ def _draw(pygame: ModuleType, surface: Any, shape: Shape, unit: int) -> None:
             pygame.draw.polygon(surface, _rgba(ink), [(x * unit, y * unit) for x, y in points])
         case Text(x, y, text, size, ink):
             pygame.font.init()
-            # The bundled font, whose letters are as large as Helvetica's at 1.2 times the size.
+            # At 1.2 times the size the bundled font's letters are as large as Helvetica's.
             font = pygame.font.Font(None, round(1.2 * size * unit))
             line = font.render(text, True, ink.colour)
             line.set_alpha(round(255 * ink.opacity))
@@ -101,10 +101,9 @@ def _rgba(ink: Ink) -> tuple[int, int, int, int]:
 
 
 def write_gif(frames: Sequence[Pixels], seconds: float) -> bytes:
-    """The frames, each (H, W, 3) uint8 and shown for so many seconds, again and again; the last one
-    stays three times as long.
+    """Return frames, each (H, W, 3) uint8, as a repeating GIF; the last stays three times as long.
 
-    Needs Pillow: ImportError where it is missing.
+    ImportError if Pillow is missing.
     """
     images = [_image(frame, "a GIF").quantize(128) for frame in frames]
     milliseconds = round(1000 * seconds)
@@ -122,7 +121,7 @@ def write_gif(frames: Sequence[Pixels], seconds: float) -> bytes:
 
 
 def write_png(pixels: Pixels) -> bytes:
-    """A picture (H, W, 3) uint8 as PNG. Needs Pillow: ImportError where it is missing."""
+    """Return a picture (H, W, 3) uint8 as PNG; ImportError if Pillow is missing."""
     content = io.BytesIO()
     _image(pixels, "a PNG").save(content, "PNG")
     return content.getvalue()
@@ -137,7 +136,7 @@ def _image(pixels: Pixels, what: str) -> Any:
 
 
 class Window:
-    """Opens with the first picture. Closing it by hand closes it for good; play goes on."""
+    """A window that opens with the first picture, and stays closed once the user has closed it."""
 
     def __init__(self, title: str, frames_per_second: int) -> None:
         self._title = title
@@ -147,7 +146,7 @@ class Window:
         self._closed = False
 
     def show(self, pixels: Pixels) -> None:
-        """Show a picture (H, W, 3), and wait so that no more than so many a second are shown."""
+        """Show a picture (H, W, 3), and wait to keep to the number of frames per second."""
         if self._closed:
             return
         pygame = import_pygame()

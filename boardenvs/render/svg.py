@@ -1,4 +1,4 @@
-"""A scene as a standalone SVG document."""
+"""Pictures as SVG documents."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ FONT = "Helvetica, Arial, sans-serif"
 
 
 def write_svg(scene: Scene, unit: int) -> str:
-    """The document; a square is `unit` pixels wide where nothing else sets the size."""
+    """Return the document; squares are `unit` pixels wide by default."""
     return _document(scene, drawings_of(scene), map(_use, scene.placed), unit)
 
 
 def write_animation(scenes: Sequence[Scene], unit: int, seconds: float) -> str:
-    """A document that shows the scenes, all of one size, one after the other, again and again.
+    """Return a document that shows scenes of equal size one after the other, and repeats.
 
-    Each stays for so many seconds. What cannot move shows the first.
+    seconds: for each scene. Programs without animation show the first one.
     """
     count, total = len(scenes), _n(len(scenes) * seconds)
     lines = []
@@ -50,28 +50,26 @@ def write_animation(scenes: Sequence[Scene], unit: int, seconds: float) -> str:
 
 
 def write_drawing(drawing: Drawing) -> str:
-    """A document of one drawing, which fills whatever space it is shown in."""
+    """Return a document of one drawing, which fills the space that it is given."""
     lines = [*_gradients([drawing]), *map(_shape, drawing.shapes)]
     return _svg(drawing.width, drawing.height, "", lines)
 
 
 def write_layers(scene: Scene, drawings: Sequence[Drawing], layers: Sequence[str]) -> str:
-    """The scene with empty groups of these classes on top, for a script to fill with `<use>`s of
-    the drawings by their `id_of`.
+    """Return the scene with empty groups of these classes on top, and definitions of the drawings:
+    a script can fill the groups with `<use>` elements of their `id_of`.
     """
     body = [*map(_use, scene.placed), *(f'<g class="{layer}"></g>' for layer in layers)]
     return _document(scene, [*drawings_of(scene), *drawings], body, 64)
 
 
 def id_of(key: object) -> str:
-    """The id of a drawing, or of anything, in the definitions of any document: made of its content,
-    as several documents can stand in one page.
-    """
+    """Return an id derived from the content, so that several documents can share a page."""
     return f"d{zlib.crc32(repr(key).encode()):08x}"
 
 
 def drawings_of(scene: Scene) -> list[Drawing]:
-    """What is placed, from bottom to top."""
+    """Return the scene's drawings, from bottom to top."""
     return [placed.drawing for placed in scene.placed]
 
 

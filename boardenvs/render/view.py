@@ -1,4 +1,4 @@
-"""What there is to see in a position, square by square; where and how it is drawn comes later."""
+"""What a picture of a position shows, square by square, independent of how it is drawn."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from boardenvs.game.look import Look
 
 
 class View(NamedTuple):
-    """A position as it is shown; sets of squares are bitboards."""
+    """The contents of a picture; sets of squares are bitboards."""
 
     board: Board
     look: Look
-    sides: tuple[str, str]  # as the look names them
+    sides: tuple[str, str]  # their names in the look
     pieces: tuple[int, int]  # by role
-    badges: tuple[int, ...]  # those of the look
+    badges: tuple[int, ...]  # one for each badge of the look
     holes: int
-    marks: int  # the squares that the last action left or entered
-    targets: int  # the squares that the side to move can play to, where asked for
+    marks: int  # squares that the last action left or entered
+    targets: int  # squares that the side to move can play to, if wanted
     caption: str
 
 
 class ShownInGame(TypedDict, total=False):
-    """What is shown beside the pieces in the pictures of a whole game; see `view`."""
+    """Options of pictures of whole games; see `view`."""
 
     legal: bool
     counts: bool
@@ -32,7 +32,7 @@ class ShownInGame(TypedDict, total=False):
 
 
 class Shown(ShownInGame, total=False):
-    """What is shown beside the pieces of a position."""
+    """Options of pictures of positions; see `view`."""
 
     before: Position | None
 
@@ -47,11 +47,11 @@ def view(
     counts: bool = False,
     rule_sheet: bool = False,
 ) -> View:
-    """What is seen of a position, and of the action that led to it from the position `before`.
+    """Return what is seen of a position and of the action that led to it.
 
-    `legal` has the squares that can be played to, `counts` the number of pieces in the caption.
-    Without `before`, an action whose target depends on it is marked by its source alone.
-    `rule_sheet` has the rule sheet's look and names where people know the game by others.
+    before: the position before the action, without which some actions are marked at their source
+    only. legal: show the squares that can be played to. counts: show the numbers of pieces in the
+    caption. rule_sheet: use the original rules' colours and names if players use others.
     """
     look = game.look.chosen(rule_sheet)
     sides = look.sides or game.roles
@@ -72,22 +72,19 @@ def view(
 
 
 def _caption(position: Position, sides: tuple[str, str], passed: bool, counts: bool) -> str:
-    first, second = sides
     pieces = [position.pieces(role).bit_count() for role in (0, 1)]
     count = ", ".join(f"{side} {n}" for side, n in zip(sides, pieces, strict=True))
     if position.is_over():
-        goals = position.result()
-        goal = f"goal {goals[0]:.0f}-{goals[1]:.0f}"
-        score = count if counts else f"{first} {goals[0]:.0f}, {second} {goals[1]:.0f}"
-        by_points = position.game.margin_counts
-        if by_points:
+        goals, score = position.result(), count if counts else ""
+        if position.game.margin_counts:
             points = position.points()
-            score = f"{max(points)}-{min(points)}, {goal}"
-        if not position.terminated:
-            return f"stopped after {position.ply} plies: {score}"
+            score = f"{max(points)}-{min(points)}"
+        text = f"{sides[goals[1] > goals[0]]} won"
         if goals[0] == goals[1]:
-            return f"draw after {position.ply} plies: {score}"
-        return f"{sides[goals[1] > goals[0]]} won{' ' if by_points else ': '}{score}"
+            text = f"draw after {position.ply} plies"
+        elif not position.terminated:
+            text = f"{text} at the limit of {position.ply} plies"
+        return f"{text}: {score}" if score else text
     to_move = f"{sides[position.to_move]} to move"
     if passed:
         to_move = f"{sides[1 - position.to_move]} passed, {to_move}"

@@ -15,7 +15,8 @@ from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.fen import parse_position
 from boardenvs.game.openings import check_plies, distinct_openings
 from boardenvs.game.rules import goal_to_reward
-from boardenvs.play.session import GameSession
+from boardenvs.game.session import GameSession
+from boardenvs.play.session import record_of
 from boardenvs.records.record import Record
 from boardenvs.text.prompt import Shown, Style
 from boardenvs.text.question import RETRIES, Counts, Question, Transcript
@@ -153,7 +154,7 @@ class TextEnv:
         forfeited = session.resigned is not None
         info = {"forfeit": self.game.roles[self.role]} if forfeited else {}
         record = replace(
-            session.record(),
+            record_of(session),
             goal=self.goal,
             players=(first, second),
             info={**info, "text": text},

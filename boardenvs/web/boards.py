@@ -17,7 +17,7 @@ from boardenvs.game import fen
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.look import Look
 from boardenvs.game.notation import Dropping, Moving
-from boardenvs.play.session import GameSession
+from boardenvs.play.session import record_of, session_of
 from boardenvs.records.record import Record, parse_names, until_illegal
 from boardenvs.render.geometry import LINED, Cells, board_look
 from boardenvs.render.svg import write_drawing
@@ -122,11 +122,11 @@ def _lost_by(position: Position, action: int) -> int:
 
 def write_game(game: Game, wanted: SaveRequest) -> tuple[str, bytes]:
     """The name and the content of a file with this game."""
-    session = GameSession.of_record(read_line(game, wanted.line))
+    session = session_of(read_line(game, wanted.line))
     session.players, session.info = wanted.players, wanted.info
     if wanted.resigned is not None and not session.is_over:
         session.resign(wanted.resigned)
-    record = session.record()
+    record = record_of(session)
     if record.goal is None:
         record = replace(record, goal=wanted.goals)
     name = f"game{records.FORMATS[wanted.format].suffixes[0]}"

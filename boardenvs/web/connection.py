@@ -35,7 +35,7 @@ MOST_REQUESTS = 32  # of a page, at a time
 MOST_JOBS = 4  # that take a process, of a page, at a time
 _JOB_SECONDS = 900.0
 # Than their names to be agents.
-_NEED_MORE = ("policy", "python", "openspiel", "rust_reversi", "level", "engine", "llm")
+_NEED_MORE = ("policy", "python", "openspiel", "level", "engine", "llm")
 
 _LEVELS = [f"level:{level}" for level in range(1, LEVELS + 1)]
 # From the weakest to the strongest, about.

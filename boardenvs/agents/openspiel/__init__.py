@@ -1,5 +1,5 @@
-"""OpenSpiel, both ways: its bots as our players, our players as its bots.
+"""OpenSpiel's bots as players here.
 
-This is the only room that needs OpenSpiel, and it is imported when it is asked for:
-`pip install open_spiel`, which the extra `peers` has too.
+Only this package needs OpenSpiel, which is imported when it is used: `pip install open_spiel`, or
+the extra `peers`.
 """

@@ -14,10 +14,10 @@ from boardenvs.game.contract import Game
 from boardenvs.game.state import IntArray, State
 from boardenvs.utils.checks import is_number, is_whole, quote, unknown
 
-# Of a pyspiel.Game, a player's number and a seed: a pyspiel.Bot.
+# From a pyspiel.Game, a player's number and a seed to a pyspiel.Bot.
 MakeBot: TypeAlias = Callable[[Any, int, int], Any]
 
-BOTS = ("mcts",)  # that texts name
+BOTS = ("mcts",)  # which texts of players can name
 
 _SEEDS = 2**31 - 1
 _MEMORY_MB = 1000
@@ -25,9 +25,9 @@ _MEMORY_MB = 1000
 
 @dataclass(frozen=True)
 class MCTSBotMaker:
-    """Makes OpenSpiel's MCTSBot, which judges positions by random games.
+    """Makes OpenSpiel's MCTSBot, which evaluates positions by random games.
 
-    simulations: of a move. c: the weight of exploration. rollouts: random games a simulation.
+    simulations: for a move. c: the weight of exploration. rollouts: random games for a simulation.
     solve: whether proven results are backed up as such.
     """
 
@@ -53,12 +53,12 @@ class MCTSBotMaker:
 
 @dataclass(frozen=True)
 class OpenSpielAgent:
-    """Plays as a bot of OpenSpiel does that is made anew for every move, with a seed of its own.
+    """Plays as a bot of OpenSpiel does; each move gets a new bot with a seed of its own.
 
-    OpenSpiel's states cannot be set up but by playing, so it asks how each game came about (see
-    `boardenvs.agents.base.HistoryAgent`): it plays in matches and tournaments. Where OpenSpiel's
-    rules have ended a game that goes on by ours, as after a repetition in Lines of Action, it plays
-    any legal action.
+    OpenSpiel's states can only be reached by playing, so it needs the actions of each game (see
+    `boardenvs.agents.base.HistoryAgent`), which matches and tournaments give. It plays a random
+    legal action if OpenSpiel's rules have ended a game that goes on by ours, as after a repetition
+    in Lines of Action.
 
     ```python
     import boardenvs
@@ -73,14 +73,14 @@ class OpenSpielAgent:
     make_bot: MakeBot
 
     def check_game(self, game: Game) -> None:
-        """ValueError for a game that OpenSpiel has not."""
+        """ValueError for a game that OpenSpiel does not have."""
         translation_of(game)
 
     def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
         """ValueError: see `act_after`."""
         raise ValueError(
-            "OpenSpiel's bots must know how a game came about: they play in matches and in the "
-            "arena, which tell them, and nowhere else"
+            "OpenSpiel's bots need all actions of a game: they play in matches and in the arena, "
+            "which give them, and nowhere else"
         )
 
     def act_after(
@@ -107,9 +107,9 @@ class OpenSpielAgent:
 def openspiel_agent(
     bot: str, simulations: int = 200, c: float = 2.0, rollouts: int = 1, solve: bool = True
 ) -> OpenSpielAgent:
-    """OpenSpiel's bot of this name, one of `BOTS`; see `MCTSBotMaker`.
+    """Return OpenSpiel's bot with a name in `BOTS`; see `MCTSBotMaker`.
 
-    ValueError for an unknown name or a value that makes no sense, ImportError without OpenSpiel.
+    ValueError for an unknown name or a wrong parameter, ImportError without OpenSpiel.
     """
     if bot not in BOTS:
         raise ValueError(unknown("bot of OpenSpiel", bot, BOTS))

@@ -1,4 +1,4 @@
-"""An engine that is asked for moves: it is started when it is needed, and again when it failed."""
+"""An engine that is asked for moves: started when it is needed, and again after a failure."""
 
 from __future__ import annotations
 
@@ -11,33 +11,41 @@ from math import inf
 from typing import NoReturn
 
 from boardenvs.engines.channel import Channel, EngineError, EngineLateError, Limit, escaped
-from boardenvs.engines.protocol import Protocol, Question, notation_of, plies_to
-from boardenvs.engines.protocols import PROTOCOLS
+from boardenvs.engines.gtp import Gtp
+from boardenvs.engines.nboard import NBoard
+from boardenvs.engines.protocol import MoveQuery, Protocol, notation_of, plies_to
 from boardenvs.engines.transport import Transport
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.errors import IllegalActionError
 
-MOVE = 60.0  # seconds for a move where no others are given
-LAG = 1.0  # seconds that an engine may be late: what it is told is not all that passes
-_GAMES = 10_000  # whose times are remembered
+PROTOCOLS: dict[str, type[Protocol]] = {"gtp": Gtp, "nboard": NBoard}
 
-Key = tuple[int, tuple[int, ...]]
+MOVE = 60.0  # seconds for a move by default
+START = 60.0  # seconds until the first answer, and until it is ready for a game
+LAG = 1.0  # seconds that an engine may be late, for all that is beyond its control
+_MOST_LATE = 3  # times in a row
+_GAMES = 10_000  # whose times are remembered
 
 
 @dataclass
-class Clock:
-    """Limits in seconds, None for none; those of games hold where the plies so far are known."""
+class EngineClock:
+    """Limits in seconds, None for no limit, and the time that each game has taken.
+
+    Limits for whole games hold if the plies so far are known.
+    """
 
     move_time: float | None = None
     game_time: float | None = None
     move_cpu: float | None = None
     game_cpu: float | None = None
-    # What it took in games so far, by its role and all plies before its last move: games that go on
-    # side by side are told apart by these, and those that are still the same take turns.
-    _spent: dict[Key, list[tuple[float, float]]] = field(default_factory=dict)
+    # Wall and CPU seconds by role and by all plies up to the engine's last move: games that are
+    # played side by side differ in these, and identical games take turns.
+    _spent: dict[tuple[int, tuple[int, ...]], list[tuple[float, float]]] = field(
+        default_factory=dict
+    )
 
-    def taken(self, role: int, actions: Sequence[int]) -> tuple[float, float]:
-        """Wall and CPU seconds that the game took so far, which is then forgotten."""
+    def pop_spent(self, role: int, actions: Sequence[int]) -> tuple[float, float]:
+        """Return wall and CPU seconds of a game so far, and forget them."""
         for end in reversed(range(len(actions))):
             key = role, tuple(actions[:end])
             if key in self._spent:
@@ -47,24 +55,20 @@ class Clock:
                 return found
         return 0.0, 0.0
 
-    def limit(self, taken: tuple[float, float]) -> Limit:
-        """What is left for a move; EngineLateError where the time for the game is over."""
-        wall, cpu = taken
+    def limit(self, spent: tuple[float, float]) -> Limit:
+        """Return the limit for the next move; EngineLateError if the game's time is over."""
+        wall, cpu = spent
+        move = _or_inf(self.move_time if self.move_time or self.game_time else MOVE)
         limit = Limit(
-            min(_or(self.move_time, MOVE if self.game_time is None else inf), self.left(wall))
-            + LAG,
-            min(_or(self.move_cpu, inf), _or(self.game_cpu, inf) - cpu),
+            min(move, _or_inf(self.game_time) - wall) + LAG,
+            min(_or_inf(self.move_cpu), _or_inf(self.game_cpu) - cpu),
         )
         if limit.wall <= 0 or limit.cpu <= 0:
             raise EngineLateError("its time for the game is over")
         return limit
 
-    def left(self, wall: float) -> float:
-        """Seconds that are left of a game in which it took so many."""
-        return _or(self.game_time, inf) - wall
-
     def add(self, role: int, actions: Sequence[int], wall: float, cpu: float) -> None:
-        """Note what a game took up to the move of this role after these actions."""
+        """Note the seconds of a game, up to the move of this role after these actions."""
         if self.game_time is None and self.game_cpu is None:
             return
         self._spent.setdefault((role, tuple(actions)), []).append((wall, cpu))
@@ -72,19 +76,14 @@ class Clock:
             del self._spent[next(iter(self._spent))]
 
 
-def _or(value: float | None, otherwise: float) -> float:
-    return otherwise if value is None else value
+def _or_inf(value: float | None) -> float:
+    return inf if value is None else value
 
 
-START = 60.0  # seconds until it answers for the first time, and is ready for a game
-_MOST_LATE = 3  # times in a row that it is late before it is asked no more
+class EngineProcess:
+    """Asks an engine for actions, one thread at a time. Every fault is an `EngineError`.
 
-
-class Engine:
-    """Chooses actions; one thread at a time is answered. Every fault is an `EngineError`.
-
-    start: what starts it.
-    protocol: a name in PROTOCOLS; None for what it answers to first.
+    start: starts the engine. protocol: a name in PROTOCOLS; by default the one that it answers to.
     """
 
     def __init__(
@@ -92,22 +91,22 @@ class Engine:
         start: Callable[[], Transport],
         protocol: str | None = None,
         depth: int | None = None,
-        clock: Clock | None = None,
+        clock: EngineClock | None = None,
     ) -> None:
         self._start = start
         self._protocol = protocol
         self._depth = depth
-        self._clock = clock or Clock()
+        self._clock = clock or EngineClock()
         self._late = 0  # times in a row
-        self._used = 0.0  # CPU seconds of those that were ended
+        self._ended_cpu = 0.0  # CPU seconds of processes that were ended
         self._lock = threading.Lock()
-        self._game: Game | None = None  # that it was told
-        self._owner = 0  # the process that started it: after a fork it is not this one's
+        self._game: Game | None = None  # the game that the engine plays now
+        self._owner = 0  # the process that started it, which changes with a fork
         self._running: list[Protocol] = []  # one or none
         weakref.finalize(self, _close, self._running)
 
     def check_game(self, game: Game) -> None:
-        """ValueError where it does not start, or cannot play the game."""
+        """ValueError if the engine does not start, or does not play the game."""
         with self._lock:
             try:
                 self._ready(game)
@@ -118,8 +117,8 @@ class Engine:
                 raise
 
     def choose(self, position: Position, actions: Sequence[int]) -> int:
-        """A legal action of a position that is not over, to which these led from the start, as far
-        as they are known.
+        """Return a legal action; the position is not over, and `actions` led there from the start,
+        as far as they are known.
         """
         with self._lock:
             if self._late >= _MOST_LATE:
@@ -140,24 +139,24 @@ class Engine:
 
     @property
     def cpu_seconds(self) -> float:
-        """What it took so far, and what those took that were ended."""
-        return self._used + sum(its.channel.transport.cpu() for its in self._running)
+        """CPU seconds so far, of processes that were ended too."""
+        return self._ended_cpu + sum(its.channel.transport.cpu() for its in self._running)
 
     def close(self) -> None:
-        """End it, at once; the next question starts it again."""
-        self._used = self.cpu_seconds
+        """End the engine at once; the next question starts it again."""
+        self._ended_cpu = self.cpu_seconds
         if self._running and self._owner == os.getpid():
             self._running[0].channel.transport.close()
         self._running.clear()
 
     def _fail(self, error: Exception, kind: type[Exception]) -> NoReturn:
-        """Raise what went wrong, with its last lines, and end it."""
+        """Raise an error with the engine's last lines, and end the engine."""
         last = self._running[0].channel.last_lines() if self._running else ""
         self.close()
         raise kind(f"the engine failed: {error}" + (f"; {last}" if last else "")) from error
 
     def _ready(self, game: Game) -> Protocol:
-        """It, knowing the game."""
+        """Start the engine if it does not run, and tell it the game."""
         if not self._running or self._owner != os.getpid():
             self._begin()
         protocol = self._running[0]
@@ -169,7 +168,7 @@ class Engine:
         return protocol
 
     def _begin(self) -> None:
-        """Start it, and find out what it speaks."""
+        """Start the engine, and find out its protocol."""
         self._running.clear()
         self._game = None
         try:
@@ -188,29 +187,23 @@ class Engine:
         if self._depth is not None and not found.has_depth:
             raise EngineError("its protocol cannot say a depth: say it in the command")
         self._running[0] = found(channel)
-        found.greet(self._running[0])
+        self._running[0].greet()
 
     def _ask(self, position: Position, actions: Sequence[int]) -> int:
         role, clock = position.to_move, self._clock
         plies = plies_to(position, actions)
-        taken = clock.taken(role, actions)
-        limit = clock.limit(taken)
+        spent = clock.pop_spent(role, actions)
+        limit = clock.limit(spent)
         protocol = self._ready(position.game)
         protocol.channel.begin(limit)
-        question = Question(
-            position,
-            plies,
-            self._depth,
-            clock.move_time,
-            None if clock.game_time is None else max(0.0, clock.left(taken[0])),
-        )
-        answer = protocol.ask(question)
+        left = None if clock.game_time is None else max(0.0, clock.game_time - spent[0])
+        answer = protocol.ask(MoveQuery(position, plies, self._depth, clock.move_time, left))
         wall, cpu = protocol.channel.spent()
         try:
             action = notation_of(position.game).parse(answer, position)
         except IllegalActionError as error:
             raise EngineError(f"in {position.fen()!r} {escaped(str(error))}") from None
-        clock.add(role, actions, taken[0] + wall, taken[1] + cpu)
+        clock.add(role, actions, spent[0] + wall, spent[1] + cpu)
         return action
 
 

@@ -1,0 +1,159 @@
+"""A game in progress: plies with undo and redo, and resignation."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from boardenvs.game.contract import Game, Position
+from boardenvs.game.rules import LOSS, WIN
+
+
+class GameSession:
+    """A game from a position on, by default from its start.
+
+    players: names by role, and info: other facts; both are only kept here. A method that raises
+    leaves the game unchanged.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        start: Position | None = None,
+        *,
+        players: tuple[str, str] | None = None,
+        info: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.game = game
+        self.players = players
+        self.info = dict(info or {})
+        # All known plies, also undone ones, and the positions between them.
+        self._positions = [start or game.start()]
+        self._line: list[int] = []
+        self._ply = 0
+        self._resigned: int | None = None
+
+    # ---- state -------------------------------------------------------------------------------
+
+    @property
+    def start(self) -> Position:
+        """The position that the game began from."""
+        return self._positions[0]
+
+    @property
+    def position(self) -> Position:
+        """The current position."""
+        return self._positions[self._ply]
+
+    @property
+    def before(self) -> Position | None:
+        """The position before the last action; None at the start."""
+        return self._positions[self._ply - 1] if self._ply else None
+
+    @property
+    def positions(self) -> tuple[Position, ...]:
+        """All positions so far, one more than actions."""
+        return tuple(self._positions[: self._ply + 1])
+
+    @property
+    def actions(self) -> tuple[int, ...]:
+        """The actions so far, passes included."""
+        return tuple(self._line[: self._ply])
+
+    @property
+    def undone(self) -> tuple[int, ...]:
+        """The actions that `redo` would play, the next one first."""
+        return tuple(self._line[self._ply :])
+
+    @property
+    def resigned(self) -> int | None:
+        """The role that has resigned; None if neither has."""
+        return self._resigned
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the game has ended: by its rules, by the limit on plies or by resignation."""
+        return self._resigned is not None or self.position.is_over()
+
+    @property
+    def must_pass(self) -> bool:
+        """Whether the side to move can only pass."""
+        return not self.is_over and self.position.legal_actions() == [self.game.noop]
+
+    @property
+    def goal(self) -> tuple[float, float] | None:
+        """The goal values by role, 100, 50 or 0; None until the game is over."""
+        if self._resigned is not None:
+            return (LOSS, WIN) if self._resigned == 0 else (WIN, LOSS)
+        return self.position.result() if self.is_over else None
+
+    @property
+    def pieces(self) -> tuple[int, int]:
+        """How many pieces each role has on the board."""
+        return self.position.pieces(0).bit_count(), self.position.pieces(1).bit_count()
+
+    def legal_actions(self) -> list[int]:
+        """The legal actions; empty if the game is over."""
+        return [] if self.is_over else self.position.legal_actions()
+
+    # ---- changes -----------------------------------------------------------------------------
+
+    def play(self, action: int) -> None:
+        """Play a legal action; IllegalActionError for others, ValueError if the game is over.
+
+        Undone plies are forgotten, unless this action is the next of them.
+        """
+        if self.is_over:
+            raise ValueError("the game is over: undo a move, or begin a new game")
+        if not (0 <= action < self.game.num_actions and self.position.is_legal(action)):
+            raise self.position.illegal_action(action)
+        ply = self._ply
+        if self._line[ply : ply + 1] != [action]:
+            self._line[ply:] = [action]
+            self._positions[ply + 1 :] = [self.position.step(action)]
+        self._ply += 1
+
+    def play_line(self, actions: Sequence[int]) -> None:
+        """Play actions one after the other; see `play`."""
+        for action in actions:
+            self.play(action)
+
+    def resign(self, role: int | None = None) -> None:
+        """Resign for a role, by default for the side to move; ValueError if the game is over."""
+        if self.is_over:
+            raise ValueError("the game is over: nobody can resign")
+        self._resigned = self.position.to_move if role is None else role
+
+    def undo(self, plies: int = 1) -> int:
+        """Take back n plies, or as many as there are; return how many.
+
+        A resignation is taken back first, and does not count.
+        """
+        self._resigned = None
+        plies = max(0, min(plies, self._ply))
+        self._ply -= plies
+        return plies
+
+    def undo_to(self, roles: Collection[int]) -> int:
+        """Go back to the last earlier position in which one of these roles had a choice.
+
+        Returns how many plies that took back: 0, and nothing changes, if there is no such position.
+        Against an agent this takes back its reply together with the move before it.
+        """
+        if self._resigned is not None:
+            self._resigned = None
+            return 0
+        for plies in range(1, self._ply + 1):
+            position = self._positions[self._ply - plies]
+            if position.to_move in roles and position.legal_actions() != [self.game.noop]:
+                return self.undo(plies)
+        return 0
+
+    def redo(self, plies: int = 1) -> int:
+        """Play n undone plies again, or as many as there are; return how many.
+
+        None can be played after a resignation.
+        """
+        plies = 0 if self._resigned is not None else max(0, min(plies, len(self.undone)))
+        self._ply += plies
+        return plies
