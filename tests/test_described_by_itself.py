@@ -13,7 +13,7 @@ from variants import random_line, searched
 from boardenvs import perft
 from boardenvs.game.contract import Game, stack
 from boardenvs.games import Othello, WolfAndSheep
-from boardenvs.search import Limits, engine_for
+from boardenvs.search import Limits, alphabeta_for
 
 THREE = pytest.mark.parametrize("game", [ThreeInARow(), FullThreeInARow()], ids=lambda g: g.id)
 
@@ -31,7 +31,7 @@ def test_a_game_of_placing_that_is_not_othello_is_searched_right(game: Game) -> 
         assert found.margin is None
     roots, seeds = stack([game.start()]), np.zeros(1, np.uint64)
     plain, asked = (
-        engine_for(game).search(roots, seeds, Limits(depth=9, endgame=n)) for n in (0, 64)
+        alphabeta_for(game).search(roots, seeds, Limits(depth=9, endgame=n)) for n in (0, 64)
     )
     assert plain.value.tolist() == asked.value.tolist() == [0]
     assert plain.nodes.tolist() == asked.nodes.tolist()

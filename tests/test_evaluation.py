@@ -22,7 +22,7 @@ from boardenvs.board.bitboard import from_squares, parse_square
 from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.state import State
 from boardenvs.games import Othello
-from boardenvs.search import Evaluation, Limits, engine_for
+from boardenvs.search import Evaluation, Limits, alphabeta_for
 from boardenvs.search.compiler import compile_for
 from boardenvs.search.evaluation import Places, Tuple, tuple_tables
 from boardenvs.search.evaluation_file import (
@@ -125,7 +125,7 @@ def test_search_judges_by_the_tables(backend: str) -> None:
     for evaluation in evaluations if backend == "numpy" else evaluations[:1]:
         for position in random_line(evaluation.game, 1, 40)[0][4:-1:6]:
             after = stack([position.step(action) for action in position.legal_actions()])
-            search = engine_for(evaluation.game, evaluation).search
+            search = alphabeta_for(evaluation.game, evaluation).search
             found = search(stack([position]), SEED, Limits(1), forced=True)
             worth = evaluation.values(after)
             best = np.where(after.to_move == position.to_move, worth, -worth).max()
@@ -149,7 +149,7 @@ def test_the_exact_end_is_the_same_by_whatever_moves_are_ordered() -> None:
     """Whether the tables speak nonsense or the heuristic."""
     state = stack([random_line(OTHELLO, 5, 51)[0][-1]])
     by_heuristic, by_nonsense = (
-        engine_for(OTHELLO, judge).search(state, SEED, Limits(endgame=64), forced=True)
+        alphabeta_for(OTHELLO, judge).search(state, SEED, Limits(endgame=64), forced=True)
         for judge in (None, random_evaluation(OTHELLO))
     )
     assert by_nonsense.exact == 1
@@ -239,7 +239,7 @@ def test_players_by_text(tmp_path: Path) -> None:
         check_game(player, OTHELLO)
         played = player.act(OTHELLO, state, np.random.default_rng(0)).tolist()
         found, others = (
-            engine_for(OTHELLO, judge).search(state, seeds, Limits(depth)).action.tolist()
+            alphabeta_for(OTHELLO, judge).search(state, seeds, Limits(depth)).action.tolist()
             for judge in (right, wrong)
         )
         assert played == found != others

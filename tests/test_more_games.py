@@ -38,7 +38,7 @@ from boardenvs.game.state import Array, State
 from boardenvs.games.files import path_of
 from boardenvs.kernel import Bits, set_backend
 from boardenvs.play.review import loss_of
-from boardenvs.search import Limits, engine_for, search_position, search_trees
+from boardenvs.search import Limits, alphabeta_for, search_position, search_trees
 
 game = GAMES["checkers"].game
 Seeds = np.ndarray[Any, np.dtype[np.uint64]]
@@ -152,11 +152,11 @@ def test_alpha_beta_is_plain_search() -> None:
     for position in late_positions(game)[:9]:
         for depth in (1, 2, 3, 4):
             seeds = np.zeros(1, np.uint64)
-            found = engine_for(game).search(stack([position]), seeds, Limits(depth), forced=True)
+            found = alphabeta_for(game).search(stack([position]), seeds, Limits(depth), forced=True)
             assert found.value == worth(game, position, depth)
             assert worths(game, position, depth)[int(found.action[0])] == found.value
             line = position
-            for action in engine_for(game).line(position, found):
+            for action in alphabeta_for(game).line(position, found):
                 line = line.step(action)
             sign = 1 if line.to_move == position.to_move else -1
             assert worth(game, line, 0, int(found.depth[0])) * sign == found.value
@@ -194,7 +194,7 @@ def check_alphabeta(name: str) -> None:
     """On both backends, as the next one: `make compiled`."""
 
     def search(game: Game, state: State, seeds: Seeds) -> Iterable[Array]:
-        return engine_for(game).search(state, seeds, Limits(nodes=300), forced=True)
+        return alphabeta_for(game).search(state, seeds, Limits(nodes=300), forced=True)
 
     _check_backends(name, search)
 

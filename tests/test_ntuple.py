@@ -19,7 +19,7 @@ from boardenvs.game.contract import Game, stack
 from boardenvs.game.openings import random_openings
 from boardenvs.game.state import FloatArray
 from boardenvs.games import make
-from boardenvs.search import engine_for
+from boardenvs.search import alphabeta_for
 from boardenvs.search.evaluation import POINT, Terms
 from boardenvs.search.evaluation_file import load_evaluation, parse_tuple, trained_evaluation
 from training.command import read_settings
@@ -142,7 +142,7 @@ def test_who_has_no_disc_left_has_lost_the_whole_board() -> None:
     assert 0 in position.words
     sign = 1 if position.own else -1
     assert of_ended(game, stack([position])).tolist() == [64 * sign]
-    engine, rng = engine_for(game, None), np.random.default_rng(0)
+    engine, rng = alphabeta_for(game, None), np.random.default_rng(0)
     for depth in (1, 3):  # at most so many squares are filled before the end
         targets = TargetSettings(depth=depth)
         assert of_search(engine, stack([before]), targets, rng).tolist() == [65 - depth]
@@ -152,7 +152,7 @@ def test_targets_are_what_search_says() -> None:
     """Of points where it does not see the end, and the exact lead where it solves it."""
     game = make("othello")
     state = random_openings(game, 6, (20, 45), np.random.default_rng(2))
-    engine, rng = engine_for(game, None), np.random.default_rng(0)
+    engine, rng = alphabeta_for(game, None), np.random.default_rng(0)
     said = of_search(engine, state, TargetSettings(depth=1), rng)
     for position, value in zip(game.positions(state), said.tolist(), strict=True):
         afters = [position.step(action) for action in position.legal_actions()]

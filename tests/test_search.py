@@ -29,9 +29,9 @@ from boardenvs.game.fen import parse_position
 from boardenvs.game.state import BoolArray, IntArray, State, take
 from boardenvs.games import Othello, parse
 from boardenvs.kernel import ALL, get_backend, set_backend
-from boardenvs.search import Engine, Limits, SearchResults, compiler, engine, engine_for
+from boardenvs.search import AlphaBeta, Limits, SearchResults, alphabeta, alphabeta_for, compiler
 from boardenvs.search.compiled.alphabeta import DEVIATION, search_positions
-from boardenvs.search.compiled.values import margin_of
+from boardenvs.search.compiled.nodes import margin_of
 from boardenvs.search.evaluation_file import trained_evaluation
 from boardenvs.tablebase import Tablebase
 
@@ -67,12 +67,12 @@ def sample_of(name: str, rows: int = 6) -> State:
 
 def search_one(position: Position, limits: Limits) -> SearchResults:
     state = stack([position])
-    return engine_for(position.game).search(state, seeds_of(state), limits, forced=True)
+    return alphabeta_for(position.game).search(state, seeds_of(state), limits, forced=True)
 
 
 def line_of(position: Position, found: SearchResults) -> Position:
     """The last position of the line of the last search; its moves must be legal."""
-    for action in engine_for(position.game).line(position, found):
+    for action in alphabeta_for(position.game).line(position, found):
         assert position.is_legal(action)
         position = position.step(action)
     return position
@@ -99,7 +99,7 @@ def recorded(name: str, rows: slice) -> dict[str, list[list[int]]]:
     for kind, evaluation in (("heuristic", None), ("learnt", trained_evaluation(game))):
         if kind == "heuristic" or evaluation is not None:
             for text, limits in LIMITS.items():
-                results = engine_for(game, evaluation).search(state, seeds, limits)
+                results = alphabeta_for(game, evaluation).search(state, seeds, limits)
                 found[f"{kind} {text}"] = [column.tolist() for column in results]
     return found
 
@@ -141,9 +141,9 @@ def test_values_and_actions_are_those_of_plain_search(name: str) -> None:
 
 
 def test_a_table_that_forgets_costs_time_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    usual = Engine(OTHELLO)
-    monkeypatch.setattr(engine, "_SLOTS", 2)
-    forgetful = Engine(OTHELLO)
+    usual = AlphaBeta(OTHELLO)
+    monkeypatch.setattr(alphabeta, "_SLOTS", 2)
+    forgetful = AlphaBeta(OTHELLO)
     for plies, limits in ((30, Limits(5)), (50, Limits(endgame=64))):
         state = stack([random_line(OTHELLO, seed, plies)[0][-1] for seed in range(6)])
         known, found = (x.search(state, seeds_of(state), limits) for x in (usual, forgetful))
@@ -238,7 +238,7 @@ def test_short_wins_and_losses_are_those_of_the_tablebase(name: str, plies: int)
 
     def search(rows: BoolArray, depth: int, **more: Any) -> tuple[State, SearchResults]:
         part, limits = take(state, np.flatnonzero(rows)[:40]), Limits(depth, **more)
-        return part, engine_for(game).search(part, seeds_of(part), limits, forced=True)
+        return part, alphabeta_for(game).search(part, seeds_of(part), limits, forced=True)
 
     def solution(part: State) -> IntArray:
         value, distance = table.lookup(part)
@@ -308,12 +308,12 @@ def test_a_loss_is_claimed_only_where_every_move_loses() -> None:
 def test_rows_calls_and_earlier_searches_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     state, seeds = sample_of("othello"), seeds_of(sample_of("othello"))
     for limits in (Limits(3), Limits(nodes=3000, endgame=30)):
-        whole = Engine(OTHELLO).search(state, seeds, limits)
+        whole = AlphaBeta(OTHELLO).search(state, seeds, limits)
         for row in reversed(range(len(seeds))):
-            alone = engine_for(OTHELLO).search(take(state, [row]), seeds[[row]], limits)
+            alone = alphabeta_for(OTHELLO).search(take(state, [row]), seeds[[row]], limits)
             assert [column[row] for column in whole] == [column[0] for column in alone]
-        monkeypatch.setattr(engine, "_NODES_A_CALL", 200)  # one or two positions a call
-        np.testing.assert_array_equal(engine_for(OTHELLO).search(state, seeds, limits), whole)
+        monkeypatch.setattr(alphabeta, "_NODES_A_CALL", 200)  # one or two positions a call
+        np.testing.assert_array_equal(alphabeta_for(OTHELLO).search(state, seeds, limits), whole)
 
 
 @pytest.mark.usefixtures("in_python")
@@ -323,7 +323,7 @@ def test_threads_do_not_disturb_each_other() -> None:
     state = game.init(3)
 
     def search(depth: int) -> SearchResults:
-        return engine_for(game).search(state, seeds_of(state), Limits(depth))
+        return alphabeta_for(game).search(state, seeds_of(state), Limits(depth))
 
     def at_once(depth: int) -> tuple[int, SearchResults]:
         start.wait()
@@ -336,7 +336,7 @@ def test_threads_do_not_disturb_each_other() -> None:
 
 
 def test_what_is_over_or_forced_is_not_searched() -> None:
-    state, searcher = stack([OTHELLO.start(), OVER, FORCED]), engine_for(OTHELLO)
+    state, searcher = stack([OTHELLO.start(), OVER, FORCED]), alphabeta_for(OTHELLO)
     for forced in (False, True):
         found = searcher.search(state, seeds_of(state), Limits(3), forced=forced)
         assert found.action[1:].tolist() == [OTHELLO.noop, 3]
@@ -370,7 +370,7 @@ def test_a_time_ends_a_search() -> None:
         assert start.is_legal(int(found.action[0]))
     assert search_one(start, Limits(3, time=1e9)).depth == 3
     stop = iter([False, False, True]).__next__
-    assert engine_for(OTHELLO).search(state, seeds_of(state), Limits(), stop=stop).exact == 0
+    assert alphabeta_for(OTHELLO).search(state, seeds_of(state), Limits(), stop=stop).exact == 0
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no such signals here")
@@ -380,7 +380,7 @@ def test_ctrl_c_ends_a_search() -> None:
 
     def is_searching() -> bool:
         frames = walk_stack(sys._current_frames()[main])
-        return Engine.search.__code__ in (frame.f_code for frame, _ in frames)
+        return AlphaBeta.search.__code__ in (frame.f_code for frame, _ in frames)
 
     def interrupt(over: threading.Event) -> None:
         while not over.wait(0.1):
@@ -421,7 +421,7 @@ def test_limits_that_are_none_are_named(wrong: dict[str, float], message: str) -
 @pytest.mark.usefixtures("in_python")
 def test_an_engine_stays_with_its_backend() -> None:
     pytest.importorskip("numba")
-    searcher, state = Engine(OTHELLO), OTHELLO.init(1)
+    searcher, state = AlphaBeta(OTHELLO), OTHELLO.init(1)
     set_backend("numba")
     with pytest.raises(RuntimeError, match="this engine is of 'numpy', not of 'numba'"):
         searcher.search(state, seeds_of(state), Limits(2))
@@ -431,7 +431,7 @@ def test_an_engine_stays_with_its_backend() -> None:
 def test_without_numba_a_warning_says_what_would_help(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiler, "find_spec", lambda name: None)
     with pytest.warns(UserWarning, match=r"without Numba: pip install 'boardenvs\[fast\]'"):
-        Engine(parse("othello_holes:holes=5"))  # never linked before
+        AlphaBeta(parse("othello_holes:holes=5"))  # never linked before
 
 
 # ---- ProbCut -------------------------------------------------------------------------------------
@@ -445,7 +445,7 @@ def test_probcut() -> None:
     state = stack([random_line(OTHELLO, seed, 16 + 2 * seed)[0][-1] for seed in range(10)])
 
     def search(limits: Limits, *, learnt: bool = True) -> SearchResults:
-        searcher = engine_for(OTHELLO, trained_evaluation(OTHELLO) if learnt else None)
+        searcher = alphabeta_for(OTHELLO, trained_evaluation(OTHELLO) if learnt else None)
         return searcher.search(state, seeds_of(state), limits)
 
     plain, cut, wide = (search(Limits(4, probcut=x)) for x in (0, 1, 100))
@@ -464,7 +464,7 @@ def test_what_reaches_the_end_is_proven_with_probcut() -> None:
     positions = [random_line(OTHELLO, seed, 56)[0][-1] for seed in (*range(12), 35)]
     margins = [lead_with_best_play(OTHELLO, position) for position in positions]
     assert {*np.sign(margins)} == {-1, 0, 1}
-    state, searcher = stack(positions), engine_for(OTHELLO, trained_evaluation(OTHELLO))
+    state, searcher = stack(positions), alphabeta_for(OTHELLO, trained_evaluation(OTHELLO))
     found = searcher.search(state, seeds_of(state), Limits(12, probcut=0.01), forced=True)
     assert found.exact.all()
     assert [margin_of(int(value)) for value in found.value] == margins

@@ -1,10 +1,10 @@
-"""Alpha-beta search over the game's heuristic."""
+"""Alpha-beta search as a player."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -12,9 +12,9 @@ from boardenvs import games
 from boardenvs.agents.base import check_heuristic
 from boardenvs.game.contract import Game, Position
 from boardenvs.game.state import IntArray, State
+from boardenvs.search.alphabeta import alphabeta_for
 from boardenvs.search.analysis import Analysis
 from boardenvs.search.compiler import has_exact_end
-from boardenvs.search.engine import engine_for
 from boardenvs.search.evaluation import Evaluation
 from boardenvs.search.evaluation_file import load_evaluation, trained_evaluation
 from boardenvs.search.limits import MAX_DEPTH, Limits
@@ -22,34 +22,34 @@ from boardenvs.search.solver import search_position, smoothed
 
 _TRAINED = "trained"
 _DEPTH = 4  # without any limit
-# With a budget, `nodes` or `time`: empty squares from which Othello is solved to the end, and
-# ProbCut's deviations.
+# With `nodes` or `time`: empty squares from which Othello is solved to the end, and ProbCut's
+# deviations.
 _ENDGAME, _PROBCUT = 12, 1.5
 
 
 @dataclass(frozen=True)
 class AlphaBetaAgent:
-    """Searches each position as deep as the limits allow; `depth=4` where none is given.
+    """Searches each position as deep as the limits allow; without limits `depth=4`.
 
-    depth: plies of search, 1 to 100. nodes: positions generated a move, at most about so many.
-    time: seconds a move, about, by the clock; only this limit makes play depend on the machine: it
-    is weaker on a busy one.
-    endgame: in the Othello family, positions with at most so many empty squares are solved to the
-    end, for the largest margin; by default none with a depth alone, 12 with `nodes` or `time`.
+    depth: plies, 1 to 100. nodes: positions a move, approximately and at most. time: seconds a
+    move, approximately; only this limit makes play depend on the machine and its load.
 
-    evaluation: what positions are judged by: "trained" for the tables that came with the package,
-    the path of an .npz file of `python -m training.ntuple`, or by default the game's heuristic.
-    At `depth=1` tables are used that were learnt for one ply, where the evaluation has some.
+    endgame: in the Othello family, solve positions with at most this number of empty squares to the
+    end, for the largest margin; by default 12 with `nodes` or `time`, else never.
 
-    probcut: with an evaluation of the Othello family, by how many standard deviations a search of
-    half the depth must be sure that a move is not worth searching deeper (ProbCut); 0: never, as by
-    default with a depth alone. With an evaluation and `nodes` or `time` the default is 1.5.
+    evaluation: how positions are judged: "trained" by the package's tables, or the path of an .npz
+    file of `python -m training.ntuple`; by default by the game's heuristic. With `depth=1` tables
+    for one ply are used, if the evaluation has them.
 
-    reductions: search moves that do not seem good less deep (late move reductions). By default with
-    an evaluation and `nodes` or `time`, but for the Othello family, where ProbCut says better what
-    may be left out.
+    probcut: with an evaluation, in the Othello family: do not search a move deeper if a search of
+    half the depth is this number of standard deviations out of reach (ProbCut); 0: never. By
+    default 1.5 with `nodes` or `time`, else 0.
 
-    Ties are broken at random where the heuristic of the positions after the moves is equal too.
+    reductions: search moves that do not seem good less deep (late move reductions). By default on
+    with an evaluation and `nodes` or `time`, except in the Othello family, where ProbCut does it
+    better.
+
+    Ties are broken at random if the positions after the moves have equal values too.
     """
 
     depth: int | None = None
@@ -61,7 +61,7 @@ class AlphaBetaAgent:
     reductions: bool | None = None
 
     def __post_init__(self) -> None:
-        self._limits()  # raises ValueError where a limit is wrong
+        self._limits()  # raises ValueError for a wrong limit
         if self.evaluation not in (None, _TRAINED):
             _loaded(str(self.evaluation))
 
@@ -81,7 +81,7 @@ class AlphaBetaAgent:
         )
 
     def check_game(self, game: Game) -> None:
-        """ValueError for a game without a heuristic, or that the evaluation is not for."""
+        """Raise ValueError for a game without a heuristic, or that the evaluation is not for."""
         evaluation = self.evaluation_for(game)
         if evaluation is None:
             check_heuristic(self, game)
@@ -94,9 +94,9 @@ class AlphaBetaAgent:
             )
 
     def evaluation_for(self, game: Game) -> Evaluation | None:
-        """What it judges positions of the game by; None: the game's heuristic.
+        """The evaluation that judges positions of the game, or None for its heuristic.
 
-        ValueError where there is none in the package for the game.
+        ValueError if the package has none for the game.
         """
         if self.evaluation is None:
             return None
@@ -110,24 +110,19 @@ class AlphaBetaAgent:
             )
         return evaluation
 
-    def _judging(self, game: Game) -> Evaluation | None:
-        """The same, by the depth of its search."""
-        evaluation = self.evaluation_for(game)
-        return evaluation.for_one_ply if evaluation and self.depth == 1 else evaluation
-
     def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
         rng = np.random.default_rng(rng)
         seeds = rng.integers(1 << 64, size=len(state.ply), dtype=np.uint64)
-        engine = engine_for(game, self._judging(game))
-        return engine.search(state, seeds, self._limits(game)).action
+        evaluation, limits = _plan(self, game)
+        return alphabeta_for(game, evaluation).search(state, seeds, limits).action
 
     def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
         """By a search of the position, and one of each other move as deep, in half the time each.
 
-        Learnt values for a depth are means with those of a ply less; see `smoothed`.
+        Learnt values at a fixed depth are means with those of a ply less; see `smoothed`.
         """
         seed = rng.integers(1 << 64, size=1, dtype=np.uint64)
-        limits, evaluation = self._limits(position.game), self._judging(position.game)
+        evaluation, limits = _plan(self, position.game)
         if limits.time is not None:
             limits = replace(limits, time=limits.time / 2)
         found = search_position(position, limits, seed=seed, evaluation=evaluation)
@@ -144,7 +139,7 @@ class AlphaBetaAgent:
         endgame = _ENDGAME if self.endgame is None else self.endgame
         nodes, before = 0, list[Analysis]()
         for depth in range(1, MAX_DEPTH + 1):
-            # One ply is searched in any case: there has to be an answer.
+            # One ply is always searched: there has to be an answer.
             found = search_position(
                 position,
                 Limits(depth, endgame=endgame),
@@ -152,7 +147,7 @@ class AlphaBetaAgent:
                 stop=stop if depth > 1 else None,
             )
             if depth > 1 and stop():
-                return  # some of the moves were not searched as deep as others
+                return  # some moves were not searched as deep as others
             nodes += found.nodes
             learnt = self.evaluation is not None and depth > 1
             yield replace(smoothed(found, before[-1]) if learnt else found, nodes=nodes)
@@ -161,12 +156,21 @@ class AlphaBetaAgent:
                 return
 
 
+@lru_cache(maxsize=64)
+def _plan(agent: AlphaBetaAgent, game: Game) -> tuple[Evaluation | None, Limits]:
+    """The evaluation and the limits of the agent's searches in this game."""
+    evaluation = agent.evaluation_for(game)
+    if evaluation is not None and agent.depth == 1:
+        evaluation = evaluation.for_one_ply
+    return evaluation, agent._limits(game)
+
+
 @cache
 def _loaded(path: str) -> Evaluation:
-    """One object for a file, so that searches share an engine."""
+    """One object a file, so that searches share their memory."""
     return load_evaluation(path)
 
 
 def _is_settled(found: Analysis) -> bool:
-    """Whether deeper search changes nothing where the soonest win counts."""
+    """Whether deeper search changes nothing in a game where the soonest win counts."""
     return found.outcome == "win" or all(move.outcome is not None for move in found.moves)

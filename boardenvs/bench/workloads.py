@@ -25,7 +25,7 @@ from boardenvs.game.state import State, put, take
 from boardenvs.games import spec_of
 from boardenvs.kernel import get_backend
 from boardenvs.kernel.backend import Backend
-from boardenvs.search import Engine, Limits, search_trees
+from boardenvs.search import AlphaBeta, Limits, search_trees
 from boardenvs.tablebase import Tablebase
 
 Play: TypeAlias = Callable[[], int]  # does a slice, and returns how much that was
@@ -191,7 +191,7 @@ def _exact_end(game: Game) -> Play:
 
 
 def _nodes_of(game: Game, state: State, limits: Limits) -> Play:
-    engine, seed = Engine(game), np.zeros(1, np.uint64)
+    engine, seed = AlphaBeta(game), np.zeros(1, np.uint64)
     rows = itertools.cycle([take(state, [row]) for row in range(len(state.ply))])
     return lambda: int(engine.search(next(rows), seed, limits, forced=True).nodes[0])
 

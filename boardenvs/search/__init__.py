@@ -4,8 +4,8 @@ What is in `compiled` is compiled together with the rules; `engine` and `trees` 
 `solver` for one position; what it finds, and what other analysts say, is an `Analysis`.
 """
 
+from boardenvs.search.alphabeta import AlphaBeta, alphabeta_for
 from boardenvs.search.analysis import Analysis, MoveAnalysis
-from boardenvs.search.engine import Engine, engine_for
 from boardenvs.search.evaluation import Evaluation
 from boardenvs.search.limits import ENDGAME, Limits, SearchResults
 from boardenvs.search.solver import search_position
@@ -20,8 +20,8 @@ from boardenvs.search.trees import (
 
 __all__ = [
     "ENDGAME",
+    "AlphaBeta",
     "Analysis",
-    "Engine",
     "Evaluation",
     "Evaluator",
     "Limits",
@@ -30,7 +30,7 @@ __all__ = [
     "TreeResults",
     "TreeSettings",
     "Trees",
-    "engine_for",
+    "alphabeta_for",
     "play_out",
     "search_position",
     "search_trees",

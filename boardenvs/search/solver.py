@@ -12,9 +12,9 @@ import numpy as np
 from boardenvs.game.contract import Game, Position, stack
 from boardenvs.game.rules import MAX_VALUE
 from boardenvs.game.state import WordArray
+from boardenvs.search.alphabeta import alphabeta_for
 from boardenvs.search.analysis import OUTCOMES, Analysis, MoveAnalysis, Outcome, Unit
-from boardenvs.search.compiled.values import DECIDED, WIN, margin_of
-from boardenvs.search.engine import engine_for
+from boardenvs.search.compiled.nodes import DECIDED, WIN, margin_of
 from boardenvs.search.evaluation import POINT, WON, Evaluation
 from boardenvs.search.limits import Limits
 
@@ -84,7 +84,7 @@ def _share(limits: Limits, count: int) -> Limits:
 
 
 class _Found(NamedTuple):
-    """What one search found; the value is that of `Engine.search`."""
+    """What one search found; the value is that of `AlphaBeta.search`."""
 
     value: int
     exact: bool
@@ -107,7 +107,7 @@ class _Searcher:
         self, game: Game, evaluation: Evaluation | None, stop: Callable[[], bool] | None
     ) -> None:
         self._game, self._evaluation, self._stop = game, evaluation, stop
-        self._engine = engine_for(game, evaluation)
+        self._engine = alphabeta_for(game, evaluation)
 
     def search(self, position: Position, limits: Limits, seed: WordArray = _SEED) -> _Found:
         if limits.time is None:

@@ -11,7 +11,7 @@ from boardenvs.agents.policy import Policy
 from boardenvs.game.contract import Game
 from boardenvs.game.state import Array, FloatArray, State
 from boardenvs.search import Evaluator
-from boardenvs.search.engine import engine_for
+from boardenvs.search.alphabeta import alphabeta_for
 from boardenvs.search.evaluation import POINT, WON, Evaluation
 from boardenvs.search.limits import Limits
 from training.gumbel.replay import ReplayBatch
@@ -70,7 +70,7 @@ class JudgedNetwork:
         """As the network's `evaluate`."""
         policy, values = self._network.evaluate(game, state)
         seeds = np.zeros(len(state.ply), np.uint64)
-        engine = engine_for(game, self._evaluation)
+        engine = alphabeta_for(game, self._evaluation)
         found = engine.search(state, seeds, self._limits, forced=True).value
         if game.margin_counts:
             expected = np.tanh(found / (POINT * _POINTS))

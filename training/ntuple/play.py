@@ -19,9 +19,9 @@ from boardenvs.arena.processes import WorkerError
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
 from boardenvs.game.state import Int8Array, IntArray, State, WordArray, take, where
-from boardenvs.search import Engine, Evaluation, Limits, engine_for
-from boardenvs.search.compiled.values import DECIDED
-from boardenvs.search.compiled.values import WIN as SEARCHED_WIN
+from boardenvs.search import AlphaBeta, Evaluation, Limits, alphabeta_for
+from boardenvs.search.compiled.nodes import DECIDED
+from boardenvs.search.compiled.nodes import WIN as SEARCHED_WIN
 from boardenvs.search.evaluation import POINT, WON
 from boardenvs.utils.npz import ArchiveKind, write_archive
 from training.ntuple.settings import GenerationSettings, TargetSettings
@@ -73,7 +73,7 @@ def play(
     rng: np.random.Generator,
 ) -> Positions:
     """The positions of so many games, their random openings left out."""
-    engine = engine_for(game, evaluation)
+    engine = alphabeta_for(game, evaluation)
     state = random_openings(game, games, settings.opening_plies, rng)
     heuristic_role = np.full(games, -1)  # which the game's heuristic plays; -1: neither
     if settings.against_heuristic:
@@ -98,7 +98,7 @@ def play(
         seeds = rng.integers(1 << 64, size=len(rows), dtype=np.uint64)
         actions = engine.search(state, seeds, settings.limits).action
         if by_heuristic.any():
-            heuristic, its = engine_for(game), take(state, by_heuristic)
+            heuristic, its = alphabeta_for(game), take(state, by_heuristic)
             actions[by_heuristic] = heuristic.search(its, seeds[by_heuristic], Limits(1)).action
         if settings.noise:
             random = rng.random(len(rows)) < settings.noise
@@ -151,7 +151,7 @@ def of_ended(game: Game, ended: State) -> Float32Array:
 
 
 def of_search(
-    engine: Engine, state: State, settings: TargetSettings, rng: np.random.Generator
+    engine: AlphaBeta, state: State, settings: TargetSettings, rng: np.random.Generator
 ) -> Float32Array:
     """By a search of each position, none of them over, (B,)."""
     game = engine.game

@@ -1,14 +1,13 @@
 """Alpha-beta search: iterative deepening over principal variation search.
 
-Fail-soft negamax with a null window after the first move (Marsland 1983), and ProbCut if asked:
-where a shallow value is so far above beta, or below alpha, that the deeper one hardly comes back
-into the window, it is taken for it (M. Buro, "ProbCut: an effective selective extension of the
-alpha-beta algorithm", 1995). Only null windows are cut, so the line that is played is searched in
-full, and only where values are points: by the tables of a learnt evaluation.
+Fail-soft negamax with a null window after the first move (Marsland 1983). Two options search less:
 
-If asked, late moves are reduced: moves are in the order of what they seem worth, and later ones are
-searched less deep at first, to the full depth only where they come out better than the best
-(https://www.chessprogramming.org/Late_Move_Reductions).
+- ProbCut (M. Buro, 1995): where a shallow search lies so far above beta, or below alpha, that the
+  deep one hardly comes back into the window, the shallow one decides. Only null windows are cut, so
+  that the line that is played is searched in full, and only with values in points, which the tables
+  of a learnt evaluation give.
+- Late move reductions (https://www.chessprogramming.org/Late_Move_Reductions): later moves are
+  searched less deep, and to the full depth only if they come out better than the best.
 """
 
 from __future__ import annotations
@@ -32,59 +31,53 @@ from boardenvs.kernel.loops import (
     word_count,
     wrap,
 )
-from boardenvs.search.compiled.memory import (
+from boardenvs.search.compiled.nodes import (
     ABORTED,
+    DECIDED,
     HORIZON,
+    INFINITE,
     LIMIT,
     NODES,
     Budget,
     Roots,
     SearchMemory,
     begin_counting,
-)
-from boardenvs.search.compiled.moves import (
     child_of,
+    final_value,
     generate_moves,
+    judge_near,
     move_at,
     order_moves,
     pick_best,
+    static_value,
+    static_value_of,
 )
 from boardenvs.search.compiled.position import PackedPosition, is_final, load_position, sign_of
 from boardenvs.search.compiled.transposition import (
-    DATA,
     EXACT,
     LOWER,
     NO_HORIZON,
     NO_MOVE,
     UPPER,
-    bucket_of,
     cuts_off,
     depth_of,
+    key_of,
     move_of,
     new_search,
     pack,
     probe,
     store,
-    tag_of,
     value_of,
 )
 from boardenvs.search.compiled.tuples import forget_positions
-from boardenvs.search.compiled.values import (
-    DECIDED,
-    INFINITE,
-    final_value,
-    judge_near,
-    static_value,
-    static_value_of,
-)
 from boardenvs.search.limits import SearchResults
 from boardenvs.utils.splitmix import GOLDEN, mix
 
-SHALLOWEST = 3  # plies of a search that may be cut
+SHALLOWEST = 3  # plies of a search that ProbCut may cut
 
-# How far a deeper value is from that of half the depth: the standard deviation in hundredths of a
-# point, measured on random positions of Othello at depths 4 and 8. With holes it is twice that, and
-# bounds as narrow play no worse there.
+# Standard deviation of a deep value from that of half the depth, in hundredths of a point, measured
+# on random positions of Othello at depths 4 and 8. With holes it is twice that, and play is no
+# worse with this value.
 DEVIATION = 250
 
 
@@ -92,10 +85,10 @@ DEVIATION = 250
 def search_positions(
     roots: Roots, rows: Array, budget: Budget, memory: SearchMemory, results: SearchResults
 ) -> int:
-    """Search the positions of these rows, one after the other; returns how many it has searched.
+    """Search the positions of these rows, one after the other; return how many were searched.
 
-    Where `roots.distance` is not 0 only an action is written: one that reaches `results.value`.
-    (One function for both, since to compile the search for each takes seconds.)
+    If `roots.distance` is not 0, write only an action: one that reaches `results.value`. (One
+    function for both, since compiling the search twice would take seconds.)
     """
     counters, spent = memory.counters, 0
     for i in range(len(rows)):
@@ -127,7 +120,7 @@ def iterative_deepening(
 ) -> None:
     """Search deeper and deeper until `max_depth`, the limit of nodes or a proof.
 
-    The best moves of an iteration come first in the next one. Equal moves are ordered by chance.
+    The best moves of an iteration come first in the next one. The seed orders equal moves.
     """
     moves, counters = memory.moves, memory.counters
     count = generate_moves(root, number(0), number(NO_MOVE), memory)
@@ -144,8 +137,8 @@ def iterative_deepening(
         for i in range(count):
             value = search_root_move(root.to_move, i, depth, best, memory)
             if counters[ABORTED] != 0:
-                # What is better so far in this iteration has been kept. But where it only loses,
-                # the move in hand, which does not for all that is known, is the better choice.
+                # The best move of this iteration so far has been kept. But if it only loses, the
+                # move of the iteration before, not known to lose, is the better choice.
                 if i > 0 and best < -DECIDED and value_before >= -DECIDED:
                     report(i, value_before, depth - 1, row, memory, results)
                 return
@@ -155,7 +148,7 @@ def iterative_deepening(
                 moves.scores[i] = 1 + i  # the latest best comes first, then the one before it
                 report(i, best, depth, row, memory, results)
                 if not margin_counts() and best > DECIDED:
-                    break  # the iterations before would have found a win that is sooner
+                    break  # a sooner win would have been found by the iterations before
         order_moves(number(0), count, moves)
         value_before = best
         if counters[HORIZON] == 0 or (not margin_counts() and abs(best) > DECIDED):
@@ -164,7 +157,7 @@ def iterative_deepening(
 
 
 def search_root_move(to_move: Word, place: int, depth: int, best: int, memory: SearchMemory) -> int:
-    """The value of a move of the root; a bound of it where it is not better than the best."""
+    """Value of a move of the root, or a bound if it is not better than the best."""
     child = child_of(number(memory.moves.order[place]), memory.moves)
     sign, distance = sign_of(to_move, child.to_move), number(1)
     value = INFINITE
@@ -180,7 +173,7 @@ def search_root_move(to_move: Word, place: int, depth: int, best: int, memory: S
 def report(
     place: int, value: int, depth: int, row: int, memory: SearchMemory, results: SearchResults
 ) -> None:
-    """Write the root's move in this place, a value that is not exact and its depth."""
+    """Write the root's move in this place, with its value, not exact yet, and depth."""
     results.action[row] = move_at(number(memory.moves.order[place]), memory.moves)
     results.value[row] = value
     results.depth[row] = depth
@@ -188,20 +181,12 @@ def report(
 
 
 def search(
-    position: PackedPosition,
-    depth: int,
-    alpha: int,
-    beta: int,
-    distance: int,
-    memory: SearchMemory,
+    position: PackedPosition, depth: int, alpha: int, beta: int, distance: int, memory: SearchMemory
 ) -> int:
-    """The value to the side to move; a bound of it outside of (alpha, beta), 0 once aborted.
-
-    `distance` is that from the root.
-    """
+    """Value to the side to move; outside of (alpha, beta) a bound, and 0 once aborted."""
     if is_final(position.terminated, position.ply):
         return final_value(position.words, position.to_move, distance)
-    counters = memory.counters
+    counters, table, moves = memory.counters, memory.table, memory.moves
     if depth == 0:
         counters[HORIZON] += 1
         return static_value_of(position, memory)
@@ -210,20 +195,16 @@ def search(
     if counters[NODES] >= counters[LIMIT]:
         counters[ABORTED] = 1
         return 0
-    table, moves = memory.table, memory.moves
-    tag, bucket = tag_of(position, distance, table), bucket_of(position, distance, table)
-    slot = probe(position, tag, bucket, table)
-    best_move = NO_MOVE
-    if slot >= 0:
-        data = table.slots[slot + DATA]
+    key = key_of(position, distance, table)
+    data, best_move = probe(position, key, table), NO_MOVE
+    if data != ZERO:
         best_move = move_of(data)
         if depth_of(data) >= depth and cuts_off(data, alpha, beta):
-            if depth_of(data) < NO_HORIZON:
-                counters[HORIZON] += 1
+            counters[HORIZON] += 1 if depth_of(data) < NO_HORIZON else 0
             return value_of(data)
     horizon = counters[HORIZON]
     if memory.probcut > 0 and beta == alpha + 1 and may_be_cut(position, depth, beta):
-        counters[NODES] += 1  # so that a limit ends what is cut again and again
+        counters[NODES] += 1  # so that a limit ends a search that is cut again and again
         seems_high = static_value_of(position, memory) >= beta
         bound = beta + cut_margin(memory) if seems_high else beta - cut_margin(memory)
         value = search(position, half_depth(depth), bound - 1, bound, distance, memory)
@@ -238,7 +219,7 @@ def search(
         record = pick_best(place, first + count, moves)
         child, move = child_of(record, moves), move_at(record, moves)
         value, sign = INFINITE, sign_of(position.to_move, child.to_move)
-        if place > first:  # is it better than the best at all?
+        if place > first:  # first a null window: is it better than the best at all?
             low, high = window(sign, lower, lower + 1)
             less = reduction(depth, place - first) if memory.reductions == 1 else 0
             value = sign * search(child, depth - 1 - less, low, high, distance + 1, memory)
@@ -256,13 +237,13 @@ def search(
                 break
     bound = LOWER if best >= beta else (EXACT if best > alpha else UPPER)
     reach = NO_HORIZON if counters[HORIZON] == horizon else depth
-    store(position, tag, bucket, pack(best, reach, bound, best_move), table)
+    store(position, key, pack(best, reach, bound, best_move), table)
     return best
 
 
 @inline
 def window(sign: int, alpha: int, beta: int) -> tuple[int, int]:
-    """The window (alpha, beta) as it is after a move, for values that count with this sign."""
+    """The window (alpha, beta) after a move, for values with this sign."""
     return (alpha, beta) if sign > 0 else (-beta, -alpha)
 
 
@@ -270,7 +251,7 @@ def window(sign: int, alpha: int, beta: int) -> tuple[int, int]:
 def search_last_ply(
     position: PackedPosition, beta: int, distance: int, memory: SearchMemory
 ) -> int:
-    """The value one ply deep."""
+    """Value one ply deep."""
     counters = memory.counters
     best = -INFINITE
     other, ply = position.to_move ^ ONE, position.ply + ONE
@@ -299,13 +280,12 @@ def search_last_ply(
 def principal_variation_move(
     position: PackedPosition, depth: int, value: int, distance: int, memory: SearchMemory
 ) -> int:
-    """A move whose value is `value`, the value that a search found for this position of
-    its principal variation; the others are as in `search`. NO_MOVE once aborted.
+    """A move that reaches `value`, which a search found for this position of its principal
+    variation; NO_MOVE once aborted.
     """
     table, moves, counters = memory.table, memory.moves, memory.counters
-    tag, bucket = tag_of(position, distance, table), bucket_of(position, distance, table)
-    slot = probe(position, tag, bucket, table)
-    known = move_of(table.slots[slot + DATA]) if slot >= 0 else NO_MOVE
+    data = probe(position, key_of(position, distance, table), table)
+    known = move_of(data) if data != ZERO else NO_MOVE
     count = generate_moves(position, distance, known, memory)
     counters[NODES] += count
     first = distance * moves.max_moves
@@ -327,30 +307,30 @@ def principal_variation_move(
 
 @inline
 def may_be_cut(position: PackedPosition, depth: int, beta: int) -> bool:
-    """Not where the search reaches the end of the game, which it has to prove."""
+    """Whether ProbCut may cut here: not if the search reaches, and has to prove, the end."""
     squares = number(popcount(board() ^ (position.words[0] | position.words[1])))
     return SHALLOWEST <= depth < squares and abs(beta) < DECIDED
 
 
 @inline
 def half_depth(depth: int) -> int:
-    """The depth of the shallow search: about half, and even where the deep one is.
+    """Depth of the shallow search: about half, and even if the deep one is.
 
-    Values of odd depths and of even ones differ by who moves last.
+    Values of odd and even depths differ by the side that moves last.
     """
     half = depth // 2
     return half - ((half ^ depth) & 1)
 
 
 @inline
-def reduction(depth: int, number_before: int) -> int:
-    """By how many plies less a move is searched, with so many moves before it."""
+def reduction(depth: int, moves_before: int) -> int:
+    """Plies by which a move is searched less deep."""
     if depth < 3:
         return 0
     return (
-        (1 if number_before >= 2 else 0)
-        + (1 if number_before >= 6 and depth >= 4 else 0)
-        + (1 if number_before >= 14 and depth >= 6 else 0)
+        (1 if moves_before >= 2 else 0)
+        + (1 if moves_before >= 6 and depth >= 4 else 0)
+        + (1 if moves_before >= 14 and depth >= 6 else 0)
     )
 
 

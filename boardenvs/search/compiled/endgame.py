@@ -1,16 +1,24 @@
 """The exact end of a game that fills up and is won by points.
 
-Principal variation search over searches with a null window, which only tell whether a score margin
-can be had. They use what the field of Othello programs does: moves that leave few replies first,
-the transposition table of the position and of those after its moves (enhanced transposition
-cut-offs, Schaeffer and Plaat 1996), and stable squares, which put a margin out of reach.
+Principal variation search over null-window searches, which only tell whether a score margin is
+possible. Moves that leave few replies come first; the transposition table is asked about the
+position and the positions after its moves (enhanced transposition cut-offs, Schaeffer and Plaat
+1996); stable squares bound the margin.
+
+Most positions have only a few empty squares left. There the search uses no table and finds moves by
+making them, in an order by parity alone: it fills quarters of the board with an odd number of empty
+squares first, since whoever fills the last square of a region flips there last.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from boardenvs.kernel.loops import (
     ONE,
     ZERO,
+    Array,
+    Word,
     board,
     entry,
     fills_by_capture,
@@ -21,22 +29,29 @@ from boardenvs.kernel.loops import (
     number,
     popcount,
     stable,
+    step_words_only,
     trailing_zeros,
     word,
 )
 from boardenvs.search.compiled.alphabeta import search
-from boardenvs.search.compiled.last_squares import FEW_SQUARES, odd_quarters, search_last_squares
-from boardenvs.search.compiled.memory import (
+from boardenvs.search.compiled.nodes import (
     ABORTED,
+    INFINITE,
     LIMIT,
     NODES,
     Budget,
     Roots,
     SearchMemory,
     begin_counting,
-    judging_by_tables,
+    child_of,
+    judge_near,
+    margin_of,
+    move_at,
+    pick_best,
+    put_move,
+    static_value,
+    value_of_margin,
 )
-from boardenvs.search.compiled.moves import child_of, move_at, pick_best, put_move
 from boardenvs.search.compiled.position import (
     PackedPosition,
     final_margin,
@@ -46,49 +61,56 @@ from boardenvs.search.compiled.position import (
     play,
 )
 from boardenvs.search.compiled.transposition import (
-    DATA,
     MOST_MARGIN,
     NO_MOVE,
     TO_THE_END,
-    bucket_of,
+    Key,
     end_move_of,
+    key_of,
     lower_of,
     new_search,
     probe,
     store_bound,
-    tag_of,
     upper_of,
 )
 from boardenvs.search.compiled.tuples import forget_positions
-from boardenvs.search.compiled.values import (
-    INFINITE,
-    judge_near,
-    margin_of,
-    static_value,
-    value_of_margin,
-)
 from boardenvs.search.limits import SearchResults
 
-# From so many empty squares on the table is used, and asked about the positions after the moves.
+# Numbers of empty squares: up to the first the search does without lists of moves; from the others
+# on it uses the table, looks up the positions after moves, and orders moves by costlier scores.
+FEW_SQUARES = 5
 TABLE_SQUARES, AHEAD_SQUARES = 7, 9
-# From so many empty squares on, what costs more than counting replies helps to order moves.
 JUDGED_SQUARES, STABLE_SQUARES, SEARCHED_SQUARES = 8, 8, 12
+
+
+class LastSquares(NamedTuple):
+    """A board with few empty squares."""
+
+    own: Word
+    opp: Word
+    to_move: Word
+    empty: Word
+    odd: Word  # the quarters of the board with an odd number of empty squares
 
 
 @entry
 def solve_position(
     roots: Roots, row: int, budget: Budget, memory: SearchMemory, results: SearchResults
 ) -> None:
-    """Solve a position to the end, with `budget.depth` empty squares, or give up: if the limit of
-    nodes is met first only their number counts, and the search that follows counts on from there.
+    """Solve a position to the end, with `budget.depth` empty squares. If the limit of nodes is
+    reached first, only their number counts, and the search that follows goes on from it.
 
-    Where `roots.distance` is not 0 only an action is written: one that reaches `results.value`.
+    If `roots.distance` is not 0, write only an action: one that reaches `results.value`.
     """
-    memory = judging_by_tables(memory)
+    tables = memory.tables
+    judged = 1 if tables.width + tables.featured > 0 else 0
+    memory = SearchMemory(
+        memory.table, memory.moves, memory.counters, tables, judged, number(0), number(0)
+    )
     counters, squares, distance = memory.counters, budget.depth, roots.distance
     root = load_position(roots.positions, row * roots.position_size)
     begin_counting(results.nodes[row], budget.nodes, counters)
-    forget_positions(memory.tables)
+    forget_positions(tables)
     if distance == 0:
         new_search(budget.nodes, memory.table)
         low, high = number(-INFINITE), number(INFINITE)
@@ -102,30 +124,20 @@ def solve_position(
     results.nodes[row] = counters[NODES]
 
 
-@inline
-def can_reach(position: PackedPosition, alpha: int) -> int:
-    """The greatest score margin that stable squares leave possible; not worked out where it is
-    greater than `alpha` by the number of the opponent's squares alone.
-    """
-    opp, to_move = position.words[1], position.to_move
-    best = final_margin((board() ^ opp, opp), to_move)
-    if best > alpha:
-        return best
-    kept = stable(*position.words)[0]
-    return final_margin((board() ^ kept, kept), to_move)
-
-
 def search_end(
     position: PackedPosition, squares: int, alpha: int, distance: int, memory: SearchMemory
 ) -> int:
-    """Whether the score margin with best play is more than `alpha`: a bound of it on the side where
-    it is; 0 once aborted. `squares` are empty; `distance` is that from the root.
+    """A bound that tells whether the score margin with best play is more than `alpha`; 0 once
+    aborted. `squares` are empty.
     """
     if is_final(position.terminated, position.ply):
         return final_margin(position.words, position.to_move)
     counters = memory.counters
     if fills_by_capture() and squares <= FEW_SQUARES:
-        return search_last_squares(position, alpha, counters)
+        (own, opp), to_move = position.words, position.to_move
+        empty = board() ^ (own | opp)
+        last = LastSquares(own, opp, to_move, empty, odd_quarters(empty))
+        return search_last_squares(last, alpha, number(0), counters)
     if has_stable():
         most = can_reach(position, alpha)
         if most <= alpha:
@@ -134,12 +146,11 @@ def search_end(
         counters[ABORTED] = 1
         return 0
     table, moves, before = memory.table, memory.moves, counters[NODES]
-    tag, bucket, best_move = tag_of(position, number(TO_THE_END), table), number(0), number(NO_MOVE)
+    key, best_move = Key(ZERO, number(0)), number(NO_MOVE)
     if squares >= TABLE_SQUARES:
-        bucket = bucket_of(position, number(TO_THE_END), table)
-        slot = probe(position, tag, bucket, table)
-        if slot >= 0:
-            data = table.slots[slot + DATA]
+        key = key_of(position, number(TO_THE_END), table)
+        data = probe(position, key, table)
+        if data != ZERO:
             if lower_of(data) > alpha:
                 return lower_of(data)
             if upper_of(data) <= alpha:
@@ -167,20 +178,28 @@ def search_end(
                 break
     if squares >= TABLE_SQUARES:
         found = (best, alpha, best_move, counters[NODES] - before)
-        store_bound(position, tag, bucket, found, table)
+        store_bound(position, key, found, table)
     return best
 
 
 @inline
+def can_reach(position: PackedPosition, alpha: int) -> int:
+    """An upper bound of the score margin: by the opponent's stable squares, or by the number of its
+    squares alone if that bound is greater than `alpha`.
+    """
+    opp, to_move = position.words[1], position.to_move
+    best = final_margin((board() ^ opp, opp), to_move)
+    if best > alpha:
+        return best
+    kept = stable(*position.words)[0]
+    return final_margin((board() ^ kept, kept), to_move)
+
+
+@inline
 def known_upper(position: PackedPosition, memory: SearchMemory) -> int:
-    """The upper bound that the table has of a position."""
-    table = memory.table
-    tag, bucket = (
-        tag_of(position, number(TO_THE_END), table),
-        bucket_of(position, number(TO_THE_END), table),
-    )
-    slot = probe(position, tag, bucket, table)
-    return INFINITE if slot < 0 else upper_of(table.slots[slot + DATA])
+    """The upper bound of a position in the table."""
+    data = probe(position, key_of(position, number(TO_THE_END), memory.table), memory.table)
+    return INFINITE if data == ZERO else upper_of(data)
 
 
 def search_end_exactly(
@@ -191,22 +210,17 @@ def search_end_exactly(
     distance: int,
     memory: SearchMemory,
 ) -> int:
-    """The margin with best play where it is between `alpha` and `beta`, else a bound beyond."""
+    """The margin with best play if it is between `alpha` and `beta`, else a bound."""
     if is_final(position.terminated, position.ply):
         return final_margin(position.words, position.to_move)
-    if memory.counters[NODES] >= memory.counters[LIMIT]:
-        memory.counters[ABORTED] = 1
+    moves, counters, table = memory.moves, memory.counters, memory.table
+    if counters[NODES] >= counters[LIMIT]:
+        counters[ABORTED] = 1
         return 0
     if squares <= TABLE_SQUARES:
         return narrow(position, squares, alpha, beta, distance, memory)
-    moves, counters = memory.moves, memory.counters
-    table = memory.table
-    tag, bucket = (
-        tag_of(position, number(TO_THE_END), table),
-        bucket_of(position, number(TO_THE_END), table),
-    )
-    slot = probe(position, tag, bucket, table)
-    move = number(NO_MOVE) if slot < 0 else end_move_of(table.slots[slot + DATA])
+    data = probe(position, key_of(position, number(TO_THE_END), table), table)
+    move = number(NO_MOVE) if data == ZERO else end_move_of(data)
     count = list_end_moves(position, squares, move, distance, memory)
     counters[NODES] += count
     first = distance * moves.max_moves
@@ -238,7 +252,7 @@ def narrow(
     distance: int,
     memory: SearchMemory,
 ) -> int:
-    """As `search_end_exactly`, by null windows in the middle of what is possible."""
+    """As `search_end_exactly`, by bisection with null windows."""
     low, high = max(-MOST_MARGIN, alpha), min(MOST_MARGIN, beta)
     while low < high and memory.counters[ABORTED] == 0:
         middle = (low + high) // 2
@@ -253,7 +267,7 @@ def narrow(
 def best_end_move(
     position: PackedPosition, squares: int, margin: int, distance: int, memory: SearchMemory
 ) -> int:
-    """A move that keeps this margin, which is the one with best play. NO_MOVE once aborted."""
+    """A move that keeps the margin of best play; NO_MOVE once aborted."""
     moves, counters = memory.moves, memory.counters
     count = list_end_moves(position, squares, number(NO_MOVE), distance, memory)
     counters[NODES] += count
@@ -270,12 +284,14 @@ def best_end_move(
     return NO_MOVE
 
 
+# ---- the order of moves ----------------------------------------------------------------------
+
+
 def list_end_moves(
     position: PackedPosition, squares: int, table_move: int, distance: int, memory: SearchMemory
 ) -> int:
-    """List the moves of a position with so many empty squares; returns how many.
-
-    First the table's move, then by `end_score`.
+    """List the moves of a position, the table's move first, then by `end_score`; return the
+    count.
     """
     moves, scores = memory.moves, memory.moves.scores
     first = place = distance * moves.max_moves
@@ -302,8 +318,8 @@ def list_end_moves(
 
 
 def end_score(child: PackedPosition, squares: int, distance: int, memory: SearchMemory) -> int:
-    """How good a move seems, by the position after it: few replies first (fastest first: they make
-    the tree small), then what it seems to be worth, and what the mover has for good.
+    """Score that orders a move, by the position after it: few replies first, which keeps the tree
+    small, then its value, and the mover's stable squares.
     """
     points = -16 * mobility(child)
     if squares >= STABLE_SQUARES and has_stable():
@@ -316,3 +332,73 @@ def end_score(child: PackedPosition, squares: int, distance: int, memory: Search
         value = static_value(child.words, child.to_move, child.ply, memory)
         points -= (3 if memory.judged_by_tables == 1 else 10) * value // 100
     return points
+
+
+@inline
+def quarter_of(square: Word) -> Word:
+    """The squares of the quarter of the board that contains a square."""
+    quarter: Word = word(0x0F0F0F0F) << (square & word(36))
+    return quarter
+
+
+@inline
+def odd_quarters(empty: Word) -> Word:
+    """The quarters of the board with an odd number of empty squares."""
+    odd = ZERO
+    for corner in range(4):
+        quarter = quarter_of(word(4 * (corner & 1) + 16 * (corner & 2)))
+        if popcount(empty & quarter) & ONE == ONE:
+            odd |= quarter
+    return odd
+
+
+# ---- the last squares ------------------------------------------------------------------------
+
+
+def search_last_squares(last: LastSquares, alpha: int, passed: int, counters: Array) -> int:
+    """The score margin with best play if it is `alpha` or `alpha + 1`, else a bound. `passed` is 1
+    if the opponent has just passed.
+    """
+    own, opp, to_move, empty, odd = last
+    if empty & (empty - ONE) == ZERO:
+        return fill_last_square(own, opp, to_move, trailing_zeros(empty), counters)
+    best, other = -INFINITE, to_move ^ ONE
+    first = empty & odd
+    rest = empty ^ first
+    while first | rest != ZERO:
+        if first == ZERO:
+            first, rest = rest, ZERO
+        square = trailing_zeros(first)
+        after = first & (first - ONE)
+        bit, first = first ^ after, after
+        theirs, mine = step_words_only(own, opp, square)
+        if theirs != opp:
+            counters[NODES] += 1
+            below = LastSquares(theirs, mine, other, empty ^ bit, odd ^ quarter_of(square))
+            value = -search_last_squares(below, -alpha - 1, number(0), counters)
+            if value > best:
+                best = value
+                if best > alpha:
+                    return best
+    if best > -INFINITE:
+        return best
+    if passed == 1:
+        return final_margin((own, opp), to_move)
+    counters[NODES] += 1
+    turned_over = LastSquares(opp, own, other, empty, odd)
+    return -search_last_squares(turned_over, -alpha - 1, number(1), counters)
+
+
+@inline
+def fill_last_square(own: Word, opp: Word, to_move: Word, square: Word, counters: Array) -> int:
+    """The score margin after either side, if it can, fills the last square."""
+    theirs, mine = step_words_only(own, opp, square)
+    if theirs != opp:
+        counters[NODES] += 1
+        return final_margin((mine, theirs), to_move)
+    mine, theirs = step_words_only(opp, own, square)
+    if mine != own:
+        counters[NODES] += 2  # the pass and the move
+    else:
+        theirs = opp
+    return final_margin((mine, theirs), to_move)

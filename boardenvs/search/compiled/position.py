@@ -1,4 +1,4 @@
-"""A position in compiled search: its moves, its end, random play, and its place in an array."""
+"""A position in compiled search: its moves, end and random games, and its layout in an array."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from boardenvs.kernel.loops import (
 )
 from boardenvs.utils.splitmix import GOLDEN, mix
 
-# A position in an array: to_move, ply, terminated, the legal actions, and then its words.
+# Layout of a position in an array: to_move, ply, terminated, the legal actions, its words.
 TO_MOVE, PLY, TERMINATED, LEGAL = 0, 1, 2, 3
 
 
 class PackedPosition(NamedTuple):
-    """A position as words; the fields mean what they mean in `boardenvs.Position`."""
+    """A position as words, with the fields of `boardenvs.Position`."""
 
     words: tuple[Word, ...]
     legal_bits: tuple[Word, ...]
@@ -56,19 +56,17 @@ def play(position: PackedPosition, action: Word) -> PackedPosition:
 
 @inline
 def sign_of(to_move: Word, then: Word) -> int:
-    """What values to the side to move after a ply count for the side that has made it: -1, or 1
-    where it is the same one.
-    """
+    """Sign of values after a ply for the side that made it: -1, or 1 if it moves again."""
     return -1 if alternates() or to_move != then else 1
 
 
 def is_final(terminated: bool, ply: Word) -> bool:
-    """Whether the game ends here, by its rules or by its cap."""
+    """Whether the game is over, by its rules or its cap on plies."""
     return terminated or ply >= max_ply()
 
 
 def mobility(position: PackedPosition) -> int:
-    """The number of legal actions."""
+    """Number of legal actions."""
     count = ZERO
     for k in range(legal_words()):
         count += popcount(position.legal_bits[k])
@@ -76,22 +74,22 @@ def mobility(position: PackedPosition) -> int:
 
 
 def final_margin(words: tuple[Word, ...], to_move: Word) -> int:
-    """The points that the side to move is ahead where the game ends so."""
+    """Points by which the side to move leads in a final position."""
     mine, theirs = points(*words, to_move)
     return number(mine) - number(theirs)
 
 
 def outcome(position: PackedPosition) -> int:
-    """The result, 1, 0 or -1, of a game that ends in this position, to its side to move."""
+    """Result of a final position to its side to move: 1, 0 or -1."""
     margin = final_margin(position.words, position.to_move)
     return (1 if margin > 0 else 0) - (1 if margin < 0 else 0)
 
 
 def playout(position: PackedPosition, seed: Word) -> int:
-    """1, 0 or -1 to the side to move here, by one random game from here.
+    """Result of one random game from here to the side to move here: 1, 0 or -1.
 
-    The choice at each ply follows from the seed and the number of the ply alone, so that a batch in
-    NumPy plays the same games.
+    Each choice depends on the seed and the number of the ply alone, so that a batch in NumPy plays
+    the same games.
     """
     sign = 1
     while not is_final(position.terminated, position.ply):
@@ -103,7 +101,7 @@ def playout(position: PackedPosition, seed: Word) -> int:
 
 
 def load_position(array: Array, start: int) -> PackedPosition:
-    """The position that is stored from array[start] on."""
+    """Read the position stored at array[start]."""
     return PackedPosition(
         read_words(array, start + LEGAL + legal_words()),
         read_legal(array, start + LEGAL),
@@ -114,7 +112,7 @@ def load_position(array: Array, start: int) -> PackedPosition:
 
 
 def save_position(array: Array, start: int, position: PackedPosition) -> None:
-    """Store a position from array[start] on."""
+    """Store a position at array[start]."""
     array[start + TO_MOVE] = position.to_move
     array[start + PLY] = position.ply
     array[start + TERMINATED] = position.terminated

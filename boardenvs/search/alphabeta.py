@@ -1,4 +1,4 @@
-"""Alpha-beta search of one game, compiled for it: its memory, and calls of it."""
+"""Alpha-beta search of batches of positions, compiled for one game."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from boardenvs.kernel.backend import Backend
 from boardenvs.kernel.link import array_for_loops
 from boardenvs.search.compiled.alphabeta import search_positions
 from boardenvs.search.compiled.endgame import solve_position
-from boardenvs.search.compiled.memory import (
+from boardenvs.search.compiled.nodes import (
     COUNTERS,
     LIMIT,
     Budget,
@@ -41,15 +41,15 @@ from boardenvs.search.evaluation import Evaluation, tuple_tables
 from boardenvs.search.evaluation_file import trained_evaluation
 from boardenvs.search.limits import MAX_NODES, Limits, SearchResults
 
-_SLOTS = 1 << 20  # of the transposition table, which has 32 MB
+_SLOTS = 1 << 20  # of the transposition table: 32 MB
 _LISTS = 128  # of moves, by distance: an end of 64 empty squares with a pass after each move
-_NODES_A_CALL = 1 << 19  # of several positions, about: in compiled code some 30 ms
-_REMINDER = 0.01  # seconds between two calls to a search that has to stop
-_QUESTION = 0.01  # seconds between two questions whether it has to
+_NODES_A_CALL = 1 << 19  # for several positions, approximately: some 30 ms in compiled code
+_REMINDER = 0.01  # seconds between two signals to a search that has to stop
+_QUESTION = 0.01  # seconds between two calls of `stop`
 
 
 class _Call(NamedTuple):
-    """What calls of the compiled search are about, and when they end."""
+    """Arguments of calls of the compiled search, and when to end them."""
 
     roots: Roots
     budget: Budget
@@ -58,11 +58,10 @@ class _Call(NamedTuple):
     stop: Callable[[], bool] | None = None
 
 
-class Engine:
-    """Alpha-beta search for one game by the backend in use, with a table of its own. It judges by
-    the evaluation, or without one by the game's heuristic.
+class AlphaBeta:
+    """Alpha-beta search for one game by the current backend, with its own transposition table.
 
-    Not for two threads at once.
+    It judges positions by the evaluation, or without one by the game's heuristic. Not thread-safe.
     """
 
     def __init__(self, game: Game, evaluation: Evaluation | None = None) -> None:
@@ -72,8 +71,8 @@ class Engine:
         self._has_exact_end = has_exact_end(game)
         self._backend = get_backend()
         self._search_positions = compile_for(game, search_positions)
-        self._solve_position = solve_position  # compiled for the game once it is needed
-        # The exact end is the same whatever its moves are ordered by.
+        self._solve_position = solve_position  # compiled at the first use
+        # The exact end has the same result whatever orders its moves.
         trained = trained_evaluation(game) if self._has_exact_end else None
         moves, record = _LISTS * game.num_actions, position_size(game) + 1
         self._memory = SearchMemory(
@@ -87,7 +86,7 @@ class Engine:
             0,
             0,
         )
-        self._solved = False  # whether the search before has seen the end at once
+        self._solved = False  # whether the last search has solved the end
         self._compile(Limits(1, nodes=1))
 
     def search(
@@ -99,17 +98,18 @@ class Engine:
         forced: bool = False,
         stop: Callable[[], bool] | None = None,
     ) -> SearchResults:
-        """Search each row deeper and deeper until one of the limits is met or the value is proven.
+        """Search each row deeper and deeper until a limit is reached or the value is proven.
 
-        A value is the heuristic's; where the end is seen, `WIN` plus the margin (where it counts)
-        or less the plies until then (other games), with a minus sign for a loss, or 0 for a draw.
-        A game without a heuristic has value 0 where the end is not seen. A position with one legal
-        action is not searched unless `forced`: its value is 0 and its depth too. The same seeds,
-        (B,) uint64, give the same results: rows know nothing of one another or of earlier calls.
-        `stop()`, asked every few milliseconds, is one more limit: once true it ends the search.
+        A value is the heuristic's or the evaluation's. A proven win has `WIN` plus the margin, in
+        games where it counts, or `WIN` less the plies until then; a loss the same with a minus
+        sign; a draw 0. Without a heuristic, values that are not proven are 0. A position with one
+        legal action is not searched unless `forced`: its value and depth are 0.
+
+        The same seeds, (B,) uint64, give the same results, independent of other rows and of earlier
+        calls. `stop()` is called every few milliseconds: once it returns True, the search ends.
         """
         if get_backend() != self._backend:
-            raise RuntimeError(f"this engine is of {self._backend!r}, not of {get_backend()!r}")
+            raise RuntimeError(f"this search is for {self._backend!r}, not for {get_backend()!r}")
         is_end = self.is_end(state, limits)
         if is_end.any() and self._solve_position is solve_position:
             self._solve_position = compile_for(self.game, solve_position)
@@ -121,21 +121,21 @@ class Engine:
         found = _no_results(len(seeds))
         found.action[:] = legal.argmax(axis=1)
         found.action[state.terminated] = self.game.noop
-        nodes = MAX_NODES if limits.nodes is None else limits.nodes
         call = _Call(
             _roots(state, seeds),
-            Budget(limits.depth, nodes, _NODES_A_CALL),
+            Budget(limits.depth, limits.nodes or MAX_NODES, _NODES_A_CALL),
             SearchResults(*map(array_for_loops, found)),
             limits.time,
             stop,
         )
         wanted = legal.sum(axis=1) > (0 if forced else 1)
-        alone = is_end if limits.time is None and stop is None else wanted
-        squares = np.where(is_end, self.game.empty_squares(state), 0)
-        for row in np.flatnonzero(wanted & alone).tolist():
-            self._search_one(call, row, int(squares[row]))
-        # Several positions a call, so that threads which share Python seldom wait for it, but only
-        # so many that Ctrl-C is heard.
+        alone = wanted & (is_end if limits.time is None and stop is None else True)
+        squares = self.game.empty_squares(state) if is_end.any() else None
+        for row in np.flatnonzero(alone).tolist():
+            ahead = 0 if squares is None or not is_end[row] else int(squares[row])
+            self._search_one(call, row, ahead)
+        # The others together, so that threads which share Python seldom wait for it, but only a
+        # limited number at a time, so that Ctrl-C is heard.
         rows: IntArray = np.flatnonzero(wanted & ~alone)
         while len(rows):
             self._solved = False
@@ -143,15 +143,15 @@ class Engine:
         return found
 
     def line(self, position: Position, found: SearchResults) -> list[int]:
-        """The best action of the position that was searched last, and what is best after it, to
-        the end of the game or as far as the search has seen.
+        """The principal variation of the position that was searched last, to the end of the game or
+        as far as the search has seen.
         """
         actions = [int(found.action[0])]
         depth, value = int(found.depth[0]), int(found.value[0])
         while self._solved or len(actions) < depth:
             before, position = position, position.step(actions[-1])
             value = value if position.to_move == before.to_move else -value
-            if position.terminated or position.is_truncated():
+            if position.is_over():
                 break
             squares = int(self.game.empty_squares(stack([position]))[0])
             ahead = squares if self._solved else depth - len(actions)
@@ -167,12 +167,14 @@ class Engine:
         return actions
 
     def is_end(self, state: State, limits: Limits) -> BoolArray:
-        """Which rows these limits have solved to the end at once, (B,) bool."""
+        """The rows that these limits solve to the end at once, (B,) bool."""
+        if not (self._has_exact_end and limits.endgame):
+            return np.zeros(len(state.ply), np.bool_)
         ends: BoolArray = self.game.empty_squares(state) <= limits.endgame
-        return ends & self._has_exact_end
+        return ends
 
     def _search_one(self, call: _Call, row: int, squares: int) -> None:
-        """Search a position, first to the end where that many empty squares are left."""
+        """Search a position; if `squares`, its empty squares, is not 0, first to the end."""
         self._solved = False
         if squares:
             budget = call.budget._replace(depth=squares, nodes=call.budget.nodes // 2)
@@ -183,7 +185,7 @@ class Engine:
             self._search_rows(call, np.array([row]))
 
     def _search_rows(self, call: _Call, rows: IntArray) -> int:
-        """Search these rows; returns how many of them it has searched."""
+        """Search these rows; return how many were searched."""
         roots, budget, results, *_ = call
         take = array_for_loops(rows)
         searched: int = self._run(
@@ -192,14 +194,12 @@ class Engine:
         return searched
 
     def _solve(self, call: _Call, row: int) -> None:
-        """Search a row to the end of the game; its empty squares are the budget's depth."""
+        """Search a row to the end of the game; the budget's depth is its empty squares."""
         roots, budget, results, *_ = call
         self._run(call, lambda: self._solve_position(roots, row, budget, self._memory, results))
 
     def _run(self, call: _Call, search: Callable[[], Any]) -> Any:
-        """Search, in a thread that ends after the call's seconds or with Ctrl-C; here if nothing
-        but its budget limits the call.
-        """
+        """Search, in a thread if seconds, `stop` or Ctrl-C may end it, else here."""
         if call.seconds is None and call.stop is None:
             return search()
         with ThreadPoolExecutor(1) as pool:
@@ -213,12 +213,12 @@ class Engine:
         return work.result()
 
     def _compile(self, limits: Limits) -> None:
-        """Search with the limits, which end it at once: no search's time is spent on compiling."""
+        """Search with limits that end it at once, so that no search's time goes to compiling."""
         self.search(self.game.init(1), np.zeros(1, np.uint64), limits, forced=True)
 
 
 def _wait(work: Future[Any], seconds: float, stop: Callable[[], bool] | None) -> None:
-    """Wait for the work, but no longer than this or until told to stop."""
+    """Wait for the work, but at most these seconds or until `stop()`."""
     end = time.monotonic() + seconds
     longest = threading.TIMEOUT_MAX if stop is None else _QUESTION
     while not work.done() and not (stop is not None and stop()):
@@ -238,13 +238,15 @@ def _no_results(rows: int) -> SearchResults:
     return SearchResults(*(np.zeros(rows, np.int64) for _ in SearchResults._fields))
 
 
-def engine_for(game: Game, evaluation: Evaluation | None = None) -> Engine:
-    """The engine that all searches of this thread share which judge by this, by the backend in use;
-    without an evaluation by the game's heuristic.
+def alphabeta_for(game: Game, evaluation: Evaluation | None = None) -> AlphaBeta:
+    """The search that this thread shares, by the current backend; without an evaluation it judges
+    by the game's heuristic.
     """
-    return _engine(game, evaluation, get_backend(), threading.get_ident())
+    return _alphabeta(game, evaluation, get_backend(), threading.get_ident())
 
 
 @lru_cache(maxsize=16)
-def _engine(game: Game, evaluation: Evaluation | None, backend: Backend, thread: int) -> Engine:
-    return Engine(game, evaluation)
+def _alphabeta(
+    game: Game, evaluation: Evaluation | None, backend: Backend, thread: int
+) -> AlphaBeta:
+    return AlphaBeta(game, evaluation)
