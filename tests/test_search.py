@@ -423,7 +423,7 @@ def test_an_engine_stays_with_its_backend() -> None:
     pytest.importorskip("numba")
     searcher, state = AlphaBeta(OTHELLO), OTHELLO.init(1)
     set_backend("numba")
-    with pytest.raises(RuntimeError, match="this engine is of 'numpy', not of 'numba'"):
+    with pytest.raises(RuntimeError, match="this search is for 'numpy', not for 'numba'"):
         searcher.search(state, seeds_of(state), Limits(2))
 
 
