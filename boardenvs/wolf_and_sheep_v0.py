@@ -11,6 +11,17 @@ For training use `reward="zero_sum"` (+1, 0, -1 at the end, and -1 for an illega
 `raw_env` and `parallel_env` reward with the goal values 100, 50 and 0 unless told otherwise.
 
 `boardenvs games wolf_and_sheep` prints the whole page of the game.
+
+```python
+from boardenvs import wolf_and_sheep_v0
+
+env = wolf_and_sheep_v0.env(reward="zero_sum")
+env.reset(seed=1)
+for agent in env.agent_iter():
+    observation, reward, terminated, truncated, info = env.last()
+    is_over = terminated or truncated
+    env.step(None if is_over else env.action_space(agent).sample(observation["action_mask"]))
+```
 """
 
 from __future__ import annotations
